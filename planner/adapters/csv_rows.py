@@ -1,0 +1,39 @@
+"""Reads catalog tables: one model per row; a wrong cell names file, line, column and value."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from planner.adapters.documents import RECORD_LIMIT_BYTES, read_text
+from planner.errors import InputError
+from planner.model.base import Frozen
+
+Row = TypeVar("Row", bound=Frozen)
+
+
+def read_rows(model: type[Row], path: Path) -> list[Row]:
+    """Read a CSV file whose header is exactly the model's fields; an empty cell is null."""
+    lines = read_text(path, limit_bytes=RECORD_LIMIT_BYTES).splitlines()
+    reader = csv.DictReader(lines)
+    columns = list(model.model_fields)
+    if reader.fieldnames is None or list(reader.fieldnames) != columns:
+        raise InputError(f"{path}:1: the columns are not those of {model.__name__}.", fix="Write: " + ",".join(columns))
+    return [_row(model, path, reader.line_num, cells) for cells in reader]
+
+
+def _row(model: type[Row], path: Path, line: int, cells: dict[str, str]) -> Row:
+    if None in cells or None in cells.values():
+        raise InputError(f"{path}:{line}: has more or fewer cells than the header.", fix="Quote cells with a comma.")
+    try:
+        return model.model_validate_strings({column: cell or None for column, cell in cells.items()})
+    except ValidationError as error:
+        detail = error.errors()[0]
+        column = str(detail["loc"][0]) if detail["loc"] else "the row"
+        raise InputError(
+            f"{path}:{line}: {column}: {detail['msg'].removeprefix('Value error, ')} (found {cells.get(column, '')!r}).",
+            fix="Write plain digits with a point, dates as 2026-11-21, and leave unknown cells empty.",
+        ) from error

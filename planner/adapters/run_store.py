@@ -1,0 +1,78 @@
+"""The run store: one immutable JSON file per run in the workspace; writers never overwrite each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.errors import StoreError
+from planner.model.run import RunRecord
+
+
+class FolderStore:
+    """Runs as `<folder>/<id>.json`; safe to keep in git, safe with several writers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def read_all(self) -> list[RunRecord]:
+        """Return every record, by file name; a broken file is an error that names it."""
+        try:
+            paths = sorted(self.folder.glob("*.json"))
+        except OSError as error:
+            raise StoreError(f"{self.folder}: cannot be read: {os.strerror(error.errno or 0)}.") from error
+        records = [self._read(path) for path in paths]
+        seen: dict[str, Path] = {}
+        for record, path in zip(records, paths, strict=True):
+            if record.id in seen:
+                raise StoreError(
+                    f"{path} and {seen[record.id]} hold two runs with the id '{record.id}'.",
+                    fix="Move one of them away or give it another id.",
+                )
+            seen[record.id] = path
+        return records
+
+    def add(self, record: RunRecord) -> Path:
+        """Write a record once and for all: complete or not at all.
+
+        The file is written beside its place, then linked to its name: linking fails if the name is taken,
+        so of two writers with one id exactly one wins and the other is told. Adding the same record twice is no error.
+        """
+        path = self.folder / f"{record.id.replace('/', '_')}.json"
+        text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+        temporary = ""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self.folder, suffix=".part", delete=False) as file:
+                temporary = file.name
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(0o644)
+            os.link(temporary, path)
+        except FileExistsError:
+            if path.exists() and self._read(path) == record:
+                return path
+            raise StoreError(
+                f"{path}: another run already has the id '{record.id}'; nothing was changed.",
+                fix="Give the new record another id.",
+            ) from None
+        except OSError as error:
+            raise StoreError(
+                f"{self.folder}: the run could not be written: {os.strerror(error.errno or 0)}.",
+                fix="Make the folder writable or name another workspace with PLANNER_HOME.",
+            ) from error
+        finally:
+            if temporary:
+                Path(temporary).unlink(missing_ok=True)
+        return path
+
+    @staticmethod
+    def _read(path: Path) -> RunRecord:
+        where = str(path)
+        fix = "Move the file out of the store, or restore it; other runs are not affected."
+        text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=fix)
+        return parse_model(RunRecord, parse_mapping(text, where=where, fix=fix), where=where, text=text, fix=fix)

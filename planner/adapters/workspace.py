@@ -1,0 +1,32 @@
+"""Where the data lives: the bundled catalogs, and the user's own workspace folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from planner.errors import InputError
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def catalogs_dir() -> Path:
+    """Return the bundled catalogs, in a checkout (`catalogs/`) or in an installed wheel (`planner/_catalogs`)."""
+    return _bundled("catalogs")
+
+
+def examples_dir() -> Path:
+    """Return the bundled example plans, in a checkout or in an installed wheel."""
+    return _bundled("examples")
+
+
+def workspace_dir(home: str | None = None) -> Path:
+    """Return the user's workspace: the given folder, `$PLANNER_HOME`, or `./planner-data`."""
+    return Path(home or os.environ.get("PLANNER_HOME") or "planner-data")
+
+
+def _bundled(name: str) -> Path:
+    for folder in (_PACKAGE / f"_{name}", _PACKAGE.parent / name):
+        if folder.is_dir():
+            return folder
+    raise InputError(f"the planner's own {name} are missing from its installation.", fix="Install it again.")

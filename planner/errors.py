@@ -1,0 +1,85 @@
+"""Every error that a person can meet, with its exit code.
+
+PlannerError             1  our own fault; asks for a report
+|- InputError            2  a file, key, flag or number is wrong: what, where, how to fix it
+|  |- NotFoundError      2  a name (run, site, offer, workload) that no catalog knows
+|  |- StoreError         2  the workspace cannot be read or written
+|  `- MissingExtraError  2  a part of the planner that is not installed
+|- NoFeasiblePlanError   3  an answer, not a crash: no option meets the limits
+`- NodeError             4  a machine or a provider failed
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+EXIT_DONE = 0
+EXIT_INTERRUPTED = 130
+
+
+class PlannerError(Exception):
+    """What went wrong (`message`) and what to do about it (`fix`)."""
+
+    kind = "internal"
+    exit_code = 1
+
+    def __init__(self, message: str, *, fix: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.fix}".strip()
+
+    def document(self) -> dict[str, object]:
+        """Return the error as the document that `--json` prints."""
+        return {"schema_version": 1, "error": {"kind": self.kind, "message": self.message, "fix": self.fix}}
+
+
+class InputError(PlannerError):
+    """Wrong input or usage."""
+
+    kind = "input"
+    exit_code = 2
+
+
+class NotFoundError(InputError):
+    """A name that no catalog and no workspace knows; names the nearest ones."""
+
+    kind = "not_found"
+
+    def __init__(self, what: str, name: str, known: Iterable[str], *, where: str = "", fix: str = "") -> None:
+        near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(near)}?" if near else fix
+        prefix = f"{where}: " if where else ""
+        super().__init__(f"{prefix}there is no {what} '{name}'.", fix=hint)
+
+
+class StoreError(InputError):
+    """The workspace cannot be read or written; nothing was lost."""
+
+    kind = "store"
+
+
+class MissingExtraError(InputError):
+    """A part of the planner that is not installed."""
+
+    kind = "missing_extra"
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} is not installed.", fix=f"Install it with: pip install 'training-planner[{extra}]'")
+
+
+class NoFeasiblePlanError(PlannerError):
+    """No option meets the limits: which limit binds, and the nearest option."""
+
+    kind = "no_feasible_plan"
+    exit_code = 3
+
+
+class NodeError(PlannerError):
+    """A machine or a provider failed."""
+
+    kind = "node"
+    exit_code = 4

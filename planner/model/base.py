@@ -1,0 +1,22 @@
+"""How every model of ours behaves: frozen, no unknown keys, finite numbers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = 1
+
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/@+-]{0,119}$")]
+Text = Annotated[str, Field(min_length=1, max_length=2000)]
+Positive = Annotated[float, Field(strict=True, gt=0, le=1e18)]
+NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e18)]
+Fraction = Annotated[float, Field(strict=True, gt=0, le=1)]
+Count = Annotated[int, Field(strict=True, ge=1, le=10**15)]
+
+
+class Frozen(BaseModel):
+    """A value that was checked once, at the door, and never changes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)

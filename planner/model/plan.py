@@ -1,0 +1,171 @@
+"""The plan file: what is trained, how often, under which limits, and on which options."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Count, Fraction, Frozen, Id, Positive, Text
+from planner.model.offer import PriceKind
+from planner.model.quantity import Basis
+from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+
+Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
+
+
+class FlopsConvention(StrEnum):
+    """Which operations "FLOPs per token" counts; see `planner/estimate/flops.py`."""
+
+    FULL_ATTENTION = "full_attention"
+    CAUSAL = "causal"
+    SIX_N = "six_n"
+
+
+class Prefer(StrEnum):
+    """What decides between options that meet the limits."""
+
+    COST = "cost"
+    TIME = "time"
+
+
+class WorkloadChoice(Frozen):
+    """Exactly one of: a measured run, a preset by name, an architecture written out."""
+
+    measured: Id | None = None
+    ref: Id | None = None
+    architecture: Decoder | None = None
+    seq_len: Count | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = [name for name in ("measured", "ref", "architecture") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"needs exactly one of measured, ref or architecture, has {' and '.join(given) or 'none'}")
+        if self.measured is not None and self.seq_len is not None:
+            raise ValueError("seq_len belongs to the measured run: leave it out")
+        if self.architecture is not None and self.seq_len is None:
+            raise ValueError("an inline architecture needs seq_len (tokens in a sample)")
+        return self
+
+
+class Work(Frozen):
+    """How much is trained: samples over epochs, or a number of tokens (one epoch over them)."""
+
+    epochs: Positive | None = None
+    samples_per_epoch: Positive | None = None
+    tokens: Positive | None = None
+
+    @model_validator(mode="after")
+    def _one_way_to_say_it(self) -> Self:
+        if (self.tokens is None) == (self.samples_per_epoch is None):
+            raise ValueError("needs either samples_per_epoch (with epochs) or tokens")
+        if self.tokens is not None and self.epochs is not None:
+            raise ValueError("tokens is the whole training: leave epochs out, or write samples_per_epoch")
+        if self.samples_per_epoch is not None and self.epochs is None:
+            raise ValueError("samples_per_epoch needs epochs")
+        return self
+
+
+class Training(Frozen):
+    """How it is trained; an option may name another strategy."""
+
+    precision: Precision | None = None
+    strategy: Strategy = Strategy.DDP
+    global_batch: Count | None = None
+    micro_batch: Count | Literal["auto"] = "auto"
+    checkpointing: Checkpointing | Literal["auto"] = "auto"
+    """auto: recompute activations only where the model does not fit otherwise."""
+
+
+class CampaignLimits(Frozen):
+    """How many trainings, until when, for how much money."""
+
+    runs: Count = 1
+    at_once: Count = 1
+    start: date | None = None
+    deadline: date | None = None
+    budget_usd: Money | None = None
+    prefer: Prefer | None = None
+    """Default: cost where there is a deadline or no limit, time where there is only a budget."""
+
+    @model_validator(mode="after")
+    def _deadline_after_start(self) -> Self:
+        if self.start is not None and self.deadline is not None and self.deadline < self.start:
+            raise ValueError(f"deadline {self.deadline} is before start {self.start}")
+        return self
+
+
+class UserStep(Frozen):
+    """Somebody's own figure for this machine: `seconds` per optimizer step of `batch` samples."""
+
+    batch: Count
+    seconds: Positive
+    low_seconds: Positive | None = None
+    high_seconds: Positive | None = None
+    basis: Basis
+    source: Text | None = None
+
+    @model_validator(mode="after")
+    def _range_holds_the_value(self) -> Self:
+        if (self.low_seconds or self.seconds) > self.seconds or (self.high_seconds or self.seconds) < self.seconds:
+            raise ValueError("seconds must lie between low_seconds and high_seconds")
+        return self
+
+
+class PlanOption(Frozen):
+    """One machine to consider: an owned site or a cloud offer; lists stand for several options."""
+
+    site: Id | None = None
+    offer: Id | None = None
+    run: Id | None = None
+    """The machine on which this run was made, as an owned one."""
+    region: Text | None = None
+    price: PriceKind | None = None
+    usd_per_hour: Positive | None = None
+    """Your own price for the whole instance, in place of the list's."""
+    nodes: Count | tuple[Count, ...] | None = None
+    accelerators: Count | tuple[Count, ...] | None = None
+    """How many of a node's accelerators are used; default all."""
+    strategy: Strategy | None = None
+    step: UserStep | None = None
+    power_kw: Positive | None = None
+    """What one node draws in training; assumed, as it is yours to say."""
+
+    @model_validator(mode="after")
+    def _a_site_or_an_offer(self) -> Self:
+        given = [name for name in ("site", "offer", "run") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"needs exactly one of site, offer or run, has {' and '.join(given) or 'none'}")
+        if self.offer is None:
+            for name in ("region", "price", "usd_per_hour"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"{name} belongs to a cloud offer, not to an owned machine")
+        return self
+
+
+class Assumptions(Frozen):
+    """What the plan assumes; whatever is missing comes from `catalogs/defaults.yaml` and is named in the answer."""
+
+    electricity_usd_per_kwh: Money | None = None
+    pue: Annotated[float, Field(strict=True, ge=1, le=10)] | None = None
+    goodput_fraction: Fraction = 1.0
+    """Share of wall-clock time that trains: takes off restarts, checkpoints and evaluation."""
+    mfu: Fraction | None = None
+    """Model FLOPs utilisation assumed on hardware nobody measured, of the dense peak."""
+    flops_convention: FlopsConvention = FlopsConvention.FULL_ATTENTION
+
+
+class Plan(Frozen):
+    """A question to the planner, as a file."""
+
+    schema_version: Literal[1]
+    name: Text
+    workload: WorkloadChoice
+    work: Work
+    training: Training = Training()
+    campaign: CampaignLimits = CampaignLimits()
+    options: Annotated[tuple[PlanOption, ...], Field(min_length=1, max_length=500)]
+    assumptions: Assumptions = Assumptions()

@@ -1,0 +1,71 @@
+"""A number that crosses a border: value, unit, 90 % range, basis, source and date."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Self
+
+from pydantic import model_validator
+
+from planner.errors import InputError
+from planner.model.base import Frozen, Text
+
+
+class Unit(StrEnum):
+    """The units that numbers are published in. GB is 10^9 bytes, GiB is 2^30."""
+
+    HOURS = "h"
+    SECONDS = "s"
+    USD = "USD"
+    USD_PER_HOUR = "USD/h"
+    USD_PER_KWH = "USD/kWh"
+    KW = "kW"
+    KWH = "kWh"
+    SAMPLES_PER_S = "samples/s"
+    TOKENS_PER_S = "tokens/s"
+    GIB = "GiB"
+    RATIO = "ratio"
+
+
+class Basis(StrEnum):
+    """How a number is known, best first."""
+
+    MEASURED = "measured"
+    QUOTED = "quoted"
+    MODELLED = "modelled"
+    ASSUMED = "assumed"
+
+
+def weakest(*bases: Basis) -> Basis:
+    """Return the basis of a number computed from others: the weakest among them."""
+    order = list(Basis)
+    return max(bases, key=order.index)
+
+
+class Quantity(Frozen):
+    """One number with everything that a reader needs to trust or doubt it.
+
+    `low` and `high` bound it with 90 % probability; both equal `value` where the number is exact (a list price).
+    `as_of` is the date of the oldest input.
+    """
+
+    value: float
+    low: float
+    high: float
+    unit: Unit
+    basis: Basis
+    source: Text
+    as_of: date | None = None
+
+    @model_validator(mode="after")
+    def _value_lies_in_its_range(self) -> Self:
+        if not self.low <= self.value <= self.high:
+            raise ValueError(f"value {self.value:g} lies outside its range {self.low:g} to {self.high:g}")
+        return self
+
+    def as_(self, unit: Unit) -> float:
+        """Return the value, having checked that its unit is the one that the calculation needs."""
+        if self.unit is not unit:
+            raise InputError(f"{self.source}: a number in {self.unit} stands where {unit} is needed.")
+        return self.value

@@ -1,0 +1,125 @@
+"""A RunRecord: one benchmark run, measured here or taken from a document."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.workload import Decoder, Precision, Strategy
+
+
+class RunHardware(Frozen):
+    """On what it ran. `node` names a catalog node, or describes one that no catalog knows."""
+
+    accelerator: Id
+    node: Id | None
+    """Null: a machine that no catalog knows; such runs match only themselves and single accelerators."""
+    nodes: Count
+    accelerators_per_node: Count
+
+    @property
+    def accelerators(self) -> int:
+        """All accelerators of the run."""
+        return self.nodes * self.accelerators_per_node
+
+
+class RunRecord(Frozen):
+    """One run: what was trained, on what, how fast, and how that is known.
+
+    `throughput` is in samples/s of the whole cluster in steady state. Null stands for "the source does not say".
+    """
+
+    schema_version: Literal[1]
+    id: Id
+    workload: Id
+    architecture: Decoder | None = None
+    parameters: Count | None = None
+    seq_len: Count | None = None
+    hardware: RunHardware
+    strategy: Strategy | None
+    precision: Precision | None
+    micro_batch: Count | None
+    global_batch: Count | None
+    throughput: Quantity
+    step_seconds: Positive | None = None
+    samples: Count | None = None
+    wall_seconds: Positive | None = None
+    power: Quantity | None = None
+    repeats: tuple[Positive, ...] = ()
+    """Throughput of each process restart, samples/s."""
+    losses_first10: tuple[float, ...] = ()
+    phases: dict[str, NonNegative] = Field(default_factory=dict)
+    environment: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
+    method_version: Count | None = None
+    """Of our own benchmark; null for runs taken from documents. Versions are never averaged together."""
+    short_window: bool = False
+    """Measured for seconds, not minutes: good for a demonstration, weak evidence."""
+    verdict: tuple[Text, ...] = ()
+    """What was found wrong with the run, in plain words; empty when nothing was."""
+    note: Text | None = None
+    document: Text | None = None
+    """The document that a catalog run comes from."""
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if self.throughput.unit is not Unit.SAMPLES_PER_S:
+            raise ValueError(f"throughput is in {self.throughput.unit}; write it in {Unit.SAMPLES_PER_S}")
+        if self.throughput.value <= 0 or self.throughput.low <= 0:
+            raise ValueError("throughput must be over 0")
+        if self.power is not None and self.power.unit is not Unit.KW:
+            raise ValueError(f"power is in {self.power.unit}; write it in {Unit.KW}")
+        if self.step_seconds is not None and self.global_batch is not None:
+            implied = self.global_batch / self.step_seconds
+            if abs(implied / self.throughput.value - 1) > 0.01:
+                raise ValueError(
+                    f"global_batch / step_seconds is {implied:.6g} samples/s, throughput says {self.throughput.value:.6g}"
+                )
+        return self
+
+    @property
+    def basis(self) -> Basis:
+        """How the throughput is known."""
+        return self.throughput.basis
+
+
+class NodeResult(Frozen):
+    """The benchmark's `result.json`, as a node wrote it; facts that become a RunRecord.
+
+    The keys are those of `workloads/README.md`. What the planner does not compute with stays untyped here,
+    because the benchmark checked it when it wrote it.
+    """
+
+    schema_version: Literal[1]
+    kind: Literal["result"]
+    method_version: Count
+    exit_reason: Text
+    error: str | None
+    spec: dict[str, Any]
+    parameters: Count
+    world_size: Count
+    nodes: Count
+    devices_per_node: Count
+    device_type: Literal["cpu", "cuda"]
+    backend: Text
+    global_batch: Count
+    warmup_steps: int
+    warmup_steady: bool
+    steps: int
+    step_seconds: tuple[Positive, ...]
+    window_s: NonNegative
+    samples: int
+    tokens: int
+    padding_tokens: int
+    phases: dict[str, NonNegative]
+    losses_first10: tuple[Annotated[float, Field(allow_inf_nan=True)], ...]
+    loss_last: Annotated[float, Field(allow_inf_nan=True)] | None
+    memory: dict[str, float | None]
+    sdpa_backend: str | None
+    tf32_allowed: bool
+    environment: dict[str, str | int | float | bool | list[str] | None]
+    started_at: Text
+    finished_at: Text

@@ -1,0 +1,91 @@
+"""What is trained: the network, its precision and how it is spread over devices."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+
+
+class Precision(StrEnum):
+    """The number format of the matrix products in training."""
+
+    FP32 = "fp32"
+    TF32 = "tf32"
+    BF16 = "bf16"
+    FP16 = "fp16"
+
+
+class Strategy(StrEnum):
+    """How states and work are spread over the devices."""
+
+    DDP = "ddp"
+    FSDP2 = "fsdp2"
+    ZERO1 = "zero1"
+    ZERO2 = "zero2"
+    ZERO3 = "zero3"
+
+
+class Checkpointing(StrEnum):
+    """Which activations are recomputed in the backward pass."""
+
+    NONE = "none"
+    FULL = "full"
+
+
+class Decoder(Frozen):
+    """A dense decoder-only transformer; the same keys stand in the benchmark's `spec.json`."""
+
+    layers: Count
+    hidden: Count
+    heads: Count
+    kv_heads: Count
+    head_dim: Count
+    ffn_hidden: Count
+    mlp: Literal["gelu", "swiglu"]
+    norm: Literal["layernorm", "rmsnorm"]
+    norm_eps: Positive = 1e-5
+    bias: bool = False
+    positions: Literal["learned", "rope"]
+    max_positions: Count
+    rope_theta: Positive = 10_000.0
+    qk_norm: bool = False
+    vocab: Count
+    tied_head: bool
+
+    @model_validator(mode="after")
+    def _heads_divide(self) -> Self:
+        if self.heads % self.kv_heads:
+            raise ValueError(f"heads ({self.heads}) must be a multiple of kv_heads ({self.kv_heads})")
+        return self
+
+
+class Window(Frozen):
+    """How long the benchmark warms up and measures (BENCHMARK protocol 2)."""
+
+    min_warmup_steps: Count
+    min_warmup_s: NonNegative
+    max_warmup_s: Positive
+    min_steps: Count
+    min_s: NonNegative
+    max_s: Positive
+
+
+class Preset(Frozen):
+    """A workload that the planner knows by name: `catalogs/workloads/*.yaml`."""
+
+    schema_version: Literal[1]
+    name: Id
+    description: Text
+    architecture: Decoder
+    seq_len: Count
+    micro_batch: Count
+    precision: Precision
+    window: Window
+    quick_window: Window
+    source: Text
+    as_of: date
