@@ -11,6 +11,7 @@ from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_
 from planner.adapters.run_store import FolderStore
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError
+from planner.model.base import Frozen
 from planner.model.catalog import Catalog, Defaults
 from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price, Site
@@ -73,3 +74,17 @@ def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:
             raise InputError(f"{where}: two {what}s have the id '{item.id}'.", fix="Give one of them another id.")
         found[item.id] = item
     return found
+
+
+class Alias(Frozen):
+    """A name that a driver reports, and the accelerator it means: `catalogs/hardware/aliases.csv`."""
+
+    name: str
+    accelerator: str
+    source: str
+
+
+def accelerator_aliases(*, bundled: Path | None = None) -> dict[str, str]:
+    """Map the names that drivers report to accelerator ids."""
+    rows = read_rows(Alias, (bundled or catalogs_dir()) / "hardware" / "aliases.csv")
+    return {row.name: row.accelerator for row in rows}

@@ -29,11 +29,12 @@ def _row(model: type[Row], path: Path, line: int, cells: dict[str, str]) -> Row:
     if None in cells or None in cells.values():
         raise InputError(f"{path}:{line}: has more or fewer cells than the header.", fix="Quote cells with a comma.")
     try:
-        return model.model_validate_strings({column: cell or None for column, cell in cells.items()})
+        return model.model_validate_strings({column: cell for column, cell in cells.items() if cell})
     except ValidationError as error:
         detail = error.errors()[0]
         column = str(detail["loc"][0]) if detail["loc"] else "the row"
         raise InputError(
-            f"{path}:{line}: {column}: {detail['msg'].removeprefix('Value error, ')} (found {cells.get(column, '')!r}).",
+            f"{path}:{line}: {column}: {detail['msg'].removeprefix('Value error, ')} "
+            f"(found {cells.get(column, '')!r}).",
             fix="Write plain digits with a point, dates as 2026-11-21, and leave unknown cells empty.",
         ) from error

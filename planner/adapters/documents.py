@@ -30,7 +30,9 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ign
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key '{key}' stands twice", key_node.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key '{key}' stands twice", key_node.start_mark
+                )
             if isinstance(key, Hashable):
                 seen.add(key)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
@@ -104,7 +106,7 @@ def _looks_like_json(where: str) -> bool:
 
 
 def _load_yaml(text: str) -> Any:
-    return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a safe loader
+    return yaml.load(text, Loader=_StrictLoader)
 
 
 def _kind(data: object) -> str:

@@ -44,9 +44,15 @@ class FolderStore:
         path = self.folder / f"{record.id.replace('/', '_')}.json"
         text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
         temporary = ""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise StoreError(
+                f"{self.folder}: is a file, not a folder.", fix="Name another workspace with PLANNER_HOME."
+            )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self.folder, suffix=".part", delete=False) as file:
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", dir=self.folder, suffix=".part", delete=False
+            ) as file:
                 temporary = file.name
                 file.write(text)
                 file.flush()

@@ -20,6 +20,11 @@ def examples_dir() -> Path:
     return _bundled("examples")
 
 
+def templates_dir() -> Path:
+    """Return the folder of the plan files that `planner init` writes."""
+    return catalogs_dir() / "templates"
+
+
 def workspace_dir(home: str | None = None) -> Path:
     """Return the user's workspace: the given folder, `$PLANNER_HOME`, or `./planner-data`."""
     return Path(home or os.environ.get("PLANNER_HOME") or "planner-data")

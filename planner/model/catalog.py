@@ -16,6 +16,7 @@ class Defaults(Frozen):
     schema_version: int
     electricity: Quantity
     pue: Quantity
+    idle_power_fraction: Quantity
     training_power_fraction: Quantity
     """Share of its rated power that a node draws in training."""
 

@@ -17,19 +17,19 @@ class Accelerator(Frozen):
     vendor: Text
     architecture: Text
     launch_year: int
-    hbm_gib: Positive | None
-    hbm_gb_per_s: Positive | None
-    fp32_tflops: Positive | None
-    tf32_tflops: Positive | None
-    fp16_tflops: Positive | None
-    bf16_tflops: Positive | None
-    fp8_tflops: Positive | None
-    link_gb_per_s: Positive | None
+    hbm_gib: Positive | None = None
+    hbm_gb_per_s: Positive | None = None
+    fp32_tflops: Positive | None = None
+    tf32_tflops: Positive | None = None
+    fp16_tflops: Positive | None = None
+    bf16_tflops: Positive | None = None
+    fp8_tflops: Positive | None = None
+    link_gb_per_s: Positive | None = None
     """Both directions together, as data sheets print it."""
-    tdp_w: Positive | None
-    support_ended: Text | None
+    tdp_w: Positive | None = None
+    support_ended: Text | None = None
     """The date or release from which current software no longer runs on it, with its name."""
-    trap: Text | None
+    trap: Text | None = None
     """How this row's numbers are usually got wrong."""
     source: Text
     as_of: date
@@ -65,9 +65,9 @@ class Node(Frozen):
     accelerator: Id
     accelerators: Count
     link: Link
-    network_gbit_per_s: Positive | None
+    network_gbit_per_s: Positive | None = None
     """Between nodes, per node."""
-    rated_kw: Positive | None
+    rated_kw: Positive | None = None
     """What the data sheet says the whole node draws at most."""
     source: Text
     as_of: date

@@ -32,12 +32,12 @@ class Price(Frozen):
     provider: Id
     instance_type: Id
     region: Text
-    zone: Text | None
+    zone: Text | None = None
     price_kind: PriceKind
-    usd_per_hour: Positive | None
-    no_price_reason: Text | None
-    low_usd_per_hour: Positive | None
-    high_usd_per_hour: Positive | None
+    usd_per_hour: Positive | None = None
+    no_price_reason: Text | None = None
+    low_usd_per_hour: Positive | None = None
+    high_usd_per_hour: Positive | None = None
     currency: Literal["USD"]
     minimum_hours: NonNegative
     upfront_fraction: NonNegative
@@ -46,7 +46,7 @@ class Price(Frozen):
     as_of: date
     fetched_at: date
     confidence: Literal["api", "list", "third_party", "derived", "estimate"]
-    note: Text | None
+    note: Text | None = None
 
     @model_validator(mode="after")
     def _a_price_or_a_reason(self) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -76,7 +75,8 @@ class RunRecord(Frozen):
             implied = self.global_batch / self.step_seconds
             if abs(implied / self.throughput.value - 1) > 0.01:
                 raise ValueError(
-                    f"global_batch / step_seconds is {implied:.6g} samples/s, throughput says {self.throughput.value:.6g}"
+                    f"global_batch / step_seconds is {implied:.6g} samples/s, "
+                    f"throughput says {self.throughput.value:.6g}"
                 )
         return self
 

@@ -1,0 +1,144 @@
+"""Turns what a node wrote (`result.json`) into a RunRecord."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from pydantic import ValidationError
+
+from planner.errors import InputError, NodeError
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.run import NodeResult, RunHardware, RunRecord
+from planner.model.workload import Decoder, Precision, Strategy
+
+STEADY_CV = 0.03
+SHORT_WINDOW_S = 10.0
+GOOD_ENDS = ("completed", "not_steady")
+
+
+def record_of(results: Sequence[Mapping[str, Any]], *, aliases: Mapping[str, str], where: str = "result") -> RunRecord:
+    """Join the process restarts of one benchmark into one record.
+
+    throughput = median over restarts of samples / window_s; its range spans the restarts.
+    `aliases` maps the names that drivers report to accelerator ids.
+    """
+    parsed = [_parse(result, where=where) for result in results]
+    first = parsed[0]
+    rates = tuple(result.samples / result.window_s for result in parsed)
+    spec = first.spec
+    day = date.fromisoformat(first.finished_at[:10])
+    steps = sum(result.steps for result in parsed)
+    seconds = sum(result.window_s for result in parsed)
+    return RunRecord(
+        schema_version=1,
+        id=_id(results, spec, first),
+        workload=str(spec["workload"]),
+        architecture=Decoder.model_validate(spec["architecture"]),
+        parameters=first.parameters,
+        seq_len=int(spec["seq_len"]),
+        hardware=RunHardware(
+            accelerator=_accelerator(first, aliases),
+            node=_machine_id(first),
+            nodes=first.nodes,
+            accelerators_per_node=first.devices_per_node,
+        ),
+        strategy=Strategy(spec["strategy"]),
+        precision=Precision(spec["precision"]),
+        micro_batch=int(spec["micro_batch"]),
+        global_batch=first.global_batch,
+        throughput=Quantity(
+            value=statistics.median(rates),
+            low=min(rates),
+            high=max(rates),
+            unit=Unit.SAMPLES_PER_S,
+            basis=Basis.MEASURED,
+            source=f"standard benchmark, method {first.method_version}: {steps} steps in {seconds:.1f} s, "
+            f"{len(parsed)} start(s)",
+            as_of=day,
+        ),
+        samples=sum(result.samples for result in parsed),
+        wall_seconds=seconds,
+        repeats=rates,
+        losses_first10=first.losses_first10,
+        phases=first.phases,
+        environment=first.environment | {"machine": machine_name(first)},
+        method_version=first.method_version,
+        short_window=any(result.window_s < SHORT_WINDOW_S for result in parsed),
+        verdict=tuple(dict.fromkeys(problem for result in parsed for problem in _problems(result))),
+    )
+
+
+def machine_name(result: NodeResult) -> str:
+    """Describe the machine for people, without its host name."""
+    environment = result.environment
+    cores = environment.get("cpu_cores")
+    cpu = str(environment.get("cpu_model") or "CPU")
+    if result.device_type == "cuda":
+        return f"{result.devices_per_node}x {environment.get('accelerator_name')}, {cpu}"
+    return f"{cores}-core {cpu}"
+
+
+def _parse(result: Mapping[str, Any], *, where: str) -> NodeResult:
+    try:
+        parsed = NodeResult.model_validate(dict(result))
+    except ValidationError as error:
+        detail = error.errors()[0]
+        key = ".".join(str(part) for part in detail["loc"])
+        raise InputError(
+            f"{where}: {key}: {detail['msg']}.", fix="Give the result.json that the benchmark wrote, unchanged."
+        ) from error
+    if parsed.exit_reason not in GOOD_ENDS:
+        raise NodeError(
+            f"{where}: the benchmark ended with '{parsed.exit_reason}': {parsed.error or 'no reason given'}.",
+            fix="Try a smaller --micro-batch." if parsed.exit_reason == "out_of_memory" else "",
+        )
+    if parsed.samples < 1 or parsed.window_s <= 0:
+        raise NodeError(f"{where}: the benchmark measured nothing.", fix="Run it again with a longer window.")
+    return parsed
+
+
+def _problems(result: NodeResult) -> list[str]:
+    """List what makes a run hard to believe, in plain words."""
+    problems = []
+    if not result.warmup_steady:
+        problems.append("the warm-up never became steady, so the speed may still be changing")
+    if len(result.step_seconds) > 1:
+        cv = statistics.stdev(result.step_seconds) / statistics.mean(result.step_seconds)
+        if cv > STEADY_CV:
+            problems.append(
+                f"step times scatter by {cv:.0%} (coefficient of variation; up to {STEADY_CV:.0%} is steady)"
+            )
+    if any(not math.isfinite(loss) for loss in result.losses_first10) or not math.isfinite(result.loss_last or 0.0):
+        problems.append("the loss is not finite: the training did not work")
+    return problems
+
+
+def _accelerator(result: NodeResult, aliases: Mapping[str, str]) -> str:
+    if result.device_type == "cpu":
+        return "CPU"
+    name = str(result.environment.get("accelerator_name"))
+    return aliases.get(name) or _slug(name)
+
+
+def _machine_id(result: NodeResult) -> str:
+    """Name a machine by what it is, the same each time, without host name or serial number."""
+    keys = ("cpu_model", "cpu_cores", "ram_gib", "accelerator_name", "accelerators_visible")
+    described = json.dumps([str(result.environment.get(key)) for key in keys])
+    return f"local/{_slug(machine_name(result))[:60]}-{hashlib.sha256(described.encode()).hexdigest()[:6]}"
+
+
+def _id(results: Sequence[Mapping[str, Any]], spec: Mapping[str, Any], first: NodeResult) -> str:
+    stamp = re.sub(r"\D", "", first.finished_at)[:14]
+    digest = hashlib.sha256(json.dumps(list(results), sort_keys=True, default=str).encode()).hexdigest()[:6]
+    return f"{spec['workload']}-{first.device_type}-x{first.world_size}-{stamp}-{digest}"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "unknown"

@@ -1,0 +1,121 @@
+"""`planner bench WORKLOAD`: measures this machine with the standard benchmark."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from planner import use_cases
+from planner.adapters.catalog import accelerator_aliases
+from planner.adapters.workspace import workspace_dir
+from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
+from planner.errors import InputError, NotFoundError
+from planner.model.run import RunRecord
+from planner.model.workload import Precision, Strategy
+from planner.present.table import quantity_text
+
+PROGRESS_EVERY_S = 2.0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog="Example: planner bench cpu-smoke --gpus 2 --quick")(bench)
+
+
+def bench(
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help="cpu-smoke, gpt-305m, ...")],
+    gpus: Annotated[
+        int | None,
+        typer.Option(help="Accelerators, or processes on a CPU; default all accelerators.", show_default=False),
+    ] = None,
+    nodes: Annotated[int, typer.Option(help="This command runs on one node.")] = 1,
+    strategy: Annotated[Strategy, typer.Option(help="How states and work are spread.")] = Strategy.DDP,
+    precision: Annotated[
+        Precision | None, typer.Option(help="Default: the workload's own.", show_default=False)
+    ] = None,
+    micro_batch: Annotated[
+        str | None, typer.Option(metavar="N|auto", help="Samples per device; auto searches.", show_default=False)
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="Fresh starts; the median counts, the range is kept.")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence.")] = False,
+    as_json: JsonFlag = False,
+    home: HomeOption = None,
+) -> None:
+    """Measure this machine; the record goes to the workspace. Needs the extra `bench`."""
+    if nodes != 1:
+        raise InputError(
+            f"--nodes {nodes}: this command runs on this machine alone.",
+            fix="Start torchrun on every node by hand; workloads/README.md says how.",
+        )
+    check_positive(gpus, "--gpus")
+    check_positive(repeats, "--repeats")
+    catalog = use_cases.open_catalog(home)
+    preset = catalog.presets.get(workload)
+    if preset is None:
+        raise NotFoundError("workload", workload, catalog.presets, fix=f"Known: {', '.join(sorted(catalog.presets))}")
+    size = _micro_batch(micro_batch)
+
+    from launcher.bench import Settings, Talk, benchmark
+    from launcher.local import cuda_devices
+
+    settings = Settings(
+        devices=gpus or max(1, cuda_devices()),
+        strategy=strategy,
+        precision=precision,
+        micro_batch=size if isinstance(size, int) else None,
+        search_micro_batch=size == "auto",
+        repeats=repeats,
+        quick=quick,
+    )
+    stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
+    work_dir = workspace_dir(home) / "bench" / f"{workload}-{stamp}"
+    record = benchmark(
+        preset, settings, work_dir=work_dir, aliases=accelerator_aliases(), talk=Talk(say=say, step=_Progress())
+    )
+    path = use_cases.store_run(record, home)
+    if as_json:
+        print_document(record)
+    _say_result(record)
+    say(f"Stored as {path}.")
+
+
+class _Progress:
+    """Prints a step now and then: the last one on a line of its own, so that logs stay readable."""
+
+    def __init__(self) -> None:
+        self._next_s = time.monotonic()
+
+    def __call__(self, step: dict[str, object]) -> None:
+        if time.monotonic() < self._next_s:
+            return
+        self._next_s = time.monotonic() + PROGRESS_EVERY_S
+        seconds, tokens = float(str(step["seconds"])), float(str(step["tokens"]))
+        rate = tokens / seconds if seconds > 0 else 0.0
+        print(
+            f"  {step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.0f} tokens/s", file=sys.stderr, flush=True
+        )
+
+
+def _micro_batch(given: str | None) -> int | str | None:
+    if given is None or given == "auto":
+        return given
+    try:
+        value = int(given)
+    except ValueError:
+        raise InputError(f"--micro-batch {given}: is neither a number nor auto.") from None
+    check_positive(value, "--micro-batch")
+    return value
+
+
+def _say_result(record: RunRecord) -> None:
+    tokens_per_s = record.throughput.value * (record.seq_len or 1)
+    machine = record.environment.get("machine")
+    say(f"{record.workload} on {machine}: {quantity_text(record.throughput)}, {tokens_per_s:,.0f} tokens/s")
+    verdict = list(record.verdict)
+    if record.short_window:
+        verdict.append("measured for seconds only: good for a demonstration, weak evidence")
+    say("Verdict: " + ("; ".join(verdict) if verdict else "nothing speaks against this measurement") + ".")

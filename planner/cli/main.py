@@ -1,0 +1,76 @@
+"""The `planner` command: joins the commands, and turns every error into one message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from planner.cli import bench_command, plan_commands, run_commands, setup_commands
+from planner.cli.output import error_document, wants_json
+from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
+
+app = typer.Typer(
+    name="planner",
+    help="Which machines should train this model, how long will it take, what will it cost, and how sure are we?",
+    epilog="Start with: planner init plan.yaml, then: planner compare plan.yaml. "
+    "Exit codes: 0 done, 1 our fault, 2 wrong input, 3 nothing feasible, 4 a machine failed, 130 interrupted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+plan_commands.register(app)
+bench_command.register(app)
+app.add_typer(run_commands.app, name="runs")
+setup_commands.register(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code."""
+    try:
+        code = app(args=arguments, prog_name="planner", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else EXIT_DONE
+    except PlannerError as error:
+        return _fail(error, arguments)
+    except typer.TyperException as error:
+        return _fail(_usage_error(error), arguments)
+    except (KeyboardInterrupt, typer.Abort):
+        print("Interrupted.", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_DONE
+    except Exception as error:
+        if os.environ.get("PLANNER_DEBUG"):
+            raise
+        fault = PlannerError(
+            f"this is a fault of the planner: {type(error).__name__}: {error}.",
+            fix="Please report it with the output of the same command under PLANNER_DEBUG=1.",
+        )
+        return _fail(fault, arguments)
+
+
+def _usage_error(error: typer.TyperException) -> PlannerError:
+    return InputError(error.format_message(), fix="See: planner --help")
+
+
+def _fail(error: PlannerError, arguments: list[str]) -> int:
+    if wants_json(arguments):
+        print(error_document(error))
+    print(f"Error: {error.message}", file=sys.stderr)
+    if error.fix:
+        print(error.fix, file=sys.stderr)
+    return error.exit_code
+
+
+if __name__ == "__main__":
+    main()

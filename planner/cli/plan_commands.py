@@ -1,0 +1,84 @@
+"""`planner estimate|campaign|compare|report PLAN`."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner import use_cases
+from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
+from planner.errors import NoFeasiblePlanError
+from planner.model.answer import Assumption, ComparisonDocument
+from planner.present.table import campaign_rows, comparison_rows, estimate_rows, quantity_text
+
+PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file, YAML or JSON.", show_default=False)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands that answer a plan."""
+    app.command(epilog="Example: planner estimate plan.yaml --json")(estimate)
+    app.command(epilog="Example: planner campaign plan.yaml")(campaign)
+    app.command(epilog="Example: planner compare plan.yaml")(compare)
+    app.command(epilog="Example: planner report plan.yaml --out report.html")(report)
+
+
+def estimate(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+    """One training on each option: time, cost, energy, each with its range and basis."""
+    document = use_cases.estimate(use_cases.read_plan(plan), use_cases.open_catalog(home))
+    if as_json or form is Format.JSON:
+        print_document(document)
+        return
+    print_rows(estimate_rows(document.options), form, title=document.plan)
+    _say_assumptions(document.assumptions)
+
+
+def campaign(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+    """The plan's whole campaign on each option alone."""
+    document = use_cases.campaign(use_cases.read_plan(plan), use_cases.open_catalog(home), today=date.today())
+    if as_json or form is Format.JSON:
+        print_document(document)
+        return
+    print_rows(campaign_rows(document.options), form, title=f"{document.plan}: {document.runs} training(s)")
+    _say_assumptions(document.assumptions)
+
+
+def compare(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+    """Which option to take, and for every other one why not. Exit code 3 where none meets the limits."""
+    document = _compared(plan, home)
+    if as_json or form is Format.JSON:
+        print_document(document)
+    else:
+        print_rows(comparison_rows(document.options), form, title=f"{document.plan}: {document.runs} training(s)")
+        _say_assumptions(document.assumptions)
+        say(f"\n{document.sentence}")
+    if document.recommended is None:
+        raise typer.Exit(NoFeasiblePlanError.exit_code)
+
+
+def report(
+    plan: PlanPath,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="report.html, report.md or report.csv.", show_default=False)
+    ] = None,
+    home: HomeOption = None,
+) -> None:
+    """Write the whole answer: every number with range, basis, formula, source and date."""
+    document = _compared(plan, home)
+    if out is None:
+        from planner.present.report import as_markdown
+
+        print(as_markdown(document))
+        return
+    say(f"Wrote {use_cases.write_report(document, out)}.")
+
+
+def _compared(plan: Path, home: str | None) -> ComparisonDocument:
+    return use_cases.compare(use_cases.read_plan(plan), use_cases.open_catalog(home), today=date.today())
+
+
+def _say_assumptions(assumptions: tuple[Assumption, ...]) -> None:
+    for assumption in assumptions:
+        say(f"{assumption.name}: {quantity_text(assumption.quantity)}; {assumption.quantity.source}")

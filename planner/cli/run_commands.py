@@ -1,0 +1,94 @@
+"""`planner runs add|list|show|export`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner import use_cases
+from planner.adapters.catalog import accelerator_aliases
+from planner.adapters.files import write_text
+from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
+from planner.errors import InputError
+from planner.model.base import SCHEMA_VERSION
+from planner.model.run import RunRecord
+from planner.present.table import WRITERS, origin_of, run_rows
+
+app = typer.Typer(help="Measured runs: the bundled ones and your own.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command(epilog="Example: planner runs add result.json")
+def add(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run records, or results of the benchmark.")],
+    home: HomeOption = None,
+) -> None:
+    """Add runs to the workspace. All files are checked before the first is stored."""
+    records = []
+    for path in files:
+        records += _records_in(path)
+    ids = [record.id for record in records]
+    twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
+    if twice is not None and any(record != records[ids.index(twice)] for record in records if record.id == twice):
+        raise InputError(f"two of the files have the id '{twice}' but differ.", fix="Give one of them another id.")
+    for record in records:
+        say(f"Added {record.id}: {use_cases.store_run(record, home)}")
+
+
+def _records_in(path: Path) -> list[RunRecord]:
+    """Read a run record, a benchmark result, or what `planner runs export` wrote."""
+    data = use_cases.read_run_file(path)
+    if data.get("kind") == "result":
+        from launcher.collect import record_of
+
+        return [record_of([data], aliases=accelerator_aliases(), where=str(path))]
+    if data.get("kind") == "runs" and isinstance(data.get("runs"), list):
+        return [use_cases.parse_run(run, where=f"{path}: run {index}") for index, run in enumerate(data["runs"])]
+    return [use_cases.parse_run(data, where=str(path))]
+
+
+@app.command("list", epilog="Example: planner runs list --json")
+def list_runs(as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+    """List every run, bundled ones included."""
+    catalog = use_cases.open_catalog(home)
+    if as_json or form is Format.JSON:
+        runs = [
+            {"id": run.id, "origin": origin_of(run, catalog)} | run.model_dump(mode="json", exclude={"id"})
+            for run in catalog.runs.values()
+        ]
+        print(json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": runs}, indent=1))
+        return
+    print_rows(run_rows(catalog), form, title="Runs")
+
+
+@app.command(epilog="Example: planner runs show latest")
+def show(
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="A run's id, or: latest")], home: HomeOption = None
+) -> None:
+    """Print one run record as JSON."""
+    print_document(use_cases.find_run(run_id, use_cases.open_catalog(home)))
+
+
+@app.command(epilog="Example: planner runs export --out runs.json")
+def export(
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: stdout.", show_default=False)] = None,
+    form: FormatOption = None,
+    home: HomeOption = None,
+) -> None:
+    """Write all of your own runs: one JSON document that `planner runs add` reads, or a table."""
+    catalog = use_cases.open_catalog(home)
+    own = {run_id: run for run_id, run in catalog.runs.items() if run_id not in catalog.bundled_runs}
+    if form is None or form is Format.JSON:
+        documents = [run.model_dump(mode="json") for run in own.values()]
+        text = json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": documents}, indent=1) + "\n"
+    else:
+        rows = run_rows(catalog.model_copy(update={"runs": own}))
+        text = WRITERS["tsv" if form is Format.TABLE else form.value](rows)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_text(out, text)
+        say(f"Wrote {len(own)} run(s) to {out}.")

@@ -1,0 +1,95 @@
+"""`planner init|schema|doctor|ui`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner import use_cases
+from planner.adapters import doctor as checks
+from planner.adapters.files import write_text
+from planner.adapters.workspace import workspace_dir
+from planner.cli.output import HomeOption, JsonFlag, say
+from planner.errors import InputError, MissingExtraError
+from planner.model.base import SCHEMA_VERSION
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog="Example: planner init plan.yaml")(init)
+    app.command(epilog="Example: planner schema plan > plan.schema.json")(schema)
+    app.command(epilog="Example: planner doctor --json")(doctor)
+    app.command(epilog="Example: planner ui --port 8600")(ui)
+
+
+def init(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("plan.yaml"),
+    measured: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN", help="Put the machine of this run (an id, or: latest) among the options.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    home: HomeOption = None,
+) -> None:
+    """Write a commented plan file to start from."""
+    if out.exists() and not force:
+        raise InputError(f"{out}: is there already; nothing was changed.", fix="Name another file, or add --force.")
+    text = use_cases.new_plan(use_cases.open_catalog(home), measured=measured)
+    write_text(out, text)
+    say(f"Wrote {out}. Next: planner compare {out}")
+
+
+def schema(name: Annotated[str, typer.Argument(metavar="plan|run")]) -> None:
+    """Print the JSON Schema of a plan file or a run record."""
+    sys.stdout.write(use_cases.schema_text(name))
+
+
+def doctor(as_json: JsonFlag = False, home: HomeOption = None) -> None:
+    """Say what is installed, which devices there are, which credentials are present (never their values)."""
+    found = {
+        "schema_version": SCHEMA_VERSION,
+        "kind": "doctor",
+        "date": date.today().isoformat(),
+        "python": sys.version.split()[0],
+        "installed": checks.installed(),
+        "devices": checks.devices(),
+        "credentials": checks.credentials(Path.home()),
+        "workspace": str(workspace_dir(home)),
+        "catalog": use_cases.catalog_counts(use_cases.open_catalog(home)),
+    }
+    if as_json:
+        print(json.dumps(found, indent=1))
+        return
+    print(f"Python {found['python']}")
+    for name, version in checks.installed().items():
+        extra = next((extra for extra, names in checks.EXTRAS.items() if name in names), None)
+        missing = f"missing; install it with: pip install 'training-planner[{extra}]'" if extra else "missing"
+        print(f"{name}: {version or missing}")
+    for device in checks.devices():
+        print(device)
+    for name, present in checks.credentials(Path.home()).items():
+        print(f"credentials for {name}: {'present' if present else 'none'}")
+    print(f"workspace: {workspace_dir(home)}")
+    print(
+        ", ".join(f"{count} {what}" for what, count in use_cases.catalog_counts(use_cases.open_catalog(home)).items())
+    )
+
+
+def ui(
+    port: Annotated[int | None, typer.Option(help="Default: 8501, or the next free one.", show_default=False)] = None,
+) -> None:
+    """Open the app in a browser, on this machine alone. Needs the extra `app`."""
+    if find_spec("streamlit") is None or find_spec("altair") is None:
+        raise MissingExtraError("streamlit", "app")
+    from planner.ui.launch import command
+
+    raise typer.Exit(subprocess.run(command(port), check=False).returncode)

@@ -1,0 +1,198 @@
+"""One machine that could do the job: an option of the plan, expanded and joined with the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from planner.errors import InputError, NotFoundError
+from planner.model.catalog import Catalog
+from planner.model.hardware import Accelerator, Link, Node
+from planner.model.offer import Price, PriceKind, Site
+from planner.model.plan import Plan, PlanOption
+from planner.model.run import RunRecord
+from planner.model.workload import Strategy
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An option with one number of nodes and accelerators."""
+
+    id: str
+    option: PlanOption
+    site: Site | None
+    price: Price | None
+    node: Node
+    accelerator: Accelerator
+    nodes: int
+    accelerators_per_node: int
+    strategy: Strategy
+
+    @property
+    def accelerators(self) -> int:
+        """All accelerators that work on one training."""
+        return self.nodes * self.accelerators_per_node
+
+    @property
+    def owned_nodes(self) -> int | None:
+        """How many nodes stand there; None for a cloud, which is taken to have enough."""
+        return self.site.nodes if self.site else None
+
+
+def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
+    """Turn the plan's options into candidates, in the plan's order, each with an id of its own."""
+    candidates: list[Candidate] = []
+    taken: dict[str, int] = {}
+    for position, option in enumerate(plan.options):
+        for candidate in _expand_option(option, plan, catalog, where=f"options.{position}"):
+            count = taken[candidate.id] = taken.get(candidate.id, 0) + 1
+            candidates.append(replace(candidate, id=f"{candidate.id}#{count}") if count > 1 else candidate)
+    return candidates
+
+
+def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: str) -> Iterator[Candidate]:
+    site, price, node, accelerator, per_node_default, nodes_default = _join(option, catalog, where=where)
+    strategy = option.strategy or plan.training.strategy
+    for nodes, per_node in product(
+        _as_list(option.nodes, nodes_default), _as_list(option.accelerators, per_node_default)
+    ):
+        if per_node > node.accelerators:
+            raise InputError(
+                f"{where}.accelerators: {per_node} are asked for, but {node.id} has {node.accelerators} a node.",
+                fix="Use nodes for more than one machine.",
+            )
+        if site is not None and nodes > site.nodes:
+            raise InputError(
+                f"{where}.nodes: {nodes} are asked for, but the site {site.id} has {site.nodes}.",
+                fix="Ask for fewer, or describe the larger site in your workspace's sites folder.",
+            )
+        yield Candidate(
+            id=_id(option, node, price, nodes, per_node, strategy),
+            option=option,
+            site=site,
+            price=price,
+            node=node,
+            accelerator=accelerator,
+            nodes=nodes,
+            accelerators_per_node=per_node,
+            strategy=strategy,
+        )
+
+
+def _join(
+    option: PlanOption, catalog: Catalog, *, where: str
+) -> tuple[Site | None, Price | None, Node, Accelerator, int, int]:
+    if option.run is not None:
+        run = _find_run(option.run, catalog, where=where)
+        node, accelerator = machine_of(run, catalog)
+        site = Site(
+            schema_version=1,
+            id=node.id,
+            name=node.name,
+            node=node.id,
+            nodes=run.hardware.nodes,
+            source=f"run {run.id}",
+            as_of=node.as_of,
+        )
+        return site, None, node, accelerator, run.hardware.accelerators_per_node, run.hardware.nodes
+    if option.site is not None:
+        found = catalog.sites.get(option.site)
+        if found is None:
+            raise NotFoundError(
+                "site", option.site, catalog.sites, where=f"{where}.site", fix=f"Known: {', '.join(catalog.sites)}"
+            )
+        node = _find_node(found.node, catalog, where=f"site {found.id}")
+        return found, None, node, _accelerator(node, catalog), node.accelerators, 1
+    assert option.offer is not None, "the model lets exactly one of site, offer and run through"
+    node = _find_node(option.offer, catalog, where=f"{where}.offer")
+    price = _find_price(option, catalog, where=where)
+    return None, price, node, _accelerator(node, catalog), node.accelerators, 1
+
+
+def _find_run(name: str, catalog: Catalog, *, where: str) -> RunRecord:
+    run = catalog.runs.get(name)
+    if run is None:
+        raise NotFoundError("run", name, catalog.runs, where=f"{where}.run", fix="List them with: planner runs list")
+    return run
+
+
+def _find_node(name: str, catalog: Catalog, *, where: str) -> Node:
+    node = catalog.nodes.get(name)
+    if node is None:
+        raise NotFoundError("machine", name, catalog.nodes, where=where, fix="See catalogs/hardware/nodes.csv")
+    return node
+
+
+def _accelerator(node: Node, catalog: Catalog) -> Accelerator:
+    found = catalog.accelerators.get(node.accelerator)
+    if found is None:
+        raise NotFoundError("accelerator", node.accelerator, catalog.accelerators, where=f"node {node.id}")
+    return found
+
+
+def machine_of(run: RunRecord, catalog: Catalog) -> tuple[Node, Accelerator]:
+    """Return the node and accelerator of a run; a machine that no catalog knows is described by the run alone."""
+    source, as_of = f"run {run.id}", run.throughput.as_of or catalog.defaults.pue.as_of
+    hardware = run.hardware
+    accelerator = catalog.accelerators.get(hardware.accelerator)
+    assert as_of is not None, "defaults carry a date"
+    if accelerator is None:
+        accelerator = Accelerator(
+            id=hardware.accelerator,
+            vendor="unknown",
+            architecture="unknown",
+            launch_year=as_of.year,
+            source=source,
+            as_of=as_of,
+            confidence="low",
+        )
+    node = catalog.nodes.get(hardware.node or "")
+    if node is None:
+        node = Node(
+            id=hardware.node or f"run/{run.id}",
+            name=str(run.environment.get("machine") or hardware.node or run.id),
+            accelerator=hardware.accelerator,
+            accelerators=hardware.accelerators_per_node,
+            link=Link.OTHER if hardware.accelerators_per_node > 1 else Link.SINGLE,
+            source=source,
+            as_of=as_of,
+        )
+    return node, accelerator
+
+
+def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | None:
+    """Return the price row that the option means; None where the user gave a price of their own."""
+    rows = [row for row in catalog.prices if row.node == option.offer]
+    kind = option.price or PriceKind.ON_DEMAND
+    regions = sorted({row.region for row in rows})
+    if option.region is not None and rows and option.region not in regions and regions != ["any"]:
+        if option.usd_per_hour is not None:
+            return None
+        raise NotFoundError(
+            f"price of {option.offer} in region", option.region, regions, where=f"{where}.region",
+            fix=f"Known regions: {', '.join(regions)}; or give usd_per_hour yourself.",
+        )  # fmt: skip
+    matching = [row for row in rows if row.price_kind is kind and option.region in (None, row.region)]
+    matching = matching or [row for row in rows if row.price_kind is kind and row.region == "any"]
+    return min(matching, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)
+
+
+def _as_list(value: int | tuple[int, ...] | None, default: int) -> tuple[int, ...]:
+    if value is None:
+        return (default,)
+    return (value,) if isinstance(value, int) else value
+
+
+def _id(option: PlanOption, node: Node, price: Price | None, nodes: int, per_node: int, strategy: Strategy) -> str:
+    parts = [option.site or option.offer or f"run:{option.run}"]
+    if option.offer is not None:
+        parts.append((price.region if price else option.region) or "any")
+        parts.append((option.price or PriceKind.ON_DEMAND).value)
+    if per_node != node.accelerators:
+        parts.append(f"x{per_node}")
+    if nodes > 1:
+        parts.append(f"{nodes}n")
+    if option.strategy is not None:
+        parts.append(strategy.value)
+    return ":".join(parts)

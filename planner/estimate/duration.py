@@ -1,0 +1,19 @@
+"""Work to hours."""
+
+from __future__ import annotations
+
+from planner.estimate.interval import Interval
+
+SECONDS_PER_HOUR = 3600.0
+
+
+def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: float) -> Interval:
+    """Wall-clock hours to train on `samples`.
+
+    hours = samples / (samples_per_s x goodput_fraction) / 3600
+
+    `samples_per_s` is of the whole cluster in steady state (warm-up dropped). `goodput_fraction` in (0, 1] takes off
+    restarts, checkpoints and evaluation. Leaves out set-up and a last partial batch (under one step an epoch).
+    Source: definition.
+    """
+    return samples_per_s.inverse().scaled(samples / goodput_fraction / SECONDS_PER_HOUR)

@@ -1,0 +1,100 @@
+"""Which measured runs say something about a candidate, and how much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from planner.estimate.candidate import Candidate
+from planner.estimate.job import Job
+from planner.model.hardware import Accelerator
+from planner.model.run import RunRecord
+from planner.model.workload import Precision
+
+
+def same_workload(run: RunRecord, job: Job) -> bool:
+    """Say whether a run trained the job's network on samples of the job's length."""
+    if run.seq_len is not None and job.seq_len is not None and run.seq_len != job.seq_len:
+        return False
+    if run.architecture is not None and job.decoder is not None:
+        return run.architecture == job.decoder
+    return run.workload == job.workload
+
+
+def same_hardware(run: RunRecord, candidate: Candidate) -> bool:
+    """Say whether a run was made on as many of the same accelerators, joined in the same way.
+
+    One accelerator alone needs no link, so there the node may differ.
+    """
+    hardware = run.hardware
+    return (
+        hardware.accelerator == candidate.accelerator.id
+        and hardware.nodes == candidate.nodes
+        and hardware.accelerators_per_node == candidate.accelerators_per_node
+        and (hardware.node == candidate.node.id or (hardware.accelerators == 1 and hardware.accelerator != "CPU"))
+    )
+
+
+def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
+    """Say whether strategy, precision and micro-batch agree; what a record does not state is taken to agree."""
+    return (
+        run.strategy in (None, candidate.strategy)
+        and (None in (run.precision, job.precision) or run.precision is job.precision)
+        and (None in (run.micro_batch, job.micro_batch) or run.micro_batch == job.micro_batch)
+    )
+
+
+def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> list[RunRecord]:
+    """Return the runs that answer for this candidate by arithmetic alone, the best evidence of them.
+
+    Long windows before short ones, our newest method alone, and of several micro-batches the fastest.
+    """
+    found = [
+        run
+        for run in runs
+        if same_workload(run, job) and same_hardware(run, candidate) and same_settings(run, job, candidate)
+    ]
+    if any(not run.short_window for run in found):
+        found = [run for run in found if not run.short_window]
+    newest = max((run.method_version or 0 for run in found), default=0)
+    found = [run for run in found if (run.method_version or 0) in (0, newest)]
+    if not found:
+        return []
+    best = max(found, key=lambda run: run.throughput.value).micro_batch
+    return [run for run in found if run.micro_batch == best]
+
+
+def nearest_run(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> RunRecord | None:
+    """Return the run of the same workload that is nearest to the candidate.
+
+    The candidate's own accelerator first, then the run that the plan names, then the same strategy,
+    then the nearest number of accelerators.
+    """
+
+    def distance(run: RunRecord) -> tuple[bool, bool, bool, bool, float, str]:
+        return (
+            run.hardware.accelerator != candidate.accelerator.id,
+            run is not job.named_run,
+            run.strategy not in (None, candidate.strategy),
+            run.short_window,
+            abs(math.log(run.hardware.accelerators / candidate.accelerators)),
+            run.id,
+        )
+
+    return min((run for run in runs if same_workload(run, job)), key=distance, default=None)
+
+
+def training_peak_tflops(accelerator: Accelerator, precision: Precision | None) -> tuple[float | None, str | None]:
+    """Return the peak that a job in this precision reaches for, and a note where the hardware lacks it.
+
+    Without a stated precision: the 16-bit peak. Without hardware for it: fp32, as bf16 on Volta falls back to.
+    """
+    wanted = [precision] if precision else [Precision.BF16, Precision.FP16]
+    for choice in wanted:
+        peak = accelerator.peak_tflops(choice)
+        if peak is not None:
+            return peak, None
+    if accelerator.fp32_tflops is None:
+        return None, None
+    name = precision.value if precision else "16-bit"
+    return accelerator.fp32_tflops, f"{accelerator.id} has no {name} matrix hardware: its fp32 peak is used"

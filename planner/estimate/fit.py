@@ -1,0 +1,108 @@
+"""Does the model fit the device, and with which micro-batch?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from planner.estimate.candidate import Candidate
+from planner.estimate.job import Job
+from planner.estimate.memory import Memory, device_memory
+from planner.model.catalog import Catalog
+from planner.model.run import RunRecord
+from planner.model.workload import Checkpointing, Precision, Strategy
+
+USABLE_FRACTION = 0.95
+"""A device filled further retries allocations (BENCHMARK protocol 8)."""
+LARGEST_MICRO_BATCH = 64
+
+
+@dataclass(frozen=True)
+class Fit:
+    """`fits` is None where nothing can be said; `reason` says what is lacking, `note` what was assumed."""
+
+    fits: bool | None
+    micro_batch: int | None = None
+    checkpointing: Checkpointing | None = None
+    memory: Memory | None = None
+    reason: str | None = None
+    note: str | None = None
+
+
+def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> Fit:
+    """Find the largest micro-batch that fits, without recomputation where possible.
+
+    Where the network is unknown, a device at least as large as the measured one holds the measured micro-batch.
+    """
+    if job.global_batch is not None and job.global_batch < candidate.accelerators:
+        return Fit(
+            False,
+            reason=f"a global batch of {job.global_batch} cannot be split over {candidate.accelerators} accelerators",
+        )
+    if job.decoder is None:
+        return _fit_like_the_measured_run(candidate, anchor, catalog)
+    if candidate.accelerator.hbm_gib is None:
+        return Fit(None, micro_batch=job.micro_batch, note="the device's memory is not known, so fit was not checked")
+    ways = [job.checkpointing] if job.checkpointing else [Checkpointing.NONE, Checkpointing.FULL]
+    smallest = job.micro_batch or 1
+    for checkpointing in ways:
+        if _need(job, candidate, smallest, checkpointing).total_gib <= _usable_gib(candidate):
+            micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing)
+            return Fit(True, micro_batch, checkpointing, _need(job, candidate, micro_batch, checkpointing))
+    return _lacking(job, candidate, _need(job, candidate, smallest, ways[-1]), ways[-1])
+
+
+def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:
+    assert job.decoder is not None
+    assert job.seq_len is not None
+    return device_memory(
+        job.decoder,
+        seq_len=job.seq_len,
+        micro_batch=micro_batch,
+        strategy=candidate.strategy,
+        precision=job.precision or Precision.BF16,
+        devices=candidate.accelerators,
+        checkpointing=checkpointing,
+    )
+
+
+def _usable_gib(candidate: Candidate) -> float:
+    assert candidate.accelerator.hbm_gib is not None
+    return candidate.accelerator.hbm_gib * USABLE_FRACTION
+
+
+def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing) -> int:
+    share = (job.global_batch or LARGEST_MICRO_BATCH * candidate.accelerators) // candidate.accelerators
+    micro_batch = 1
+    while micro_batch * 2 <= min(share, LARGEST_MICRO_BATCH) and _need(
+        job, candidate, micro_batch * 2, checkpointing
+    ).total_gib <= _usable_gib(candidate):
+        micro_batch *= 2
+    return micro_batch
+
+
+def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkpointing) -> Fit:
+    hbm = candidate.accelerator.hbm_gib
+    assert hbm is not None
+    reason = (
+        f"does not fit: {candidate.strategy.value} needs about {need.total_gib:.1f} GiB on each of "
+        f"{candidate.accelerators}x {candidate.accelerator.id} (states {need.states_gib:.1f}, activations "
+        f"{need.activations_gib:.1f}, logits {need.logits_gib:.1f}), which has {hbm:g}: "
+        f"{need.total_gib - hbm * USABLE_FRACTION:.1f} GiB too little"
+    )
+    sharded = replace(candidate, strategy=Strategy.FSDP2)
+    if candidate.strategy not in (Strategy.FSDP2, Strategy.ZERO3):
+        with_sharding = _need(job, sharded, job.micro_batch or 1, checkpointing).total_gib
+        if with_sharding <= _usable_gib(candidate):
+            reason += f"; with fsdp2 it would need {with_sharding:.1f}"
+    return Fit(False, memory=need, reason=reason)
+
+
+def _fit_like_the_measured_run(candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> Fit:
+    hbm = candidate.accelerator.hbm_gib
+    measured_on = catalog.accelerators.get(anchor.hardware.accelerator) if anchor else None
+    if anchor is None or hbm is None or measured_on is None or measured_on.hbm_gib is None:
+        return Fit(None, note="neither network nor memory is known, so fit was not checked")
+    ran = f"micro-batch {anchor.micro_batch or '?'} ran on {measured_on.id} ({measured_on.hbm_gib:g} GiB)"
+    if hbm >= measured_on.hbm_gib:
+        return Fit(True, micro_batch=anchor.micro_batch, note=f"fits because {ran}, which has no more memory")
+    return Fit(None, note=f"the network is not known and {ran}: whether it fits {hbm:g} GiB was not checked")

@@ -1,0 +1,52 @@
+"""A value with its 90 % range, and how ranges combine."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Self
+
+
+class Interval(NamedTuple):
+    """`value` lies between `low` and `high` with 90 % probability; all three are positive."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def exact(cls, value: float) -> Self:
+        """Return a value without spread: a list price, a count."""
+        return cls(value, value, value)
+
+    @classmethod
+    def within_factor(cls, value: float, factor: float) -> Self:
+        """Return `value / factor` to `value * factor`."""
+        return cls(value, value / factor, value * factor)
+
+    def scaled(self, factor: float) -> Interval:
+        """Return the interval times an exact positive number, or zero."""
+        return Interval(self.value * factor, self.low * factor, self.high * factor)
+
+    def times(self, other: Interval) -> Interval:
+        """Return the product of two independent uncertain numbers.
+
+        Log ranges add in quadrature on each side: ln(high / value) = sqrt(sum ln(high_i / value_i)^2),
+        which is exact for independent lognormal errors, and exact where only one factor is uncertain.
+        Source: propagation of uncertainty, JCGM 100:2008 section 5.1, in log space.
+        """
+        value = self.value * other.value
+        if value == 0:
+            return Interval.exact(0.0)
+        up = math.hypot(math.log(self.high / self.value), math.log(other.high / other.value))
+        down = math.hypot(math.log(self.value / self.low), math.log(other.value / other.low))
+        return Interval(value, min(value, value * math.exp(-down)), max(value, value * math.exp(up)))
+
+    def inverse(self) -> Interval:
+        """Return 1 / self: the range turns over."""
+        return Interval(1 / self.value, 1 / self.high, 1 / self.low)
+
+    def widened_to(self, fraction: float) -> Interval:
+        """Return a range at least `fraction` of the value wide on each side."""
+        return Interval(
+            self.value, min(self.low, self.value * (1 - fraction)), max(self.high, self.value * (1 + fraction))
+        )

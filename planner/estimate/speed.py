@@ -1,0 +1,139 @@
+"""How fast a candidate trains: somebody's own figure, a measurement, or the first model's prediction."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from datetime import date
+
+from planner.estimate.candidate import Candidate
+from planner.estimate.evidence import measured_runs, nearest_run
+from planner.estimate.first_model import NoPrediction, predict
+from planner.estimate.fit import Fit, fit
+from planner.estimate.interval import Interval
+from planner.estimate.job import Job
+from planner.model.catalog import Catalog
+from planner.model.plan import UserStep
+from planner.model.quantity import Basis
+from planner.model.run import RunRecord
+from planner.model.workload import Strategy
+
+NARROWEST_FRACTION = 0.02
+"""No range is tighter: the public node-to-node spread of one accelerator is 0.6 to 2 %."""
+SINGLE_RUN_FRACTION = 0.05
+"""One run without repeats."""
+SHORT_WINDOW_FRACTION = 0.15
+"""Measured for seconds, not minutes."""
+STATED_FRACTION = {Basis.MEASURED: 0.05, Basis.QUOTED: 0.10, Basis.MODELLED: 0.50, Basis.ASSUMED: 0.50}
+"""For a step time that the plan states without a range of its own."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Samples/s of the whole cluster in steady state. `samples_per_s` is None where `problem` says why."""
+
+    samples_per_s: Interval | None
+    basis: Basis
+    source: str
+    as_of: date | None
+    strategy: Strategy
+    fit: Fit
+    run_ids: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
+    """Answer from the best evidence there is; every number says which it was."""
+    if candidate.option.step is not None:
+        return _stated(candidate.option.step, candidate)
+    found = measured_runs(catalog.runs.values(), job, candidate)
+    if found:
+        return _measured(found, job, candidate)
+    fitting = fit(job, candidate, nearest_run(catalog.runs.values(), job, candidate), catalog)
+    if fitting.fits is False:
+        return _unknown(candidate, fitting, fitting.reason or "does not fit")
+    prediction = predict(job, candidate, catalog)
+    if isinstance(prediction, NoPrediction):
+        return _unknown(candidate, fitting, f"no estimate: {prediction.reason}")
+    dates = [run.throughput.as_of for run in prediction.runs if run.throughput.as_of]
+    return Speed(
+        samples_per_s=prediction.samples_per_s,
+        basis=prediction.basis,
+        source=prediction.source,
+        as_of=min(dates, default=None),
+        strategy=candidate.strategy,
+        fit=fitting,
+        run_ids=tuple(run.id for run in prediction.runs),
+        notes=prediction.notes + ((fitting.note,) if fitting.note else ()),
+    )
+
+
+def _stated(step: UserStep, candidate: Candidate) -> Speed:
+    """Compute throughput = batch / seconds, with the plan's range, or one that fits its basis."""
+    spread = STATED_FRACTION[step.basis]
+    low_s = step.low_seconds or step.seconds / (1 + spread)
+    high_s = step.high_seconds or step.seconds * (1 + spread)
+    return Speed(
+        samples_per_s=Interval(step.batch / step.seconds, step.batch / high_s, step.batch / low_s),
+        basis=step.basis,
+        source=f"the plan: {step.seconds:g} s per step of {step.batch}" + (f" ({step.source})" if step.source else ""),
+        as_of=None,
+        strategy=candidate.strategy,
+        fit=Fit(True, micro_batch=_per_device(step.batch, candidate), note="the plan says that this batch runs"),
+    )
+
+
+def _measured(runs: list[RunRecord], job: Job, candidate: Candidate) -> Speed:
+    """Compute throughput = median of the runs; the range holds all of them, and their own ranges."""
+    value = statistics.median(run.throughput.value for run in runs)
+    interval = Interval(
+        value,
+        min(value, *(run.throughput.low for run in runs)),
+        max(value, *(run.throughput.high for run in runs)),
+    ).widened_to(_doubt_fraction(runs))
+    first = runs[0]
+    dates = [run.throughput.as_of for run in runs if run.throughput.as_of]
+    notes = [f"{run.id}: {problem}" for run in runs for problem in run.verdict]
+    if any(run.short_window for run in runs):
+        notes.append("measured for seconds only: run the benchmark without --quick for a figure to rely on")
+    if job.global_batch and first.global_batch and job.global_batch != first.global_batch:
+        notes.append(f"measured at a global batch of {first.global_batch}; the plan says {job.global_batch}")
+    silent = [name for name in ("strategy", "precision") if getattr(first, name) is None]
+    if silent:
+        notes.append(f"the record does not state its {' and '.join(silent)}: taken as the plan's")
+    names = ", ".join(run.id for run in runs)
+    return Speed(
+        samples_per_s=interval,
+        basis=max((run.basis for run in runs), key=list(Basis).index),
+        source=f"run{'s' if len(runs) > 1 else ''} {names}: {value:.6g} samples/s",
+        as_of=min(dates, default=None),
+        strategy=first.strategy or candidate.strategy,
+        fit=Fit(True, micro_batch=first.micro_batch),
+        run_ids=tuple(run.id for run in runs),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _doubt_fraction(runs: list[RunRecord]) -> float:
+    """Return the least half-width that these runs deserve: three restarts or more earn the narrowest."""
+    if any(run.short_window for run in runs):
+        return SHORT_WINDOW_FRACTION
+    restarts = sum(max(1, len(run.repeats)) for run in runs)
+    return NARROWEST_FRACTION if restarts >= 3 else SINGLE_RUN_FRACTION
+
+
+def _unknown(candidate: Candidate, fitting: Fit, problem: str) -> Speed:
+    return Speed(
+        samples_per_s=None,
+        basis=Basis.MODELLED,
+        source="",
+        as_of=None,
+        strategy=candidate.strategy,
+        fit=fitting,
+        problem=problem,
+    )
+
+
+def _per_device(batch: int, candidate: Candidate) -> int | None:
+    return batch // candidate.accelerators if batch % candidate.accelerators == 0 else None

@@ -1,0 +1,116 @@
+"""What the planner answers: one estimate per option, a campaign, a recommendation. These are the `--json` documents."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal
+
+from planner.model.base import Frozen
+from planner.model.offer import PriceKind
+from planner.model.quantity import Quantity
+from planner.model.workload import Checkpointing, Strategy
+
+
+class OptionEstimate(Frozen):
+    """Time, money and energy of one training on one option; a null quantity has its reason in `why_not`.
+
+    `usd_total` is what a rented machine costs; owning costs are not part of this version, so it is null on a site.
+    `usd_marginal` is what the training adds to the bills: the rent, or an owned machine's electricity.
+    """
+
+    id: str
+    name: str
+    offer: str | None
+    site: str | None
+    region: str | None
+    price_kind: PriceKind | None
+    nodes: int
+    accelerators: int
+    accelerator: str
+    fits: bool | None
+    strategy: Strategy
+    micro_batch: int | None
+    checkpointing: Checkpointing | None
+    throughput: Quantity | None
+    epoch_hours: Quantity | None
+    training_hours: Quantity | None
+    usd_per_hour: Quantity | None
+    """Per node; only of rented machines."""
+    usd_per_epoch: Quantity | None
+    usd_total: Quantity | None
+    usd_marginal: Quantity | None
+    energy_kwh: Quantity | None
+    """At the node, before PUE, of the whole training."""
+    power_kw: Quantity | None
+    """Of one node, as the energy was computed."""
+    rated_kw: Quantity | None
+    """Of one node, from its data sheet, to stand beside."""
+    runs: tuple[str, ...]
+    """Ids of the measured runs that the answer rests on."""
+    notes: tuple[str, ...]
+    why_not: str | None
+
+
+class CampaignOption(OptionEstimate):
+    """An option, running the whole campaign alone."""
+
+    at_once: int
+    """Trainings at the same time; an owned site runs no more than it has nodes for."""
+    campaign_hours: Quantity | None
+    campaign_usd: Quantity | None
+    """What the campaign adds to the bills: runs x usd_marginal."""
+    finish: date | None
+    meets_deadline: bool | None
+    within_budget: bool | None
+
+
+class RankedOption(CampaignOption):
+    """An option in the comparison. Here `why_not` says why it is not the recommended one."""
+
+    rank: int | None
+    pareto: bool
+
+
+class Assumption(Frozen):
+    """A value that the answer took, with where it came from."""
+
+    name: str
+    quantity: Quantity
+
+
+class EstimateDocument(Frozen):
+    """`planner estimate --json`."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["estimate"] = "estimate"
+    plan: str
+    assumptions: tuple[Assumption, ...]
+    options: tuple[OptionEstimate, ...]
+
+
+class CampaignDocument(Frozen):
+    """`planner campaign --json`."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["campaign"] = "campaign"
+    plan: str
+    assumptions: tuple[Assumption, ...]
+    runs: int
+    options: tuple[CampaignOption, ...]
+
+
+class ComparisonDocument(Frozen):
+    """`planner compare --json`. `recommended` is null where no option meets the limits; `sentence` says which binds."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["comparison"] = "comparison"
+    plan: str
+    assumptions: tuple[Assumption, ...]
+    runs: int
+    deadline: date | None
+    budget_usd: float | None
+    recommended: str | None
+    nearest: str | None
+    """Where nothing is feasible: the option that misses the limits by least."""
+    sentence: str
+    options: tuple[RankedOption, ...]

@@ -1,0 +1,154 @@
+"""Answers as rows, and rows as text: TSV, CSV, Markdown; a table on a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+
+from planner.model.answer import CampaignOption, OptionEstimate, RankedOption
+from planner.model.catalog import Catalog
+from planner.model.quantity import Quantity, Unit
+from planner.model.run import RunRecord
+
+NOT_KNOWN = "-"
+Row = dict[str, str]
+
+
+def number_text(value: float, unit: Unit) -> str:
+    """Write a number with the digits its unit deserves: cents below 1,000 USD, four digits otherwise."""
+    if unit is Unit.USD:
+        return f"{value:,.2f}" if abs(value) < 1000 else f"{value:,.0f}"
+    if value != 0 and (abs(value) < 0.001 or abs(value) >= 1e9):
+        return f"{value:.4g}"
+    digits = max(0, 3 - len(str(int(abs(value)))) + (0 if abs(value) >= 1 else 1) + 1)
+    return f"{value:,.{min(digits, 6)}f}"
+
+
+def quantity_text(quantity: Quantity | None) -> str:
+    """Write value, unit, range and basis: `56.69 h (53.86-59.69, measured)`."""
+    if quantity is None:
+        return NOT_KNOWN
+    value = f"{number_text(quantity.value, quantity.unit)} {quantity.unit.value}"
+    if quantity.low == quantity.high:
+        return f"{value} ({quantity.basis.value})"
+    return f"{value} ({range_text(quantity)}, {quantity.basis.value})"
+
+
+def range_text(quantity: Quantity) -> str:
+    """Write the 90 % range alone."""
+    return f"{number_text(quantity.low, quantity.unit)}-{number_text(quantity.high, quantity.unit)}"
+
+
+def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
+    """One row per option: one training."""
+    return [
+        _machine(option)
+        | {
+            "epoch": quantity_text(option.epoch_hours),
+            "training": quantity_text(option.training_hours),
+            "cost": quantity_text(option.usd_total),
+            "adds to bills": quantity_text(option.usd_marginal),
+            "energy": quantity_text(option.energy_kwh),
+            "why not": option.why_not or "",
+        }
+        for option in options
+    ]
+
+
+def campaign_rows(options: Sequence[CampaignOption]) -> list[Row]:
+    """One row per option: the whole campaign on it alone."""
+    return [
+        _machine(option)
+        | {
+            "at once": str(option.at_once),
+            "campaign": quantity_text(option.campaign_hours),
+            "ends": str(option.finish or NOT_KNOWN),
+            "adds to bills": quantity_text(option.campaign_usd),
+            "deadline": _yes_no(option.meets_deadline),
+            "budget": _yes_no(option.within_budget),
+            "why not": option.why_not or "",
+        }
+        for option in options
+    ]
+
+
+def comparison_rows(options: Sequence[RankedOption]) -> list[Row]:
+    """One row per option, best first."""
+    return [
+        {"rank": str(option.rank or NOT_KNOWN), "pareto": "yes" if option.pareto else ""}
+        | _machine(option)
+        | {
+            "campaign": quantity_text(option.campaign_hours),
+            "adds to bills": quantity_text(option.campaign_usd),
+            "why not": option.why_not or "",
+        }
+        for option in options
+    ]
+
+
+def run_rows(catalog: Catalog) -> list[Row]:
+    """One row per measured run."""
+    return [
+        {
+            "id": run.id,
+            "origin": origin_of(run, catalog),
+            "workload": run.workload,
+            "machine": f"{run.hardware.nodes}x {run.hardware.accelerators_per_node}x {run.hardware.accelerator}",
+            "strategy": run.strategy.value if run.strategy else NOT_KNOWN,
+            "throughput": quantity_text(run.throughput),
+            "date": str(run.throughput.as_of or NOT_KNOWN),
+            "verdict": "; ".join(run.verdict),
+        }
+        for run in catalog.runs.values()
+    ]
+
+
+def origin_of(run: RunRecord, catalog: Catalog) -> str:
+    """Say whether a run ships with the planner or is the user's."""
+    return "catalog" if run.id in catalog.bundled_runs else "store"
+
+
+def as_tsv(rows: Sequence[Row]) -> str:
+    """Tab-separated, with a header: what a pipe gets."""
+    return _separated(rows, "\t")
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """Comma-separated, with a header."""
+    return _separated(rows, ",")
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    """Write a Markdown table."""
+    if not rows:
+        return ""
+    head = list(rows[0])
+    lines = [_markdown_line(head), _markdown_line(["---"] * len(head))]
+    lines += [_markdown_line([row[column] for column in head]) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+WRITERS: dict[str, Callable[[Sequence[Row]], str]] = {"tsv": as_tsv, "csv": as_csv, "md": as_markdown}
+
+
+def _machine(option: OptionEstimate) -> Row:
+    return {"option": option.id, "accelerators": f"{option.accelerators}x {option.accelerator}"}
+
+
+def _yes_no(value: bool | None) -> str:
+    return NOT_KNOWN if value is None else ("kept" if value else "missed")
+
+
+def _separated(rows: Sequence[Row], separator: str) -> str:
+    if not rows:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), delimiter=separator, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

@@ -1,0 +1,49 @@
+"""A campaign of options in, a recommendation out."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from planner.campaign.campaign import hours_to
+from planner.model.answer import CampaignDocument, CampaignOption, ComparisonDocument, RankedOption
+from planner.model.plan import CampaignLimits
+from planner.recommend.explain import nothing_feasible, take, why_not
+from planner.recommend.pareto import pareto_front
+from planner.recommend.rank import is_feasible, ranked
+
+
+def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) -> ComparisonDocument:
+    """Rank the options under the limits, mark the Pareto front, recommend one and say why not the others."""
+    deadline_hours = hours_to(limits, today=today)
+    order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
+    feasible = [option for option in order if is_feasible(option)]
+    recommended = feasible[0] if feasible else None
+    nearest = order[0] if order and recommended is None else None
+    if recommended is not None:
+        sentence = take(recommended, limits, feasible=len(feasible))
+    else:
+        sentence = nothing_feasible(nearest, limits, deadline_hours=deadline_hours)
+    front = pareto_front(campaign.options)
+    places = {option.id: place for place, option in enumerate(order, start=1)}
+
+    def with_rank(option: CampaignOption) -> RankedOption:
+        fields = {name: getattr(option, name) for name in CampaignOption.model_fields if name != "why_not"}
+        return RankedOption(
+            **fields,
+            rank=places.get(option.id),
+            pareto=option.id in front,
+            why_not=why_not(option, recommended, order, limits),
+        )
+
+    by_rank = sorted(campaign.options, key=lambda option: places.get(option.id, len(places) + 1))
+    return ComparisonDocument(
+        plan=campaign.plan,
+        assumptions=campaign.assumptions,
+        runs=campaign.runs,
+        deadline=limits.deadline,
+        budget_usd=limits.budget_usd,
+        recommended=recommended.id if recommended else None,
+        nearest=nearest.id if nearest else None,
+        sentence=sentence,
+        options=tuple(with_rank(option) for option in by_rank),
+    )

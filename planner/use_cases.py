@@ -1,0 +1,153 @@
+"""The verbs: the only place where the core meets files, clock and environment."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from planner.adapters.catalog import load_catalog
+from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.adapters.files import write_text
+from planner.adapters.run_store import FolderStore
+from planner.adapters.workspace import templates_dir, workspace_dir
+from planner.campaign.campaign import campaign_option
+from planner.errors import InputError, NotFoundError
+from planner.estimate.estimate_plan import estimate_plan
+from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.base import Frozen
+from planner.model.catalog import Catalog
+from planner.model.plan import Plan
+from planner.model.run import RunRecord
+from planner.recommend.compare import compare as compare_options
+
+PLAN_FIX = "Write a commented example with: planner init"
+
+
+def open_catalog(home: str | None = None) -> Catalog:
+    """Return the bundled catalogs with the user's workspace layered on top."""
+    return load_catalog(workspace_dir(home))
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan file, YAML or JSON."""
+    return parse_plan(read_text(path, limit_bytes=1_000_000, fix=PLAN_FIX), where=str(path))
+
+
+def parse_plan(text: str, *, where: str) -> Plan:
+    """Read a plan from text; `where` names it in errors."""
+    data = parse_mapping(text, where=where, fix=PLAN_FIX)
+    return parse_model(Plan, data, where=where, text=text, fix=PLAN_FIX)
+
+
+def estimate(plan: Plan, catalog: Catalog) -> EstimateDocument:
+    """Estimate one training on each option."""
+    return estimate_plan(plan, catalog)
+
+
+def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
+    """Run the plan's campaign on each option alone."""
+    estimated = estimate_plan(plan, catalog)
+    return CampaignDocument(
+        plan=plan.name,
+        assumptions=estimated.assumptions,
+        runs=plan.campaign.runs,
+        options=tuple(campaign_option(option, plan.campaign, catalog, today=today) for option in estimated.options),
+    )
+
+
+def compare(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
+    """Rank the options under the plan's limits and recommend one."""
+    return compare_options(campaign(plan, catalog, today=today), plan.campaign, today=today)
+
+
+def find_run(run_id: str, catalog: Catalog) -> RunRecord:
+    """Return a run by id; `latest` is the newest run of the workspace."""
+    if run_id == "latest":
+        return newest_run(catalog)
+    run = catalog.runs.get(run_id)
+    if run is None:
+        raise NotFoundError("run", run_id, catalog.runs, fix="List them with: planner runs list")
+    return run
+
+
+def newest_run(catalog: Catalog) -> RunRecord:
+    """Return the workspace's newest run by the date and time in its id."""
+    own = [run for run in catalog.runs.values() if run.id not in catalog.bundled_runs]
+    if not own:
+        raise InputError("the workspace holds no runs yet.", fix="Measure this machine with: planner bench cpu-smoke")
+    return max(own, key=lambda run: (run.throughput.as_of or date.min, run.id.rsplit("-", 2)[-2:]))
+
+
+def store_run(record: RunRecord, home: str | None = None) -> Path:
+    """Write a record to the workspace, refusing an id that a bundled run has."""
+    if record.id in load_catalog().runs:
+        raise InputError(f"a bundled run already has the id '{record.id}'.", fix="Give the record another id.")
+    return FolderStore(workspace_dir(home) / "runs").add(record)
+
+
+def read_run_file(path: Path) -> dict[str, Any]:
+    """Read a RunRecord or a benchmark result as plain data; the caller tells them apart by `kind`."""
+    fix = "Give a run record, or the result.json that the benchmark wrote."
+    return parse_mapping(read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=fix), where=str(path), fix=fix)
+
+
+def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:
+    """Validate a RunRecord."""
+    return parse_model(RunRecord, data, where=where, fix="See the schema with: planner schema run")
+
+
+def write_report(comparison: ComparisonDocument, path: Path) -> Path:
+    """Write the answer as HTML, Markdown or CSV, by the file's ending."""
+    from planner.present import report
+    from planner.present.charts import chart_svg
+
+    ending = path.suffix.lower()
+    if ending in (".html", ".htm"):
+        text = report.as_html(comparison, chart_svg(comparison))
+    elif ending == ".md":
+        text = report.as_markdown(comparison)
+    elif ending == ".csv":
+        text = report.as_csv(comparison)
+    else:
+        raise InputError(
+            f"{path}: a report is written as .html, .md or .csv.", fix="Give the file one of these endings."
+        )
+    write_text(path, text)
+    return path
+
+
+def schema_text(name: str) -> str:
+    """Return the JSON Schema of a plan or a run, as it is committed under `catalogs/schemas/`."""
+    models: dict[str, type[Frozen]] = {"plan": Plan, "run": RunRecord}
+    model = models.get(name)
+    if model is None:
+        raise NotFoundError("schema", name, models, fix=f"Known: {', '.join(models)}")
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | model.model_json_schema()
+    return json.dumps(schema, indent=1, sort_keys=True) + "\n"
+
+
+def new_plan(catalog: Catalog, *, measured: str | None) -> str:
+    """Return a commented plan file; with `measured`, that run's machine is the first of its options."""
+    text = (templates_dir() / "plan.yaml").read_text(encoding="utf-8")
+    if measured is None:
+        return text
+    run = find_run(measured, catalog)
+    machine = run.environment.get("machine") or run.hardware.accelerator
+    return text.replace(
+        "options:\n", f"options:\n  # {machine}: the machine of a run of your own.\n  - {{run: {run.id}}}\n", 1
+    )
+
+
+def catalog_counts(catalog: Catalog) -> dict[str, int]:
+    """Count what the catalog holds."""
+    return {
+        "accelerators": len(catalog.accelerators),
+        "nodes": len(catalog.nodes),
+        "prices": len(catalog.prices),
+        "sites": len(catalog.sites),
+        "workloads": len(catalog.presets),
+        "bundled runs": len(catalog.bundled_runs),
+        "own runs": len(catalog.runs) - len(catalog.bundled_runs),
+    }

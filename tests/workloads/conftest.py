@@ -1,0 +1,123 @@
+"""One spec, and torchrun as a person would start it on a bare node: workloads/ copied alone to an empty folder."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workloads.spec
+
+CPU_SMOKE: dict[str, Any] = {
+    "schema_version": 1,
+    "kind": "spec",
+    "workload": "cpu-smoke",
+    "architecture": {
+        "layers": 2,
+        "hidden": 128,
+        "heads": 4,
+        "kv_heads": 4,
+        "head_dim": 32,
+        "ffn_hidden": 512,
+        "mlp": "gelu",
+        "norm": "rmsnorm",
+        "norm_eps": 1e-5,
+        "bias": False,
+        "positions": "learned",
+        "max_positions": 128,
+        "rope_theta": 10000.0,
+        "qk_norm": False,
+        "vocab": 1024,
+        "tied_head": False,
+    },
+    "seq_len": 128,
+    "micro_batch": 4,
+    "grad_accumulation": 1,
+    "strategy": "ddp",
+    "precision": "fp32",
+    "seed": 0,
+    "window": {
+        "min_warmup_steps": 10,
+        "min_warmup_s": 0.0,
+        "max_warmup_s": 2.0,
+        "min_steps": 10,
+        "min_s": 0.3,
+        "max_s": 10.0,
+    },
+}
+
+
+def smoke(**changes: Any) -> dict[str, Any]:
+    """cpu-smoke with a window of under a second; `window` is merged, other keys are replaced."""
+    spec = json.loads(json.dumps(CPU_SMOKE))
+    spec["window"].update(changes.pop("window", {}))
+    spec.update(changes)
+    return spec
+
+
+@dataclass(frozen=True)
+class NodeRun:
+    """What one run left in its folder."""
+
+    folder: Path
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        return json.loads((self.folder / "result.json").read_text())
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.folder / "result.json.steps.jsonl").read_text().splitlines()]
+
+
+class BareNode:
+    """A folder with workloads/ and nothing else of ours."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        package = Path(workloads.spec.__file__).parent
+        shutil.copytree(package, folder / "workloads", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def append(self, name: str, text: str) -> None:
+        """Change this copy of workloads/, to make a run fail as machines do."""
+        with (self.folder / "workloads" / name).open("a") as file:
+            file.write(text)
+
+    def prepare(self, spec: dict[str, Any], processes: int) -> tuple[list[str], dict[str, str]]:
+        (self.folder / "spec.json").write_text(json.dumps(spec))
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "OMP_"))}
+        torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
+        program = ["-m", "workloads.train", "--spec", "spec.json", "--out", "result.json"]
+        return [*torchrun, f"--nproc_per_node={processes}", *program], {**variables, "OMP_NUM_THREADS": "1"}
+
+    def run(self, spec: dict[str, Any], *, processes: int) -> NodeRun:
+        command, variables = self.prepare(spec, processes)
+        done = subprocess.run(
+            command, cwd=self.folder, env=variables, capture_output=True, text=True, timeout=120, check=False
+        )
+        return NodeRun(self.folder, done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(scope="session")
+def bare_node(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], BareNode]:
+    return lambda: BareNode(tmp_path_factory.mktemp("node"))
+
+
+@pytest.fixture(scope="session")
+def spec_document() -> Callable[..., dict[str, Any]]:
+    return smoke
+
+
+@pytest.fixture(scope="session")
+def two_process_run(bare_node: Callable[[], BareNode]) -> NodeRun:
+    """The one real run that most tests read: 2 processes, micro-batch 2, so a global batch of 4."""
+    return bare_node().run(smoke(micro_batch=2), processes=2)

@@ -1,0 +1,135 @@
+"""Knows on what the run happened: versions and device strings. No host names, serial numbers or variables' values."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from pathlib import Path
+from typing import Dict, List, Optional, Tuple, Union
+
+Fact = Union[str, int, float, bool, List[str], None]
+
+GIB = 2**30
+
+
+def available_cores() -> int:
+    """CPU cores this process may use, which in a container or under taskset are fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def describe() -> Dict[str, Fact]:
+    """Return the facts that need no torch; those that do are null until `describe_torch` fills them."""
+    return {
+        "python": platform.python_version(),
+        "torch": None,
+        "cuda": None,
+        "cudnn": None,
+        "nccl": None,
+        "driver": _nvidia_driver(),
+        "os": _os_name(),
+        "cpu_model": _cpu_model(),
+        "cpu_cores": available_cores(),
+        "accelerator_name": None,
+        "accelerators_visible": 0,
+        "compute_capability": None,
+        "torch_arch_list": [],
+        "ram_gib": _ram_gib(),
+        "torch_threads": None,
+    }
+
+
+def describe_torch() -> Dict[str, Fact]:
+    """Return torch's versions and the first visible device. Does not start a context on other devices."""
+    import torch  # noqa: PLC0415  (slow to import; a wrong spec is refused before)
+
+    facts: Dict[str, Fact] = {
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "torch_threads": torch.get_num_threads(),
+    }
+    if torch.cuda.is_available():
+        major, minor = torch.cuda.get_device_capability()
+        cudnn = torch.backends.cudnn.version()  # type: ignore[no-untyped-call]
+        facts.update(
+            cudnn=None if cudnn is None else str(cudnn),
+            nccl=_nccl_version(),
+            accelerator_name=torch.cuda.get_device_name(),
+            accelerators_visible=torch.cuda.device_count(),
+            compute_capability=f"{major}.{minor}",
+            torch_arch_list=list(torch.cuda.get_arch_list()),
+        )
+    return facts
+
+
+def build_problem(capability: Tuple[int, int], arch_list: List[str], device_name: str) -> Optional[str]:
+    """Return why this torch build cannot run on the device and which build can; None if it can.
+
+    A binary sm_XY runs on the same major X with a minor of at least Y; sm_90a and the like only on exactly 9.0;
+    compute_XY is code that the driver compiles for any later device. Source: CUDA C++ Programming Guide,
+    compute capabilities. Wheels: PyTorch's release matrix (RELEASE.md): from CUDA 12.8 on none has sm_70 as of
+    torch 2.11, none before CUDA 12.8 has sm_100 or sm_120.
+    """
+    if not arch_list or any(_runs_on(architecture, capability) for architecture in arch_list):
+        return None
+    if capability < (7, 5):
+        build = "Install a torch wheel built for CUDA 12.6 (cu126): later CUDA builds leave out devices before sm_75"
+    elif capability >= (10, 0):
+        build = "Install a torch wheel built for CUDA 12.8 or newer (cu128, torch 2.7 or newer)"
+    else:
+        build = "Install the current default torch wheel for CUDA"
+    wanted = f"sm_{capability[0]}{capability[1]}"
+    return f"{device_name} needs {wanted}, and this torch build has {' '.join(arch_list)}. {build}."
+
+
+def _runs_on(architecture: str, capability: Tuple[int, int]) -> bool:
+    match = re.fullmatch(r"(sm|compute)_(\d+)(\d)([af]?)", architecture)
+    if match is None:
+        return False
+    built_for = (int(match[2]), int(match[3]))
+    if match[4]:
+        return built_for == capability
+    if match[1] == "compute":
+        return built_for <= capability
+    return built_for[0] == capability[0] and built_for[1] <= capability[1]
+
+
+def _nccl_version() -> Optional[str]:
+    import torch  # noqa: PLC0415
+
+    if not torch.distributed.is_nccl_available():
+        return None
+    version = torch.cuda.nccl.version()  # type: ignore[no-untyped-call]
+    return ".".join(str(part) for part in version) if isinstance(version, tuple) else str(version)
+
+
+def _nvidia_driver() -> Optional[str]:
+    """Return the kernel module's version, e.g. 570.86.15; the first line of NVIDIA's own proc file."""
+    match = re.search(r"\b\d{3,}\.\d+(\.\d+)?\b", _first_text("/proc/driver/nvidia/version"))
+    return match[0] if match else None
+
+
+def _os_name() -> str:
+    match = re.search(r'^PRETTY_NAME="?([^"\n]+)', _first_text("/etc/os-release"), flags=re.MULTILINE)
+    return f"{match[1] if match else platform.system()}, kernel {platform.release()}"
+
+
+def _cpu_model() -> Optional[str]:
+    match = re.search(r"^model name\s*:\s*(.+)$", _first_text("/proc/cpuinfo"), flags=re.MULTILINE)
+    return match[1].strip() if match else (platform.processor() or platform.machine() or None)
+
+
+def _ram_gib() -> Optional[float]:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB, 2)
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _first_text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")[:65536]
+    except OSError:
+        return ""

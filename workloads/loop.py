@@ -1,0 +1,190 @@
+"""Knows the only training loop: first step, warm-up until steady, window, losses and memory. Works for any strategy.
+
+Source of the rules: the measurement protocol in workloads/README.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import math
+import resource
+import sys
+import time
+from typing import Dict, Iterator, List, Optional
+
+import torch
+from torch import Tensor
+
+from workloads import failure, window
+from workloads.agreement import INTERRUPTED, Agreement
+from workloads.data import SyntheticTokens
+from workloads.environment import GIB
+from workloads.probes import AttentionWitness
+from workloads.result import MEASURE, WARMUP, Record
+from workloads.spec import Spec
+from workloads.step_clock import StepClock, synchronise
+from workloads.strategies import Strategy
+
+FIRST_LOSSES = 10
+
+
+class TrainingLoop:
+    """One rank's loop; every rank runs the same number of steps, decided by rank 0."""
+
+    def __init__(
+        self,
+        *,
+        spec: Spec,
+        strategy: Strategy,
+        data: SyntheticTokens,
+        agreement: Agreement,
+        record: Record,
+        world_size: int,
+        device: torch.device,
+    ) -> None:
+        self._spec, self._strategy, self._data = spec, strategy, data
+        self._agreement, self._record, self._device = agreement, record, device
+        self._clock = StepClock(device)
+        self._global_batch = spec.global_batch(world_size)
+        self._steps_run = 0
+        self._steps_logged = 0
+        self._first_losses: List[Tensor] = []
+        self._last_loss: Optional[Tensor] = None
+
+    def run(self) -> str:
+        """Run all phases and return the exit reason; facts go to the record as they become known."""
+        first_step_s = self._first_step()
+        interrupted = self._warm_up(first_step_s)
+        self._note_losses()
+        if interrupted:
+            return failure.INTERRUPTED
+        if not self._losses_are_finite():
+            return failure.LOSS_NOT_FINITE
+        interrupted = self._measure()
+        self._note_losses()
+        self._note_memory()
+        if interrupted:
+            return failure.INTERRUPTED
+        if not self._losses_are_finite():
+            return failure.LOSS_NOT_FINITE
+        return failure.COMPLETED if self._record.document["warmup_steady"] else failure.NOT_STEADY
+
+    def _first_step(self) -> float:
+        """Return the seconds of the first step: lazy set-up of every library, and our look at what it runs."""
+        start_s = time.perf_counter()
+        with AttentionWitness() as witness:
+            self._step()
+        synchronise(self._device)
+        seconds = time.perf_counter() - start_s
+        self._record.document["sdpa_backend"] = witness.sdpa_backend
+        self._record.phases["first_step_s"] = seconds
+        return seconds
+
+    def _warm_up(self, first_step_s: float) -> bool:
+        """Run until steady or out of time; return whether it was interrupted."""
+        self._log(WARMUP, [first_step_s])
+        self._agreement.wait_for_all()
+        start_s = time.perf_counter()
+        self._clock.start()
+        self._steps_logged = 0
+
+        def decide() -> int:
+            seconds = self._read_clock(WARMUP)
+            elapsed_s = time.perf_counter() - start_s
+            return window.warmup_steps_ahead(
+                self._spec.window, seconds, steps_started=self._steps_run, elapsed_s=elapsed_s
+            )
+
+        interrupted = self._run_blocks(decide)
+        synchronise(self._device)
+        seconds = self._read_clock(WARMUP, to_the_end=True)
+        self._record.phases["warmup_s"] = time.perf_counter() - start_s
+        steady = window.is_steady(seconds, self._spec.window)
+        self._record.document.update(warmup_steps=self._steps_run, warmup_steady=steady)
+        return interrupted
+
+    def _measure(self) -> bool:
+        """Run the window; return whether it was interrupted. The wall is that of the slowest rank."""
+
+        def decide() -> int:
+            seconds = self._read_clock(MEASURE)
+            return window.measured_steps_ahead(self._spec.window, seconds, steps_started=self._clock.steps_started)
+
+        with _without_garbage_collection():
+            self._agreement.wait_for_all()
+            start_s = time.perf_counter()
+            self._clock.start()
+            self._steps_logged = 0
+            interrupted = self._run_blocks(decide)
+            synchronise(self._device)
+            wall_s = time.perf_counter() - start_s
+        self._read_clock(MEASURE, to_the_end=True)
+        window_s = self._agreement.max_over_ranks([wall_s])[0]
+        self._record.phases["measure_s"] = window_s
+        self._record.set_window(window_s)
+        return interrupted
+
+    def _run_blocks(self, decide: window.Decision) -> bool:
+        while True:
+            steps = self._agreement.steps_ahead(decide)
+            if steps in (window.STOP, INTERRUPTED):
+                return steps == INTERRUPTED
+            for _ in range(steps):
+                self._step()
+                self._clock.step_done()
+
+    def _step(self) -> None:
+        loss = self._strategy.step(self._data.micro_batches(self._steps_run))
+        self._steps_run += 1
+        self._last_loss = loss
+        if len(self._first_losses) < FIRST_LOSSES:
+            self._first_losses.append(loss)
+
+    def _read_clock(self, phase: str, *, to_the_end: bool = False) -> List[float]:
+        seconds = self._clock.read(to_the_end=to_the_end)
+        self._log(phase, seconds[self._steps_logged :])
+        self._steps_logged = len(seconds)
+        return seconds
+
+    def _log(self, phase: str, step_seconds: List[float]) -> None:
+        tokens = self._global_batch * self._spec.seq_len
+        self._record.add_steps(phase, step_seconds, tokens_per_step=tokens)
+
+    def _note_losses(self) -> None:
+        assert self._last_loss is not None
+        losses = self._agreement.mean_over_ranks([loss.item() for loss in [*self._first_losses, self._last_loss]])
+        self._losses = losses
+        self._record.set_losses(losses[:-1], losses[-1])
+
+    def _losses_are_finite(self) -> bool:
+        return all(math.isfinite(loss) for loss in self._losses)
+
+    def _note_memory(self) -> None:
+        """Peak of the hungriest rank over the whole run."""
+        facts = _device_memory(self._device)
+        self._record.document["memory"] = dict(zip(facts, self._agreement.max_over_ranks(list(facts.values()))))
+
+
+def _device_memory(device: torch.device) -> Dict[str, float]:
+    if device.type == "cuda":
+        return {
+            "peak_allocated_gib": torch.cuda.max_memory_allocated(device) / GIB,
+            "peak_reserved_gib": torch.cuda.max_memory_reserved(device) / GIB,
+            "device_gib": torch.cuda.get_device_properties(device).total_memory / GIB,
+        }
+    unit_bytes = 1 if sys.platform == "darwin" else 1024  # getrusage(2): KiB on Linux, bytes on macOS
+    return {"peak_rss_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit_bytes / GIB}
+
+
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Collect now, then not at all: a collection in the window would be one slow step for no reason of the node's."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()

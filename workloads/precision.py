@@ -1,0 +1,41 @@
+"""Knows what "fp32", "tf32", "bf16" and "fp16" mean here: global flags, autocast and loss scaling.
+
+Weights, gradients and optimizer states stay fp32 (master weights) in every precision; bf16 and fp16 change the type
+of the matrix products. fp32 is really fp32: TF32 is switched off, whatever this torch's default.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import ContextManager
+
+import torch
+
+AUTOCAST_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+class Precision:
+    """The contexts one precision needs on one kind of device."""
+
+    def __init__(self, name: str, device: torch.device) -> None:
+        self.name = name
+        self._device_type = device.type
+        self._autocast_type = AUTOCAST_TYPES.get(name)
+        # fp16 gradients underflow without scaling; a disabled scaler passes everything through unchanged.
+        self.scaler = torch.amp.GradScaler(device.type, enabled=name == "fp16")
+
+    def set_global_flags(self) -> None:
+        """Allow TF32 exactly when the spec says tf32."""
+        torch.set_float32_matmul_precision("high" if self.name == "tf32" else "highest")
+        torch.backends.cudnn.allow_tf32 = self.name == "tf32"
+
+    def autocast(self) -> ContextManager[object]:
+        """Return the context of a forward pass."""
+        if self._autocast_type is None:
+            return contextlib.nullcontext()
+        return torch.autocast(self._device_type, dtype=self._autocast_type)
+
+
+def tf32_allowed() -> bool:
+    """Whether fp32 matrix products may run as TF32, as torch says, not as the spec says."""
+    return torch.get_float32_matmul_precision() != "highest"

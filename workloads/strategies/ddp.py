@@ -1,0 +1,50 @@
+"""Knows plain data parallelism: a full copy of model and optimizer on every device, gradients averaged."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import ContextManager, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
+
+from workloads.data import Batch
+from workloads.models import Decoder
+from workloads.precision import Precision
+from workloads.spec import Spec
+from workloads.strategies.base import Strategy, adamw
+
+
+class DistributedDataParallelStrategy(Strategy):
+    """torch.nn.parallel.DistributedDataParallel with its own bucket sizes; one process is the same code."""
+
+    def __init__(self, model: Decoder, spec: Spec, precision: Precision, device: torch.device) -> None:
+        model.to_empty(device=device)
+        model.init_weights(spec.seed)
+        self._precision = precision
+        self._model = DistributedDataParallel(
+            model,
+            device_ids=[device.index] if device.type == "cuda" else None,
+            gradient_as_bucket_view=True,
+        )
+        self._optimizer = adamw(self._model, device)
+
+    def step(self, micro_batches: Sequence[Batch]) -> Tensor:
+        """Average gradients once, in the last micro-batch's backward pass."""
+        scaler = self._precision.scaler
+        last = len(micro_batches) - 1
+        losses = []
+        for number, (inputs, targets) in enumerate(micro_batches):
+            with self._gradients_stay_local(number != last):
+                with self._precision.autocast():
+                    loss = self._model(inputs, targets)
+                scaler.scale(loss / len(micro_batches)).backward()
+            losses.append(loss.detach())
+        scaler.step(self._optimizer)
+        scaler.update()
+        self._optimizer.zero_grad(set_to_none=True)
+        return torch.stack(losses).mean()
+
+    def _gradients_stay_local(self, local: bool) -> ContextManager[object]:
+        return self._model.no_sync() if local else contextlib.nullcontext()

@@ -1,0 +1,166 @@
+"""Knows one benchmark run from start to end: `torchrun --nproc_per_node=N -m workloads.train --spec S --out R`.
+
+Sets the stage (device, process group, model, strategy), hands over to the loop, and sees to it that every way of
+ending leaves a record: result.json in place, the same document as the last line of stdout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Mapping, Optional, Sequence
+
+from workloads import environment, failure
+from workloads.failure import RunError
+from workloads.result import Record
+from workloads.spec import Spec, SpecError, from_json, read_document
+from workloads.stop import StopRequest
+
+if TYPE_CHECKING:
+    import torch
+
+STARTED_S = time.perf_counter()
+
+
+class World:
+    """Who this process is, as torchrun says."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        try:
+            self.rank = int(variables["RANK"])
+            self.local_rank = int(variables["LOCAL_RANK"])
+            self.world_size = int(variables["WORLD_SIZE"])
+            self.local_world_size = int(variables["LOCAL_WORLD_SIZE"])
+        except KeyError as missing:
+            raise SystemExit(
+                f"{missing} is not set. Start me with torchrun --nproc_per_node=<devices> -m workloads.train"
+            ) from None
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Run one rank and return its exit code: 0 only where there is a measurement to read."""
+    parser = argparse.ArgumentParser(prog="workloads.train", description="Run one training benchmark under torchrun.")
+    parser.add_argument("--spec", type=Path, required=True, help="what to run: spec.json")
+    parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
+    options = parser.parse_args(arguments)
+    world = World(os.environ)
+    failure.error_file(options.out, world.rank).unlink(missing_ok=True)
+    record = Record(options.out, rank=world.rank, world_size=world.world_size, devices_per_node=world.local_world_size)
+
+    def end(exit_reason: str, error: Optional[str] = None) -> int:
+        written = record.close(exit_reason, error)
+        if world.rank == 0:
+            print(record.as_line(), flush=True)
+        return failure.exit_code(written)
+
+    stop = StopRequest(lambda why: end(failure.INTERRUPTED, why))
+    stop.watch()
+    try:
+        exit_reason = _run(options.spec, record, world, stop)
+    except BaseException as error:  # noqa: BLE001  (whatever it is, it goes into the record)
+        exit_reason = failure.INTERRUPTED if stop.requested() else failure.reason_of(error)
+        message = failure.describe(error)
+        if world.rank != 0 and exit_reason != failure.INTERRUPTED:
+            failure.leave_reason(options.out, world.rank, exit_reason, message)
+        # Hard exit: peers wait in a collective, and a process group cannot be taken down without them.
+        os._exit(end(exit_reason, message))
+    return end(exit_reason)
+
+
+def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> str:
+    record.document["environment"] = environment.describe()
+    spec = _read_spec(spec_path, record)
+    record.document["global_batch"] = spec.global_batch(world.world_size)
+
+    import torch.distributed as dist  # noqa: PLC0415  (timed: seconds on a cold disk, and billed)
+
+    record.phases["import_s"] = time.perf_counter() - STARTED_S
+
+    start_s = time.perf_counter()
+    device = _device(world)
+    _set_cpu_threads(device, world)
+    record.document["environment"].update(environment.describe_torch())
+    _check_build(device)
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    record.document.update(device_type=device.type, backend=backend)
+    dist.init_process_group(backend, device_id=device if device.type == "cuda" else None)
+
+    from workloads.agreement import Agreement  # noqa: PLC0415
+    from workloads.data import SyntheticTokens  # noqa: PLC0415
+    from workloads.loop import TrainingLoop  # noqa: PLC0415
+    from workloads.models import build_on_meta, count_parameters  # noqa: PLC0415
+    from workloads.precision import Precision, tf32_allowed  # noqa: PLC0415
+    from workloads.strategies import load  # noqa: PLC0415
+
+    precision = Precision(spec.precision, device)
+    precision.set_global_flags()
+    model = build_on_meta(spec.architecture, seq_len=spec.seq_len)
+    record.document.update(parameters=count_parameters(model), tf32_allowed=tf32_allowed())
+    loop = TrainingLoop(
+        spec=spec,
+        strategy=load(spec.strategy)(model, spec, precision, device),
+        data=SyntheticTokens(spec, rank=world.rank, world_size=world.world_size, device=device),
+        agreement=Agreement(rank=world.rank, world_size=world.world_size, device=device, stop_requested=stop.requested),
+        record=record,
+        world_size=world.world_size,
+        device=device,
+    )
+    record.phases["init_s"] = time.perf_counter() - start_s
+
+    exit_reason = loop.run()
+
+    record.close(exit_reason)  # first without the teardown's seconds: a teardown that hangs must not cost the result
+    start_s = time.perf_counter()
+    dist.destroy_process_group()
+    record.phases["teardown_s"] = time.perf_counter() - start_s
+    return exit_reason
+
+
+def _read_spec(path: Path, record: Record) -> Spec:
+    try:
+        document = read_document(path)
+        record.document["spec"] = document
+        return from_json(document, where=path.name)
+    except SpecError as error:
+        raise RunError(failure.ERROR, str(error)) from error
+
+
+def _device(world: World) -> torch.device:
+    import torch  # noqa: PLC0415
+
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    if world.local_world_size > torch.cuda.device_count():
+        raise RunError(
+            failure.ERROR,
+            f"{world.local_world_size} processes on a node with {torch.cuda.device_count()} visible CUDA devices. "
+            f"Start torchrun with --nproc_per_node={torch.cuda.device_count()} or fewer.",
+        )
+    torch.cuda.set_device(world.local_rank)
+    return torch.device("cuda", world.local_rank)
+
+
+def _check_build(device: torch.device) -> None:
+    import torch  # noqa: PLC0415
+
+    if device.type != "cuda" or torch.version.cuda is None:
+        return
+    problem = environment.build_problem(
+        torch.cuda.get_device_capability(device), torch.cuda.get_arch_list(), torch.cuda.get_device_name(device)
+    )
+    if problem is not None:
+        raise RunError(failure.WRONG_BUILD, problem)
+
+
+def _set_cpu_threads(device: torch.device, world: World) -> None:
+    """Take cores / ranks threads, unless told. For several ranks torchrun itself tells 1 if nobody else did."""
+    import torch  # noqa: PLC0415
+
+    if device.type == "cpu" and "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(max(1, environment.available_cores() // world.local_world_size))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
