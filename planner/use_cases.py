@@ -22,6 +22,8 @@ from planner.model.plan import Plan
 from planner.model.run import RunRecord
 from planner.recommend.compare import compare as compare_options
 
+ASSUMED_OWN_KW = 0.2
+"""What `planner init` writes for the machine of a run, for the reader to correct."""
 PLAN_FIX = "Write a commented example with: planner init"
 
 
@@ -136,7 +138,10 @@ def new_plan(catalog: Catalog, *, measured: str | None) -> str:
     run = find_run(measured, catalog)
     machine = run.environment.get("machine") or run.hardware.accelerator
     return text.replace(
-        "options:\n", f"options:\n  # {machine}: the machine of a run of your own.\n  - {{run: {run.id}}}\n", 1
+        "options:\n",
+        f"options:\n  # {machine}: the machine of your own run. What it draws is assumed: put your figure.\n"
+        f"  - {{run: {run.id}, power_kw: {ASSUMED_OWN_KW}}}\n",
+        1,
     )
 
 

@@ -46,6 +46,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
     options = parser.parse_args(arguments)
     world = World(os.environ)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     failure.error_file(options.out, world.rank).unlink(missing_ok=True)
     record = Record(options.out, rank=world.rank, world_size=world.world_size, devices_per_node=world.local_world_size)
 

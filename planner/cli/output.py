@@ -25,6 +25,9 @@ class Format(StrEnum):
     JSON = "json"
 
 
+WIDE_COLUMNS = 180
+"""Of a table that goes to a file or a log."""
+
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 FormatOption = Annotated[
     Format | None, typer.Option("--format", help="Default: a table on a terminal, TSV in a pipe.", show_default=False)
@@ -84,4 +87,4 @@ def _print_terminal_table(rows: Sequence[Row], title: str) -> None:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*row.values())
-    Console().print(table, markup=False)
+    Console(width=None if sys.stdout.isatty() else WIDE_COLUMNS).print(table, markup=False)

@@ -162,7 +162,10 @@ def machine_of(run: RunRecord, catalog: Catalog) -> tuple[Node, Accelerator]:
 
 
 def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | None:
-    """Return the price row that the option means; None where the user gave a price of their own."""
+    """Return the price row that the option means: the newest, and without a region the cheapest of these.
+
+    None where the catalog has no such row; the user may still give a price of their own.
+    """
     rows = [row for row in catalog.prices if row.node == option.offer]
     kind = option.price or PriceKind.ON_DEMAND
     regions = sorted({row.region for row in rows})
@@ -175,7 +178,9 @@ def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | 
         )  # fmt: skip
     matching = [row for row in rows if row.price_kind is kind and option.region in (None, row.region)]
     matching = matching or [row for row in rows if row.price_kind is kind and row.region == "any"]
-    return min(matching, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)
+    newest = {row.region: max(other.as_of for other in matching if other.region == row.region) for row in matching}
+    current = [row for row in matching if row.as_of == newest[row.region]]
+    return min(current, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)
 
 
 def _as_list(value: int | tuple[int, ...] | None, default: int) -> tuple[int, ...]:

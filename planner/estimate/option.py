@@ -82,6 +82,7 @@ def estimate_option(
         power_kw=power,
         rated_kw=rated,
         runs=found.run_ids,
+        doubts=found.doubts,
         notes=tuple(notes),
         why_not="; ".join(missing) or None,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from planner.estimate.border import interval, stated
+from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.energy import average_power_kw
+from planner.estimate.evidence import same_hardware
 from planner.estimate.interval import Interval
 from planner.estimate.speed import Speed
 from planner.model.catalog import Catalog
@@ -32,18 +33,37 @@ def training_power(candidate: Candidate, found: Speed, catalog: Catalog) -> Quan
         return stated(doubt, Unit.KW, Basis.ASSUMED, f"the plan: power_kw {option.power_kw:g}")
     for run_id in found.run_ids:
         run = catalog.runs[run_id]
-        if run.power is not None and run.hardware.node == candidate.node.id:
+        if run.power is not None and same_hardware(run, candidate):
             return run.power
     if candidate.site is not None and candidate.site.power is not None:
-        return candidate.site.power
+        return _site_power(candidate.site.power, candidate, catalog)
+    return _share_of_rated(candidate, catalog)
+
+
+def _site_power(power: Quantity, candidate: Candidate, catalog: Catalog) -> Quantity:
+    """Return what the site says its node draws, less what accelerators that idle do not draw."""
+    busy = candidate.accelerators_per_node / candidate.node.accelerators
+    if busy == 1:
+        return power
+    idle_of_training = catalog.defaults.idle_power_fraction.value / catalog.defaults.training_power_fraction.value
+    share = busy + (1 - busy) * idle_of_training
+    source = f"{power.value:g} kW x {share:.3g} with {busy:.0%} of the accelerators at work; {power.source}"
+    return computed(interval(power, Unit.KW).scaled(share), Unit.KW, power, source=source)
+
+
+def _share_of_rated(candidate: Candidate, catalog: Catalog) -> Quantity | None:
     if candidate.node.rated_kw is None:
         return None
     training, idle = catalog.defaults.training_power_fraction, catalog.defaults.idle_power_fraction
+    busy = candidate.accelerators_per_node / candidate.node.accelerators
     power = average_power_kw(
         rated_kw=candidate.node.rated_kw,
-        busy_fraction=candidate.accelerators_per_node / candidate.node.accelerators,
+        busy_fraction=busy,
         training=interval(training, Unit.RATIO),
         idle=interval(idle, Unit.RATIO),
     )
-    source = f"{candidate.node.rated_kw:g} kW rated ({candidate.node.source}) x {training.value:g} in training"
+    source = (
+        f"{candidate.node.rated_kw:g} kW rated ({candidate.node.source}) x {training.value:g} in training"
+        f"{'' if busy == 1 else f', {idle.value:g} where accelerators idle'}"
+    )
     return stated(power, Unit.KW, Basis.MODELLED, source, candidate.node.as_of)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -39,6 +40,7 @@ class Speed:
     strategy: Strategy
     fit: Fit
     run_ids: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -65,6 +67,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         strategy=candidate.strategy,
         fit=fitting,
         run_ids=tuple(run.id for run in prediction.runs),
+        doubts=_doubts(prediction.runs),
         notes=prediction.notes + ((fitting.note,) if fitting.note else ()),
     )
 
@@ -94,7 +97,7 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate) -> Speed:
     ).widened_to(_doubt_fraction(runs))
     first = runs[0]
     dates = [run.throughput.as_of for run in runs if run.throughput.as_of]
-    notes = [f"{run.id}: {problem}" for run in runs for problem in run.verdict]
+    notes = []
     if any(run.short_window for run in runs):
         notes.append("measured for seconds only: run the benchmark without --quick for a figure to rely on")
     if job.global_batch and first.global_batch and job.global_batch != first.global_batch:
@@ -111,8 +114,13 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate) -> Speed:
         strategy=first.strategy or candidate.strategy,
         fit=Fit(True, micro_batch=first.micro_batch),
         run_ids=tuple(run.id for run in runs),
+        doubts=_doubts(runs),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _doubts(runs: Iterable[RunRecord]) -> tuple[str, ...]:
+    return tuple(f"{run.id}: {problem}" for run in runs for problem in run.verdict)
 
 
 def _doubt_fraction(runs: list[RunRecord]) -> float:

@@ -47,6 +47,8 @@ class OptionEstimate(Frozen):
     """Of one node, from its data sheet, to stand beside."""
     runs: tuple[str, ...]
     """Ids of the measured runs that the answer rests on."""
+    doubts: tuple[str, ...]
+    """What was found wrong with those runs, in plain words."""
     notes: tuple[str, ...]
     why_not: str | None
 

@@ -35,6 +35,14 @@ def quantity_text(quantity: Quantity | None) -> str:
     return f"{value} ({range_text(quantity)}, {quantity.basis.value})"
 
 
+def price_text(option: OptionEstimate) -> str:
+    """Write a rented machine's price with its date: `21.96 USD/h of 2026-11-09`."""
+    if option.usd_per_hour is None:
+        return NOT_KNOWN
+    day = option.usd_per_hour.as_of
+    return f"{option.usd_per_hour.value:,.2f} USD/h{f' of {day}' if day else ''}"
+
+
 def range_text(quantity: Quantity) -> str:
     """Write the 90 % range alone."""
     return f"{number_text(quantity.low, quantity.unit)}-{number_text(quantity.high, quantity.unit)}"
@@ -47,6 +55,7 @@ def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
         | {
             "epoch": quantity_text(option.epoch_hours),
             "training": quantity_text(option.training_hours),
+            "price": price_text(option),
             "cost": quantity_text(option.usd_total),
             "adds to bills": quantity_text(option.usd_marginal),
             "energy": quantity_text(option.energy_kwh),
@@ -81,6 +90,7 @@ def comparison_rows(options: Sequence[RankedOption]) -> list[Row]:
         | {
             "campaign": quantity_text(option.campaign_hours),
             "adds to bills": quantity_text(option.campaign_usd),
+            "price": price_text(option),
             "why not": option.why_not or "",
         }
         for option in options

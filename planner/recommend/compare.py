@@ -20,7 +20,13 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     recommended = feasible[0] if feasible else None
     nearest = order[0] if order and recommended is None else None
     if recommended is not None:
-        sentence = take(recommended, limits, feasible=len(feasible))
+        rented = next((option for option in feasible if option.offer is not None), None)
+        sentence = take(
+            recommended,
+            limits,
+            feasible=len(feasible),
+            best_rented=rented if recommended.site is not None else None,
+        )
     else:
         sentence = nothing_feasible(nearest, limits, deadline_hours=deadline_hours)
     front = pareto_front(campaign.options)

@@ -23,19 +23,33 @@ def usd_text(usd: float) -> str:
     return f"{usd:,.2f} USD" if usd < 100 else f"{usd:,.0f} USD"
 
 
-def take(option: CampaignOption, limits: CampaignLimits, *, feasible: int) -> str:
-    """Return the sentence for the recommended option."""
+def take(
+    option: CampaignOption, limits: CampaignLimits, *, feasible: int, best_rented: CampaignOption | None = None
+) -> str:
+    """Return the sentence for the recommended option.
+
+    An owned machine counts its electricity alone here, so the best rented option is named beside it.
+    """
     assert option.campaign_hours is not None
     assert option.campaign_usd is not None
     hours, usd = option.campaign_hours, option.campaign_usd
     best = "cheapest" if preference(limits) is Prefer.COST else "fastest"
     among = "the only option" if feasible == 1 else f"the {best} of {feasible} options"
-    trainings = "one training takes" if limits.runs == 1 else f"{limits.runs} trainings take"
-    money = "adds to your electricity bill" if option.site is not None else "costs"
+    one = limits.runs == 1
+    trainings = "one training takes" if one else f"{limits.runs} trainings take"
+    money = f"cost{'s' if one else ''}{' in electricity' if option.site is not None else ''}"
+    beside = ""
+    if best_rented is not None:
+        rented_hours, rented_usd = hours_and_usd(best_rented)
+        beside = (
+            f"; what owning costs is not counted, and the {best} rented option, {best_rented.id}, takes "
+            f"{duration_text(rented_hours)} for {usd_text(rented_usd)}"
+        )
+    doubtful = f"; but the evidence is doubtful: {_first_of(option.doubts)}" if option.doubts else ""
     return (
         f"Take {option.id}: {trainings} {duration_text(hours.value)} ({_range(hours, duration_text)}) and "
         f"{money} {usd_text(usd.value)} ({_range(usd, usd_text)}), {among} that meet{'s' if feasible == 1 else ''} "
-        f"{_limits_text(limits)}; time is {_basis(option)}{_doubt(option, limits)}."
+        f"{_limits_text(limits)}; time is {_basis(option)}{_doubt(option, limits)}{beside}{doubtful}."
     )
 
 
@@ -88,6 +102,11 @@ def why_not(
         f"{_compared(hours, best_hours, duration_text, 'slower')}, {_compared(usd, best_usd, usd_text, 'dearer')} "
         f"than {recommended.id}"
     )
+
+
+def _first_of(doubts: Sequence[str]) -> str:
+    more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""
+    return doubts[0].rstrip(".") + more
 
 
 def _compared(value: float, other: float, write: Callable[[float], str], worse: str) -> str:

@@ -1,4 +1,4 @@
-"""Every row of every catalog: positive, sourced, dated, joined to its neighbours; and nothing the guide names is missing.
+"""Every row of every catalog: positive, sourced, dated, joined to its neighbours; nothing the guide names is missing.
 
 Expected figures come from the source documents and vendors' data sheets, never from the catalogs themselves.
 """

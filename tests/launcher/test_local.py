@@ -68,7 +68,7 @@ def test_a_run_that_measures_nothing_is_a_node_error_with_the_reason(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_out_of_time_returns_what_it_measured_and_leaves_no_process(tmp_path):
+def test_ctrl_c_keeps_what_was_measured_and_leaves_no_process(tmp_path):
     rows = []
 
     def stop_when_measuring(row):
@@ -85,7 +85,7 @@ def test_a_run_out_of_time_returns_what_it_measured_and_leaves_no_process(tmp_pa
 
 
 @pytest.mark.slow
-def test_a_run_stopped_before_it_starts_says_so(tmp_path):
+def test_a_run_out_of_time_before_it_starts_says_so(tmp_path):
     with pytest.raises(NodeError, match=r"stopped after 0\.2 s and left no result"):
         run_local(ENDLESS, devices_per_node=1, work_dir=tmp_path, timeout_s=0.2)
     assert not processes_in(tmp_path)

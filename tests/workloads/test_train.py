@@ -134,13 +134,28 @@ def test_a_loss_that_blows_up_is_not_measured(bare_node, spec_document):
     assert run.result["losses_first10"][-1] is None
 
 
+def ask_torchrun(folder, torchrun):
+    torchrun.terminate()
+
+
+def kill_torchrun(folder, torchrun):
+    torchrun.kill()
+
+
+def kill_everything(folder, torchrun):
+    """Kill every process of the run, torchrun among them: each works in the run's own folder."""
+    for process in processes_in(folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kill", "leaves_a_result"),
     [
-        pytest.param(lambda node, torchrun: torchrun.terminate(), True, id="asked to stop: a record"),
-        pytest.param(lambda node, torchrun: torchrun.kill(), True, id="torchrun killed: a record, no orphans"),
-        pytest.param(lambda node, torchrun: kill_all(node), False, id="all killed: the steps so far"),
+        pytest.param(ask_torchrun, True, id="asked to stop: a record"),
+        pytest.param(kill_torchrun, True, id="torchrun killed: a record, no orphans"),
+        pytest.param(kill_everything, False, id="all killed: the steps so far"),
     ],
 )
 def test_a_run_that_is_cut_short_leaves_evidence(bare_node, spec_document, kill, leaves_a_result):
@@ -164,13 +179,6 @@ def test_a_run_that_is_cut_short_leaves_evidence(bare_node, spec_document, kill,
         assert document["exit_reason"] == "interrupted"
         assert document["steps"] == len(measured)
         assert document["tokens"] == document["steps"] * 4 * 128
-
-
-def kill_all(folder):
-    """Kill every process of the run, torchrun among them: each works in the run's own folder."""
-    for process in processes_in(folder):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
 
 
 def until(condition, *, timeout_s=60.0):

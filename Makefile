@@ -1,0 +1,74 @@
+# The three commands a person needs: make demo, make test, make app. The environment is .venv in this folder.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: demo test app check format schemas golden benchmark clean help
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input --constraint constraints.txt
+DEMO := planner-data/demo.yaml
+
+help:
+	@echo "make demo   measure this machine, compare it with owned and cloud machines, write report.html (no account, no GPU)"
+	@echo "make test   what CI runs: format, lint, types, import layers, tests"
+	@echo "make app    open the app on this machine"
+
+$(BIN)/python:
+	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer with venv is needed (Debian: apt-get install python3 python3-venv), or name one: make PYTHON=..." >&2; exit 2; fi
+	@echo "== Making the environment .venv with $(PYTHON)"
+	$(PYTHON) -m venv .venv
+
+.venv/installed-demo: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "== Installing the planner with the app and the benchmark (one to three minutes)"
+	$(PIP) --editable '.[app,bench]'
+	@touch $@
+
+.venv/installed-all: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "== Installing the planner with all extras (two to four minutes)"
+	$(PIP) --editable '.[app,bench,launch,dev]'
+	@touch $@ .venv/installed-demo
+
+demo: .venv/installed-demo
+	@echo "== 1 of 3: measuring this machine (cpu-smoke, 2 processes)"
+	@$(BIN)/planner bench cpu-smoke --gpus 2 --quick
+	@echo "== 2 of 3: comparing it with owned and rented machines"
+	@mkdir -p planner-data
+	@$(BIN)/planner init $(DEMO) --measured latest --force
+	@$(BIN)/planner compare $(DEMO) --format table
+	@echo "== 3 of 3: writing the report"
+	@$(BIN)/planner report $(DEMO) --out report.html
+	@echo "The plan is $(DEMO): change it and run: $(BIN)/planner compare $(DEMO)"
+	@echo "Open report.html in a browser. Open the app with: make app"
+
+test: .venv/installed-all
+	@scripts/system-packages
+	@$(MAKE) --no-print-directory check
+
+check: .venv/installed-all
+	@echo "== format";  $(BIN)/ruff format --check .
+	@echo "== lint";    $(BIN)/ruff check .
+	@echo "== types";   $(BIN)/mypy
+	@echo "== layers";  $(BIN)/lint-imports
+	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist loadscope
+
+app: .venv/installed-demo
+	@$(BIN)/planner ui
+
+format: .venv/installed-all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+schemas: .venv/installed-all
+	$(BIN)/planner schema plan > catalogs/schemas/plan.schema.json
+	$(BIN)/planner schema run > catalogs/schemas/run.schema.json
+
+golden: .venv/installed-all
+	$(BIN)/python -m pytest --update-golden -q tests
+	git diff --stat tests/golden
+
+benchmark: .venv/installed-all
+	$(BIN)/python benchmarks/startup.py
+
+clean:
+	rm -rf .venv build dist report.html test-results

@@ -1,0 +1,262 @@
+"""The cost/time chart: pure functions from an answer to an altair chart, and to SVG without any network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from planner.model.answer import ComparisonDocument, RankedOption
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.present.facts import interval_text, value_text
+from planner.present.html import BASIS_COLOUR, BASIS_SHAPE
+from planner.present.table import number_text
+
+if TYPE_CHECKING:
+    import altair as alt
+
+HOURS_PER_DAY = 24.0
+DAYS_FROM_HOURS = 96.0
+"""From here on the time axis is in days."""
+FAR_FACTOR = 30.0
+"""A limit this many times beyond all options is named in words: on the axis it would squeeze the options together."""
+MARGIN = 1.35
+INK = "#777777"
+"""Readable on white and on black."""
+
+CHART_READING = (
+    "Numbers are the ranks in the table. Bars are 90 % ranges. A ring marks the Pareto front: no other option is both "
+    "faster and cheaper."
+)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The time unit, and what the two logarithmic axes reach from and to."""
+
+    hours_per_unit: float
+    time_domain: tuple[float, float]
+    usd_domain: tuple[float, float]
+
+    @property
+    def time_title(self) -> str:
+        return "Campaign time (days, log)" if self.hours_per_unit == HOURS_PER_DAY else "Campaign time (hours, log)"
+
+
+def drawable(comparison: ComparisonDocument) -> list[RankedOption]:
+    """Return the options whose time and cost are known and over 0: a logarithmic axis has no other place."""
+    return [
+        option
+        for option in comparison.options
+        if option.campaign_hours is not None
+        and option.campaign_usd is not None
+        and option.campaign_hours.value > 0
+        and option.campaign_usd.value > 0
+    ]
+
+
+def not_drawn(comparison: ComparisonDocument) -> list[str]:
+    """Say which options the chart cannot show, and why."""
+    drawn = {option.id for option in drawable(comparison)}
+    return [f"{option.id} ({_missing(option)})" for option in comparison.options if option.id not in drawn]
+
+
+def limits_off_chart(comparison: ComparisonDocument, *, deadline_hours: float | None = None) -> list[str]:
+    """Name the limits that lie too far beyond the options to be drawn."""
+    axes = _axes(drawable(comparison), comparison, deadline_hours)
+    if axes is None:
+        return []
+    off = []
+    if deadline_hours is not None and not _within(deadline_hours / axes.hours_per_unit, axes.time_domain):
+        off.append(f"the deadline {comparison.deadline}")
+    if comparison.budget_usd is not None and not _within(comparison.budget_usd, axes.usd_domain):
+        off.append(f"the budget of {comparison.budget_usd:,.0f} USD")
+    return off
+
+
+def cost_time_chart(comparison: ComparisonDocument, *, deadline_hours: float | None = None) -> alt.LayerChart | None:
+    """Return cost against time of every option, with ranges, the Pareto front and the limits; None if none is known.
+
+    `deadline_hours` is the time from the campaign's start to its deadline (`hours_to`); without it none is drawn.
+    """
+    import altair as alt  # noqa: PLC0415  (0.5 s, and not installed with the core)
+
+    options = drawable(comparison)
+    axes = _axes(options, comparison, deadline_hours)
+    if axes is None:
+        return None
+    rows = _joined_labels([_row(option, axes, comparison) for option in options], axes)
+    x = alt.X("time:Q", title=axes.time_title, scale=_log(alt, axes.time_domain), axis=_axis(alt, axes.time_domain))
+    y = alt.Y("usd:Q", title="Campaign cost (USD, log)", scale=_log(alt, axes.usd_domain), axis=_axis(alt, axes.usd_domain))
+    present = [basis for basis in Basis if any(row["time basis"] == basis.value for row in rows)]
+    colour = alt.Color(
+        "time basis:N",
+        title="How the time is known",
+        scale=alt.Scale(domain=[b.value for b in Basis], range=[BASIS_COLOUR[b] for b in Basis]),
+        legend=alt.Legend(values=[b.value for b in present], orient="top", symbolSize=120, symbolOpacity=1),
+    )
+    shape = alt.Shape(
+        "time basis:N",
+        title="How the time is known",
+        scale=alt.Scale(domain=[b.value for b in Basis], range=[BASIS_SHAPE[b] for b in Basis]),
+    )
+    tooltip = [alt.Tooltip(f"{name}:N") for name in ("option", "accelerators", "time", "cost", "time basis", "verdict")]
+    tooltip[2:4] = [alt.Tooltip("time text:N", title="time"), alt.Tooltip("cost text:N", title="cost")]
+    chart = alt.Chart(alt.Data(values=rows))
+    layers = _limit_layers(alt, comparison, axes, deadline_hours)
+    layers += [
+        chart.transform_filter("datum.front")
+        .mark_line(interpolate="step-after", color=INK, strokeWidth=1, clip=True, tooltip=False)
+        .encode(x=x, y=y, order="time:Q"),
+        chart.mark_rule(strokeWidth=2, opacity=0.4, clip=True).encode(
+            x=alt.X("time low:Q"), x2="time high:Q", y=y, color=colour, tooltip=tooltip
+        ),
+        chart.mark_rule(strokeWidth=2, opacity=0.4, clip=True).encode(
+            x=x, y=alt.Y("usd low:Q"), y2="usd high:Q", color=colour, tooltip=tooltip
+        ),
+        chart.transform_filter("datum.front")
+        .mark_point(shape="circle", size=420, filled=False, color=INK, strokeWidth=1.5, clip=True)
+        .encode(x=x, y=y, tooltip=tooltip),
+        chart.mark_point(size=130, filled=True, opacity=1, clip=True).encode(
+            x=x, y=y, color=colour, shape=shape, tooltip=tooltip
+        ),
+        chart.mark_text(align="left", dx=9, dy=-13, fontSize=13, fontWeight="bold", color=INK, clip=True).encode(
+            x=x, y=y, text="label:N"
+        ),
+    ]
+    described = f"Cost against time of {len(rows)} options. {comparison.sentence}"
+    return alt.layer(*layers).properties(width="container", height=400, description=described)
+
+
+def chart_svg(comparison: ComparisonDocument, *, deadline_hours: float | None = None) -> str | None:
+    """Return the chart as SVG, drawn offline; None where nothing is to be drawn or the app's extra is missing."""
+    try:
+        import altair  # noqa: F401, PLC0415
+        import vl_convert  # noqa: PLC0415
+    except ImportError:
+        return None
+    chart = cost_time_chart(comparison, deadline_hours=deadline_hours)
+    if chart is None:
+        return None
+    specification = chart.properties(width=820, background="white").to_dict()
+    svg: str = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
+    return svg
+
+
+def _axes(options: Sequence[RankedOption], comparison: ComparisonDocument, deadline_hours: float | None) -> Axes | None:
+    hours = [quantity for option in options if (quantity := option.campaign_hours)]
+    usd = [quantity for option in options if (quantity := option.campaign_usd)]
+    if not hours or not usd:
+        return None
+    per_unit = HOURS_PER_DAY if max(quantity.value for quantity in hours) >= DAYS_FROM_HOURS else 1.0
+    return Axes(
+        hours_per_unit=per_unit,
+        time_domain=_domain(hours, limit=deadline_hours, divisor=per_unit),
+        usd_domain=_domain(usd, limit=comparison.budget_usd, divisor=1.0),
+    )
+
+
+def _domain(quantities: Sequence[Quantity], *, limit: float | None, divisor: float) -> tuple[float, float]:
+    """Reach from the lowest to the highest end of a range, with a margin, and to the limit unless it is far off."""
+    values = [quantity.value for quantity in quantities]
+    low = min(quantity.low if quantity.low > 0 else quantity.value / 10 for quantity in quantities)
+    high = max(quantity.high for quantity in quantities)
+    if limit is not None and min(values) / FAR_FACTOR < limit < max(values) * FAR_FACTOR:
+        low, high = min(low, limit), max(high, limit)
+    return low / divisor / MARGIN, high / divisor * MARGIN
+
+
+def _row(option: RankedOption, axes: Axes, comparison: ComparisonDocument) -> dict[str, Any]:
+    hours, usd = option.campaign_hours, option.campaign_usd
+    assert hours is not None
+    assert usd is not None
+    unit = axes.hours_per_unit
+    return {
+        "label": str(option.rank or "-"),
+        "option": option.id,
+        "accelerators": f"{option.accelerators}x {option.accelerator}",
+        "time": hours.value / unit,
+        "time low": max(hours.low / unit, axes.time_domain[0]),
+        "time high": hours.high / unit,
+        "usd": usd.value,
+        "usd low": max(usd.low, axes.usd_domain[0]),
+        "usd high": usd.high,
+        "time text": f"{value_text(hours)} ({interval_text(hours)})",
+        "cost text": f"{value_text(usd)} ({interval_text(usd)}), {usd.basis.value}",
+        "time basis": hours.basis.value,
+        "front": option.pareto,
+        "recommended": option.id == comparison.recommended,
+        "verdict": option.why_not or "recommended",
+    }
+
+
+def _joined_labels(rows: list[dict[str, Any]], axes: Axes) -> list[dict[str, Any]]:
+    """Write the ranks of options that stand on the same spot beside it once, as `4, 5`."""
+    spots: dict[tuple[int, int], dict[str, Any]] = {}
+    for row in rows:
+        spot = _cell(row["time"], axes.time_domain), _cell(row["usd"], axes.usd_domain)
+        first = spots.setdefault(spot, row)
+        if first is not row:
+            first["label"] += f", {row['label']}"
+            row["label"] = ""
+    return rows
+
+
+def _cell(value: float, domain: tuple[float, float]) -> int:
+    return round(math.log(value / domain[0]) / math.log(domain[1] / domain[0]) * 80)
+
+
+def _limit_layers(
+    alt: Any, comparison: ComparisonDocument, axes: Axes, deadline_hours: float | None
+) -> list[alt.Chart]:
+    layers = []
+    x = alt.X("time:Q", scale=_log(alt, axes.time_domain))
+    y = alt.Y("usd:Q", scale=_log(alt, axes.usd_domain))
+    line = {"color": INK, "strokeDash": [6, 4], "strokeWidth": 1.5, "clip": True}
+    if deadline_hours is not None and _within(deadline_hours / axes.hours_per_unit, axes.time_domain):
+        row = {"time": deadline_hours / axes.hours_per_unit, "text": f"deadline {comparison.deadline}"}
+        chart = alt.Chart(alt.Data(values=[row]))
+        layers.append(chart.mark_rule(**line).encode(x=x, tooltip="text:N"))
+        text = chart.mark_text(align="right", baseline="top", dx=-5, dy=5, color=INK, fontSize=12)
+        layers.append(text.encode(x=x, y=alt.value(0), text="text:N"))
+    if comparison.budget_usd is not None and _within(comparison.budget_usd, axes.usd_domain):
+        budget = f"budget {number_text(comparison.budget_usd, Unit.USD)} USD"
+        chart = alt.Chart(alt.Data(values=[{"usd": comparison.budget_usd, "text": budget}]))
+        layers.append(chart.mark_rule(**line).encode(y=y, tooltip="text:N"))
+        text = chart.mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=INK, fontSize=12)
+        layers.append(text.encode(x=alt.value(0), y=y, text="text:N"))
+    return layers
+
+
+def _log(alt: Any, domain: tuple[float, float]) -> Any:
+    return alt.Scale(type="log", domain=list(domain), nice=False)
+
+
+def _axis(alt: Any, domain: tuple[float, float]) -> Any:
+    return alt.Axis(format=",.6~g", values=ticks(domain), labelOverlap="greedy")
+
+
+def ticks(domain: tuple[float, float]) -> list[float]:
+    """Return round numbers inside a logarithmic domain: 1, 2, 5 times powers of ten; every digit where it is narrow."""
+    exponents = range(math.floor(math.log10(domain[0])), math.ceil(math.log10(domain[1])) + 1)
+    for digits in ((1,), (1, 2, 5), range(1, 10), [tenth / 10 for tenth in range(10, 100)]):
+        found = [float(f"{digit}e{exponent}") for exponent in exponents for digit in digits]
+        found = [value for value in found if _within(value, domain)]
+        if len(found) >= 4:
+            return found
+    return found
+
+
+def _within(value: float, domain: tuple[float, float]) -> bool:
+    return math.isfinite(value) and domain[0] <= value <= domain[1]
+
+
+def _missing(option: RankedOption) -> str:
+    problems = []
+    for name, quantity in (("time", option.campaign_hours), ("cost", option.campaign_usd)):
+        if quantity is None:
+            problems.append(f"{name} not known")
+        elif quantity.value <= 0:
+            problems.append(f"{name} 0, which a log axis cannot show")
+    return ", ".join(problems)

@@ -1,0 +1,117 @@
+"""Which numbers of an option people are shown, under which name and in which order; the same on pages and in reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.model.answer import OptionEstimate, RankedOption
+from planner.model.quantity import Quantity, Unit
+from planner.present.table import NOT_KNOWN, number_text, range_text
+from planner.recommend.explain import duration_text
+
+QUANTITIES: dict[str, str] = {
+    "campaign_hours": "Campaign time",
+    "campaign_usd": "Campaign cost (adds to the bills)",
+    "training_hours": "One training: time",
+    "usd_marginal": "One training: cost (adds to the bills)",
+    "usd_total": "One training: rent",
+    "epoch_hours": "One epoch: time",
+    "usd_per_epoch": "One epoch: rent",
+    "usd_per_hour": "One node: rent per hour",
+    "throughput": "Throughput",
+    "energy_kwh": "One training: energy at the machine",
+    "power_kw": "One node: power in training",
+    "rated_kw": "One node: power by its data sheet",
+}
+"""Field of the answer, and the name that a person reads."""
+
+RENT = ("usd_total", "usd_per_epoch", "usd_per_hour")
+
+OWNED_MEANS_ELECTRICITY = (
+    "An owned machine counts only the electricity that the campaign adds; purchase, staff and space are not in it yet."
+)
+MODELLED_MEANS_FIRST_MODEL = (
+    "Modelled numbers come from a first model with wide ranges: measure one run on the machine before you order it."
+)
+LEFT_OUT = (
+    "Left out of every cost: the full cost of owning (purchase, staff, space), set-up and queueing time, "
+    "storage, and data transfer out of a cloud (egress)."
+)
+RANGE_MEANS = "A range holds the true value with 90 % probability; a list price has none."
+
+
+def quantity_of(option: OptionEstimate, field: str) -> Quantity | None:
+    """Return one of the quantities named in QUANTITIES."""
+    found = getattr(option, field)
+    assert found is None or isinstance(found, Quantity)
+    return found
+
+
+def known(option: OptionEstimate) -> Iterator[tuple[str, Quantity]]:
+    """Yield name and value of every quantity that is known, in reading order."""
+    for field, name in QUANTITIES.items():
+        quantity = quantity_of(option, field)
+        if quantity is not None:
+            yield name, quantity
+
+
+def not_known(option: OptionEstimate) -> list[str]:
+    """Return the names of the quantities that should be known and are not; an owned machine has no rent."""
+    return [
+        name
+        for field, name in QUANTITIES.items()
+        if quantity_of(option, field) is None and not (option.site is not None and field in RENT)
+    ]
+
+
+def headline(quantity: Quantity | None) -> str:
+    """Write the value alone, large on a page: long times in days."""
+    if quantity is None:
+        return "not known"
+    if quantity.unit is Unit.HOURS:
+        return duration_text(quantity.value)
+    return value_text(quantity)
+
+
+def headline_range(quantity: Quantity) -> str:
+    """Write the 90 % range to stand under `headline`, in the same unit."""
+    if quantity.low == quantity.high:
+        return "no range: an exact figure"
+    if quantity.unit is Unit.HOURS:
+        return f"90 %: {duration_text(quantity.low)} to {duration_text(quantity.high)}"
+    low, high = number_text(quantity.low, quantity.unit), number_text(quantity.high, quantity.unit)
+    return f"90 %: {low} to {high} {quantity.unit.value}"
+
+
+def value_text(quantity: Quantity) -> str:
+    """Write value and unit."""
+    return f"{number_text(quantity.value, quantity.unit)} {quantity.unit.value}"
+
+
+def interval_text(quantity: Quantity) -> str:
+    """Write the 90 % range, or that the number is exact."""
+    return "exact" if quantity.low == quantity.high else range_text(quantity)
+
+
+def date_text(quantity: Quantity | None) -> str:
+    """Write the date of a number's oldest input."""
+    return str(quantity.as_of) if quantity is not None and quantity.as_of is not None else NOT_KNOWN
+
+
+def machine_text(option: OptionEstimate) -> str:
+    """Write how many accelerators, on how many nodes."""
+    nodes = f" on {option.nodes} nodes" if option.nodes > 1 else ""
+    return f"{option.accelerators}x {option.accelerator}{nodes}"
+
+
+def terms_text(option: OptionEstimate) -> str:
+    """Write whose machine it is, or the terms under which it is rented."""
+    if option.site is not None:
+        return "owned"
+    kind = option.price_kind.value.replace("_", " ") if option.price_kind else "rented"
+    return f"{kind}, {option.region}" if option.region else kind
+
+
+def verdict_text(option: RankedOption, *, recommended: str | None) -> str:
+    """Write why an option is not the recommended one, or that it is."""
+    return "Recommended." if option.id == recommended else option.why_not or ""

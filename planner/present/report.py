@@ -1,0 +1,199 @@
+"""The answer as a document to hand on: Markdown, one standalone HTML file, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html import escape
+
+from planner.model.answer import Assumption, ComparisonDocument, RankedOption
+from planner.model.quantity import Quantity
+from planner.present import html
+from planner.present.facts import (
+    LEFT_OUT,
+    MODELLED_MEANS_FIRST_MODEL,
+    OWNED_MEANS_ELECTRICITY,
+    QUANTITIES,
+    RANGE_MEANS,
+    date_text,
+    interval_text,
+    known,
+    machine_text,
+    not_known,
+    quantity_of,
+    terms_text,
+    value_text,
+    verdict_text,
+)
+from planner.present.table import as_markdown as markdown_table
+
+CSV_OPTION_COLUMNS = (
+    "plan", "rank", "recommended", "pareto", "option", "name", "site", "offer", "region", "price_kind",
+    "nodes", "accelerators", "accelerator", "strategy", "micro_batch", "checkpointing", "fits",
+    "runs", "at_once", "finish", "meets_deadline", "within_budget", "why_not", "measured_runs", "notes",
+)  # fmt: skip
+CSV_QUANTITY_COLUMNS = ("value", "low", "high", "unit", "basis", "source", "as_of")
+
+_PRINT_STYLE = """
+:root { color-scheme: light; }
+body { font-family: system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 62rem; margin: 2rem auto;
+  padding: 0 1rem; }
+h2 { font-size: 1.2rem; margin: 1.8rem 0 0.5rem 0; }
+h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem 0; break-after: avoid; }
+svg { max-width: 100%; height: auto; }
+.tp h1 { font-size: 1.5rem; opacity: 1; }
+.tp .sentence { font-size: 1.15rem; }
+@media print { body { margin: 0; max-width: none; font-size: 9pt; } tr, .card { break-inside: avoid; }
+  .tp .scroll { overflow: visible; } }
+"""
+
+
+def as_markdown(comparison: ComparisonDocument) -> str:
+    """Write the whole comparison as Markdown."""
+    parts = [
+        f"# {_plain(comparison.plan)}",
+        _plain(comparison.sentence),
+        limits_text(comparison),
+        "## Options",
+        markdown_table([_option_row(option, recommended=comparison.recommended) for option in comparison.options]),
+    ]
+    for option in comparison.options:
+        parts += _option_section(option, recommended=comparison.recommended)
+    parts += ["## Assumptions", markdown_table([_assumption_row(item) for item in comparison.assumptions])]
+    parts += ["## How to read this", *(f"- {line}" for line in reading_notes())]
+    return "\n\n".join(part.rstrip("\n") for part in parts if part).replace("\n\n- ", "\n- ") + "\n"
+
+
+def as_html(comparison: ComparisonDocument, chart_svg: str | None) -> str:
+    """Write the whole comparison as one HTML file that needs nothing else."""
+    options = "".join(
+        f"<h3>{escape(option.id)}: {escape(option.name)}</h3>"
+        f"<p>{escape(verdict_text(option, recommended=comparison.recommended))}</p>"
+        f"{html.quantities_html(option)}{html.notes_html(option)}"
+        for option in comparison.options
+    )
+    notes = "".join(f"<li>{escape(line)}</li>" for line in reading_notes())
+    chart = f"<h2>Cost against time</h2>{chart_svg}" if chart_svg else ""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(comparison.plan)}</title>\n<style>{html.STYLE}{_PRINT_STYLE}</style>\n</head>\n"
+        f'<body class="tp">\n{html.sentence_html(comparison)}\n<p>{escape(limits_text(comparison))}</p>\n{chart}\n'
+        f"<h2>Options</h2>\n{html.options_html(comparison)}\n<h2>Every number</h2>\n{options}\n"
+        f"<h2>Assumptions</h2>\n{html.assumptions_html(comparison.assumptions)}\n"
+        f"<h2>How to read this</h2>\n<ul>{notes}</ul>\n</body>\n</html>\n"
+    )
+
+
+def as_csv(comparison: ComparisonDocument) -> str:
+    """Write one row per option; every quantity takes seven columns, all digits kept."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    quantity_columns = [f"{field}_{column}" for field in QUANTITIES for column in CSV_QUANTITY_COLUMNS]
+    writer.writerow([*CSV_OPTION_COLUMNS, *quantity_columns])
+    for option in comparison.options:
+        cells = _csv_option(option, comparison)
+        for field in QUANTITIES:
+            cells += _csv_quantity(quantity_of(option, field))
+        writer.writerow(cells)
+    return text.getvalue()
+
+
+def limits_text(comparison: ComparisonDocument) -> str:
+    """Write the campaign and its limits in one line."""
+    trainings = "1 training" if comparison.runs == 1 else f"{comparison.runs:,} trainings"
+    deadline = f"deadline {comparison.deadline}" if comparison.deadline else "no deadline"
+    budget = f"budget {comparison.budget_usd:,.2f} USD" if comparison.budget_usd is not None else "no budget"
+    return f"Campaign: {trainings}; {deadline}; {budget}."
+
+
+def reading_notes() -> tuple[str, ...]:
+    """Say what the numbers mean and what they leave out."""
+    bases = (
+        "Basis: measured (a run on this machine), quoted (a price list or data sheet), modelled (computed from runs "
+        "elsewhere), assumed (stated, not checked). A computed number carries the weakest basis of its inputs."
+    )
+    return (RANGE_MEANS, bases, OWNED_MEANS_ELECTRICITY, MODELLED_MEANS_FIRST_MODEL, LEFT_OUT)
+
+
+def _option_row(option: RankedOption, *, recommended: str | None) -> dict[str, str]:
+    return {
+        "#": str(option.rank or "-"),
+        "option": _plain(option.id),
+        "accelerators": _plain(machine_text(option)),
+        "terms": _plain(terms_text(option)),
+        "campaign time": _brief(option.campaign_hours),
+        "campaign cost": _brief(option.campaign_usd),
+        "Pareto front": "yes" if option.pareto else "",
+        "price of": date_text(option.usd_per_hour),
+        "why, or why not": _plain(verdict_text(option, recommended=recommended)),
+    }
+
+
+def _option_section(option: RankedOption, *, recommended: str | None) -> list[str]:
+    rows = [{"what": name} | _quantity_row(quantity) for name, quantity in known(option)]
+    missing = not_known(option)
+    parts = [
+        f"### {_plain(option.id)}: {_plain(option.name)}",
+        _plain(verdict_text(option, recommended=recommended)),
+        markdown_table(rows),
+    ]
+    if missing:
+        parts.append(f"Not known: {'; '.join(missing)}.")
+    if option.notes:
+        parts.append("\n".join(f"- {_plain(note)}" for note in option.notes))
+    return parts
+
+
+def _assumption_row(item: Assumption) -> dict[str, str]:
+    return {"assumption": _plain(item.name)} | _quantity_row(item.quantity)
+
+
+def _quantity_row(quantity: Quantity) -> dict[str, str]:
+    return {
+        "value": value_text(quantity),
+        "90 % range": interval_text(quantity),
+        "basis": quantity.basis.value,
+        "as of": date_text(quantity),
+        "formula and source": _plain(quantity.source),
+    }
+
+
+def _brief(quantity: Quantity | None) -> str:
+    if quantity is None:
+        return "not known"
+    return f"{value_text(quantity)} ({interval_text(quantity)}), {quantity.basis.value}"
+
+
+def _plain(text: str) -> str:
+    """Keep text from being read as Markdown or HTML; a table escapes the bar itself."""
+    return re.sub(r"([\\`*\[\]<>#])", r"\\\1", " ".join(text.split()))
+
+
+def _csv_option(option: RankedOption, comparison: ComparisonDocument) -> list[str]:
+    values: dict[str, object] = {
+        "plan": comparison.plan,
+        "recommended": option.id == comparison.recommended,
+        "option": option.id,
+        "runs": comparison.runs,
+        "measured_runs": "; ".join(option.runs),
+        "notes": "; ".join(option.notes),
+    }
+    return [_cell(values[name] if name in values else getattr(option, name)) for name in CSV_OPTION_COLUMNS]
+
+
+def _csv_quantity(quantity: Quantity | None) -> list[str]:
+    if quantity is None:
+        return [""] * len(CSV_QUANTITY_COLUMNS)
+    return [_cell(getattr(quantity, name)) for name in CSV_QUANTITY_COLUMNS]
+
+
+def _cell(value: object) -> str:
+    """Write a cell; text that a spreadsheet would run as a formula gets a leading apostrophe."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = str(value)
+    return f"'{text}" if isinstance(value, str) and text[:1] in tuple("=+-@\t\r") else text

@@ -1,0 +1,33 @@
+"""How the app is started, from a checkout and from an installed wheel."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+OPTIONS = {
+    "server.address": "127.0.0.1",
+    "server.headless": "true",
+    "server.fileWatcherType": "none",
+    "server.maxUploadSize": "20",
+    "browser.gatherUsageStats": "false",
+    "client.showErrorDetails": "none",
+    "client.toolbarMode": "minimal",
+}
+"""The same as `.streamlit/config.toml`, which Streamlit reads only beside the script that it runs."""
+
+
+def command(port: int | None = None) -> list[str]:
+    """Return the command line that serves the app on this machine only; without a port Streamlit takes a free one."""
+    options = OPTIONS | ({"server.port": str(port)} if port is not None else {})
+    flags = [f"--{name}={value}" for name, value in options.items()]
+    return [sys.executable, "-m", "streamlit", "run", str(script()), *flags]
+
+
+def script() -> Path:
+    """Return the script: the checkout's, whose folder makes `planner` importable, or the installed package's own."""
+    here = Path(__file__).resolve().parent
+    checkout = here.parents[1]
+    if (checkout / "pyproject.toml").is_file() and (checkout / "streamlit_app.py").is_file():
+        return checkout / "streamlit_app.py"
+    return here / "app.py"

@@ -1,0 +1,78 @@
+"""The scenario on the page: an example or an uploaded plan, what the form changes in it, and uploaded runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+
+from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_mapping, parse_model
+from planner.adapters.workspace import examples_dir
+from planner.errors import InputError
+from planner.model.answer import ComparisonDocument
+from planner.model.catalog import Catalog
+from planner.model.plan import Plan
+from planner.model.run import RunRecord
+from planner.use_cases import PLAN_FIX, compare, parse_plan, parse_run
+
+FIRST_EXAMPLE = "dgx_station_v100"
+RUN_FIX = "Give run records, one JSON file each; see the schema with: planner schema run"
+
+
+def examples() -> dict[str, Path]:
+    """Return the bundled example plans by name, the one for a first visit first."""
+    paths = sorted(examples_dir().glob("*.yaml"), key=lambda path: (path.stem != FIRST_EXAMPLE, path.stem))
+    return {path.stem: path for path in paths}
+
+
+def plan_of_upload(name: str, data: bytes) -> Plan:
+    """Read an uploaded plan, YAML or JSON."""
+    return parse_plan(_text(name, data, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX), where=name)
+
+
+def run_of_upload(name: str, data: bytes) -> RunRecord:
+    """Read an uploaded run record."""
+    text = _text(name, data, limit_bytes=RECORD_LIMIT_BYTES, fix=RUN_FIX)
+    return parse_run(parse_mapping(text, where=name, fix=RUN_FIX), where=name)
+
+
+def with_runs(catalog: Catalog, records: Iterable[RunRecord]) -> Catalog:
+    """Layer run records on the catalog, for this session only; an id that is taken is an error."""
+    runs = dict(catalog.runs)
+    for record in records:
+        if record.id in runs:
+            raise InputError(f"there already is a run with the id '{record.id}'.", fix="Give the record another id.")
+        runs[record.id] = record
+    return catalog.model_copy(update={"runs": runs})
+
+
+def with_limits(
+    plan: Plan,
+    *,
+    runs: int,
+    deadline: date | None,
+    budget_usd: float | None,
+    electricity_usd_per_kwh: float | None,
+) -> Plan:
+    """Return the plan with what the form says, checked like a plan file."""
+    data = plan.model_dump()
+    data["campaign"] |= {"runs": runs, "deadline": deadline, "budget_usd": budget_usd}
+    data["assumptions"] |= {"electricity_usd_per_kwh": electricity_usd_per_kwh}
+    return parse_model(Plan, data, where="the form", fix="Change the value on the left.")
+
+
+def answer(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
+    """Rank the plan's options; named here so that a plan is accepted only if it can be answered."""
+    return compare(plan, catalog, today=today)
+
+
+def _text(name: str, data: bytes, *, limit_bytes: int, fix: str) -> str:
+    if len(data) > limit_bytes:
+        raise InputError(
+            f"{name}: has {len(data) / 1e6:.1f} MB; at most {limit_bytes / 1e6:g} MB are read.",
+            fix="Check that this is the file you meant.",
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: is not UTF-8 text (byte {error.start}).", fix=fix) from error

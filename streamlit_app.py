@@ -1,0 +1,3 @@
+from planner.ui.app import main
+
+main()
