@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 import statistics
 from collections.abc import Mapping, Sequence
@@ -115,7 +114,7 @@ def _problems(result: NodeResult) -> list[str]:
             problems.append(
                 f"step times scatter by {cv:.0%} (coefficient of variation; up to {STEADY_CV:.0%} is steady)"
             )
-    if any(not math.isfinite(loss) for loss in result.losses_first10) or not math.isfinite(result.loss_last or 0.0):
+    if None in result.losses_first10 or result.loss_last is None:
         problems.append("the loss is not finite: the training did not work")
     return problems
 

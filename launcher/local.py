@@ -99,7 +99,7 @@ def node_environment(variables: Mapping[str, str], *, devices_per_node: int) -> 
 
 def cuda_devices() -> int:
     """CUDA devices that torch sees here; 0 on a machine without."""
-    import torch  # noqa: PLC0415  (a second to import)
+    import torch  # a second to import
 
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
 

@@ -43,7 +43,7 @@ def describe() -> Dict[str, Fact]:
 
 def describe_torch() -> Dict[str, Fact]:
     """Return torch's versions and the first visible device. Does not start a context on other devices."""
-    import torch  # noqa: PLC0415  (slow to import; a wrong spec is refused before)
+    import torch  # slow to import; a wrong spec is refused before
 
     facts: Dict[str, Fact] = {
         "torch": torch.__version__,
@@ -97,7 +97,7 @@ def _runs_on(architecture: str, capability: Tuple[int, int]) -> bool:
 
 
 def _nccl_version() -> Optional[str]:
-    import torch  # noqa: PLC0415
+    import torch
 
     if not torch.distributed.is_nccl_available():
         return None

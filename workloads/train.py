@@ -75,7 +75,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     spec = _read_spec(spec_path, record)
     record.document["global_batch"] = spec.global_batch(world.world_size)
 
-    import torch.distributed as dist  # noqa: PLC0415  (timed: seconds on a cold disk, and billed)
+    import torch.distributed as dist  # timed: seconds on a cold disk, and billed
 
     record.phases["import_s"] = time.perf_counter() - STARTED_S
 
@@ -88,12 +88,12 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     record.document.update(device_type=device.type, backend=backend)
     dist.init_process_group(backend, device_id=device if device.type == "cuda" else None)
 
-    from workloads.agreement import Agreement  # noqa: PLC0415
-    from workloads.data import SyntheticTokens  # noqa: PLC0415
-    from workloads.loop import TrainingLoop  # noqa: PLC0415
-    from workloads.models import build_on_meta, count_parameters  # noqa: PLC0415
-    from workloads.precision import Precision, tf32_allowed  # noqa: PLC0415
-    from workloads.strategies import load  # noqa: PLC0415
+    from workloads.agreement import Agreement
+    from workloads.data import SyntheticTokens
+    from workloads.loop import TrainingLoop
+    from workloads.models import build_on_meta, count_parameters
+    from workloads.precision import Precision, tf32_allowed
+    from workloads.strategies import load
 
     precision = Precision(spec.precision, device)
     precision.set_global_flags()
@@ -129,7 +129,7 @@ def _read_spec(path: Path, record: Record) -> Spec:
 
 
 def _device(world: World) -> torch.device:
-    import torch  # noqa: PLC0415
+    import torch
 
     if not torch.cuda.is_available():
         return torch.device("cpu")
@@ -144,7 +144,7 @@ def _device(world: World) -> torch.device:
 
 
 def _check_build(device: torch.device) -> None:
-    import torch  # noqa: PLC0415
+    import torch
 
     if device.type != "cuda" or torch.version.cuda is None:
         return
@@ -157,7 +157,7 @@ def _check_build(device: torch.device) -> None:
 
 def _set_cpu_threads(device: torch.device, world: World) -> None:
     """Take cores / ranks threads, unless told. For several ranks torchrun itself tells 1 if nobody else did."""
-    import torch  # noqa: PLC0415
+    import torch
 
     if device.type == "cpu" and "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(max(1, environment.available_cores() // world.local_world_size))

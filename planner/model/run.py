@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -50,7 +50,8 @@ class RunRecord(Frozen):
     power: Quantity | None = None
     repeats: tuple[Positive, ...] = ()
     """Throughput of each process restart, samples/s."""
-    losses_first10: tuple[float, ...] = ()
+    losses_first10: tuple[float | None, ...] = ()
+    """Of rank 0; null where a loss was not finite."""
     phases: dict[str, NonNegative] = Field(default_factory=dict)
     environment: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
     method_version: Count | None = None
@@ -99,13 +100,13 @@ class NodeResult(Frozen):
     exit_reason: Text
     error: str | None
     spec: dict[str, Any]
-    parameters: Count
+    parameters: Count | None
     world_size: Count
     nodes: Count
     devices_per_node: Count
-    device_type: Literal["cpu", "cuda"]
-    backend: Text
-    global_batch: Count
+    device_type: Literal["cpu", "cuda"] | None
+    backend: Text | None
+    global_batch: Count | None
     warmup_steps: int
     warmup_steady: bool
     steps: int
@@ -115,8 +116,8 @@ class NodeResult(Frozen):
     tokens: int
     padding_tokens: int
     phases: dict[str, NonNegative]
-    losses_first10: tuple[Annotated[float, Field(allow_inf_nan=True)], ...]
-    loss_last: Annotated[float, Field(allow_inf_nan=True)] | None
+    losses_first10: tuple[float | None, ...]
+    loss_last: float | None
     memory: dict[str, float | None]
     sdpa_backend: str | None
     tf32_allowed: bool

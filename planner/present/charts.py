@@ -41,6 +41,7 @@ class Axes:
 
     @property
     def time_title(self) -> str:
+        """Title of the time axis."""
         return "Campaign time (days, log)" if self.hours_per_unit == HOURS_PER_DAY else "Campaign time (hours, log)"
 
 
@@ -80,7 +81,7 @@ def cost_time_chart(comparison: ComparisonDocument, *, deadline_hours: float | N
 
     `deadline_hours` is the time from the campaign's start to its deadline (`hours_to`); without it none is drawn.
     """
-    import altair as alt  # noqa: PLC0415  (0.5 s, and not installed with the core)
+    import altair as alt  # here: takes 0.5 s, and is not installed with the core
 
     options = drawable(comparison)
     axes = _axes(options, comparison, deadline_hours)
@@ -88,7 +89,9 @@ def cost_time_chart(comparison: ComparisonDocument, *, deadline_hours: float | N
         return None
     rows = _joined_labels([_row(option, axes, comparison) for option in options], axes)
     x = alt.X("time:Q", title=axes.time_title, scale=_log(alt, axes.time_domain), axis=_axis(alt, axes.time_domain))
-    y = alt.Y("usd:Q", title="Campaign cost (USD, log)", scale=_log(alt, axes.usd_domain), axis=_axis(alt, axes.usd_domain))
+    y = alt.Y(
+        "usd:Q", title="Campaign cost (USD, log)", scale=_log(alt, axes.usd_domain), axis=_axis(alt, axes.usd_domain)
+    )
     present = [basis for basis in Basis if any(row["time basis"] == basis.value for row in rows)]
     colour = alt.Color(
         "time basis:N",
@@ -103,7 +106,7 @@ def cost_time_chart(comparison: ComparisonDocument, *, deadline_hours: float | N
     )
     tooltip = [alt.Tooltip(f"{name}:N") for name in ("option", "accelerators", "time", "cost", "time basis", "verdict")]
     tooltip[2:4] = [alt.Tooltip("time text:N", title="time"), alt.Tooltip("cost text:N", title="cost")]
-    chart = alt.Chart(alt.Data(values=rows))
+    chart = alt.Chart(_data(alt, rows))
     layers = _limit_layers(alt, comparison, axes, deadline_hours)
     layers += [
         chart.transform_filter("datum.front")
@@ -126,14 +129,15 @@ def cost_time_chart(comparison: ComparisonDocument, *, deadline_hours: float | N
         ),
     ]
     described = f"Cost against time of {len(rows)} options. {comparison.sentence}"
-    return alt.layer(*layers).properties(width="container", height=400, description=described)
+    layered = alt.LayerChart(layer=layers)
+    return layered.properties(width="container", height=470, description=described)
 
 
 def chart_svg(comparison: ComparisonDocument, *, deadline_hours: float | None = None) -> str | None:
     """Return the chart as SVG, drawn offline; None where nothing is to be drawn or the app's extra is missing."""
     try:
-        import altair  # noqa: F401, PLC0415
-        import vl_convert  # noqa: PLC0415
+        import altair  # noqa: F401
+        import vl_convert
     except ImportError:
         return None
     chart = cost_time_chart(comparison, deadline_hours=deadline_hours)
@@ -216,13 +220,13 @@ def _limit_layers(
     line = {"color": INK, "strokeDash": [6, 4], "strokeWidth": 1.5, "clip": True}
     if deadline_hours is not None and _within(deadline_hours / axes.hours_per_unit, axes.time_domain):
         row = {"time": deadline_hours / axes.hours_per_unit, "text": f"deadline {comparison.deadline}"}
-        chart = alt.Chart(alt.Data(values=[row]))
+        chart = alt.Chart(_data(alt, [row]))
         layers.append(chart.mark_rule(**line).encode(x=x, tooltip="text:N"))
         text = chart.mark_text(align="right", baseline="top", dx=-5, dy=5, color=INK, fontSize=12)
         layers.append(text.encode(x=x, y=alt.value(0), text="text:N"))
     if comparison.budget_usd is not None and _within(comparison.budget_usd, axes.usd_domain):
         budget = f"budget {number_text(comparison.budget_usd, Unit.USD)} USD"
-        chart = alt.Chart(alt.Data(values=[{"usd": comparison.budget_usd, "text": budget}]))
+        chart = alt.Chart(_data(alt, [{"usd": comparison.budget_usd, "text": budget}]))
         layers.append(chart.mark_rule(**line).encode(y=y, tooltip="text:N"))
         text = chart.mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=INK, fontSize=12)
         layers.append(text.encode(x=alt.value(0), y=y, text="text:N"))
@@ -243,9 +247,13 @@ def ticks(domain: tuple[float, float]) -> list[float]:
     for digits in ((1,), (1, 2, 5), range(1, 10), [tenth / 10 for tenth in range(10, 100)]):
         found = [float(f"{digit}e{exponent}") for exponent in exponents for digit in digits]
         found = [value for value in found if _within(value, domain)]
-        if len(found) >= 4:
+        if len(found) >= 5:
             return found
     return found
+
+
+def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
+    return alt.Data(values=rows)
 
 
 def _within(value: float, domain: tuple[float, float]) -> bool:

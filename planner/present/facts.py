@@ -1,4 +1,4 @@
-"""Which numbers of an option people are shown, under which name and in which order; the same on pages and in reports."""
+"""Which numbers of an option people are shown, under which name and in which order, on pages and in reports."""
 
 from __future__ import annotations
 
@@ -74,13 +74,15 @@ def headline(quantity: Quantity | None) -> str:
 
 
 def headline_range(quantity: Quantity) -> str:
-    """Write the 90 % range to stand under `headline`, in the same unit."""
+    """Write the 90 % range to stand under `headline`: `13.2 to 99.8 days`."""
     if quantity.low == quantity.high:
-        return "no range: an exact figure"
-    if quantity.unit is Unit.HOURS:
-        return f"90 %: {duration_text(quantity.low)} to {duration_text(quantity.high)}"
-    low, high = number_text(quantity.low, quantity.unit), number_text(quantity.high, quantity.unit)
-    return f"90 %: {low} to {high} {quantity.unit.value}"
+        return "exact"
+    if quantity.unit is not Unit.HOURS:
+        low, high = number_text(quantity.low, quantity.unit), number_text(quantity.high, quantity.unit)
+        return f"{low} to {high} {quantity.unit.value}"
+    low, high = duration_text(quantity.low), duration_text(quantity.high)
+    low_number, low_unit = low.split(" ")
+    return f"{low_number if high.endswith(low_unit) else low} to {high}"
 
 
 def value_text(quantity: Quantity) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -43,6 +44,8 @@ STYLE = """
 .tp { font-size: 0.92rem; line-height: 1.45; overflow-wrap: anywhere; }
 .tp h1 { font-size: 1.15rem; font-weight: 600; margin: 0 0 0.4rem 0; padding: 0; opacity: 0.75; }
 .tp .sentence { font-size: 1.5rem; line-height: 1.35; font-weight: 600; margin: 0; }
+.tp .rest { display: block; font-size: 1.05rem; margin-top: 0.4rem; font-weight: 400; }
+.tp .problem { border-left: 0.3rem solid #D55E00; padding: 0.5rem 0.9rem; background: rgba(213, 94, 0, 0.12); }
 .tp .small { font-size: 0.84rem; opacity: 0.78; }
 .tp .cards { display: flex; flex-wrap: wrap; gap: 0.9rem; }
 .tp .card { flex: 1 1 13rem; border: 1px solid rgba(128, 128, 128, 0.35); border-radius: 0.5rem; padding: 0.8rem 1rem; }
@@ -54,6 +57,7 @@ STYLE = """
 .tp td { vertical-align: top; }
 .tp td.number { white-space: nowrap; }
 .tp tr.recommended td { background: rgba(0, 158, 115, 0.12); }
+.tp td.wide { min-width: 10.5rem; }
 .tp .basis { white-space: nowrap; }
 """
 
@@ -65,8 +69,10 @@ def basis_html(basis: Basis) -> str:
 
 
 def sentence_html(comparison: ComparisonDocument) -> str:
-    """Write the question and the answer."""
-    return f'<h1>{escape(comparison.plan)}</h1><p class="sentence">{escape(comparison.sentence)}</p>'
+    """Write the question and the answer: what to take in large letters, on what it rests in small ones."""
+    answer, semicolon, doubts = comparison.sentence.partition("; ")
+    rest = f'{semicolon.rstrip()} <span class="rest">{escape(doubts)}</span>' if doubts else ""
+    return f'<h1>{escape(comparison.plan)}</h1><p class="sentence">{escape(answer)}{rest}</p>'
 
 
 def cards_html(cards: Sequence[tuple[str, Quantity | None]]) -> str:
@@ -76,7 +82,7 @@ def cards_html(cards: Sequence[tuple[str, Quantity | None]]) -> str:
 
 def options_html(comparison: ComparisonDocument) -> str:
     """Write one row per option, best first, with ranges, bases and the reason against it."""
-    head = ("#", "Option", "Campaign time", "Campaign cost", "Front", "Price of", "Why, or why not")
+    head = ("#", "Option", "Campaign time", "Campaign cost", "Pareto", "Price of", "Why, or why not")
     rows = [_option_row(option, recommended=comparison.recommended) for option in comparison.options]
     return _table(head, rows)
 
@@ -110,7 +116,7 @@ def _card(name: str, quantity: Quantity | None) -> str:
     if quantity is not None:
         dated = f" &middot; as of {date_text(quantity)}" if quantity.as_of else ""
         detail = (
-            f"<div>{escape(headline_range(quantity))}</div><div>{basis_html(quantity.basis)}{dated}</div>"
+            f"<div>90 %: {escape(headline_range(quantity))}</div><div>{basis_html(quantity.basis)}{dated}</div>"
             f'<div class="small">{escape(quantity.source)}</div>'
         )
     return (
@@ -122,23 +128,28 @@ def _card(name: str, quantity: Quantity | None) -> str:
 def _option_row(option: RankedOption, *, recommended: str | None) -> str:
     chosen = ' class="recommended"' if option.id == recommended else ""
     what = (
-        f"<b>{escape(option.id)}</b><br>"
+        f"<b>{_breakable(option.id)}</b><br>"
         f'<span class="small">{escape(machine_text(option))}<br>{escape(terms_text(option))}</span>'
     )
     cells = (
-        f"<td>{option.rank or '-'}</td><td>{what}</td>{_stacked(option.campaign_hours)}{_stacked(option.campaign_usd)}"
+        f"<td class='number'>{option.rank or '-'}</td><td class='wide'>{what}</td>{_stacked(option.campaign_hours)}{_stacked(option.campaign_usd)}"
         f"<td>{'yes' if option.pareto else ''}</td><td class='number'>{date_text(option.usd_per_hour)}</td>"
-        f"<td>{escape(verdict_text(option, recommended=recommended))}</td>"
+        f"<td class='wide'>{escape(verdict_text(option, recommended=recommended))}</td>"
     )
     return f"<tr{chosen}>{cells}</tr>"
+
+
+def _breakable(text: str) -> str:
+    """Let a long id wrap where a reader would break it."""
+    return re.sub(r"([/:])", r"\1<wbr>", escape(text))
 
 
 def _stacked(quantity: Quantity | None) -> str:
     if quantity is None:
         return "<td>not known</td>"
     return (
-        f'<td class="number"><b>{escape(value_text(quantity))}</b><br>'
-        f'<span class="small">{escape(interval_text(quantity))}</span><br>{basis_html(quantity.basis)}</td>'
+        f'<td class="number"><b>{escape(headline(quantity))}</b><br>'
+        f'<span class="small">{escape(headline_range(quantity))}</span><br>{basis_html(quantity.basis)}</td>'
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from html import escape
@@ -17,57 +17,156 @@ from planner.errors import InputError
 from planner.model.answer import ComparisonDocument, RankedOption
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
-from planner.model.run import RunRecord
+from planner.model.quantity import Quantity
 from planner.present import charts, html, report
-from planner.present.facts import LEFT_OUT, MODELLED_MEANS_FIRST_MODEL, OWNED_MEANS_ELECTRICITY
+from planner.present.facts import LEFT_OUT, MODELLED_MEANS_FIRST_MODEL, OWNED_MEANS_ELECTRICITY, verdict_text
 from planner.ui import scenario
-from planner.use_cases import open_catalog, read_plan
+from planner.use_cases import compare, open_catalog, read_plan
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-LONG_SENTENCE = 330
-"""Letters; a longer sentence is set smaller."""
+OWN = "your plan"
+MOST_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
 class OwnPlan:
-    """The last uploaded plan that could be read and answered."""
+    """The last uploaded plan that could be read and answered; `upload` tells one upload from the next."""
 
-    name: str
+    upload: str
     plan: Plan
 
 
 def render() -> None:
-    """Draw the page. Everything is computed anew on each change: that takes some 20 ms."""
+    """Draw the page. Everything is read and computed anew on each change: that takes some 20 ms."""
     st.html(f"<style>{html.STYLE}</style>")
     today = date.today()
-    with st.sidebar:
-        st.header("Scenario")
-        question = st.container()
-        limits = st.container()
-        uploads = st.container()
     problems: list[InputError] = []
-    with uploads:
-        catalog = _catalog(problems)
-    with question:
-        key, plan = _plan(today)
-    with limits:
-        plan = _form(key, plan, problems)
-    for problem in [*_upload_problem(), *problems]:
-        _show_error(problem)
-    comparison = scenario.answer(plan, catalog, today=today)
-    hours = hours_to(plan.campaign, today=today)
+    catalog = _catalog(problems)
+    own = _own_plan(catalog, problems, today=today)
+    with st.sidebar:
+        st.header("Training planner")
+        key, plan = _question(own)
+        asked = _form(key, plan, problems, today=today)
+        _uploads()
+    comparison, answered = _answer((asked, plan), catalog, problems, today=today)
+    for problem in problems:
+        _show(problem)
+    hours = hours_to(answered.campaign, today=today)
     _draw(comparison, deadline_hours=hours if math.isfinite(hours) else None)
+
+
+def _catalog(problems: list[InputError]) -> Catalog:
+    """Open the catalog with the workspace and the uploaded runs; what cannot be read is left out and reported."""
+    try:
+        catalog = open_catalog()
+    except InputError as error:
+        problems.append(error)
+        catalog = load_catalog()
+    files: list[UploadedFile] = st.session_state.get("run_files") or []
+    for file in files:
+        try:
+            catalog = scenario.with_run(catalog, scenario.run_of_upload(file.name, file.getvalue()))
+        except InputError as error:
+            problems.append(error)
+    return catalog
+
+
+def _own_plan(catalog: Catalog, problems: list[InputError], *, today: date) -> OwnPlan | None:
+    """Return the uploaded plan; where it cannot be read or answered, the one before it stays."""
+    file: UploadedFile | None = st.session_state.get("plan_file")
+    if file is None:
+        st.session_state.pop("own_plan", None)
+        return None
+    previous: OwnPlan | None = st.session_state.get("own_plan")
+    try:
+        plan = scenario.plan_of_upload(file.name, file.getvalue())
+        compare(plan, catalog, today=today)
+    except InputError as error:
+        problems.append(error)
+        return previous
+    own = OwnPlan(upload=file.file_id, plan=plan)
+    if previous is None or previous.upload != own.upload:
+        st.session_state["question"] = OWN
+    st.session_state["own_plan"] = own
+    return own
+
+
+def _question(own: OwnPlan | None) -> tuple[str, Plan]:
+    """Choose between the examples and the uploaded plan; the key names the choice for the form."""
+    plans = {name: read_plan(path) for name, path in scenario.examples().items()}
+    choices = [*plans, OWN] if own else list(plans)
+    if st.session_state.get("question") not in choices:
+        st.session_state["question"] = choices[0]
+    names = {name: plan.name for name, plan in plans.items()} | ({OWN: f"Yours: {own.plan.name}"} if own else {})
+    chosen: str = st.selectbox("Question", choices, format_func=names.__getitem__, key="question")
+    if own and chosen == OWN:
+        return own.upload, own.plan
+    return chosen, plans[chosen]
+
+
+def _form(key: str, plan: Plan, problems: list[InputError], *, today: date) -> Plan:
+    """Let the limits be changed; a wrong value is reported, and the plan stays as it was."""
+    campaign, electricity = plan.campaign, plan.assumptions.electricity_usd_per_kwh
+    days = [day for day in (today, campaign.start, campaign.deadline) if day is not None]
+    runs = st.number_input(
+        "Trainings in the campaign", min_value=1, max_value=MOST_RUNS, value=min(campaign.runs, MOST_RUNS),
+        key=f"runs-{key}",
+    )  # fmt: skip
+    deadline = st.date_input(
+        "Deadline (end of that day)", value=campaign.deadline, min_value=min(days), max_value=_years_on(max(days)),
+        key=f"deadline-{key}", help=f"The campaign starts on {campaign.start or today}. Empty: no deadline.",
+    )  # fmt: skip
+    budget = st.number_input(
+        "Budget (USD)", min_value=0.0, value=_decimal(campaign.budget_usd), step=1000.0, key=f"budget-{key}",
+        placeholder="no budget", help="What the campaign may add to the bills. Empty: no budget.",
+    )  # fmt: skip
+    tariff = st.number_input(
+        "Electricity (USD/kWh)", min_value=0.0, value=_decimal(electricity), step=0.01, format="%.4f",
+        key=f"tariff-{key}", placeholder="as the site or the catalog says", help="Of owned machines.",
+    )  # fmt: skip
+    try:
+        return scenario.with_limits(
+            plan, runs=runs, deadline=deadline, budget_usd=budget, electricity_usd_per_kwh=tariff
+        )
+    except InputError as error:
+        problems.append(error)
+        return plan
+
+
+def _uploads() -> None:
+    st.file_uploader("Your own plan (YAML or JSON)", type=["yaml", "yml", "json"], key="plan_file")
+    st.file_uploader("Your run records (JSON)", type=["json"], accept_multiple_files=True, key="run_files")
+    st.caption("Uploads stay in this session. Nothing here spends money or needs a credential.")
+
+
+def _answer(
+    plans: Sequence[Plan], catalog: Catalog, problems: list[InputError], *, today: date
+) -> tuple[ComparisonDocument, Plan]:
+    """Answer the first plan that can be answered; the last resort is the first example on the bundled catalog."""
+    for plan in plans:
+        try:
+            return compare(plan, catalog, today=today), plan
+        except InputError as error:
+            if str(error) not in map(str, problems):
+                problems.append(error)
+    example = read_plan(next(iter(scenario.examples().values())))
+    return compare(example, load_catalog(), today=today), example
+
+
+def _show(problem: InputError) -> None:
+    """Say what is wrong and how to put it right; messages are text, never Markdown."""
+    lines = [f"<b>{escape(line)}</b>" for line in problem.message.splitlines()] + [escape(problem.fix)]
+    _html(f'<div class="problem" role="alert">{"<br>".join(lines)}</div>')
 
 
 def _draw(comparison: ComparisonDocument, *, deadline_hours: float | None) -> None:
     shown = comparison.recommended or comparison.nearest
     option = next((option for option in comparison.options if option.id == shown), None)
-    long = " long" if len(comparison.sentence) > LONG_SENTENCE else ""
-    _html(html.sentence_html(comparison), extra=long)
+    _html(html.sentence_html(comparison))
     if comparison.recommended is None:
-        st.warning("Nothing meets the limits. The figures below are those of the nearest option.", icon=None)
+        st.warning("No option is recommended. The figures are those of the nearest one, if there is one.")
     _html(html.cards_html(_key_figures(option)))
     st.caption(f"{OWNED_MEANS_ELECTRICITY} {MODELLED_MEANS_FIRST_MODEL}")
     st.subheader("Cost against time")
@@ -83,7 +182,7 @@ def _draw(comparison: ComparisonDocument, *, deadline_hours: float | None) -> No
     st.caption(LEFT_OUT)
 
 
-def _key_figures(option: RankedOption | None) -> Sequence[tuple[str, object]]:
+def _key_figures(option: RankedOption | None) -> Sequence[tuple[str, Quantity | None]]:
     return [
         ("Campaign time", option.campaign_hours if option else None),
         ("Campaign cost: what it adds to the bills", option.campaign_usd if option else None),
@@ -111,35 +210,32 @@ def _details(comparison: ComparisonDocument, shown: str | None) -> None:
     start = ids.index(shown) if shown in ids else 0
     chosen = st.selectbox("Option", ids, index=start, key=f"option-{shown}")
     option = next(option for option in comparison.options if option.id == chosen)
-    verdict = "Recommended." if option.id == comparison.recommended else option.why_not or ""
+    verdict = verdict_text(option, recommended=comparison.recommended)
     _html(f"<p><b>{escape(option.name)}</b><br>{escape(verdict)}</p>{html.quantities_html(option)}")
     _html(html.notes_html(option))
 
 
 def _downloads(comparison: ComparisonDocument, *, deadline_hours: float | None) -> None:
-    document = comparison.model_dump_json()
-    left, middle, right = st.columns(3)
-    left.download_button(
-        "HTML report",
-        _report_html(document, deadline_hours),
-        file_name="training-plan.html",
-        mime="text/html",
-        on_click="ignore",
-        width="stretch",
+    def html_report() -> str:
+        return report.as_html(comparison, charts.chart_svg(comparison, deadline_hours=deadline_hours))
+
+    files: tuple[tuple[str, str | Callable[[], str], str, str], ...] = (
+        ("HTML report", html_report, "training-plan.html", "text/html"),
+        ("Markdown report", report.as_markdown(comparison), "training-plan.md", "text/markdown"),
+        ("CSV of all numbers", report.as_csv(comparison), "training-plan.csv", "text/csv"),
     )
-    middle.download_button(
-        "Markdown",
-        report.as_markdown(comparison),
-        file_name="training-plan.md",
-        mime="text/markdown",
-        on_click="ignore",
-        width="stretch",
-    )
-    right.download_button(
-        "CSV",
-        report.as_csv(comparison),
-        file_name="training-plan.csv",
-        mime="text/csv",
-        on_click="ignore",
-        width="stretch",
-    )
+    for column, (label, data, file_name, mime) in zip(st.columns(3), files, strict=True):
+        column.download_button(label, data, file_name=file_name, mime=mime, on_click="ignore", width="stretch")
+
+
+def _html(body: str) -> None:
+    if body:
+        st.html(f'<div class="tp">{body}</div>')
+
+
+def _decimal(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _years_on(day: date) -> date:
+    return date(min(day.year + 20, date.max.year), 12, 31)

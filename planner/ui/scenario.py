@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_mapping, parse_model
 from planner.adapters.workspace import examples_dir
 from planner.errors import InputError
-from planner.model.answer import ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.run import RunRecord
-from planner.use_cases import PLAN_FIX, compare, parse_plan, parse_run
+from planner.use_cases import PLAN_FIX, parse_plan, parse_run
 
 FIRST_EXAMPLE = "dgx_station_v100"
 RUN_FIX = "Give run records, one JSON file each; see the schema with: planner schema run"
@@ -36,14 +34,11 @@ def run_of_upload(name: str, data: bytes) -> RunRecord:
     return parse_run(parse_mapping(text, where=name, fix=RUN_FIX), where=name)
 
 
-def with_runs(catalog: Catalog, records: Iterable[RunRecord]) -> Catalog:
-    """Layer run records on the catalog, for this session only; an id that is taken is an error."""
-    runs = dict(catalog.runs)
-    for record in records:
-        if record.id in runs:
-            raise InputError(f"there already is a run with the id '{record.id}'.", fix="Give the record another id.")
-        runs[record.id] = record
-    return catalog.model_copy(update={"runs": runs})
+def with_run(catalog: Catalog, record: RunRecord) -> Catalog:
+    """Layer a run record on the catalog, for this session only; an id that is taken is an error."""
+    if record.id in catalog.runs:
+        raise InputError(f"there already is a run with the id '{record.id}'.", fix="Give the record another id.")
+    return catalog.model_copy(update={"runs": catalog.runs | {record.id: record}})
 
 
 def with_limits(
@@ -59,11 +54,6 @@ def with_limits(
     data["campaign"] |= {"runs": runs, "deadline": deadline, "budget_usd": budget_usd}
     data["assumptions"] |= {"electricity_usd_per_kwh": electricity_usd_per_kwh}
     return parse_model(Plan, data, where="the form", fix="Change the value on the left.")
-
-
-def answer(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
-    """Rank the plan's options; named here so that a plan is accepted only if it can be answered."""
-    return compare(plan, catalog, today=today)
 
 
 def _text(name: str, data: bytes, *, limit_bytes: int, fix: str) -> str:

@@ -96,7 +96,7 @@ def test_a_token_does_not_see_its_future(modern):
 
 
 def test_rotary_scores_depend_on_the_distance_alone(modern):
-    from workloads.models import _rotate, rope_tables  # noqa: PLC0415
+    from workloads.models import _rotate, rope_tables
 
     rope = rope_tables(modern.architecture, seq_len=128, device=torch.device("cpu"))
     generator = torch.Generator().manual_seed(0)

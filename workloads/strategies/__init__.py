@@ -12,7 +12,7 @@ __all__ = ["Strategy", "load"]
 def load(name: str) -> Type[Strategy]:
     """Return the strategy's class; the spec has already refused unknown names."""
     if name == "ddp":
-        from workloads.strategies.ddp import DistributedDataParallelStrategy  # noqa: PLC0415
+        from workloads.strategies.ddp import DistributedDataParallelStrategy
 
         return DistributedDataParallelStrategy
     raise KeyError(name)
