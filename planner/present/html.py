@@ -70,8 +70,8 @@ def basis_html(basis: Basis) -> str:
 
 def sentence_html(comparison: ComparisonDocument) -> str:
     """Write the question and the answer: what to take in large letters, on what it rests in small ones."""
-    answer, semicolon, doubts = comparison.sentence.partition("; ")
-    rest = f'{semicolon.rstrip()} <span class="rest">{escape(doubts)}</span>' if doubts else ""
+    answer, _, doubts = comparison.sentence.partition("; ")
+    rest = f'. <span class="rest">{escape(doubts[0].upper() + doubts[1:])}</span>' if doubts else ""
     return f'<h1>{escape(comparison.plan)}</h1><p class="sentence">{escape(answer)}{rest}</p>'
 
 
@@ -100,9 +100,11 @@ def quantities_html(option: RankedOption) -> str:
 
 
 def notes_html(option: RankedOption) -> str:
-    """Write the notes of an option as a list; nothing where there are none."""
-    notes = "".join(f"<li>{escape(note)}</li>" for note in option.notes)
-    return f"<ul>{notes}</ul>" if notes else ""
+    """Write what is doubtful about the evidence, then the notes; nothing where there are none."""
+    doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in option.doubts)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in option.notes if note not in option.doubts)
+    warning = f'<div class="problem"><b>The evidence is doubtful</b><ul>{doubts}</ul></div>' if doubts else ""
+    return warning + (f"<ul>{notes}</ul>" if notes else "")
 
 
 def assumptions_html(assumptions: Sequence[Assumption]) -> str:
@@ -114,7 +116,7 @@ def assumptions_html(assumptions: Sequence[Assumption]) -> str:
 def _card(name: str, quantity: Quantity | None) -> str:
     detail = ""
     if quantity is not None:
-        dated = f" &middot; as of {date_text(quantity)}" if quantity.as_of else ""
+        dated = f" &middot; as of {quantity.as_of}" if quantity.as_of else " &middot; undated"
         detail = (
             f"<div>90 %: {escape(headline_range(quantity))}</div><div>{basis_html(quantity.basis)}{dated}</div>"
             f'<div class="small">{escape(quantity.source)}</div>'
@@ -131,10 +133,13 @@ def _option_row(option: RankedOption, *, recommended: str | None) -> str:
         f"<b>{_breakable(option.id)}</b><br>"
         f'<span class="small">{escape(machine_text(option))}<br>{escape(terms_text(option))}</span>'
     )
+    verdict = verdict_text(option, recommended=recommended)
+    doubtful = '<br><b class="small">The evidence is doubtful: see its numbers.</b>' if option.doubts else ""
     cells = (
-        f"<td class='number'>{option.rank or '-'}</td><td class='wide'>{what}</td>{_stacked(option.campaign_hours)}{_stacked(option.campaign_usd)}"
-        f"<td>{'yes' if option.pareto else ''}</td><td class='number'>{date_text(option.usd_per_hour)}</td>"
-        f"<td class='wide'>{escape(verdict_text(option, recommended=recommended))}</td>"
+        f'<td class="number">{option.rank or "-"}</td><td class="wide">{what}</td>'
+        f"{_stacked(option.campaign_hours)}{_stacked(option.campaign_usd)}"
+        f'<td>{"yes" if option.pareto else ""}</td><td class="number">{date_text(option.usd_per_hour)}</td>'
+        f'<td class="wide">{escape(verdict)}{doubtful}</td>'
     )
     return f"<tr{chosen}>{cells}</tr>"
 

@@ -31,7 +31,7 @@ from planner.present.table import as_markdown as markdown_table
 CSV_OPTION_COLUMNS = (
     "plan", "rank", "recommended", "pareto", "option", "name", "site", "offer", "region", "price_kind",
     "nodes", "accelerators", "accelerator", "strategy", "micro_batch", "checkpointing", "fits",
-    "runs", "at_once", "finish", "meets_deadline", "within_budget", "why_not", "measured_runs", "notes",
+    "runs", "at_once", "finish", "meets_deadline", "within_budget", "why_not", "measured_runs", "doubts", "notes",
 )  # fmt: skip
 CSV_QUANTITY_COLUMNS = ("value", "low", "high", "unit", "basis", "source", "as_of")
 
@@ -141,8 +141,10 @@ def _option_section(option: RankedOption, *, recommended: str | None) -> list[st
     ]
     if missing:
         parts.append(f"Not known: {'; '.join(missing)}.")
-    if option.notes:
-        parts.append("\n".join(f"- {_plain(note)}" for note in option.notes))
+    remarks = [f"**Doubtful:** {_plain(doubt)}" for doubt in option.doubts]
+    remarks += [_plain(note) for note in option.notes if note not in option.doubts]
+    if remarks:
+        parts.append("\n".join(f"- {remark}" for remark in remarks))
     return parts
 
 
@@ -178,6 +180,7 @@ def _csv_option(option: RankedOption, comparison: ComparisonDocument) -> list[st
         "option": option.id,
         "runs": comparison.runs,
         "measured_runs": "; ".join(option.runs),
+        "doubts": "; ".join(option.doubts),
         "notes": "; ".join(option.notes),
     }
     return [_cell(values[name] if name in values else getattr(option, name)) for name in CSV_OPTION_COLUMNS]
