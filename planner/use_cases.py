@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from planner.adapters.catalog import load_catalog
-from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_mapping, parse_model, read_text
 from planner.adapters.files import write_text
 from planner.adapters.run_store import FolderStore
 from planner.adapters.workspace import templates_dir, workspace_dir
@@ -84,15 +85,27 @@ def newest_run(catalog: Catalog) -> RunRecord:
 
 def store_run(record: RunRecord, home: str | None = None) -> Path:
     """Write a record to the workspace, refusing an id that a bundled run has."""
-    if record.id in load_catalog().runs:
-        raise InputError(f"a bundled run already has the id '{record.id}'.", fix="Give the record another id.")
-    return FolderStore(workspace_dir(home) / "runs").add(record)
+    return store_runs([record], home)[0]
+
+
+def store_runs(records: Sequence[RunRecord], home: str | None = None) -> list[Path]:
+    """Write records to the workspace; all ids are checked before the first is written."""
+    bundled = load_catalog().runs
+    taken = next((record.id for record in records if record.id in bundled), None)
+    if taken is not None:
+        raise InputError(f"a bundled run already has the id '{taken}'.", fix="Give the record another id.")
+    store = FolderStore(workspace_dir(home) / "runs")
+    for record in records:
+        store.check(record)
+    return [store.add(record) for record in records]
 
 
 def read_run_file(path: Path) -> dict[str, Any]:
     """Read a RunRecord or a benchmark result as plain data; the caller tells them apart by `kind`."""
     fix = "Give a run record, or the result.json that the benchmark wrote."
-    return parse_mapping(read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=fix), where=str(path), fix=fix)
+    data = parse_mapping(read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=fix), where=str(path), fix=fix)
+    check_version(data, where=str(path))
+    return data
 
 
 def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:

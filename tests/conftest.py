@@ -26,7 +26,9 @@ class Golden:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         expected = path.read_text(encoding="utf-8")
-        difference = "\n".join(difflib.unified_diff(expected.splitlines(), text.splitlines(), "golden", "now", lineterm=""))
+        difference = "\n".join(
+            difflib.unified_diff(expected.splitlines(), text.splitlines(), "golden", "now", lineterm="")
+        )
         assert expected == text, f"{name} differs (rewrite with --update-golden, then review):\n{difference}"
 
 

@@ -10,7 +10,7 @@ from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
 from planner.adapters.run_store import FolderStore
 from planner.adapters.workspace import catalogs_dir
-from planner.errors import InputError
+from planner.errors import InputError, StoreError
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog, Defaults
 from planner.model.hardware import Accelerator, Node
@@ -28,13 +28,15 @@ Named = TypeVar("Named", bound=_HasId)
 
 
 def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) -> Catalog:
-    """Read the bundled catalogs; `workspace` adds the user's sites, nodes, prices and runs."""
+    """Read the bundled catalogs; `workspace` adds the user's sites, prices and runs."""
     root = bundled or catalogs_dir()
     sites = [read_model(Site, path) for path in sorted((root / "sites").glob("*.yaml"))]
     prices = _prices(root / "prices")
     runs = [read_run(path) for path in sorted((root / "runs").glob("*.json"))]
     own_runs: list[RunRecord] = []
     own_sites: list[Site] = []
+    if workspace is not None and workspace.exists() and not workspace.is_dir():
+        raise StoreError(f"{workspace}: the workspace is a file, not a folder.", fix="Name a folder with PLANNER_HOME.")
     if workspace is not None:
         own_sites = [read_model(Site, path) for path in sorted((workspace / "sites").glob("*.yaml"))]
         prices = _prices(workspace / "prices") + prices

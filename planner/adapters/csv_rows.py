@@ -20,6 +20,13 @@ def read_rows(model: type[Row], path: Path) -> list[Row]:
     lines = read_text(path, limit_bytes=RECORD_LIMIT_BYTES).splitlines()
     reader = csv.DictReader(lines)
     columns = list(model.model_fields)
+    try:
+        return _rows(model, path, reader, columns)
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}: is not CSV: {error}.", fix="Check the quotes.") from error
+
+
+def _rows(model: type[Row], path: Path, reader: csv.DictReader[str], columns: list[str]) -> list[Row]:
     if reader.fieldnames is None or list(reader.fieldnames) != columns:
         raise InputError(f"{path}:1: the columns are not those of {model.__name__}.", fix="Write: " + ",".join(columns))
     return [_row(model, path, reader.line_num, cells) for cells in reader]

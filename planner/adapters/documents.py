@@ -21,6 +21,8 @@ Json = dict[str, Any]
 
 PLAN_LIMIT_BYTES = 1_000_000
 RECORD_LIMIT_BYTES = 20_000_000
+DEEPEST_NESTING = 100
+"""libyaml recurses on the C stack and crashes some ten thousand levels down; no file of ours needs ten."""
 
 
 class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -29,6 +31,8 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ign
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
         for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *anchor` takes keys over, which may be given again
+                continue
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
                 raise yaml.constructor.ConstructorError(
@@ -39,6 +43,13 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ign
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError, OverflowError) as error:  # 2027-13-30, !!int ten, 5,000 digits
+            problem = f"'{str(node.value)[:60]}' is no {node.tag.rpartition(':')[2]}"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
+
 
 _StrictLoader.add_implicit_resolver(  # YAML 1.1 reads 1.0e11 and 1e9 as text; YAML 1.2 and people read numbers
     "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
@@ -48,15 +59,17 @@ _StrictLoader.add_implicit_resolver(  # YAML 1.1 reads 1.0e11 and 1e9 as text; Y
 def read_text(path: Path, *, limit_bytes: int, fix: str = "") -> str:
     """Read a file, refusing what is missing, unreadable, too large or not text."""
     try:
-        size = path.stat().st_size
         if path.is_dir():
             raise InputError(f"{path}: is a folder, not a file.", fix=fix)
-        if size > limit_bytes:
+        with path.open("rb") as file:  # a pipe or a device has no size beforehand
+            data = file.read(limit_bytes + 1)
+        if len(data) > limit_bytes:
+            size = max(len(data), path.stat().st_size)
             raise InputError(
                 f"{path}: has {size / 1e6:.1f} MB; at most {limit_bytes / 1e6:g} MB are read.",
                 fix="Check that this is the file you meant.",
             )
-        return path.read_text(encoding="utf-8-sig")
+        return data.decode("utf-8-sig")
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file.", fix=fix) from error
     except UnicodeDecodeError as error:
@@ -68,18 +81,22 @@ def read_text(path: Path, *, limit_bytes: int, fix: str = "") -> str:
 def parse_mapping(text: str, *, where: str, fix: str = "") -> Json:
     """Parse YAML or JSON text (a leading brace means JSON) whose top level is a mapping."""
     try:
-        data = json.loads(text) if text.lstrip().startswith("{") and _looks_like_json(where) else _load_yaml(text)
+        data = _load_json(text) if text.lstrip().startswith("{") and _looks_like_json(where) else _load_yaml(text)
     except json.JSONDecodeError as error:
-        truncated = error.pos >= len(text.rstrip()) - 1
+        truncated = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
         problem = "the file ends too early" if truncated else error.msg
         raise InputError(f"{where}:{error.lineno}: is not JSON: {problem}.", fix=fix or "Write it again.") from error
+    except _TwiceError as error:
+        raise InputError(f"{where}: the key '{error}' stands twice.", fix="Take one of them out.") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "cannot be parsed"
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
         raise InputError(f"{where}{line}: is not YAML: {problem}.", fix=fix) from error
     except RecursionError as error:
         raise InputError(f"{where}: is nested too deeply.", fix=fix) from error
+    except ValueError as error:
+        raise InputError(f"{where}: is not JSON: a number has too many digits.", fix="Write it as 1e30.") from error
     if not isinstance(data, dict):
         raise InputError(f"{where}: holds {_kind(data)}, not a mapping of keys to values.", fix=fix)
     return data
@@ -87,18 +104,24 @@ def parse_mapping(text: str, *, where: str, fix: str = "") -> Json:
 
 def parse_model(model: type[Model], data: Json, *, where: str, text: str = "", fix: str = "") -> Model:
     """Validate parsed data; the error lists every wrong key with its line."""
+    check_version(data, where=where)
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        problems = _telling(error.errors())
+        lines = [_problem(where, text, detail) for detail in problems[:10]]
+        more = len(problems) - len(lines)
+        raise InputError("\n".join(lines) + (f"\n... and {more} more." if more > 0 else ""), fix=fix) from error
+
+
+def check_version(data: Json, *, where: str) -> None:
+    """Refuse a file that a newer planner wrote, before its new keys are called mistakes."""
     version = data.get("schema_version")
     if isinstance(version, int) and not isinstance(version, bool) and version > SCHEMA_VERSION:
         raise InputError(
             f"{where}: schema_version {version} is newer than this planner reads ({SCHEMA_VERSION}).",
             fix="Update training-planner.",
         )
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        lines = [_problem(where, text, detail) for detail in error.errors()[:10]]
-        more = error.error_count() - len(lines)
-        raise InputError("\n".join(lines) + (f"\n... and {more} more." if more > 0 else ""), fix=fix) from error
 
 
 def read_model(model: type[Model], path: Path, *, limit_bytes: int = PLAN_LIMIT_BYTES, fix: str = "") -> Model:
@@ -111,7 +134,29 @@ def _looks_like_json(where: str) -> bool:
     return not where.endswith((".yaml", ".yml"))
 
 
+def _load_json(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_without_doubles)
+
+
+class _TwiceError(Exception):
+    """A JSON key that stands twice, where Python would keep the last without a word."""
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> Json:
+    found: Json = {}
+    for key, value in pairs:
+        if key in found:
+            raise _TwiceError(key)
+        found[key] = value
+    return found
+
+
 def _load_yaml(text: str) -> Any:
+    depth = 0
+    for event in yaml.parse(text, Loader=_StrictLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST_NESTING:
+            raise RecursionError
     return yaml.load(text, Loader=_StrictLoader)
 
 
@@ -120,10 +165,42 @@ def _kind(data: object) -> str:
 
 
 def _problem(where: str, text: str, detail: ErrorDetails) -> str:
-    key = ".".join(str(part) for part in detail["loc"] if not str(part).startswith(("function-", "constrained-")))
+    key = ".".join(_key_path(detail))
     line = _line_of(text, detail["loc"])
     place = f"{where}:{line}" if line else where
     return f"{place}: {key or 'the file'}: {_sentence(detail)}"
+
+
+WRONG_SHAPES = ("int_type", "float_type", "string_type", "tuple_type", "literal_error", "int_from_float")
+
+
+def _key_path(detail: ErrorDetails) -> tuple[str, ...]:
+    """Return where the value stands in the file, without the names that pydantic gives to the ways of reading it."""
+    ways = ("function-", "constrained-", "tuple[", "literal[")
+    return tuple(str(part) for part in detail["loc"] if not str(part).startswith(ways))
+
+
+def _telling(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Where a value may be read in several ways (a count, or a list of counts), keep one mistake of it.
+
+    That is the way of which the value has the shape: of 0 for `nodes`, "must be 1 or more" and not "must be a list".
+    """
+    ordered = sorted(range(len(details)), key=lambda place: details[place]["type"] in WRONG_SHAPES)
+    kept: list[int] = []
+    for place in ordered:
+        path = _key_path(details[place])
+        if not any(_key_path(details[other])[: len(path)] == path for other in kept):
+            kept.append(place)
+    return [details[place] for place in sorted(kept)]
+
+
+PLAINLY = {
+    "model_type": "must be a mapping of keys to values",
+    "dict_type": "must be a mapping of keys to values",
+    "tuple_type": "must be a list",
+    "finite_number": "must be a finite number",
+}
+"""Where pydantic's own words speak of Python."""
 
 
 def _sentence(detail: ErrorDetails) -> str:
@@ -132,9 +209,9 @@ def _sentence(detail: ErrorDetails) -> str:
         return "is no key that the planner knows; check its spelling or take it out."
     if kind == "missing":
         return "is missing; add it."
-    message = detail["msg"].removeprefix("Value error, ")
-    if kind == "finite_number":
-        message = "must be a finite number"
+    if kind == "too_short":
+        return "is empty; at least one entry is needed."
+    message = PLAINLY.get(kind) or detail["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
     given = detail["input"]
     shown = repr(given) if isinstance(given, str | int | float | bool) else ""
     hint = "" if not isinstance(given, str) or "number" not in message else " Write plain digits, e.g. 1.0e11"

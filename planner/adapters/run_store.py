@@ -21,9 +21,14 @@ class FolderStore:
     def read_all(self) -> list[RunRecord]:
         """Return every record, by file name; a broken file is an error that names it."""
         try:
-            paths = sorted(self.folder.glob("*.json"))
+            paths = sorted(path for path in self.folder.iterdir() if path.suffix == ".json")
+        except FileNotFoundError:
+            return []
         except OSError as error:
-            raise StoreError(f"{self.folder}: cannot be read: {os.strerror(error.errno or 0)}.") from error
+            raise StoreError(
+                f"{self.folder}: cannot be read: {os.strerror(error.errno or 0)}.",
+                fix="Make it a readable folder or name another workspace with PLANNER_HOME.",
+            ) from error
         records = [self._read(path) for path in paths]
         seen: dict[str, Path] = {}
         for record, path in zip(records, paths, strict=True):
@@ -35,13 +40,19 @@ class FolderStore:
             seen[record.id] = path
         return records
 
+    def check(self, record: RunRecord) -> None:
+        """Refuse a record whose file name another record has; the same record twice is no error."""
+        path = self._path(record)
+        if path.exists() and self._read(path) != record:
+            raise self._taken(path, record)
+
     def add(self, record: RunRecord) -> Path:
         """Write a record once and for all: complete or not at all.
 
         The file is written beside its place, then linked to its name: linking fails if the name is taken,
         so of two writers with one id exactly one wins and the other is told. Adding the same record twice is no error.
         """
-        path = self.folder / f"{record.id.replace('/', '_')}.json"
+        path = self._path(record)
         text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
         temporary = ""
         if self.folder.exists() and not self.folder.is_dir():
@@ -62,10 +73,7 @@ class FolderStore:
         except FileExistsError:
             if path.exists() and self._read(path) == record:
                 return path
-            raise StoreError(
-                f"{path}: another run already has the id '{record.id}'; nothing was changed.",
-                fix="Give the new record another id.",
-            ) from None
+            raise self._taken(path, record) from None
         except OSError as error:
             raise StoreError(
                 f"{self.folder}: the run could not be written: {os.strerror(error.errno or 0)}.",
@@ -75,6 +83,16 @@ class FolderStore:
             if temporary:
                 Path(temporary).unlink(missing_ok=True)
         return path
+
+    def _path(self, record: RunRecord) -> Path:
+        return self.folder / f"{record.id.replace('/', '_')}.json"
+
+    @staticmethod
+    def _taken(path: Path, record: RunRecord) -> StoreError:
+        return StoreError(
+            f"{path}: another run already has the id '{record.id}'; nothing was changed.",
+            fix="Give the new record another id.",
+        )
 
     @staticmethod
     def _read(path: Path) -> RunRecord:

@@ -42,6 +42,9 @@ def run(arguments: list[str]) -> int:
     except PlannerError as error:
         return _fail(error, arguments)
     except typer.TyperException as error:
+        if error.format_message().startswith("Usage:"):  # no command was named: its help is the whole message
+            print(error.format_message(), file=sys.stderr)
+            return InputError.exit_code
         return _fail(_usage_error(error), arguments)
     except (KeyboardInterrupt, typer.Abort):
         print("Interrupted.", file=sys.stderr)

@@ -42,7 +42,7 @@ HomeOption = Annotated[
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Say whether the caller asked for JSON, also where the arguments were too wrong to parse."""
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    pairs = zip(arguments, [*arguments, ""][1:], strict=True)
     return any(one in ("--json", "--format=json") or (one == "--format" and two == "json") for one, two in pairs)
 
 

@@ -34,8 +34,8 @@ def add(
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
     if twice is not None and any(record != records[ids.index(twice)] for record in records if record.id == twice):
         raise InputError(f"two of the files have the id '{twice}' but differ.", fix="Give one of them another id.")
-    for record in records:
-        say(f"Added {record.id}: {use_cases.store_run(record, home)}")
+    for record, path in zip(records, use_cases.store_runs(records, home), strict=True):
+        say(f"Added {record.id}: {path}")
 
 
 def _records_in(path: Path) -> list[RunRecord]:
@@ -45,8 +45,11 @@ def _records_in(path: Path) -> list[RunRecord]:
         from launcher.collect import record_of
 
         return [record_of([data], aliases=accelerator_aliases(), where=str(path))]
-    if data.get("kind") == "runs" and isinstance(data.get("runs"), list):
-        return [use_cases.parse_run(run, where=f"{path}: run {index}") for index, run in enumerate(data["runs"])]
+    if data.get("kind") == "runs":
+        runs = data.get("runs")
+        if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+            raise InputError(f"{path}: runs: must be a list of run records.", fix="Write it with: planner runs export")
+        return [use_cases.parse_run(run, where=f"{path}: run {index}") for index, run in enumerate(runs)]
     return [use_cases.parse_run(data, where=str(path))]
 
 

@@ -31,11 +31,6 @@ class Job:
     convention: FlopsConvention
     goodput_fraction: float
 
-    @property
-    def samples(self) -> float:
-        """Samples of the whole training."""
-        return self.samples_per_epoch * self.epochs
-
 
 def resolve_job(plan: Plan, catalog: Catalog) -> Job:
     """Join the plan's workload with the catalog; raise where a name is unknown or tokens cannot be counted."""

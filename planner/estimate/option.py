@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.cloud_cost import rent_usd
@@ -9,7 +11,7 @@ from planner.estimate.duration import train_hours
 from planner.estimate.energy import energy_usd, node_energy_kwh
 from planner.estimate.job import Job
 from planner.estimate.power import rated_power, training_power
-from planner.estimate.price import minimum_term_note, no_price_reason, price_of
+from planner.estimate.price import no_price_reason, price_notes, price_of
 from planner.estimate.speed import Speed, speed
 from planner.model.answer import OptionEstimate
 from planner.model.catalog import Catalog
@@ -19,44 +21,37 @@ from planner.model.quantity import Quantity, Unit
 NO_OWNING_COST = "usd_total: the full cost of owning is not part of this version; usd_marginal is the electricity"
 
 
+@dataclass(frozen=True)
+class _Money:
+    """What one training costs, and why what is missing is missing."""
+
+    usd_per_epoch: Quantity | None = None
+    usd_total: Quantity | None = None
+    usd_marginal: Quantity | None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 def estimate_option(
     job: Job, candidate: Candidate, catalog: Catalog, *, electricity: Quantity, pue: Quantity
 ) -> OptionEstimate:
     """Estimate one training of the job on one candidate."""
     found = speed(job, candidate, catalog)
-    missing: list[str] = []
-    notes = list(found.notes)
     throughput = _throughput(found)
-    epoch = training = None
-    if throughput is None:
-        missing.append(found.problem or "throughput is not known")
-    else:
-        epoch = _hours(throughput, job, samples=job.samples_per_epoch, what=f"{job.samples_per_epoch:,.0f} samples")
-        training = _hours(
-            throughput, job, samples=job.samples, what=f"{job.samples_per_epoch:,.0f} samples x {job.epochs:g} epochs"
-        )
-    rated = rated_power(candidate)
+    epoch = _hours(throughput, job, epochs=1.0)
+    training = _hours(throughput, job, epochs=job.epochs)
     power = training_power(candidate, found, catalog)
     energy = _energy(training, power, candidate)
-    price = price_of(candidate)
-    per_epoch = total = marginal = None
     if candidate.site is not None:
-        missing.append(NO_OWNING_COST)
-        marginal = _electricity_usd(energy, electricity, pue)
-        if training is not None and energy is None:
-            missing.append(f"energy_kwh and usd_marginal: no power is known for {candidate.node.id}; give power_kw")
-    elif price is None:
-        missing.append(no_price_reason(candidate))
-    elif training is not None and epoch is not None:
-        per_epoch = _rent(epoch, price, candidate)
-        total = marginal = _rent(training, price, candidate)
-        if candidate.price is not None and candidate.price.note and candidate.option.usd_per_hour is None:
-            notes.append(f"price: {candidate.price.note}")
-        notes += minimum_term_note(candidate.price, training, candidate)
-    if candidate.site is None and training is not None and energy is None:
+        money = _owned_money(energy, electricity, pue)
+    else:
+        money = _rented_money(epoch, training, candidate)
+    missing = [] if throughput is not None else [found.problem or "throughput is not known"]
+    missing += money.missing
+    if training is not None and energy is None:
         missing.append(f"energy_kwh: no power is known for {candidate.node.id}; give power_kw")
-    if candidate.accelerator.support_ended:
-        notes.append(f"{candidate.accelerator.id}: {candidate.accelerator.support_ended}")
+    support = candidate.accelerator.support_ended
+    notes = found.notes + money.notes + ((f"{candidate.accelerator.id}: {support}",) if support else ())
     return OptionEstimate(
         id=candidate.id,
         name=_name(candidate),
@@ -74,17 +69,38 @@ def estimate_option(
         throughput=throughput,
         epoch_hours=epoch,
         training_hours=training,
-        usd_per_hour=price,
-        usd_per_epoch=per_epoch,
-        usd_total=total,
-        usd_marginal=marginal,
+        usd_per_hour=price_of(candidate),
+        usd_per_epoch=money.usd_per_epoch,
+        usd_total=money.usd_total,
+        usd_marginal=money.usd_marginal,
         energy_kwh=energy,
         power_kw=power,
-        rated_kw=rated,
+        rated_kw=rated_power(candidate),
         runs=found.run_ids,
         doubts=found.doubts,
-        notes=tuple(notes),
+        notes=notes,
         why_not="; ".join(missing) or None,
+    )
+
+
+def _owned_money(energy: Quantity | None, electricity: Quantity, pue: Quantity) -> _Money:
+    """Count an owned machine's electricity alone."""
+    return _Money(usd_marginal=_electricity_usd(energy, electricity, pue), missing=(NO_OWNING_COST,))
+
+
+def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate) -> _Money:
+    """Count the rent; all of it is money that this training adds to the bills."""
+    price = price_of(candidate)
+    if price is None:
+        return _Money(missing=(no_price_reason(candidate),))
+    if epoch is None or training is None:
+        return _Money()
+    total = _rent(training, price, candidate)
+    return _Money(
+        usd_per_epoch=_rent(epoch, price, candidate),
+        usd_total=total,
+        usd_marginal=total,
+        notes=price_notes(training, candidate),
     )
 
 
@@ -111,14 +127,17 @@ def _throughput(found: Speed) -> Quantity | None:
     return stated(value, Unit.SAMPLES_PER_S, found.basis, found.source, found.as_of)
 
 
-def _hours(throughput: Quantity, job: Job, *, samples: float, what: str) -> Quantity:
+def _hours(throughput: Quantity | None, job: Job, *, epochs: float) -> Quantity | None:
+    if throughput is None:
+        return None
     hours = train_hours(
-        samples=samples,
+        samples=job.samples_per_epoch * epochs,
         samples_per_s=interval(throughput, Unit.SAMPLES_PER_S),
         goodput_fraction=job.goodput_fraction,
     )
     goodput = "" if job.goodput_fraction == 1 else f" / {job.goodput_fraction:g} goodput"
-    source = f"{what} / {throughput.value:.6g} samples/s{goodput} / 3600; {throughput.source}"
+    samples = f"{job.samples_per_epoch:,.0f} samples x {epochs:g} epochs"
+    source = f"{samples} / {throughput.value:.6g} samples/s{goodput} / 3600; {throughput.source}"
     return computed(hours, Unit.HOURS, throughput, source=source)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.interval import Interval
-from planner.model.offer import Price, PriceKind
+from planner.model.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 
 
@@ -33,11 +33,16 @@ def no_price_reason(candidate: Candidate) -> str:
     return f"no price: the catalog has no {kind} price of {candidate.node.id}{where}; give usd_per_hour"
 
 
-def minimum_term_note(price: Price | None, training: Quantity, candidate: Candidate) -> list[str]:
-    """Say what is really bought where a price has a minimum term; the estimate itself counts the hours used."""
+def price_notes(training: Quantity, candidate: Candidate) -> tuple[str, ...]:
+    """Return what the catalog says of its price, and what is really bought where it has a minimum term.
+
+    The estimate itself counts the hours used.
+    """
+    price = candidate.price
     if price is None or price.usd_per_hour is None or candidate.option.usd_per_hour is not None:
-        return []
-    if training.value >= price.minimum_hours:
-        return []
-    usd = price.minimum_hours * price.usd_per_hour * candidate.nodes
-    return [f"sold for at least {price.minimum_hours:g} h: the smallest purchase is {usd:,.0f} USD"]
+        return ()
+    notes = [f"price: {price.note}"] if price.note else []
+    if training.value < price.minimum_hours:
+        usd = price.minimum_hours * price.usd_per_hour * candidate.nodes
+        notes.append(f"sold for at least {price.minimum_hours:g} h: the smallest purchase is {usd:,.0f} USD")
+    return tuple(notes)

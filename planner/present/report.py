@@ -61,8 +61,8 @@ def as_markdown(comparison: ComparisonDocument) -> str:
     for option in comparison.options:
         parts += _option_section(option, recommended=comparison.recommended)
     parts += ["## Assumptions", markdown_table([_assumption_row(item) for item in comparison.assumptions])]
-    parts += ["## How to read this", *(f"- {line}" for line in reading_notes())]
-    return "\n\n".join(part.rstrip("\n") for part in parts if part).replace("\n\n- ", "\n- ") + "\n"
+    parts += ["## How to read this", "\n".join(f"- {line}" for line in reading_notes())]
+    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
 def as_html(comparison: ComparisonDocument, chart_svg: str | None) -> str:

@@ -115,7 +115,7 @@ def _form(key: str, plan: Plan, problems: list[InputError], *, today: date) -> P
         key=f"runs-{key}",
     )  # fmt: skip
     deadline = st.date_input(
-        "Deadline (end of that day)", value=campaign.deadline, min_value=min(days), max_value=_years_on(max(days)),
+        "Deadline (end of that day)", value=campaign.deadline, min_value=date(min(days).year - 1, 1, 1), max_value=_years_on(max(days)),
         key=f"deadline-{key}", help=f"The campaign starts on {campaign.start or today}. Empty: no deadline.",
     )  # fmt: skip
     budget = st.number_input(

@@ -1,0 +1,40 @@
+"""The app must listen on this machine only and call nobody, however it is started."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+from planner.ui.launch import OPTIONS, command, script
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def test_the_command_runs_streamlit_on_this_machine_only() -> None:
+    found = command(8600)
+    assert found[:4] == [sys.executable, "-m", "streamlit", "run"]
+    assert {
+        "--server.address=127.0.0.1",
+        "--server.headless=true",
+        "--browser.gatherUsageStats=false",
+        "--server.fileWatcherType=none",
+        "--client.showErrorDetails=none",
+        "--server.port=8600",
+    } <= set(found)
+
+
+def test_without_a_port_streamlit_chooses_one() -> None:
+    assert not [flag for flag in command() if flag.startswith("--server.port")]
+
+
+def test_the_script_exists() -> None:
+    assert script().is_file()
+
+
+def test_the_flags_and_the_configuration_file_say_the_same() -> None:
+    file = tomllib.loads((CHECKOUT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    flat = {f"{section}.{name}": value for section, values in file.items() for name, value in values.items()}
+    assert {
+        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in flat.items()
+    } == OPTIONS
