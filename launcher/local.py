@@ -98,7 +98,9 @@ def node_environment(variables: Mapping[str, str], *, devices_per_node: int) -> 
 
 
 def cuda_devices() -> int:
-    """CUDA devices that torch sees here; 0 on a machine without."""
+    """CUDA devices that torch sees here; 0 on a machine without. Raises MissingExtraError where torch is missing."""
+    if importlib.util.find_spec("torch") is None:
+        raise MissingExtraError("torch", "bench")
     import torch  # a second to import
 
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -107,8 +109,6 @@ def cuda_devices() -> int:
 def _check_machine(devices_per_node: int) -> None:
     if devices_per_node < 1:
         raise InputError(f"devices per node is {devices_per_node}.", fix="It must be 1 or more.")
-    if importlib.util.find_spec("torch") is None:
-        raise MissingExtraError("torch", "bench")
     visible = cuda_devices()
     if 0 < visible < devices_per_node:
         raise InputError(

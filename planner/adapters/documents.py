@@ -181,17 +181,17 @@ def _key_path(detail: ErrorDetails) -> tuple[str, ...]:
 
 
 def _telling(details: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Where a value may be read in several ways (a count, or a list of counts), keep one mistake of it.
+    """Where a value may be read in several ways (a count, or a list of counts), keep the most telling.
 
     That is the way of which the value has the shape: of 0 for `nodes`, "must be 1 or more" and not "must be a list".
     """
-    ordered = sorted(range(len(details)), key=lambda place: details[place]["type"] in WRONG_SHAPES)
-    kept: list[int] = []
-    for place in ordered:
-        path = _key_path(details[place])
-        if not any(_key_path(details[other])[: len(path)] == path for other in kept):
-            kept.append(place)
-    return [details[place] for place in sorted(kept)]
+    telling = [_key_path(detail) for detail in details if detail["type"] not in WRONG_SHAPES]
+
+    def is_outdone(detail: ErrorDetails) -> bool:
+        path = _key_path(detail)
+        return detail["type"] in WRONG_SHAPES and any(other[: len(path)] == path for other in telling)
+
+    return [detail for detail in details if not is_outdone(detail)]
 
 
 PLAINLY = {

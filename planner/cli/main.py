@@ -42,10 +42,7 @@ def run(arguments: list[str]) -> int:
     except PlannerError as error:
         return _fail(error, arguments)
     except typer.TyperException as error:
-        if error.format_message().startswith("Usage:"):  # no command was named: its help is the whole message
-            print(error.format_message(), file=sys.stderr)
-            return InputError.exit_code
-        return _fail(_usage_error(error), arguments)
+        return _misused(error, arguments)
     except (KeyboardInterrupt, typer.Abort):
         print("Interrupted.", file=sys.stderr)
         return EXIT_INTERRUPTED
@@ -62,8 +59,12 @@ def run(arguments: list[str]) -> int:
         return _fail(fault, arguments)
 
 
-def _usage_error(error: typer.TyperException) -> PlannerError:
-    return InputError(error.format_message(), fix="See: planner --help")
+def _misused(error: typer.TyperException, arguments: list[str]) -> int:
+    message = error.format_message()
+    if message.startswith("Usage:"):  # no command was named: the help is the whole message
+        print(message, file=sys.stderr)
+        return InputError.exit_code
+    return _fail(InputError(message, fix="See: planner --help"), arguments)
 
 
 def _fail(error: PlannerError, arguments: list[str]) -> int:
