@@ -47,7 +47,8 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ign
         try:
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError, OverflowError) as error:  # 2027-13-30, !!int ten, 5,000 digits
-            problem = f"'{str(node.value)[:60]}' is no {node.tag.rpartition(':')[2]}"
+            kind = {"timestamp": "date", "int": "whole number"}.get(name := node.tag.rpartition(":")[2], name)
+            problem = f"'{str(node.value)[:60]}' is no {kind}"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
 
 

@@ -65,12 +65,17 @@ def _at_once(estimate: OptionEstimate, limits: CampaignLimits, catalog: Catalog)
 def _campaign_hours(training: Quantity | None, waves: int, runs: int) -> Quantity | None:
     if training is None:
         return None
-    source = f"{waves} one after another x {training.value:.5g} h ({runs} trainings); {training.source}"
+    after = f"{waves} one after another x {training.value:.5g} h ({_trainings(runs)}); " if runs > 1 else ""
+    source = f"{after}{training.source}"
     return computed(interval(training, Unit.HOURS).scaled(waves), Unit.HOURS, training, source=source)
 
 
 def _campaign_usd(marginal: Quantity | None, runs: int) -> Quantity | None:
     if marginal is None:
         return None
-    source = f"{runs} trainings x {marginal.value:.5g} USD; {marginal.source}"
+    source = f"{_trainings(runs)} x {marginal.value:.5g} USD; {marginal.source}"
     return computed(interval(marginal, Unit.USD).scaled(runs), Unit.USD, marginal, source=source)
+
+
+def _trainings(runs: int) -> str:
+    return "1 training" if runs == 1 else f"{runs} trainings"

@@ -136,7 +136,7 @@ def _hours(throughput: Quantity | None, job: Job, *, epochs: float) -> Quantity 
         goodput_fraction=job.goodput_fraction,
     )
     goodput = "" if job.goodput_fraction == 1 else f" / {job.goodput_fraction:g} goodput"
-    samples = f"{job.samples_per_epoch:,.0f} samples x {epochs:g} epochs"
+    samples = f"{job.samples_per_epoch:,.0f} samples" + (f" x {epochs:g} epochs" if epochs != 1 else "")
     source = f"{samples} / {throughput.value:.6g} samples/s{goodput} / 3600; {throughput.source}"
     return computed(hours, Unit.HOURS, throughput, source=source)
 
@@ -147,7 +147,7 @@ def _energy(training: Quantity | None, power: Quantity | None, candidate: Candid
     kwh = node_energy_kwh(
         hours=interval(training, Unit.HOURS), nodes=candidate.nodes, power_kw=interval(power, Unit.KW)
     )
-    source = f"{training.value:.5g} h x {candidate.nodes} node(s) x {power.value:g} kW; {power.source}"
+    source = f"{training.value:.5g} h{_times_nodes(candidate)} x {power.value:g} kW; {power.source}"
     return computed(kwh, Unit.KWH, training, power, source=source)
 
 
@@ -169,5 +169,9 @@ def _rent(hours: Quantity, price: Quantity, candidate: Candidate) -> Quantity:
         nodes=candidate.nodes,
         usd_per_node_hour=interval(price, Unit.USD_PER_HOUR),
     )
-    source = f"{hours.value:.5g} h x {candidate.nodes} node(s) x {price.value:g} USD/h; {price.source}"
+    source = f"{hours.value:.5g} h{_times_nodes(candidate)} x {price.value:g} USD/h; {price.source}"
     return computed(usd, Unit.USD, hours, price, source=source)
+
+
+def _times_nodes(candidate: Candidate) -> str:
+    return f" x {candidate.nodes} nodes" if candidate.nodes > 1 else ""

@@ -57,6 +57,7 @@ STYLE = """
 .tp td { vertical-align: top; }
 .tp td.number { white-space: nowrap; }
 .tp tr.recommended td { background: rgba(0, 158, 115, 0.12); }
+.tp .problem ul { margin: 0.2rem 0 0 0; }
 .tp td.wide { min-width: 10.5rem; }
 .tp .basis { white-space: nowrap; }
 """
@@ -99,12 +100,16 @@ def quantities_html(option: RankedOption) -> str:
     return _table(("What", "Value", "90 % range", "Basis", "As of", "Formula and source"), rows) + unknown + rent
 
 
-def notes_html(option: RankedOption) -> str:
-    """Write what is doubtful about the evidence, then the notes; nothing where there are none."""
+def doubts_html(option: RankedOption) -> str:
+    """Write what is wrong with the runs that an option rests on; nothing where nothing is."""
     doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in option.doubts)
+    return f'<div class="problem"><b>The evidence is doubtful</b><ul>{doubts}</ul></div>' if doubts else ""
+
+
+def notes_html(option: RankedOption) -> str:
+    """Write the notes of an option as a list; nothing where there are none."""
     notes = "".join(f"<li>{escape(note)}</li>" for note in option.notes if note not in option.doubts)
-    warning = f'<div class="problem"><b>The evidence is doubtful</b><ul>{doubts}</ul></div>' if doubts else ""
-    return warning + (f"<ul>{notes}</ul>" if notes else "")
+    return f"<ul>{notes}</ul>" if notes else ""
 
 
 def assumptions_html(assumptions: Sequence[Assumption]) -> str:

@@ -70,7 +70,7 @@ def as_html(comparison: ComparisonDocument, chart_svg: str | None) -> str:
     options = "".join(
         f"<h3>{escape(option.id)}: {escape(option.name)}</h3>"
         f"<p>{escape(verdict_text(option, recommended=comparison.recommended))}</p>"
-        f"{html.quantities_html(option)}{html.notes_html(option)}"
+        f"{html.doubts_html(option)}{html.quantities_html(option)}{html.notes_html(option)}"
         for option in comparison.options
     )
     notes = "".join(f"<li>{escape(line)}</li>" for line in reading_notes())

@@ -167,6 +167,8 @@ def _draw(comparison: ComparisonDocument, *, deadline_hours: float | None) -> No
     _html(html.sentence_html(comparison))
     if comparison.recommended is None:
         st.warning("No option is recommended. The figures are those of the nearest one, if there is one.")
+    if option is not None:
+        _html(html.doubts_html(option))
     _html(html.cards_html(_key_figures(option)))
     st.caption(f"{OWNED_MEANS_ELECTRICITY} {MODELLED_MEANS_FIRST_MODEL}")
     st.subheader("Cost against time")
@@ -212,6 +214,8 @@ def _details(comparison: ComparisonDocument, shown: str | None) -> None:
     option = next(option for option in comparison.options if option.id == chosen)
     verdict = verdict_text(option, recommended=comparison.recommended)
     _html(f"<p><b>{escape(option.name)}</b><br>{escape(verdict)}</p>{html.quantities_html(option)}")
+    if option.id != shown:  # the doubts about the one shown above stand there
+        _html(html.doubts_html(option))
     _html(html.notes_html(option))
 
 

@@ -120,11 +120,17 @@ def test_when_nothing_is_feasible_the_page_names_the_limit_and_the_nearest_optio
     assert "All options" in [heading.value for heading in page.subheader]
 
 
-def test_limits_can_be_taken_away(page: AppTest) -> None:
-    control(page, "Budget (USD)").set_value(None)
+def test_the_deadline_can_be_taken_away(page: AppTest) -> None:
     control(page, "Deadline (end of that day)").set_value(None)
     checked(page.run())
-    assert "no deadline and no budget" in said(page)
+    assert "that meet the budget of 20,000 USD" in said(page)
+
+
+def test_doubtful_evidence_is_told_at_the_top(page: AppTest) -> None:
+    control(page, "Question").set_value("p5e_vs_a100")
+    checked(page.run())
+    boxes = [element.value for element in page.html if "The evidence is doubtful</b><ul>" in element.value]
+    assert "cannot be true" in boxes[0]
 
 
 def test_free_electricity_is_told_in_words_because_the_chart_cannot_show_it(page: AppTest) -> None:
@@ -153,7 +159,7 @@ def test_an_uploaded_plan_takes_the_page_and_its_name_is_text(page: AppTest) -> 
 @pytest.mark.parametrize(
     ("name", "data", "problem"),
     [
-        pytest.param("bad.yaml", b"options: [", "bad.yaml:1: is not YAML", id="broken YAML"),
+        pytest.param("bad.yaml", b"options: [", "bad.yaml:2: is not YAML", id="broken YAML"),
         pytest.param("bad.json", b'{"name": ', "is not JSON: the file ends too early", id="cut JSON"),
         pytest.param("empty.yaml", b"", "empty.yaml: holds nothing", id="empty"),
         pytest.param("photo.yaml", b"\xff\xd8\xff", "is not UTF-8 text", id="not text"),
