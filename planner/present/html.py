@@ -58,6 +58,7 @@ STYLE = """
 .tp td.number { white-space: nowrap; }
 .tp tr.recommended td { background: rgba(0, 158, 115, 0.12); }
 .tp .problem ul { margin: 0.2rem 0 0 0; }
+.tp td.name { min-width: 8.5rem; overflow-wrap: normal; }
 .tp td.wide { min-width: 10.5rem; }
 .tp .basis { white-space: nowrap; }
 """
@@ -91,8 +92,8 @@ def options_html(comparison: ComparisonDocument) -> str:
 def quantities_html(option: RankedOption) -> str:
     """Write every quantity of one option with range, basis, date, formula and source."""
     rows = [
-        f"<tr><td>{escape(name)}</td>{_quantity_cells(quantity)}</tr>" for name, quantity in known(option)
-    ]  # fmt: skip
+        f'<tr><td class="name">{escape(name)}</td>{_quantity_cells(quantity)}</tr>' for name, quantity in known(option)
+    ]
     missing = not_known(option)
     unknown = f'<p class="small">Not known: {escape("; ".join(missing))}.</p>' if missing else ""
     owned = option.site is not None and all(getattr(option, field) is None for field in RENT)

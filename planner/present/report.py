@@ -10,6 +10,7 @@ from html import escape
 from planner.model.answer import Assumption, ComparisonDocument, RankedOption
 from planner.model.quantity import Quantity
 from planner.present import html
+from planner.present.charts import CHART_READING, not_drawn
 from planner.present.facts import (
     LEFT_OUT,
     MODELLED_MEANS_FIRST_MODEL,
@@ -74,7 +75,7 @@ def as_html(comparison: ComparisonDocument, chart_svg: str | None) -> str:
         for option in comparison.options
     )
     notes = "".join(f"<li>{escape(line)}</li>" for line in reading_notes())
-    chart = f"<h2>Cost against time</h2>{chart_svg}" if chart_svg else ""
+    chart = f"<h2>Cost against time</h2>{chart_svg}{_chart_caption(comparison)}" if chart_svg else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -115,6 +116,12 @@ def reading_notes() -> tuple[str, ...]:
         "elsewhere), assumed (stated, not checked). A computed number carries the weakest basis of its inputs."
     )
     return (RANGE_MEANS, bases, OWNED_MEANS_ELECTRICITY, MODELLED_MEANS_FIRST_MODEL, LEFT_OUT)
+
+
+def _chart_caption(comparison: ComparisonDocument) -> str:
+    missing = not_drawn(comparison)
+    unseen = f" Not drawn: {'; '.join(missing)}." if missing else ""
+    return f'<p class="small">{escape(CHART_READING + unseen)}</p>'
 
 
 def _option_row(option: RankedOption, *, recommended: str | None) -> dict[str, str]:

@@ -37,7 +37,7 @@ def take(
     among = "the only option" if feasible == 1 else f"the {best} of {feasible} options"
     one = limits.runs == 1
     trainings = "one training takes" if one else f"{limits.runs} trainings take"
-    money = f"cost{'s' if one else ''}{' in electricity' if option.site is not None else ''}"
+    money = f"cost{'s' if one else ''} {usd_text(usd.value)}{' of electricity' if option.site is not None else ''}"
     beside = ""
     if best_rented is not None:
         rented_hours, rented_usd = hours_and_usd(best_rented)
@@ -48,7 +48,7 @@ def take(
     doubtful = f"; but the evidence is doubtful: {_first_of(option.doubts)}" if option.doubts else ""
     return (
         f"Take {option.id}: {trainings} {duration_text(hours.value)} ({_range(hours, duration_text)}) and "
-        f"{money} {usd_text(usd.value)} ({_range(usd, usd_text)}), {among} that meet{'s' if feasible == 1 else ''} "
+        f"{money} ({_range(usd, usd_text)}), {among} that meet{'s' if feasible == 1 else ''} "
         f"{_limits_text(limits)}; time is {_basis(option)}{_doubt(option, limits)}{beside}{doubtful}."
     )
 

@@ -74,12 +74,11 @@ def _catalog(problems: list[InputError]) -> Catalog:
 
 
 def _own_plan(catalog: Catalog, problems: list[InputError], *, today: date) -> OwnPlan | None:
-    """Return the uploaded plan; where it cannot be read or answered, the one before it stays."""
+    """Return the uploaded plan; where it cannot be read or answered, or is taken away, the one before it stays."""
     file: UploadedFile | None = st.session_state.get("plan_file")
-    if file is None:
-        st.session_state.pop("own_plan", None)
-        return None
     previous: OwnPlan | None = st.session_state.get("own_plan")
+    if file is None:  # also for a moment while one upload replaces another
+        return previous
     try:
         plan = scenario.plan_of_upload(file.name, file.getvalue())
         compare(plan, catalog, today=today)
@@ -107,25 +106,49 @@ def _question(own: OwnPlan | None) -> tuple[str, Plan]:
 
 
 def _form(key: str, plan: Plan, problems: list[InputError], *, today: date) -> Plan:
-    """Let the limits be changed; a wrong value is reported, and the plan stays as it was."""
-    campaign, electricity = plan.campaign, plan.assumptions.electricity_usd_per_kwh
+    """Let the limits be changed; a wrong value is reported, and the plan stays as it was.
+
+    Streamlit lets a field be emptied only where its default is empty, so the plan's values are set through the state.
+    """
+    campaign, assumed = plan.campaign, plan.assumptions
+    st.session_state.setdefault(f"deadline-{key}", campaign.deadline)
+    st.session_state.setdefault(f"budget-{key}", _decimal(campaign.budget_usd))
+    st.session_state.setdefault(f"tariff-{key}", _decimal(assumed.electricity_usd_per_kwh))
     days = [day for day in (today, campaign.start, campaign.deadline) if day is not None]
     runs = st.number_input(
-        "Trainings in the campaign", min_value=1, max_value=MOST_RUNS, value=min(campaign.runs, MOST_RUNS),
+        "Trainings in the campaign",
+        min_value=1,
+        max_value=max(MOST_RUNS, campaign.runs),
+        value=campaign.runs,
         key=f"runs-{key}",
-    )  # fmt: skip
+    )
     deadline = st.date_input(
-        "Deadline (end of that day)", value=campaign.deadline, min_value=date(min(days).year - 1, 1, 1), max_value=_years_on(max(days)),
-        key=f"deadline-{key}", help=f"The campaign starts on {campaign.start or today}. Empty: no deadline.",
-    )  # fmt: skip
+        "Deadline (end of that day)",
+        value=None,
+        min_value=date(min(days).year - 1, 1, 1),
+        max_value=date(min(max(days).year + 20, date.max.year), 12, 31),
+        key=f"deadline-{key}",
+        help=f"The campaign starts on {campaign.start or today}. Empty: no deadline.",
+    )
     budget = st.number_input(
-        "Budget (USD)", min_value=0.0, value=_decimal(campaign.budget_usd), step=1000.0, key=f"budget-{key}",
-        placeholder="no budget", help="What the campaign may add to the bills. Empty: no budget.",
-    )  # fmt: skip
+        "Budget (USD)",
+        min_value=0.0,
+        value=None,
+        step=1000.0,
+        key=f"budget-{key}",
+        placeholder="no budget",
+        help="What the campaign may add to the bills. Empty: no budget.",
+    )
     tariff = st.number_input(
-        "Electricity (USD/kWh)", min_value=0.0, value=_decimal(electricity), step=0.01, format="%.4f",
-        key=f"tariff-{key}", placeholder="as the site or the catalog says", help="Of owned machines.",
-    )  # fmt: skip
+        "Electricity (USD/kWh)",
+        min_value=0.0,
+        value=None,
+        step=0.01,
+        format="%.4f",
+        key=f"tariff-{key}",
+        placeholder="from the catalog",
+        help="Of owned machines. Empty: what the site or the catalog says.",
+    )
     try:
         return scenario.with_limits(
             plan, runs=runs, deadline=deadline, budget_usd=budget, electricity_usd_per_kwh=tariff
@@ -239,7 +262,3 @@ def _html(body: str) -> None:
 
 def _decimal(value: float | None) -> float | None:
     return None if value is None else float(value)
-
-
-def _years_on(day: date) -> date:
-    return date(min(day.year + 20, date.max.year), 12, 31)

@@ -98,7 +98,7 @@ def visit(app_url: str, chromium: str) -> Iterator[Visit]:
         missing("playwright is not installed")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1280, "height": 1250}, accept_downloads=True)
+        page = browser.new_context(viewport={"width": 1280, "height": 1250}, accept_downloads=True).new_page()
         seen = Visit(url=app_url, page=page)
         page.on(
             "request",

@@ -71,6 +71,11 @@ def test_an_emptied_budget_is_no_budget(page: Page) -> None:
     expect(page.locator(".sentence")).not_to_contain_text("budget of")
 
 
+def test_an_emptied_deadline_is_no_deadline(page: Page) -> None:
+    page.get_by_role("button", name="Clear date").click()
+    expect(page.locator(".sentence")).not_to_contain_text("deadline")
+
+
 def test_nothing_feasible_keeps_the_page(page: Page) -> None:
     enter(page, "Budget (USD)", "1")
     expect(page.locator(".sentence")).to_contain_text("No option meets")

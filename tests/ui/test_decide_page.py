@@ -120,10 +120,11 @@ def test_when_nothing_is_feasible_the_page_names_the_limit_and_the_nearest_optio
     assert "All options" in [heading.value for heading in page.subheader]
 
 
-def test_the_deadline_can_be_taken_away(page: AppTest) -> None:
+def test_limits_can_be_taken_away(page: AppTest) -> None:
+    control(page, "Budget (USD)").set_value(None)
     control(page, "Deadline (end of that day)").set_value(None)
     checked(page.run())
-    assert "that meet the budget of 20,000 USD" in said(page)
+    assert "no deadline and no budget" in said(page)
 
 
 def test_doubtful_evidence_is_told_at_the_top(page: AppTest) -> None:
@@ -185,8 +186,11 @@ def test_a_bad_upload_after_a_good_one_keeps_the_good_one(page: AppTest) -> None
     assert "My <i>own</i> plan" in said(page)
     assert "is not YAML" in said(page)
     upload(page, "Your own plan (YAML or JSON)")
-    assert read_plan(FIRST).name in said(page)
+    assert "My <i>own</i> plan" in said(page)
     assert "is not YAML" not in said(page)
+    control(page, "Question").set_value(FIRST.stem)
+    checked(page.run())
+    assert read_plan(FIRST).name in said(page)
 
 
 def bundled_run(change: Callable[[str], str]) -> bytes:

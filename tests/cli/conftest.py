@@ -1,0 +1,93 @@
+"""Runs the command line in this process, as a person would call it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from planner.adapters.workspace import catalogs_dir, examples_dir
+from planner.cli.main import run
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return json.loads(self.out)
+
+    def option(self, option_id: str) -> dict[str, Any]:
+        return next(option for option in self.document["options"] if option["id"] == option_id)
+
+
+Planner = Callable[..., Answer]
+
+
+@pytest.fixture
+def planner(capsys: pytest.CaptureFixture[str]) -> Planner:
+    """Call `planner ARGUMENTS` in this process."""
+
+    def call(*arguments: str | Path) -> Answer:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Answer(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def example() -> Callable[[str], Path]:
+    """Return the path of a bundled example plan."""
+    return lambda name: examples_dir() / f"{name}.yaml"
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Callable[..., Path]:
+    """Write a copy of an example plan in which values were replaced, by key (`work.epochs`, `options.0.nodes`)."""
+    written = 0
+
+    def write(name: str, changes: dict[str, Any] | None = None, *, only: list[int] | None = None) -> Path:
+        nonlocal written
+        plan = yaml.safe_load((examples_dir() / f"{name}.yaml").read_text(encoding="utf-8"))
+        if only is not None:
+            plan["options"] = [plan["options"][position] for position in only]
+        for key, value in (changes or {}).items():
+            *parents, last = key.split(".")
+            place: Any = plan
+            for parent in parents:
+                place = place[int(parent)] if isinstance(place, list) else place.setdefault(parent, {})
+            place[int(last) if isinstance(place, list) else last] = value
+        written += 1
+        path = tmp_path / f"{name}-{written}.yaml"
+        path.write_text(yaml.safe_dump(plan), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def own_run(tmp_path: Path) -> Callable[..., Path]:
+    """Write a run record of one's own: the DGX Station's, with another id and the given changes."""
+    source = json.loads((catalogs_dir() / "runs" / "seed-000-dgx-station-v100.json").read_text(encoding="utf-8"))
+    written = 0
+
+    def write(run_id: str = "mine", **changes: Any) -> Path:
+        nonlocal written
+        written += 1
+        path = tmp_path / f"record-{written}.json"
+        path.write_text(json.dumps(source | {"id": run_id} | changes, indent=1), encoding="utf-8")
+        return path
+
+    return write
