@@ -30,7 +30,7 @@ def campaign_option(
     waves = math.ceil(limits.runs / at_once)
     hours = _campaign_hours(estimate.training_hours, waves, limits.runs)
     usd = _campaign_usd(estimate.usd_marginal, limits.runs)
-    finish = (limits.start or today) + timedelta(days=math.ceil(hours.value / HOURS_PER_DAY)) if hours else None
+    finish = _finish(limits.start or today, hours) if hours else None
     notes = estimate.notes
     if at_once < limits.at_once:
         notes += (f"{limits.at_once} at once are asked for; the site has nodes for {at_once}",)
@@ -53,6 +53,12 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
     if limits.deadline is None:
         return math.inf
     return ((limits.deadline - (limits.start or today)).days + 1) * HOURS_PER_DAY
+
+
+def _finish(start: date, hours: Quantity) -> date:
+    """Return the day on which it ends; a campaign of thousands of years ends on the calendar's last day."""
+    days = math.ceil(hours.value / HOURS_PER_DAY)
+    return start + timedelta(days=min(days, (date.max - start).days))
 
 
 def _at_once(estimate: OptionEstimate, limits: CampaignLimits, catalog: Catalog) -> int:

@@ -38,6 +38,8 @@ def run(arguments: list[str]) -> int:
     try:
         code = app(args=arguments, prog_name="planner", standalone_mode=False)
         sys.stdout.flush()
+        if code == EXIT_INTERRUPTED:  # typer has caught the interruption
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else EXIT_DONE
     except PlannerError as error:
         return _fail(error, arguments)

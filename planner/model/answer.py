@@ -110,6 +110,8 @@ class ComparisonDocument(Frozen):
     assumptions: tuple[Assumption, ...]
     runs: int
     deadline: date | None
+    deadline_hours: float | None
+    """From the campaign's start to the end of the deadline's day; null without a deadline."""
     budget_usd: float | None
     recommended: str | None
     nearest: str | None

@@ -63,12 +63,13 @@ def not_drawn(comparison: ComparisonDocument) -> list[str]:
     return [f"{option.id} ({_missing(option)})" for option in comparison.options if option.id not in drawn]
 
 
-def limits_off_chart(comparison: ComparisonDocument, *, deadline_hours: float | None = None) -> list[str]:
+def limits_off_chart(comparison: ComparisonDocument) -> list[str]:
     """Name the limits that lie too far beyond the options to be drawn."""
-    axes = _axes(drawable(comparison), comparison, deadline_hours)
+    axes = _axes(drawable(comparison), comparison)
     if axes is None:
         return []
     off = []
+    deadline_hours = comparison.deadline_hours
     if deadline_hours is not None and not _within(deadline_hours / axes.hours_per_unit, axes.time_domain):
         off.append(f"the deadline {comparison.deadline}")
     if comparison.budget_usd is not None and not _within(comparison.budget_usd, axes.usd_domain):
@@ -76,15 +77,12 @@ def limits_off_chart(comparison: ComparisonDocument, *, deadline_hours: float | 
     return off
 
 
-def cost_time_chart(comparison: ComparisonDocument, *, deadline_hours: float | None = None) -> alt.LayerChart | None:
-    """Return cost against time of every option, with ranges, the Pareto front and the limits; None if none is known.
-
-    `deadline_hours` is the time from the campaign's start to its deadline (`hours_to`); without it none is drawn.
-    """
+def cost_time_chart(comparison: ComparisonDocument) -> alt.LayerChart | None:
+    """Return cost against time of every option, with ranges, the Pareto front and the limits; None if none is known."""
     import altair as alt  # here: takes 0.5 s, and is not installed with the core
 
     options = drawable(comparison)
-    axes = _axes(options, comparison, deadline_hours)
+    axes = _axes(options, comparison)
     if axes is None:
         return None
     rows = _joined_labels([_row(option, axes, comparison) for option in options], axes)
@@ -107,7 +105,7 @@ def cost_time_chart(comparison: ComparisonDocument, *, deadline_hours: float | N
     tooltip = [alt.Tooltip(f"{name}:N") for name in ("option", "accelerators", "time", "cost", "time basis", "verdict")]
     tooltip[2:4] = [alt.Tooltip("time text:N", title="time"), alt.Tooltip("cost text:N", title="cost")]
     chart = alt.Chart(_data(alt, rows))
-    layers = _limit_layers(alt, comparison, axes, deadline_hours)
+    layers = _limit_layers(alt, comparison, axes)
     layers += [
         chart.transform_filter("datum.front")
         .mark_line(interpolate="step-after", color=INK, strokeWidth=1, clip=True, tooltip=False)
@@ -133,14 +131,14 @@ def cost_time_chart(comparison: ComparisonDocument, *, deadline_hours: float | N
     return layered.properties(width="container", height=470, description=described)
 
 
-def chart_svg(comparison: ComparisonDocument, *, deadline_hours: float | None = None) -> str | None:
+def chart_svg(comparison: ComparisonDocument) -> str | None:
     """Return the chart as SVG, drawn offline; None where nothing is to be drawn or the app's extra is missing."""
     try:
         import altair  # noqa: F401
         import vl_convert
     except ImportError:
         return None
-    chart = cost_time_chart(comparison, deadline_hours=deadline_hours)
+    chart = cost_time_chart(comparison)
     if chart is None:
         return None
     specification = chart.properties(width=820, background="white").to_dict()
@@ -148,7 +146,7 @@ def chart_svg(comparison: ComparisonDocument, *, deadline_hours: float | None = 
     return svg
 
 
-def _axes(options: Sequence[RankedOption], comparison: ComparisonDocument, deadline_hours: float | None) -> Axes | None:
+def _axes(options: Sequence[RankedOption], comparison: ComparisonDocument) -> Axes | None:
     hours = [quantity for option in options if (quantity := option.campaign_hours)]
     usd = [quantity for option in options if (quantity := option.campaign_usd)]
     if not hours or not usd:
@@ -156,7 +154,7 @@ def _axes(options: Sequence[RankedOption], comparison: ComparisonDocument, deadl
     per_unit = HOURS_PER_DAY if max(quantity.value for quantity in hours) >= DAYS_FROM_HOURS else 1.0
     return Axes(
         hours_per_unit=per_unit,
-        time_domain=_domain(hours, limit=deadline_hours, divisor=per_unit),
+        time_domain=_domain(hours, limit=comparison.deadline_hours, divisor=per_unit),
         usd_domain=_domain(usd, limit=comparison.budget_usd, divisor=1.0),
     )
 
@@ -211,13 +209,12 @@ def _cell(value: float, domain: tuple[float, float]) -> int:
     return round(math.log(value / domain[0]) / math.log(domain[1] / domain[0]) * 80)
 
 
-def _limit_layers(
-    alt: Any, comparison: ComparisonDocument, axes: Axes, deadline_hours: float | None
-) -> list[alt.Chart]:
+def _limit_layers(alt: Any, comparison: ComparisonDocument, axes: Axes) -> list[alt.Chart]:
     layers = []
     x = alt.X("time:Q", scale=_log(alt, axes.time_domain))
     y = alt.Y("usd:Q", scale=_log(alt, axes.usd_domain))
     line = {"color": INK, "strokeDash": [6, 4], "strokeWidth": 1.5, "clip": True}
+    deadline_hours = comparison.deadline_hours
     if deadline_hours is not None and _within(deadline_hours / axes.hours_per_unit, axes.time_domain):
         row = {"time": deadline_hours / axes.hours_per_unit, "text": f"deadline {comparison.deadline}"}
         chart = alt.Chart(_data(alt, [row]))

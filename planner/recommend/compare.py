@@ -47,6 +47,7 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         assumptions=campaign.assumptions,
         runs=campaign.runs,
         deadline=limits.deadline,
+        deadline_hours=deadline_hours if limits.deadline is not None else None,
         budget_usd=limits.budget_usd,
         recommended=recommended.id if recommended else None,
         nearest=nearest.id if nearest else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from planner.adapters.catalog import load_catalog
-from planner.campaign.campaign import hours_to
 from planner.errors import InputError
 from planner.model.answer import ComparisonDocument, RankedOption
 from planner.model.catalog import Catalog
@@ -50,11 +48,10 @@ def render() -> None:
         key, plan = _question(own)
         asked = _form(key, plan, problems, today=today)
         _uploads()
-    comparison, answered = _answer((asked, plan), catalog, problems, today=today)
+    comparison = _answer((asked, plan), catalog, problems, today=today)
     for problem in problems:
         _show(problem)
-    hours = hours_to(answered.campaign, today=today)
-    _draw(comparison, deadline_hours=hours if math.isfinite(hours) else None)
+    _draw(comparison)
 
 
 def _catalog(problems: list[InputError]) -> Catalog:
@@ -164,18 +161,16 @@ def _uploads() -> None:
     st.caption("Uploads stay in this session. Nothing here spends money or needs a credential.")
 
 
-def _answer(
-    plans: Sequence[Plan], catalog: Catalog, problems: list[InputError], *, today: date
-) -> tuple[ComparisonDocument, Plan]:
+def _answer(plans: Sequence[Plan], catalog: Catalog, problems: list[InputError], *, today: date) -> ComparisonDocument:
     """Answer the first plan that can be answered; the last resort is the first example on the bundled catalog."""
     for plan in plans:
         try:
-            return compare(plan, catalog, today=today), plan
+            return compare(plan, catalog, today=today)
         except InputError as error:
             if str(error) not in map(str, problems):
                 problems.append(error)
     example = read_plan(next(iter(scenario.examples().values())))
-    return compare(example, load_catalog(), today=today), example
+    return compare(example, load_catalog(), today=today)
 
 
 def _show(problem: InputError) -> None:
@@ -184,7 +179,7 @@ def _show(problem: InputError) -> None:
     _html(f'<div class="problem" role="alert">{"<br>".join(lines)}</div>')
 
 
-def _draw(comparison: ComparisonDocument, *, deadline_hours: float | None) -> None:
+def _draw(comparison: ComparisonDocument) -> None:
     shown = comparison.recommended or comparison.nearest
     option = next((option for option in comparison.options if option.id == shown), None)
     _html(html.sentence_html(comparison))
@@ -195,7 +190,7 @@ def _draw(comparison: ComparisonDocument, *, deadline_hours: float | None) -> No
     _html(html.cards_html(_key_figures(option)))
     st.caption(f"{OWNED_MEANS_ELECTRICITY} {MODELLED_MEANS_FIRST_MODEL}")
     st.subheader("Cost against time")
-    _chart(comparison, deadline_hours=deadline_hours)
+    _chart(comparison)
     st.subheader("All options")
     _html(html.options_html(comparison))
     st.subheader("Every number of one option")
@@ -203,7 +198,7 @@ def _draw(comparison: ComparisonDocument, *, deadline_hours: float | None) -> No
     with st.expander("Assumptions"):
         _html(html.assumptions_html(comparison.assumptions))
     st.subheader("Report")
-    _downloads(comparison, deadline_hours=deadline_hours)
+    _downloads(comparison)
     st.caption(LEFT_OUT)
 
 
@@ -215,8 +210,8 @@ def _key_figures(option: RankedOption | None) -> Sequence[tuple[str, Quantity | 
     ]
 
 
-def _chart(comparison: ComparisonDocument, *, deadline_hours: float | None) -> None:
-    chart = charts.cost_time_chart(comparison, deadline_hours=deadline_hours)
+def _chart(comparison: ComparisonDocument) -> None:
+    chart = charts.cost_time_chart(comparison)
     if chart is None:
         st.info("There is nothing to draw: of no option are both time and cost known and over 0.")
     else:
@@ -225,7 +220,7 @@ def _chart(comparison: ComparisonDocument, *, deadline_hours: float | None) -> N
     missing = charts.not_drawn(comparison)
     if missing:
         _html(f'<p class="small">Not drawn: {escape("; ".join(missing))}.</p>')
-    off = charts.limits_off_chart(comparison, deadline_hours=deadline_hours)
+    off = charts.limits_off_chart(comparison)
     if off:
         _html(f'<p class="small">Far beyond the chart: {escape(" and ".join(off))}.</p>')
 
@@ -242,9 +237,9 @@ def _details(comparison: ComparisonDocument, shown: str | None) -> None:
     _html(html.notes_html(option))
 
 
-def _downloads(comparison: ComparisonDocument, *, deadline_hours: float | None) -> None:
+def _downloads(comparison: ComparisonDocument) -> None:
     def html_report() -> str:
-        return report.as_html(comparison, charts.chart_svg(comparison, deadline_hours=deadline_hours))
+        return report.as_html(comparison, charts.chart_svg(comparison))
 
     files: tuple[tuple[str, str | Callable[[], str], str, str], ...] = (
         ("HTML report", html_report, "training-plan.html", "text/html"),

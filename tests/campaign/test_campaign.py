@@ -74,6 +74,13 @@ def test_the_deadline_is_the_end_of_its_day(runs: int, meets: bool) -> None:
     assert got.meets_deadline is meets
 
 
+def test_a_campaign_of_thousands_of_years_still_has_an_answer() -> None:
+    got = campaign(RENTED, runs=1_000_000_000)
+    assert got.campaign_hours is not None
+    assert got.campaign_hours.value == pytest.approx(1e10)
+    assert got.finish == date.max
+
+
 def test_a_passed_deadline_leaves_no_hours() -> None:
     assert hours_to(CampaignLimits(deadline=date(2026, 11, 1)), today=TODAY) < 0
     assert campaign(RENTED, deadline=date(2026, 11, 1)).meets_deadline is False

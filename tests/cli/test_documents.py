@@ -16,6 +16,7 @@ import jsonschema
 import pytest
 import yaml
 
+from planner.adapters.documents import parse_mapping
 from planner.adapters.workspace import catalogs_dir, examples_dir
 
 EXAMPLES = sorted(path.stem for path in examples_dir().glob("*.yaml"))
@@ -219,7 +220,8 @@ class TestSchemas:
     def test_the_plan_that_init_writes_keeps_it_and_answers(self, planner, tmp_path):
         path = tmp_path / "plan.yaml"
         assert planner("init", path).code == 0
-        jsonschema.validate(dated(yaml.safe_load(path.read_text("utf-8"))), planner("schema", "plan").document)
+        plan = parse_mapping(path.read_text("utf-8"), where=str(path))
+        jsonschema.validate(dated(plan), planner("schema", "plan").document)
         assert planner("compare", path, "--json").code == 0
 
     def test_init_overwrites_nothing_unasked(self, planner, tmp_path):

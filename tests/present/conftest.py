@@ -101,6 +101,7 @@ def comparison() -> ComparisonDocument:
         assumptions=(Assumption(name="electricity", quantity=tariff),),
         runs=10,
         deadline=date(2026, 11, 30),
+        deadline_hours=240,
         budget_usd=1000,
         recommended="our-dgx",
         nearest=None,

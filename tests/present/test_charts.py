@@ -16,8 +16,8 @@ from planner.present import charts
 from tests.present.conftest import option, owned, quantity, rented, unpriced
 
 
-def drawn(comparison: ComparisonDocument, **limits: float) -> dict[str, Any]:
-    chart = charts.cost_time_chart(comparison, **limits)
+def drawn(comparison: ComparisonDocument) -> dict[str, Any]:
+    chart = charts.cost_time_chart(comparison)
     assert chart is not None
     found: dict[str, Any] = chart.to_dict()
     return found
@@ -56,7 +56,7 @@ def test_short_campaigns_are_drawn_in_hours(comparison: ComparisonDocument) -> N
 
 
 def test_both_axes_are_logarithmic_not_rounded_and_marks_are_clipped(comparison: ComparisonDocument) -> None:
-    specification = drawn(comparison, deadline_hours=240)
+    specification = drawn(comparison)
     for layer in specification["layer"]:
         for channel in ("x", "y"):
             scale = layer["encoding"].get(channel, {}).get("scale")
@@ -75,15 +75,15 @@ def test_basis_is_told_by_colour_and_by_shape(comparison: ComparisonDocument) ->
 
 
 def test_deadline_and_budget_are_dashed_rules(comparison: ComparisonDocument) -> None:
-    text = json.dumps(drawn(comparison, deadline_hours=240))
+    text = json.dumps(drawn(comparison))
     assert "deadline 2026-11-30" in text
     assert "budget 1,000 USD" in text
-    dashed = [layer for layer in layers(drawn(comparison, deadline_hours=240), "rule") if "strokeDash" in layer["mark"]]
+    dashed = [layer for layer in layers(drawn(comparison), "rule") if "strokeDash" in layer["mark"]]
     assert len(dashed) == 2
 
 
 def test_without_limits_no_rule_is_drawn(comparison: ComparisonDocument) -> None:
-    free = comparison.model_copy(update={"budget_usd": None, "deadline": None})
+    free = comparison.model_copy(update={"budget_usd": None, "deadline": None, "deadline_hours": None})
     assert not [layer for layer in layers(drawn(free), "rule") if "strokeDash" in layer["mark"]]
 
 
@@ -92,7 +92,7 @@ def test_a_far_limit_is_named_instead_of_squeezing_the_options(comparison: Compa
     assert "budget" not in {row.get("text", "")[:6] for row in points(drawn(rich))}
     assert "budget 1" not in json.dumps(drawn(rich))
     assert charts.limits_off_chart(rich) == ["the budget of 1,000,000,000,000 USD"]
-    assert charts.limits_off_chart(comparison, deadline_hours=240) == []
+    assert charts.limits_off_chart(comparison) == []
 
 
 def test_unknown_and_free_options_are_named_because_a_log_axis_has_no_place_for_them(
@@ -139,7 +139,7 @@ def test_ticks_are_round_numbers(domain: tuple[float, float], expected: list[flo
 
 def test_the_svg_is_drawn_offline_and_names_the_limits(comparison: ComparisonDocument) -> None:
     pytest.importorskip("vl_convert")
-    svg = charts.chart_svg(comparison, deadline_hours=240)
+    svg = charts.chart_svg(comparison)
     assert svg is not None
     assert svg.startswith("<svg")
     assert "deadline 2026-11-30" in svg
