@@ -10,10 +10,9 @@ from typing import Any
 from launcher.batch_search import BatchSearch, search_micro_batch
 from launcher.collect import record_of
 from launcher.local import run_local
-from planner.errors import InputError, NodeError
+from planner.errors import NodeError
 from planner.model.run import RunRecord
 from planner.model.workload import Precision, Preset, Strategy, Window
-from workloads.spec import STRATEGIES
 
 PROBE_WINDOW = Window(min_warmup_steps=3, min_warmup_s=0.0, max_warmup_s=20.0, min_steps=5, min_s=1.0, max_s=20.0)
 
@@ -63,10 +62,6 @@ def benchmark(
 
     The files of every start stay in `work_dir` as evidence. Raises NodeError where nothing was measured.
     """
-    if settings.strategy.value not in STRATEGIES:
-        raise InputError(
-            f"the benchmark does not run strategy {settings.strategy.value} yet.", fix=f"Known: {', '.join(STRATEGIES)}"
-        )
     micro_batch = settings.micro_batch or preset.micro_batch
     if settings.search_micro_batch:
         micro_batch = _search(preset, settings, work_dir=work_dir, talk=talk)

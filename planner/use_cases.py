@@ -8,23 +8,35 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from planner.adapters.catalog import load_catalog
-from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_mapping, parse_model, read_text
+from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.adapters.documents import (
+    PLAN_LIMIT_BYTES,
+    RECORD_LIMIT_BYTES,
+    check_version,
+    parse_mapping,
+    parse_model,
+    read_text,
+)
 from planner.adapters.files import write_text
 from planner.adapters.run_store import FolderStore
 from planner.adapters.workspace import templates_dir, workspace_dir
 from planner.campaign.campaign import campaign_option
 from planner.errors import InputError, NotFoundError
 from planner.estimate.estimate_plan import estimate_plan
-from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.estimate.job import resolve_job
+from planner.estimate.memory_question import MemoryQuestion, answer
+from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument, MemoryDocument
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog
+from planner.model.hardware import Accelerator
 from planner.model.plan import Plan
 from planner.model.run import RunRecord
+from planner.model.workload import ArchitectureFile, Decoder, Precision, Preset
 from planner.recommend.compare import compare as compare_options
 
 ASSUMED_OWN_KW = 0.2
 """What `planner init` writes for the machine of a run, for the reader to correct."""
+ARCHITECTURE_FIX = "Write architecture (layers, hidden, heads, ...) and seq_len, as in catalogs/workloads/*.yaml."
 PLAN_FIX = "Write a commented example with: planner init"
 
 
@@ -63,6 +75,67 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
 def compare(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
     """Rank the options under the plan's limits and recommend one."""
     return compare_options(campaign(plan, catalog, today=today), plan.campaign, today=today)
+
+
+def memory(question: MemoryQuestion) -> MemoryDocument:
+    """Estimate what one device must hold."""
+    return answer(question)
+
+
+def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
+    """Return a preset by its name, or what a file describes: an architecture, a preset, or a plan's workload."""
+    if workload in catalog.presets:
+        return _of_preset(catalog.presets[workload])
+    path = Path(workload)
+    if path.suffix.lower() not in (".yaml", ".yml", ".json"):
+        known = f"Known: {', '.join(sorted(catalog.presets))}; or give an architecture file, e.g. mine.yaml."
+        raise NotFoundError("workload", workload, catalog.presets, fix=known)
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=ARCHITECTURE_FIX)
+    data = parse_mapping(text, where=workload, fix=ARCHITECTURE_FIX)
+    if "options" in data:
+        return _of_plan(parse_plan(text, where=workload), catalog, where=workload)
+    if "window" in data:
+        return _of_preset(parse_model(Preset, data, where=workload, text=text, fix=ARCHITECTURE_FIX))
+    if "architecture" not in data:  # the architecture's keys may stand at the top
+        own = {key: value for key, value in data.items() if key in Decoder.model_fields}
+        data = {key: value for key, value in data.items() if key not in own} | {"architecture": own}
+    return parse_model(ArchitectureFile, data, where=workload, text=text, fix=ARCHITECTURE_FIX)
+
+
+def _of_preset(preset: Preset) -> ArchitectureFile:
+    return ArchitectureFile(
+        name=preset.name,
+        architecture=preset.architecture,
+        seq_len=preset.seq_len,
+        micro_batch=preset.micro_batch,
+        precision=preset.precision,
+    )
+
+
+def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
+    job = resolve_job(plan, catalog)
+    if job.decoder is None or job.seq_len is None:
+        raise InputError(
+            f"{where}: the network of its measured run is not known, so its memory cannot be counted.",
+            fix=ARCHITECTURE_FIX,
+        )
+    return ArchitectureFile(
+        name=plan.name,
+        architecture=job.decoder,
+        seq_len=job.seq_len,
+        micro_batch=job.micro_batch or 1,
+        precision=job.precision or Precision.BF16,
+    )
+
+
+def find_accelerator(name: str, catalog: Catalog) -> Accelerator:
+    """Return an accelerator by its id, or by a name that drivers and clouds give it."""
+    known = {key.casefold(): found for key, found in catalog.accelerators.items()}
+    spelled = accelerator_aliases().get(name, name)
+    found = known.get(spelled.casefold())
+    if found is None:
+        raise NotFoundError("accelerator", name, catalog.accelerators, fix="See catalogs/hardware/accelerators.csv")
+    return found
 
 
 def find_run(run_id: str, catalog: Catalog) -> RunRecord:

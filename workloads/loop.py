@@ -18,11 +18,12 @@ from torch import Tensor
 
 from workloads import failure, window
 from workloads.agreement import INTERRUPTED, Agreement
-from workloads.data import SyntheticTokens
+from workloads.data import Batch, SyntheticTokens
 from workloads.environment import GIB
-from workloads.probes import AttentionWitness
+from workloads.probes import Witness
 from workloads.result import MEASURE, WARMUP, Record
 from workloads.spec import Spec
+from workloads.state_bytes import GRADIENT_BYTES, state_bytes
 from workloads.step_clock import StepClock, synchronise
 from workloads.strategies import Strategy
 
@@ -71,13 +72,22 @@ class TrainingLoop:
         return failure.COMPLETED if self._record.document["warmup_steady"] else failure.NOT_STEADY
 
     def _first_step(self) -> float:
-        """Return the seconds of the first step: lazy set-up of every library, and our look at what it runs."""
+        """Return the seconds of the first step: lazy set-up of libraries, and our look at what it runs and holds."""
         start_s = time.perf_counter()
-        with AttentionWitness() as witness:
-            self._step()
+        with Witness() as witness:
+            loss = self._strategy.backward(self._next_micro_batches())
+            gradient_bytes = state_bytes(self._strategy)[GRADIENT_BYTES]
+            self._strategy.update()
         synchronise(self._device)
         seconds = time.perf_counter() - start_s
-        self._record.document["sdpa_backend"] = witness.sdpa_backend
+        self._step_done(loss)
+        held = {**state_bytes(self._strategy), GRADIENT_BYTES: gradient_bytes}
+        most = self._agreement.max_over_ranks(list(held.values()))
+        self._record.document.update(
+            state_bytes={kind: int(size) for kind, size in zip(held, most)},
+            matmul_flops_by_dtype=witness.matmul_flops_by_dtype,
+            sdpa_backend=witness.sdpa_backend,
+        )
         self._record.phases["first_step_s"] = seconds
         return seconds
 
@@ -135,7 +145,12 @@ class TrainingLoop:
                 self._clock.step_done()
 
     def _step(self) -> None:
-        loss = self._strategy.step(self._data.micro_batches(self._steps_run))
+        self._step_done(self._strategy.step(self._next_micro_batches()))
+
+    def _next_micro_batches(self) -> List[Batch]:
+        return self._data.micro_batches(self._steps_run)
+
+    def _step_done(self, loss: Tensor) -> None:
         self._steps_run += 1
         self._last_loss = loss
         if len(self._first_losses) < FIRST_LOSSES:

@@ -7,7 +7,7 @@ before any memory is taken, and so that parameters can be counted without a node
 from __future__ import annotations
 
 import math
-from typing import Optional, Tuple
+from typing import Callable, Optional, Tuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from workloads.spec import Architecture
 
 Rope = Tuple[Tensor, Tensor]
+Place = Callable[[Tensor, Tensor], object]
 
 INIT_STD = 0.02  # GPT-2: normal weights of 0.02, projections into the residual stream divided by sqrt(2 layers)
 
@@ -67,16 +68,22 @@ class Decoder(nn.Module):
         scores: Tensor = F.linear(hidden, self.tokens.weight) if self.head is None else self.head(hidden)
         return scores
 
-    def init_weights(self, seed: int) -> None:
-        """Fill every weight and table in place. The same seed on the same kind of device gives the same model."""
+    def init_weights(self, seed: int, place: Place = Tensor.copy_) -> None:
+        """Fill every weight and table. The same seed on the same kind of device gives the same model.
+
+        Weights are drawn whole, in fp32, one after the other, and handed to `place(parameter, values)`: a sharded
+        or rounded model is the same model, and no device needs room for more than one weight beside its own share.
+        """
         device = self.tokens.weight.device
         generator = torch.Generator(device=device).manual_seed(seed)
         residual_std = INIT_STD / math.sqrt(2 * self.architecture.layers)
         with torch.no_grad():
             for name, module in self.named_modules():
                 if isinstance(module, (nn.Linear, nn.Embedding)):
+                    values = torch.empty(module.weight.shape, dtype=torch.float32, device=device)
                     into_residual = name.endswith((".out", ".down"))
-                    module.weight.normal_(0.0, residual_std if into_residual else INIT_STD, generator=generator)
+                    values.normal_(0.0, residual_std if into_residual else INIT_STD, generator=generator)
+                    place(module.weight, values)
                 elif isinstance(module, (nn.LayerNorm, RMSNorm)):
                     module.weight.fill_(1.0)
                 bias = getattr(module, "bias", None)

@@ -1,17 +1,17 @@
 """Knows what "fp32", "tf32", "bf16" and "fp16" mean here: global flags, autocast and loss scaling.
 
-Weights, gradients and optimizer states stay fp32 (master weights) in every precision; bf16 and fp16 change the type
-of the matrix products. fp32 is really fp32: TF32 is switched off, whatever this torch's default.
+Master weights and optimizer states stay fp32 in every precision; bf16 and fp16 change the type of the matrix products,
+by autocast or by the strategy's own means. fp32 is really fp32: TF32 is switched off, whatever this torch's default.
 """
 
 from __future__ import annotations
 
 import contextlib
-from typing import ContextManager
+from typing import ContextManager, Optional
 
 import torch
 
-AUTOCAST_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+LOW_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class Precision:
@@ -20,7 +20,8 @@ class Precision:
     def __init__(self, name: str, device: torch.device) -> None:
         self.name = name
         self._device_type = device.type
-        self._autocast_type = AUTOCAST_TYPES.get(name)
+        self.low_type: Optional[torch.dtype] = LOW_TYPES.get(name)
+        """The 16-bit type of the matrix products; None where they are fp32 or TF32."""
         # fp16 gradients underflow without scaling; a disabled scaler passes everything through unchanged.
         self.scaler = torch.amp.GradScaler(device.type, enabled=name == "fp16")
 
@@ -31,9 +32,9 @@ class Precision:
 
     def autocast(self) -> ContextManager[object]:
         """Return the context of a forward pass."""
-        if self._autocast_type is None:
+        if self.low_type is None:
             return contextlib.nullcontext()
-        return torch.autocast(self._device_type, dtype=self._autocast_type)
+        return torch.autocast(self._device_type, dtype=self.low_type)
 
 
 def tf32_allowed() -> bool:

@@ -1,10 +1,18 @@
-"""Knows what really ran: notes, during one eager step, which attention kernel torch picked."""
+"""Knows what really ran: notes, during one eager step, the types of all matrix products and the attention kernel.
+
+fp32 by accident is silent in every strategy; what the operators were given is the only witness.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+import math
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
+import torch
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
+
+Arguments = Sequence[Any]
 
 # The part of the operator's name that tells the kernel; torch picks by device, type, shape and build.
 SDPA_KERNELS = {
@@ -17,13 +25,15 @@ SDPA_KERNELS = {
 SOFTMAX = ("_softmax", "_safe_softmax")
 
 
-class AttentionWitness(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Use as a context around one step; read `sdpa_backend` afterwards. Slows that step: only in warm-up."""
+class Witness(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Use as a context around one step, forward and backward; read it afterwards. Slows that step: only in warm-up."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._fused: Optional[str] = None
         self._softmax_seen = False
+        self.matmul_flops_by_dtype: Dict[str, float] = {}
+        """Floating-point operations of matrix products, convolutions and attention by torch's name of their type."""
 
     @property
     def sdpa_backend(self) -> Optional[str]:
@@ -45,4 +55,63 @@ class AttentionWitness(TorchDispatchMode):  # type: ignore[no-untyped-call]
         elif name in SOFTMAX:
             self._softmax_seen = True
         arguments: Dict[str, Any] = dict(kwargs or {})
-        return func(*args, **arguments)
+        result = func(*args, **arguments)
+        counted = matmul_flops(name, args, result)
+        if counted is not None:
+            dtype, flops = counted
+            self.matmul_flops_by_dtype[dtype] = self.matmul_flops_by_dtype.get(dtype, 0.0) + flops
+        return result
+
+
+def matmul_flops(name: str, args: Arguments, result: Any) -> Optional[Tuple[str, float]]:
+    """Return (type, floating-point operations) of one operator, by its name; None where it is no matrix product.
+
+    The type is that of what is multiplied, not of what comes out. One multiplication and one addition are two.
+    """
+    if name in MATRICES_AT:
+        left, right = (args[at] for at in MATRICES_AT[name])
+        return _dtype(left), 2.0 * left.numel() * right.shape[-1]
+    if name == "convolution":
+        return _dtype(args[0]), _convolution_flops(args, result.shape)
+    if name == "convolution_backward":
+        gradient, inputs, weight = args[:3]
+        wanted = sum(args[10][:2])  # of the input's and the weight's gradient, each is one convolution's work
+        transposed = inputs if args[7] else gradient
+        return _dtype(inputs), wanted * 2.0 * transposed.numel() * weight[0].numel()
+    if name in SDPA_KERNELS:
+        return _dtype(args[0]), 2 * _attention_product_flops(args[0], args[1])
+    if name.endswith("_backward") and name.replace("_backward", "") in SDPA_KERNELS:
+        return _dtype(args[1]), 5 * _attention_product_flops(args[1], args[2])
+    return None
+
+
+MATRICES_AT = {
+    "mm": (0, 1),
+    "bmm": (0, 1),
+    "addmm": (1, 2),
+    "baddbmm": (1, 2),
+    "_addmm_activation": (1, 2),
+    "_scaled_mm": (0, 1),
+}
+"""Operators that multiply (.., m, k) with (.., k, n), and where the two stand in their arguments."""
+
+
+def _convolution_flops(args: Arguments, result_shape: Sequence[int]) -> float:
+    """2 * elements * weights of one filter; the elements are of the output, or of a transposed convolution's input."""
+    inputs, weight, transposed = args[0], args[1], args[6]
+    elements: int = math.prod(inputs.shape if transposed else result_shape)
+    weights: int = math.prod(weight.shape[1:])
+    return 2.0 * elements * weights
+
+
+def _attention_product_flops(query: Tensor, key: Tensor) -> float:
+    """2 * batch * heads * T * S * head_dim: one of attention's products, without the causal half left out.
+
+    Forward has two of them, backward five (the scores again, then the gradients of probabilities and all three
+    inputs): Dao et al. 2022, FlashAttention.
+    """
+    return 2.0 * query.numel() * key.shape[-2]
+
+
+def _dtype(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).split(".")[-1]

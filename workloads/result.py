@@ -86,6 +86,8 @@ class Record:
             "losses_first10": [],
             "loss_last": None,
             "memory": {},
+            "state_bytes": {},
+            "matmul_flops_by_dtype": {},
             "sdpa_backend": None,
             "tf32_allowed": False,
             "environment": {},

@@ -16,7 +16,7 @@ from typing import Any, Dict, Mapping, Tuple, Type, TypeVar, get_type_hints
 SCHEMA_VERSION = 1
 KIND = "spec"
 
-STRATEGIES = ("ddp",)
+STRATEGIES = ("ddp", "fsdp2", "zero1", "zero2", "zero3")
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
 
 CHOICES: Dict[str, Tuple[str, ...]] = {

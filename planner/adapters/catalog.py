@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -25,44 +25,65 @@ class _HasId(Protocol):
 
 
 Named = TypeVar("Named", bound=_HasId)
+Listed = TypeVar("Listed", Accelerator, Node)
 
 
 def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) -> Catalog:
-    """Read the bundled catalogs; `workspace` adds the user's sites, prices and runs."""
-    root = bundled or catalogs_dir()
-    sites = [read_model(Site, path) for path in sorted((root / "sites").glob("*.yaml"))]
-    prices = _prices(root / "prices")
-    runs = [read_run(path) for path in sorted((root / "runs").glob("*.json"))]
-    own_runs: list[RunRecord] = []
-    own_sites: list[Site] = []
+    """Read the bundled catalogs and layer the workspace on top.
+
+    The workspace has the same folders and files; a node, site, accelerator or workload of its own replaces the bundled
+    one of the same id, its prices come first, and its runs are added (an id that is bundled is an error).
+    """
     if workspace is not None and workspace.exists() and not workspace.is_dir():
         raise StoreError(f"{workspace}: the workspace is a file, not a folder.", fix="Name a folder with PLANNER_HOME.")
-    if workspace is not None:
-        own_sites = [read_model(Site, path) for path in sorted((workspace / "sites").glob("*.yaml"))]
-        prices = _prices(workspace / "prices") + prices
-        own_runs = FolderStore(workspace / "runs").read_all()
-    bundled_runs = _by_id(runs, "run", root / "runs")
-    own_by_id = _by_id(own_runs, "run", workspace / "runs" if workspace else root)
-    taken = sorted(bundled_runs.keys() & own_by_id.keys())
+    root = bundled or catalogs_dir()
+    roots = [root] if workspace is None else [root, workspace]
+    bundled_runs = _by_id([read_run(path) for path in sorted((root / "runs").glob("*.json"))], "run", root / "runs")
+    own = FolderStore((workspace or root) / "runs")
+    own_runs = {} if workspace is None else {run.id: run for run in own.read_all()}
+    taken = sorted(bundled_runs.keys() & own_runs.keys())
     if taken:
-        raise InputError(f"two runs have the id '{taken[0]}': one is bundled.", fix="Rename the one in your workspace.")
-    presets = [read_model(Preset, path) for path in sorted((root / "workloads").glob("*.yaml"))]
+        raise StoreError(
+            f"{own.folder}: two runs have the id '{taken[0]}': the other one is bundled.",
+            fix="Rename the one in your workspace.",
+        )
+    presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
     return Catalog(
-        accelerators=_by_id(read_rows(Accelerator, root / "hardware" / "accelerators.csv"), "accelerator", root),
-        nodes=_by_id(read_rows(Node, root / "hardware" / "nodes.csv"), "node", root),
-        prices=tuple(prices),
-        sites=_by_id(sites, "site", root) | _by_id(own_sites, "site", workspace or root),
+        accelerators=_layered(Accelerator, roots, "accelerators.csv"),
+        nodes=_layered(Node, roots, "nodes.csv"),
+        prices=tuple(price for layer in reversed(roots) for price in _prices(layer / "prices")),
+        sites=_layered_sites(roots),
         presets={preset.name: preset for preset in presets},
-        runs=bundled_runs | own_by_id,
+        runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),
         defaults=read_model(Defaults, root / "defaults.yaml"),
     )
+
+
+def _layered(model: type[Listed], roots: Sequence[Path], name: str) -> dict[str, Listed]:
+    """Read one hardware table of every layer; later layers replace earlier ones."""
+    found: dict[str, Listed] = {}
+    for path in (layer / "hardware" / name for layer in roots):
+        if path.is_file() or path.is_relative_to(roots[0]):
+            found |= _by_id(read_rows(model, path), model.__name__.lower(), path)
+    return found
+
+
+def _layered_sites(roots: Sequence[Path]) -> dict[str, Site]:
+    found: dict[str, Site] = {}
+    for folder in (layer / "sites" for layer in roots):
+        found |= _by_id([read_model(Site, path) for path in _yaml_files(folder)], "site", folder)
+    return found
 
 
 def read_run(path: Path) -> RunRecord:
     """Read one RunRecord."""
     text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES)
     return parse_model(RunRecord, parse_mapping(text, where=str(path)), where=str(path), text=text)
+
+
+def _yaml_files(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
 
 
 def _prices(folder: Path) -> list[Price]:

@@ -84,7 +84,8 @@ def parse_mapping(text: str, *, where: str, fix: str = "") -> Json:
     try:
         data = _load_json(text) if text.lstrip().startswith("{") and _looks_like_json(where) else _load_yaml(text)
     except json.JSONDecodeError as error:
-        truncated = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
+        unclosed = "}" not in text[error.pos :] and error.msg != "Extra data"
+        truncated = unclosed or error.msg.startswith("Unterminated string")
         problem = "the file ends too early" if truncated else error.msg
         raise InputError(f"{where}:{error.lineno}: is not JSON: {problem}.", fix=fix or "Write it again.") from error
     except _TwiceError as error:
@@ -118,7 +119,12 @@ def parse_model(model: type[Model], data: Json, *, where: str, text: str = "", f
 def check_version(data: Json, *, where: str) -> None:
     """Refuse a file that a newer planner wrote, before its new keys are called mistakes."""
     version = data.get("schema_version")
-    if isinstance(version, int) and not isinstance(version, bool) and version > SCHEMA_VERSION:
+    if isinstance(version, bool | float):  # which equal 1 for Python
+        raise InputError(
+            f"{where}: schema_version: must be a whole number (found {version}).",
+            fix=f"Write schema_version: {SCHEMA_VERSION}",
+        )
+    if isinstance(version, int) and version > SCHEMA_VERSION:
         raise InputError(
             f"{where}: schema_version {version} is newer than this planner reads ({SCHEMA_VERSION}).",
             fix="Update training-planner.",

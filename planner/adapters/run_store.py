@@ -97,6 +97,6 @@ class FolderStore:
     @staticmethod
     def _read(path: Path) -> RunRecord:
         where = str(path)
-        fix = "Move the file out of the store, or restore it; other runs are not affected."
+        fix = "Move the file out of the store, or restore it."
         text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=fix)
         return parse_model(RunRecord, parse_mapping(text, where=where, fix=fix), where=where, text=text, fix=fix)

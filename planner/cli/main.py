@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
 
 import typer
 
-from planner.cli import bench_command, plan_commands, run_commands, setup_commands
+from planner.cli import bench_command, memory_command, plan_commands, run_commands, setup_commands
 from planner.cli.output import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
 
@@ -24,12 +25,15 @@ app = typer.Typer(
 )
 plan_commands.register(app)
 bench_command.register(app)
+memory_command.register(app)
 app.add_typer(run_commands.app, name="runs")
 setup_commands.register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a Korean name must not stop an answer, as on stderr
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
@@ -49,10 +53,13 @@ def run(arguments: list[str]) -> int:
         print("Interrupted.", file=sys.stderr)
         return EXIT_INTERRUPTED
     except (BrokenPipeError, SystemExit) as left:
-        if not isinstance(left.__context__ or left, BrokenPipeError):
+        if BrokenPipeError not in (type(left), type(left.__context__)):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read the pipe has seen enough
         return EXIT_DONE
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else "the output: "
+        return _fail(InputError(f"{where}{error.strerror or error}.", fix="Check the disk and the place."), arguments)
     except Exception as error:
         if os.environ.get("PLANNER_DEBUG"):
             raise

@@ -48,12 +48,17 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 def print_document(document: Frozen) -> None:
     """Print a model as JSON."""
-    print(json.dumps(document.model_dump(mode="json"), indent=1, ensure_ascii=False))
+    print(_as_json(document.model_dump(mode="json")))
 
 
 def error_document(error: PlannerError) -> str:
     """Return an error as JSON."""
-    return json.dumps(error.document(), indent=1, ensure_ascii=False)
+    return _as_json(error.document())
+
+
+def _as_json(data: object) -> str:
+    """Return JSON that stdout can carry: escapes stand for Korean where its encoding has no Korean."""
+    return json.dumps(data, indent=1, ensure_ascii=(sys.stdout.encoding or "").lower().replace("-", "") != "utf8")
 
 
 def print_rows(rows: Sequence[Row], wanted: Format | None, *, title: str) -> None:

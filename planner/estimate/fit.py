@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from planner.estimate.candidate import Candidate
 from planner.estimate.job import Job
@@ -29,8 +31,9 @@ class Fit:
 
 
 def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> Fit:
-    """Find the largest micro-batch that fits, without recomputation where possible.
+    """Find the largest micro-batch that fits, with as little recomputation as possible: none, selective, full.
 
+    Selective recomputes a few per cent of the FLOPs and full a third, so the lighter comes first, at a smaller batch.
     Where the network is unknown, a device at least as large as the measured one holds the measured micro-batch.
     """
     if job.global_batch is not None and job.global_batch < candidate.accelerators:
@@ -42,13 +45,29 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
         return _fit_like_the_measured_run(candidate, anchor, catalog)
     if candidate.accelerator.hbm_gib is None:
         return Fit(None, micro_batch=job.micro_batch, note="the device's memory is not known, so fit was not checked")
-    ways = [job.checkpointing] if job.checkpointing else [Checkpointing.NONE, Checkpointing.FULL]
+    ways = [job.checkpointing] if job.checkpointing else list(Checkpointing)
     smallest = job.micro_batch or 1
     for checkpointing in ways:
         if _need(job, candidate, smallest, checkpointing).total_gib <= _usable_gib(candidate):
             micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing)
             return Fit(True, micro_batch, checkpointing, _need(job, candidate, micro_batch, checkpointing))
     return _lacking(job, candidate, _need(job, candidate, smallest, ways[-1]), ways[-1])
+
+
+def fits_device(memory: Memory, *, hbm_gib: float) -> Literal["yes", "no", "uncertain"]:
+    """Compare the whole range with the device: uncertain where its size lies inside."""
+    if memory.high_gib <= hbm_gib:
+        return "yes"
+    return "no" if memory.low_gib > hbm_gib else "uncertain"
+
+
+def largest_micro_batch(need: Callable[[int], Memory], *, hbm_gib: float) -> int:
+    """Return the largest micro-batch whose best estimate leaves 5 % of the device free; 0 where none does.
+
+    Memory is a straight line in the micro-batch: largest = (usable - at 0) / (at 1 - at 0), rounded down.
+    """
+    fixed_gib, with_one_gib = need(0).total_gib, need(1).total_gib
+    return max(0, int((hbm_gib * USABLE_FRACTION - fixed_gib) / (with_one_gib - fixed_gib)))
 
 
 def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:

@@ -9,7 +9,7 @@ from planner.estimate.evidence import same_hardware
 from planner.estimate.interval import Interval
 from planner.estimate.speed import Speed
 from planner.model.catalog import Catalog
-from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.quantity import Basis, Quantity, Unit, weakest
 
 POWER_STATED_FRACTION = 0.2
 """The doubt in a power figure that a plan states."""
@@ -41,29 +41,43 @@ def training_power(candidate: Candidate, found: Speed, catalog: Catalog) -> Quan
 
 
 def _site_power(power: Quantity, candidate: Candidate, catalog: Catalog) -> Quantity:
-    """Return what the site says its node draws, less what accelerators that idle do not draw."""
-    busy = candidate.accelerators_per_node / candidate.node.accelerators
+    """Return what the site says its node draws, less what accelerators that idle do not draw.
+
+    kW = site's kW x (busy + (1 - busy) x idle / training), the latter two being shares of rated power.
+    """
+    busy = _busy_fraction(candidate)
     if busy == 1:
         return power
-    idle_of_training = catalog.defaults.idle_power_fraction.value / catalog.defaults.training_power_fraction.value
-    share = busy + (1 - busy) * idle_of_training
-    source = f"{power.value:g} kW x {share:.3g} with {busy:.0%} of the accelerators at work; {power.source}"
-    return computed(interval(power, Unit.KW).scaled(share), Unit.KW, power, source=source)
+    training, idle = catalog.defaults.training_power_fraction, catalog.defaults.idle_power_fraction
+    share = Interval(
+        busy + (1 - busy) * idle.value / training.value,
+        busy + (1 - busy) * idle.low / training.high,
+        busy + (1 - busy) * idle.high / training.low,
+    )
+    source = f"{power.value:g} kW x {share.value:.3g} with {busy:.0%} of the accelerators at work; {power.source}"
+    return computed(interval(power, Unit.KW).times(share), Unit.KW, power, training, idle, source=source)
 
 
 def _share_of_rated(candidate: Candidate, catalog: Catalog) -> Quantity | None:
-    if candidate.node.rated_kw is None:
+    rated = rated_power(candidate)
+    if rated is None:
         return None
     training, idle = catalog.defaults.training_power_fraction, catalog.defaults.idle_power_fraction
-    busy = candidate.accelerators_per_node / candidate.node.accelerators
+    busy = _busy_fraction(candidate)
     power = average_power_kw(
-        rated_kw=candidate.node.rated_kw,
+        rated_kw=rated.value,
         busy_fraction=busy,
         training=interval(training, Unit.RATIO),
         idle=interval(idle, Unit.RATIO),
     )
+    parts = [rated, training] if busy == 1 else [rated, training, idle]
+    basis = weakest(Basis.MODELLED, *(part.basis for part in parts))  # shares measured on other machines
     source = (
-        f"{candidate.node.rated_kw:g} kW rated ({candidate.node.source}) x {training.value:g} in training"
+        f"{rated.value:g} kW rated ({candidate.node.source}) x {training.value:g} in training"
         f"{'' if busy == 1 else f', {idle.value:g} where accelerators idle'}"
     )
-    return stated(power, Unit.KW, Basis.MODELLED, source, candidate.node.as_of)
+    return stated(power, Unit.KW, basis, source, min((part.as_of for part in parts if part.as_of), default=None))
+
+
+def _busy_fraction(candidate: Candidate) -> float:
+    return candidate.accelerators_per_node / candidate.node.accelerators

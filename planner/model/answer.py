@@ -8,7 +8,7 @@ from typing import Literal
 from planner.model.base import Frozen
 from planner.model.offer import PriceKind
 from planner.model.quantity import Quantity
-from planner.model.workload import Checkpointing, Strategy
+from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 
 class OptionEstimate(Frozen):
@@ -118,3 +118,43 @@ class ComparisonDocument(Frozen):
     """Where nothing is feasible: the option that misses the limits by least."""
     sentence: str
     options: tuple[RankedOption, ...]
+
+
+class MemoryWay(Frozen):
+    """The same training with one kind of checkpointing: what it needs, and whether the device holds it."""
+
+    checkpointing: Checkpointing
+    total_gib: Quantity
+    fits: Literal["yes", "no", "uncertain"] | None
+    """Against the whole range; uncertain where the device's size lies in it. Null: the size is not known."""
+    largest_micro_batch: int | None
+    """That fits with 5 % of the device free, by the best estimate; 0: none does. Null: the size is not known."""
+
+
+class MemoryDocument(Frozen):
+    """`planner memory --json`: what one device must hold. `total_gib` is the sum of the four parts."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["memory"] = "memory"
+    workload: str
+    parameters: int
+    accelerator: str
+    accelerators: int
+    strategy: Strategy
+    precision: Precision
+    seq_len: int
+    micro_batch: int
+    checkpointing: Checkpointing
+    loss: Loss
+    states_gib: Quantity
+    activations_gib: Quantity
+    logits_gib: Quantity
+    buffers_gib: Quantity
+    """Gathered layers, gradient buckets or 16-bit weight copies, and the device's context."""
+    total_gib: Quantity
+    hbm_gib: Quantity | None
+    fits: Literal["yes", "no", "uncertain"] | None
+    largest_micro_batch: int | None
+    ways: tuple[MemoryWay, ...]
+    """Every kind of checkpointing, the lightest first."""
+    notes: tuple[str, ...]

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 SCHEMA_VERSION = 1
 
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/@+-]{0,119}$")]
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
-Positive = Annotated[float, Field(strict=True, gt=0, le=1e18)]
+SMALLEST = 1e-18
+"""Far below anything real; smaller numbers would vanish in a product."""
+
+
+def _not_tiny(value: float) -> float:
+    if value < SMALLEST:
+        raise ValueError(f"must be at least {SMALLEST:g}")
+    return value
+
+
+Positive = Annotated[float, Field(strict=True, gt=0, le=1e18), AfterValidator(_not_tiny)]
 NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e18)]
 Fraction = Annotated[float, Field(strict=True, gt=0, le=1)]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**15)]

@@ -13,6 +13,7 @@ from planner.model.offer import PriceKind
 from planner.model.quantity import Basis
 from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
 
+Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
 Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 
 
@@ -126,8 +127,8 @@ class PlanOption(Frozen):
     price: PriceKind | None = None
     usd_per_hour: Positive | None = None
     """Your own price for the whole instance, in place of the list's."""
-    nodes: Count | tuple[Count, ...] | None = None
-    accelerators: Count | tuple[Count, ...] | None = None
+    nodes: Count | Counts | None = None
+    accelerators: Count | Counts | None = None
     """How many of a node's accelerators are used; default all."""
     strategy: Strategy | None = None
     step: UserStep | None = None

@@ -119,6 +119,8 @@ class NodeResult(Frozen):
     losses_first10: tuple[float | None, ...]
     loss_last: float | None
     memory: dict[str, float | None]
+    state_bytes: dict[str, int] = Field(default_factory=dict)
+    matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
     sdpa_backend: str | None
     tf32_allowed: bool
     environment: dict[str, str | int | float | bool | list[str] | None]

@@ -34,7 +34,17 @@ class Checkpointing(StrEnum):
     """Which activations are recomputed in the backward pass."""
 
     NONE = "none"
+    SELECTIVE = "selective"
+    """Per operator: attention and every second matrix product are kept."""
     FULL = "full"
+
+
+class Loss(StrEnum):
+    """How the cross-entropy is computed, which decides what the logits take."""
+
+    EAGER = "eager"
+    FUSED = "fused"
+    """Compiled, chunked, or one kernel: no fp32 copies of the logits."""
 
 
 class Decoder(Frozen):
@@ -89,3 +99,14 @@ class Preset(Frozen):
     quick_window: Window
     source: Text
     as_of: date
+
+
+class ArchitectureFile(Frozen):
+    """A network of one's own: an architecture, and how long its samples are."""
+
+    schema_version: Literal[1] = 1
+    name: Text | None = None
+    architecture: Decoder
+    seq_len: Count
+    micro_batch: Count = 1
+    precision: Precision = Precision.BF16

@@ -68,7 +68,6 @@ options: [{{run: {record["id"]}, power_kw: 0.1}}]
         pytest.param(["bench", "cpu-smoke", "--gpus", "0"], "--gpus is 0", id="no device"),
         pytest.param(["bench", "cpu-smoke", "--micro-batch", "many"], "neither a number nor auto", id="micro-batch"),
         pytest.param(["bench", "cpu-smoke", "--repeats", "0"], "--repeats is 0", id="no repeats"),
-        pytest.param(["bench", "cpu-smoke", "--strategy", "zero3"], "does not run strategy zero3 yet", id="strategy"),
         pytest.param(["bench", "cpu-smoke", "--precision", "fp7"], "fp7", id="precision"),
     ],
 )

@@ -49,6 +49,7 @@ OF_A_CAMPAIGN = ["at_once", "campaign_hours", "campaign_usd", "finish", "meets_d
 OF_A_COMPARISON = ["rank", "pareto"]
 ANSWERS = ("throughput", "epoch_hours", "training_hours", "usd_per_epoch", "usd_total", "usd_marginal", "energy_kwh")
 
+KOREAN_STEP = {"batch": 128, "seconds": 1.0, "basis": "assumed", "source": "동료의 말"}
 NOTHING_FEASIBLE = {"campaign": {"start": "2026-12-01", "deadline": "2026-12-02", "budget_usd": 1.0, "runs": 50}}
 
 
@@ -71,7 +72,7 @@ class TestAnswers:
             pytest.param(
                 "compare",
                 "comparison",
-                ["runs", "deadline", "budget_usd", "recommended", "nearest", "sentence"],
+                ["runs", "deadline", "deadline_hours", "budget_usd", "recommended", "nearest", "sentence"],
                 OF_THE_ISSUE + ADDED + OF_A_CAMPAIGN + OF_A_COMPARISON,
                 id="compare",
             ),
@@ -144,6 +145,25 @@ class TestAnswers:
         path = tmp_path / "plan.json"
         path.write_text(json.dumps(dated(yaml.safe_load(example("dgx_station_v100").read_text("utf-8")))), "utf-8")
         assert planner("campaign", path, "--json").out == planner("campaign", example("dgx_station_v100"), "--json").out
+
+    @pytest.mark.parametrize(
+        ("arguments", "encoding"),
+        [
+            (["estimate", "--json"], "ascii"),
+            (["estimate", "--json"], "cp949"),
+            (["estimate", "--format", "csv"], "ascii"),
+            (["report"], "latin-1"),
+        ],
+    )
+    def test_a_stream_without_korean_does_not_stop_the_answer(self, changed, arguments, encoding):
+        name = "A100 대 H200"
+        plan = changed("local_pc", {"name": name, "options.0.step": KOREAN_STEP})
+        command = [sys.executable, "-m", "planner.cli.main", arguments[0], str(plan), *arguments[1:]]
+        env = os.environ | {"PYTHONIOENCODING": encoding}
+        done = subprocess.run(command, capture_output=True, check=False, cwd=Path(__file__).parents[2], env=env)
+        assert (done.returncode, b"Error" in done.stderr) == (0, False)
+        if "--json" in arguments:
+            assert json.loads(done.stdout.decode(encoding))["plan"] == name
 
     def test_a_name_in_korean_comes_back(self, planner, changed):
         name = "A100 대 H200"

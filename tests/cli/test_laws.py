@@ -326,6 +326,14 @@ class TestEveryNumber:
                     dates = [option[part]["as_of"] for part in parts if option[part]["as_of"]]
                     assert option[name]["as_of"] == min(dates, default=None), (option["id"], name)
 
+    def test_power_that_rests_on_an_assumed_idle_share_is_assumed(self):
+        plan = plan_of("local_pc") | {"options": [{"site": "dgx-station-v100", "accelerators": 2}]}
+        assert answer(plan)[0]["power_kw"]["basis"] == "assumed"
+
+    def test_power_from_a_share_of_the_rated_is_as_old_as_that_share(self):
+        plan = plan_of("local_pc") | {"options": [{"site": "dgx-station-v100"}]}
+        assert answer(plan)[0]["power_kw"]["as_of"] == "2025-06-01"  # catalogs/defaults.yaml, training_power_fraction
+
     def test_every_source_says_something(self, options):
         for option in options:
             for name in (*QUANTITIES, *OF_THE_CAMPAIGN):

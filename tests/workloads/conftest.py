@@ -97,7 +97,16 @@ class BareNode:
         variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "OMP_"))}
         torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
         program = ["-m", "workloads.train", "--spec", "spec.json", "--out", "result.json"]
-        return [*torchrun, f"--nproc_per_node={processes}", *program], {**variables, "OMP_NUM_THREADS": "1"}
+        no_compiler = {
+            "CC": "/no/compiler",
+            "CXX": "/no/compiler",
+            "TORCH_EXTENSIONS_DIR": str(self.folder / "extensions"),
+        }
+        return [*torchrun, f"--nproc_per_node={processes}", *program], {
+            **variables,
+            **no_compiler,
+            "OMP_NUM_THREADS": "1",
+        }
 
     def run(self, spec: dict[str, Any], *, processes: int) -> NodeRun:
         command, variables = self.prepare(spec, processes)
@@ -121,3 +130,14 @@ def spec_document() -> Callable[..., dict[str, Any]]:
 def two_process_run(bare_node: Callable[[], BareNode]) -> NodeRun:
     """The one real run that most tests read: 2 processes, micro-batch 2, so a global batch of 4."""
     return bare_node().run(smoke(micro_batch=2), processes=2)
+
+
+@pytest.fixture(scope="session")
+def strategy_runs(bare_node: Callable[[], BareNode], two_process_run: NodeRun) -> dict[str, NodeRun]:
+    """The same run by every strategy, each from a fresh start."""
+    window = {"max_warmup_s": 0.5, "min_s": 0.1}
+    others = [name for name in workloads.spec.STRATEGIES if name != "ddp"]
+    return {
+        "ddp": two_process_run,
+        **{name: bare_node().run(smoke(micro_batch=2, strategy=name, window=window), processes=2) for name in others},
+    }

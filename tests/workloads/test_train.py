@@ -17,8 +17,8 @@ RESULT_KEYS = [
     *("schema_version", "kind", "method_version", "exit_reason", "error", "spec", "parameters"),
     *("world_size", "nodes", "devices_per_node", "device_type", "backend", "global_batch"),
     *("warmup_steps", "warmup_steady", "steps", "step_seconds", "window_s", "samples", "tokens", "padding_tokens"),
-    *("phases", "losses_first10", "loss_last", "memory", "sdpa_backend", "tf32_allowed", "environment"),
-    *("started_at", "finished_at"),
+    *("phases", "losses_first10", "loss_last", "memory", "state_bytes", "matmul_flops_by_dtype", "sdpa_backend"),
+    *("tf32_allowed", "environment", "started_at", "finished_at"),
 ]
 
 

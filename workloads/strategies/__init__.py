@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Type
 
-from workloads.strategies.base import Strategy
+from workloads.strategies.base import StateTensors, Strategy
 
-__all__ = ["Strategy", "load"]
+__all__ = ["StateTensors", "Strategy", "load"]
 
 
 def load(name: str) -> Type[Strategy]:
@@ -15,4 +15,20 @@ def load(name: str) -> Type[Strategy]:
         from workloads.strategies.ddp import DistributedDataParallelStrategy
 
         return DistributedDataParallelStrategy
+    if name == "fsdp2":
+        from workloads.strategies.fsdp2 import FullyShardedStrategy
+
+        return FullyShardedStrategy
+    if name == "zero1":
+        from workloads.strategies.zero1 import Zero1Strategy
+
+        return Zero1Strategy
+    if name == "zero2":
+        from workloads.strategies.zero2 import Zero2Strategy
+
+        return Zero2Strategy
+    if name == "zero3":
+        from workloads.strategies.zero3 import Zero3Strategy
+
+        return Zero3Strategy
     raise KeyError(name)

@@ -13,7 +13,7 @@ from workloads.data import Batch
 from workloads.models import Decoder
 from workloads.precision import Precision
 from workloads.spec import Spec
-from workloads.strategies.base import Strategy, adamw
+from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
 
 
 class DistributedDataParallelStrategy(Strategy):
@@ -28,23 +28,30 @@ class DistributedDataParallelStrategy(Strategy):
             device_ids=[device.index] if device.type == "cuda" else None,
             gradient_as_bucket_view=True,
         )
-        self._optimizer = adamw(self._model, device)
+        self._optimizer = adamw(self._model.parameters(), device)
 
-    def step(self, micro_batches: Sequence[Batch]) -> Tensor:
+    def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
         """Average gradients once, in the last micro-batch's backward pass."""
-        scaler = self._precision.scaler
         last = len(micro_batches) - 1
         losses = []
         for number, (inputs, targets) in enumerate(micro_batches):
             with self._gradients_stay_local(number != last):
                 with self._precision.autocast():
                     loss = self._model(inputs, targets)
-                scaler.scale(loss / len(micro_batches)).backward()
+                self._precision.scaler.scale(loss / len(micro_batches)).backward()
             losses.append(loss.detach())
-        scaler.step(self._optimizer)
-        scaler.update()
-        self._optimizer.zero_grad(set_to_none=True)
         return torch.stack(losses).mean()
+
+    def update(self) -> None:
+        """Step in fp32; with fp16 the scaler leaves out a step whose gradients overflowed."""
+        self._precision.scaler.step(self._optimizer)
+        self._precision.scaler.update()
+        self._optimizer.zero_grad(set_to_none=True)
+
+    def state_tensors(self) -> StateTensors:
+        """Everything, on every rank."""
+        parameters = list(self._model.parameters())
+        return StateTensors(parameters, gradients_of(parameters), optimizer_tensors(self._optimizer))
 
     def _gradients_stay_local(self, local: bool) -> ContextManager[object]:
         return self._model.no_sync() if local else contextlib.nullcontext()

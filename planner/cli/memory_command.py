@@ -1,0 +1,128 @@
+"""`planner memory WORKLOAD`: what one device must hold, and the largest micro-batch that fits."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from planner import use_cases
+from planner.cli.output import (
+    Format,
+    FormatOption,
+    HomeOption,
+    JsonFlag,
+    check_positive,
+    print_document,
+    print_rows,
+    say,
+)
+from planner.estimate.memory_question import MemoryQuestion
+from planner.model.answer import MemoryDocument
+from planner.model.workload import Checkpointing, Loss, Precision, Strategy
+from planner.present.table import NOT_KNOWN, Row, quantity_text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog="Example: planner memory llama3-8b --on H100-SXM --gpus 8 --strategy fsdp2")(memory)
+
+
+def memory(
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help="A preset (gpt-305m, llama3-8b, ...) or an architecture file.")
+    ],
+    on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="H100-SXM, A100-40GB-SXM, RTX-4090, ...")],
+    gpus: Annotated[int, typer.Option(help="All accelerators that share one training.")] = 1,
+    strategy: Annotated[Strategy, typer.Option(help="How states are spread over them.")] = Strategy.DDP,
+    micro_batch: Annotated[
+        int | None, typer.Option(help="Samples per device; default the workload's own, else 1.", show_default=False)
+    ] = None,
+    seq_len: Annotated[
+        int | None, typer.Option(help="Tokens in a sample; default the workload's own.", show_default=False)
+    ] = None,
+    precision: Annotated[
+        Precision | None, typer.Option(help="Default: the workload's own, else bf16.", show_default=False)
+    ] = None,
+    checkpointing: Annotated[
+        Checkpointing | None, typer.Option(help="Default: only as much as it needs to fit.", show_default=False)
+    ] = None,
+    loss: Annotated[Loss, typer.Option(help="fused: compiled or chunked, without fp32 logits.")] = Loss.EAGER,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Trace what a layer saves in place of the formula. Needs the extra bench.")
+    ] = False,
+    as_json: JsonFlag = False,
+    form: FormatOption = None,
+    home: HomeOption = None,
+) -> None:
+    """What one device must hold: states, activations, logits, buffers; whether it fits, with which micro-batch."""
+    for value, name in ((gpus, "--gpus"), (micro_batch, "--micro-batch"), (seq_len, "--seq-len")):
+        check_positive(value, name)
+    catalog = use_cases.open_catalog(home)
+    network = use_cases.find_architecture(workload, catalog)
+    precision = precision or network.precision
+    traced_layer_bytes = None
+    if trace:
+        from launcher.memory_trace import traced_layer_bytes as trace_layer
+
+        traced_layer_bytes = trace_layer(network.architecture, precision=precision)
+    question = MemoryQuestion(
+        workload=network.name or workload,
+        decoder=network.architecture,
+        seq_len=seq_len or network.seq_len,
+        micro_batch=micro_batch or network.micro_batch,
+        accelerator=use_cases.find_accelerator(on, catalog),
+        devices=gpus,
+        strategy=strategy,
+        precision=precision,
+        checkpointing=checkpointing,
+        loss=loss,
+        traced_layer_bytes=traced_layer_bytes,
+    )
+    document = use_cases.memory(question)
+    if as_json or form is Format.JSON:
+        print_document(document)
+        return
+    print_rows(_rows(document), form, title=_title(document))
+    _say_result(document)
+
+
+def _title(document: MemoryDocument) -> str:
+    return (
+        f"{document.workload} on {document.accelerators}x {document.accelerator}: {document.strategy.value}, "
+        f"{document.precision.value}, micro-batch {document.micro_batch} x {document.seq_len} tokens, "
+        f"checkpointing {document.checkpointing.value}, {document.loss.value} loss"
+    )
+
+
+def _rows(document: MemoryDocument) -> list[Row]:
+    parts = {
+        "states": document.states_gib,
+        "activations": document.activations_gib,
+        "logits": document.logits_gib,
+        "buffers": document.buffers_gib,
+        "total": document.total_gib,
+        "device": document.hbm_gib,
+    }
+    return [
+        {"part": name, "on one device": quantity_text(part), "how": part.source if part else NOT_KNOWN}
+        for name, part in parts.items()
+    ]
+
+
+def _say_result(document: MemoryDocument) -> None:
+    verdicts = {
+        "yes": "fits, with the whole range",
+        "no": "does not fit, even at the low end of the range",
+        "uncertain": "uncertain: the device's size lies in the range; measure it, or leave more room",
+        None: "whether it fits is not known",
+    }
+    say(f"{document.checkpointing.value} checkpointing: {verdicts[document.fits]}.")
+    for way in document.ways:
+        largest = NOT_KNOWN if way.largest_micro_batch is None else str(way.largest_micro_batch or "none")
+        say(
+            f"  {way.checkpointing.value}: {way.total_gib.value:.1f} GiB, fits: {way.fits or NOT_KNOWN}, "
+            f"largest micro-batch: {largest}"
+        )
+    for note in document.notes:
+        say(f"Note: {note}.")

@@ -1,0 +1,149 @@
+"""One question about memory, answered: which part takes how much, does it fit, and with which micro-batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.estimate.border import stated
+from planner.estimate.fit import fits_device, largest_micro_batch
+from planner.estimate.flops import parameters
+from planner.estimate.interval import Interval
+from planner.estimate.memory import RANGE_FRACTION, Memory, device_memory, logit_bytes, state_bytes_per_parameter
+from planner.model.answer import MemoryDocument, MemoryWay
+from planner.model.hardware import Accelerator
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.workload import Checkpointing, Decoder, Loss, Precision, Strategy
+
+
+@dataclass(frozen=True)
+class MemoryQuestion:
+    """What is trained, and on how many of which device."""
+
+    workload: str
+    decoder: Decoder
+    seq_len: int
+    micro_batch: int
+    accelerator: Accelerator
+    devices: int
+    strategy: Strategy
+    precision: Precision
+    checkpointing: Checkpointing | None
+    """None: the lightest whose best estimate is not over the device's size."""
+    loss: Loss
+    traced_layer_bytes: float | None = None
+    """What autograd saves in one layer for each token, where it was traced; else the formula counts it."""
+
+
+def answer(question: MemoryQuestion) -> MemoryDocument:
+    """Estimate one device's memory, with every kind of checkpointing beside the one that was asked for."""
+    ways = tuple(_way(question, checkpointing) for checkpointing in Checkpointing)
+    chosen = question.checkpointing or _lightest(question, ways)
+    way = next(way for way in ways if way.checkpointing is chosen)
+    need = _need(question, chosen, question.micro_batch)
+    hbm_gib = question.accelerator.hbm_gib
+    return MemoryDocument(
+        workload=question.workload,
+        parameters=parameters(question.decoder),
+        accelerator=question.accelerator.id,
+        accelerators=question.devices,
+        strategy=question.strategy,
+        precision=question.precision,
+        seq_len=question.seq_len,
+        micro_batch=question.micro_batch,
+        checkpointing=chosen,
+        loss=question.loss,
+        states_gib=_modelled(need.states_gib, question, _states_source(question)),
+        activations_gib=_modelled(need.activations_gib, question, _activations_source(question, chosen)),
+        logits_gib=_modelled(need.logits_gib, question, _logits_source(question)),
+        buffers_gib=_modelled(need.buffers_gib, question, f"{question.strategy.value}'s buffers and the context"),
+        total_gib=way.total_gib,
+        hbm_gib=None if hbm_gib is None else _size(hbm_gib, question.accelerator),
+        fits=way.fits,
+        largest_micro_batch=way.largest_micro_batch,
+        ways=ways,
+        notes=_notes(question, way, ways),
+    )
+
+
+def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: int) -> Memory:
+    return device_memory(
+        question.decoder,
+        seq_len=question.seq_len,
+        micro_batch=micro_batch,
+        strategy=question.strategy,
+        precision=question.precision,
+        devices=question.devices,
+        checkpointing=checkpointing,
+        loss=question.loss,
+        traced_layer_bytes=question.traced_layer_bytes,
+    )
+
+
+def _way(question: MemoryQuestion, checkpointing: Checkpointing) -> MemoryWay:
+    need = _need(question, checkpointing, question.micro_batch)
+    hbm_gib = question.accelerator.hbm_gib
+    fits = largest = None
+    if hbm_gib is not None:
+        fits = fits_device(need, hbm_gib=hbm_gib)
+        largest = largest_micro_batch(lambda batch: _need(question, checkpointing, batch), hbm_gib=hbm_gib)
+    total = _modelled(need.total_gib, question, "states + activations + logits + buffers")
+    return MemoryWay(checkpointing=checkpointing, total_gib=total, fits=fits, largest_micro_batch=largest)
+
+
+def _lightest(question: MemoryQuestion, ways: tuple[MemoryWay, ...]) -> Checkpointing:
+    hbm_gib = question.accelerator.hbm_gib
+    if hbm_gib is None:
+        return Checkpointing.NONE
+    fitting = [way.checkpointing for way in ways if way.total_gib.value <= hbm_gib]
+    return fitting[0] if fitting else Checkpointing.FULL
+
+
+def _modelled(gib: float, question: MemoryQuestion, source: str) -> Quantity:
+    within = Interval(gib, gib * (1 - RANGE_FRACTION), gib * (1 + RANGE_FRACTION))
+    return stated(within, Unit.GIB, Basis.MODELLED, source, question.accelerator.as_of)
+
+
+def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
+    return stated(Interval(hbm_gib, hbm_gib, hbm_gib), Unit.GIB, Basis.QUOTED, accelerator.source, accelerator.as_of)
+
+
+def _states_source(question: MemoryQuestion) -> str:
+    per_parameter = state_bytes_per_parameter(question.strategy, devices=question.devices)
+    return (
+        f"{per_parameter:.4g} bytes x {parameters(question.decoder):,} parameters: weights, gradients and Adam under "
+        f"{question.strategy.value} on {question.devices} (ZeRO paper)"
+    )
+
+
+def _activations_source(question: MemoryQuestion, checkpointing: Checkpointing) -> str:
+    counted = "counted per layer" if question.traced_layer_bytes is None else "traced in one layer"
+    tokens = question.micro_batch * question.seq_len
+    return (
+        f"{tokens:,} tokens x {question.decoder.layers} layers, checkpointing {checkpointing.value}: saved tensors "
+        f"{counted}"
+    )
+
+
+def _logits_source(question: MemoryQuestion) -> str:
+    per_logit = logit_bytes(question.loss, precision=question.precision)
+    tokens = question.micro_batch * question.seq_len
+    return f"{tokens:,} tokens x {question.decoder.vocab:,} entries x {per_logit} bytes ({question.loss.value} loss)"
+
+
+def _notes(question: MemoryQuestion, way: MemoryWay, ways: tuple[MemoryWay, ...]) -> tuple[str, ...]:
+    notes = []
+    if question.accelerator.hbm_gib is None:
+        notes.append(f"how much memory {question.accelerator.id} has is not known")
+    if question.checkpointing is None and way.checkpointing is not Checkpointing.NONE:
+        notes.append(
+            f"without checkpointing it would need {ways[0].total_gib.value:.1f} GiB, so {way.checkpointing.value} is "
+            "taken; name one with --checkpointing"
+        )
+    elif way.fits == "no":
+        lighter = [other for other in ways if other.fits == "yes"]
+        if lighter:
+            notes.append(
+                f"with {lighter[0].checkpointing.value} checkpointing it would need "
+                f"{lighter[0].total_gib.value:.1f} GiB"
+            )
+    return tuple(notes)

@@ -1,0 +1,74 @@
+"""The workspace is layered on the bundled catalogs, and never mixes ids up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner.adapters.catalog import load_catalog
+from planner.adapters.workspace import catalogs_dir
+from planner.errors import InputError
+
+SITE = """
+schema_version: 1
+id: {id}
+name: A box of ours
+node: {node}
+nodes: 3
+source: our inventory
+as_of: 2026-11-21
+"""
+NODE_HEADER = "id,name,accelerator,accelerators,link,network_gbit_per_s,rated_kw,source,as_of\n"
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_a_box_of_our_own_has_a_node_and_a_site(tmp_path: Path) -> None:
+    write(
+        tmp_path / "hardware" / "nodes.csv",
+        NODE_HEADER + "our-box,Our box,RTX-A6000,6,pcie,,2.4,inventory,2026-11-21\n",
+    )
+    write(tmp_path / "sites" / "our-box.yaml", SITE.format(id="our-box", node="our-box"))
+    catalog = load_catalog(tmp_path)
+    assert catalog.nodes["our-box"].rated_kw == 2.4
+    assert catalog.sites["our-box"].nodes == 3
+    assert "dgx-station-v100" in catalog.sites
+
+
+def test_our_site_replaces_the_bundled_one(tmp_path: Path) -> None:
+    write(tmp_path / "sites" / "mine.yaml", SITE.format(id="dgx-station-v100", node="dgx-station-v100"))
+    assert load_catalog(tmp_path).sites["dgx-station-v100"].nodes == 3
+    assert load_catalog().sites["dgx-station-v100"].nodes == 1
+
+
+def test_two_sites_with_one_id_in_one_folder_are_refused(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write(tmp_path / "sites" / f"{name}.yaml", SITE.format(id="twice", node="pc-rtx4090"))
+    with pytest.raises(InputError, match="two sites have the id 'twice'"):
+        load_catalog(tmp_path)
+
+
+def test_our_price_of_today_is_preferred_to_an_older_one(tmp_path: Path) -> None:
+    bundled = (catalogs_dir() / "prices" / "aws.csv").read_text().splitlines()
+    row = next(line for line in bundled if line.startswith("aws,p4d.24xlarge,us-east-1,,on_demand,"))
+    write(
+        tmp_path / "prices" / "ours.csv", f"{bundled[0]}\n{row.replace(',on_demand,21.957642,', ',on_demand,11.0,')}\n"
+    )
+    assert load_catalog(tmp_path).prices[0].usd_per_hour == 11.0
+
+
+def test_a_wrong_cell_names_file_line_column_and_fix(tmp_path: Path) -> None:
+    write(
+        tmp_path / "hardware" / "nodes.csv", NODE_HEADER + "our-box,Our box,RTX-A6000,six,pcie,,,inventory,2026-11-21\n"
+    )
+    with pytest.raises(InputError, match=r"nodes\.csv:2: accelerators: .*\(found 'six'\)") as caught:
+        load_catalog(tmp_path)
+    assert "plain digits" in caught.value.fix
+
+
+def test_an_empty_workspace_changes_nothing(tmp_path: Path) -> None:
+    assert load_catalog(tmp_path) == load_catalog()

@@ -1,0 +1,81 @@
+"""An estimate answers in a blink: what is heavy stays unimported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("torch", "sky", "boto3", "botocore", "streamlit", "pandas", "scipy", "altair", "numpy", "rich", "deepspeed")
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """Return the top-level names that a fresh process has imported when the command is done."""
+    code = (
+        "import atexit, json, sys\n"
+        "names = lambda: sorted({name.partition('.')[0] for name in sys.modules})\n"
+        "atexit.register(lambda: print(json.dumps(names()), file=sys.stderr))\n"
+        "from planner.cli.main import main\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=os.environ)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["estimate", "examples/dgx_station_v100.yaml", "--json"], id="estimate --json"),
+        pytest.param(["estimate", "examples/gpu_guide_llama3_8b.yaml"], id="estimate in a pipe"),
+        pytest.param(["campaign", "examples/rtx3090_cluster.yaml", "--json"], id="campaign --json"),
+        pytest.param(["compare", "examples/p5e_vs_a100.yaml", "--json"], id="compare --json"),
+        pytest.param(["runs", "list", "--json"], id="runs list --json"),
+        pytest.param(["doctor", "--json"], id="doctor --json"),
+        pytest.param(["schema", "plan"], id="schema"),
+        pytest.param(["--help"], id="help"),
+    ],
+)
+def test_nothing_heavy_is_imported(arguments):
+    imported = modules_after(*arguments)
+    assert "planner" in imported
+    assert imported.isdisjoint(HEAVY)
+
+
+def test_the_interpreter_s_own_log_agrees():
+    command = [
+        sys.executable,
+        "-X",
+        "importtime",
+        "-m",
+        "planner.cli.main",
+        "estimate",
+        "examples/dgx_station_v100.yaml",
+    ]
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True, cwd=ROOT, env=os.environ)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+    assert "pydantic" in imported
+    assert imported.isdisjoint(HEAVY)
+
+
+def test_the_core_answers_where_no_extra_is_installed():
+    """A finder in front of all others hides every package of the extras."""
+    code = (
+        "import sys\n"
+        "class Hidden:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.partition('.')[0] in {HEAVY!r}:\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Hidden())\n"
+        "from planner.cli.main import main\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", code, "estimate", "examples/local_pc.yaml", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=os.environ)
+    assert json.loads(done.stdout)["kind"] == "estimate"

@@ -1,0 +1,167 @@
+"""`planner memory`, as a person would call it."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from planner.adapters.workspace import catalogs_dir
+
+PARTS = ("states_gib", "activations_gib", "logits_gib", "buffers_gib")
+LLAMA = ("memory", "llama3-8b", "--on", "H100-SXM", "--gpus", "8", "--strategy", "fsdp2")
+QUANTITY = {"value", "low", "high", "unit", "basis", "source", "as_of"}
+
+
+def test_the_document(planner: Any) -> None:
+    answer = planner(*LLAMA, "--micro-batch", "2", "--checkpointing", "selective", "--json")
+    document = answer.document
+    assert answer.code == 0
+    assert (document["schema_version"], document["kind"]) == (1, "memory")
+    assert set(document["total_gib"]) == QUANTITY
+    assert document["total_gib"]["unit"] == "GiB"
+    assert document["total_gib"]["basis"] == "modelled"
+    assert document["total_gib"]["value"] == pytest.approx(sum(document[part]["value"] for part in PARTS))
+    assert document["states_gib"]["value"] == pytest.approx(16 * 8_030_261_248 / 8 / 2**30)
+    assert document["hbm_gib"]["value"] == 80
+    assert document["fits"] == "uncertain"  # torchtitan reserved 77.0 and 82.4 GiB, on cards of 96 GB
+    assert document["largest_micro_batch"] == 2
+    assert [way["checkpointing"] for way in document["ways"]] == ["none", "selective", "full"]
+
+
+def test_only_as_much_checkpointing_as_it_needs(planner: Any) -> None:
+    small = planner("memory", "gpt-305m", "--on", "H200-SXM", "--json").document
+    assert (small["checkpointing"], small["fits"], small["notes"]) == ("none", "yes", [])
+    large = planner(*LLAMA, "--micro-batch", "2", "--json").document
+    assert large["checkpointing"] == "selective"
+    assert "without checkpointing it would need" in large["notes"][0]
+
+
+def test_what_does_not_fit_says_what_would(planner: Any) -> None:
+    """The support case: batch 4 x 4,096 on cards of 40 GiB under ZeRO-2."""
+    answer = planner(
+        "memory", "qwen3-0.6b", "--on", "A100-40GB-SXM", "--gpus", "32", "--strategy", "zero2", "--micro-batch", "4",
+        "--checkpointing", "none", "--json",
+    )  # fmt: skip
+    assert answer.code == 0
+    assert answer.document["fits"] == "no"
+    assert answer.document["largest_micro_batch"] < 4
+    assert "with full checkpointing" in answer.document["notes"][0]
+
+
+def test_flags_reach_the_formulas(planner: Any) -> None:
+    def total(*more: str) -> float:
+        document = planner(*LLAMA, "--checkpointing", "selective", "--json", *more).document
+        return float(document["total_gib"]["value"])
+
+    usual = total()
+    assert total("--loss", "fused") < usual
+    assert total("--seq-len", "4096") < usual < total("--micro-batch", "2")
+    assert total("--precision", "fp32") > usual
+    assert total("--checkpointing", "none") > usual > total("--checkpointing", "full")
+
+
+def architecture(**more: Any) -> dict[str, Any]:
+    preset = yaml.safe_load((catalogs_dir() / "workloads" / "gpt-305m.yaml").read_text(encoding="utf-8"))
+    return {"architecture": preset["architecture"], "seq_len": 512, **more}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(architecture(micro_batch=4), id="an architecture with seq_len"),
+        pytest.param(architecture()["architecture"] | {"seq_len": 512, "micro_batch": 4}, id="its keys at the top"),
+        pytest.param(
+            yaml.safe_load((catalogs_dir() / "workloads" / "gpt-305m.yaml").read_text(encoding="utf-8")),
+            id="a preset's file",
+        ),
+        pytest.param(
+            {
+                "schema_version": 1,
+                "name": "mine",
+                "workload": architecture(),
+                "work": {"tokens": 1e9},
+                "training": {"micro_batch": 4, "precision": "bf16"},
+                "options": [{"offer": "aws/p5.48xlarge"}],
+            },
+            id="a plan with its architecture",
+        ),
+        pytest.param(
+            {
+                "schema_version": 1,
+                "name": "mine",
+                "workload": {"ref": "gpt-305m"},
+                "work": {"tokens": 1e9},
+                "training": {"micro_batch": 4, "precision": "bf16"},
+                "options": [{"offer": "aws/p5.48xlarge"}],
+            },
+            id="a plan with a preset",
+        ),
+    ],
+)
+def test_a_file_stands_for_a_preset(planner: Any, tmp_path: Path, content: dict[str, Any]) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    of_file = planner("memory", path, "--on", "A100-40GB-SXM", "--json").document
+    of_preset = planner("memory", "gpt-305m", "--on", "A100-40GB-SXM", "--json").document
+    assert of_file["total_gib"] == of_preset["total_gib"]
+
+
+def test_the_name_that_a_driver_reports_will_do(planner: Any) -> None:
+    assert planner("memory", "gpt-305m", "--on", "NVIDIA H200", "--json").document["accelerator"] == "H200-SXM"
+
+
+def test_the_table_and_what_is_said(planner: Any) -> None:
+    answer = planner(*LLAMA, "--micro-batch", "2")
+    parts = [line.split("\t")[0] for line in answer.out.splitlines()]
+    assert parts == ["part", "states", "activations", "logits", "buffers", "total", "device"]
+    assert "selective checkpointing: uncertain" in answer.err
+    assert "none: " in answer.err
+    assert "full: " in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "says"),
+    [
+        pytest.param(("llama3-8", "--on", "H100-SXM"), "not_found", "llama3-8b", id="a workload, nearly"),
+        pytest.param(("resnet", "--on", "H100-SXM"), "not_found", "gpt-305m", id="a workload that nobody knows"),
+        pytest.param(("llama3-8b", "--on", "H100"), "not_found", "H100-SXM", id="an accelerator, nearly"),
+        pytest.param(("no.yaml", "--on", "H100-SXM"), "input", "no such file", id="a file that is not there"),
+        pytest.param(("llama3-8b", "--on", "H100-SXM", "--gpus", "0"), "input", "--gpus", id="no accelerators"),
+        pytest.param(("llama3-8b", "--on", "H100-SXM", "--micro-batch", "0"), "input", "--micro-batch", id="no batch"),
+        pytest.param(("llama3-8b",), "input", "--on", id="no accelerator named"),
+        pytest.param(("llama3-8b", "--on", "H100-SXM", "--strategy", "tp"), "input", "fsdp2", id="unknown strategy"),
+    ],
+)
+def test_wrong_questions(planner: Any, arguments: tuple[str, ...], kind: str, says: str) -> None:
+    answer = planner("memory", *arguments, "--json")
+    assert answer.code == 2
+    assert answer.document["error"]["kind"] == kind
+    assert says in answer.document["error"]["message"] + answer.document["error"]["fix"]
+
+
+def test_a_file_without_seq_len(planner: Any, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({"architecture": architecture()["architecture"]}), encoding="utf-8")
+    answer = planner("memory", path, "--on", "H100-SXM")
+    assert answer.code == 2
+    assert "seq_len: is missing" in answer.err
+
+
+def test_tracing_takes_the_place_of_the_formula(planner: Any) -> None:
+    pytest.importorskip("torch")
+    traced = planner("memory", "qwen3-0.6b", "--on", "H200-SXM", "--trace", "--json").document["activations_gib"]
+    counted = planner("memory", "qwen3-0.6b", "--on", "H200-SXM", "--json").document["activations_gib"]
+    assert "traced" in traced["source"]
+    assert traced["value"] == pytest.approx(counted["value"], rel=0.05)
+
+
+def test_tracing_without_torch_names_the_extra(planner: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    answer = planner("memory", "gpt-305m", "--on", "H200-SXM", "--trace", "--json")
+    assert answer.code == 2
+    assert answer.document["error"]["kind"] == "missing_extra"

@@ -1,0 +1,78 @@
+"""The formulas against the tensors that autograd really saves in the benchmark's decoder."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from launcher.memory_trace import traced_layer_bytes
+from planner.adapters.catalog import load_catalog
+from planner.errors import InputError, MissingExtraError
+from planner.estimate.memory import layer_activation_bytes
+from planner.model.workload import Decoder, Precision
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def presets() -> dict[str, Decoder]:
+    return {name: preset.architecture for name, preset in load_catalog().presets.items()}
+
+
+@pytest.mark.parametrize("precision", [Precision.BF16, Precision.FP16, Precision.FP32])
+@pytest.mark.parametrize("name", ["cpu-smoke", "gpt-305m", "llama3-8b", "qwen3-0.6b"])
+def test_the_formula_counts_what_autograd_saves(presets: dict[str, Decoder], name: str, precision: Precision) -> None:
+    traced = traced_layer_bytes(presets[name], precision=precision)
+    counted = layer_activation_bytes(presets[name], precision=precision, repeats_kv_heads=True)
+    assert counted == pytest.approx(traced, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("name", "precision", "published"),
+    [
+        pytest.param("gpt-305m", Precision.BF16, 32, id="GPT block in bf16"),
+        pytest.param("gpt-305m", Precision.FP32, 64, id="GPT block in fp32"),
+        pytest.param("llama3-8b", Precision.BF16, 56, id="Llama 3 8B"),
+        pytest.param("qwen3-0.6b", Precision.BF16, 84, id="Qwen3-0.6B in bf16"),
+    ],
+)
+def test_the_trace_within_five_percent_of_the_published_bytes(
+    presets: dict[str, Decoder], name: str, precision: Precision, published: float
+) -> None:
+    traced = traced_layer_bytes(presets[name], precision=precision) / presets[name].hidden
+    assert traced == pytest.approx(published, rel=0.05)
+
+
+def test_repeated_heads_are_all_that_lies_between_qwen_and_its_published_fp32_bytes(
+    presets: dict[str, Decoder],
+) -> None:
+    """128 is of a kernel that reads grouped heads; ours are repeated: 2 x 4 bytes x (16 - 8) heads x 128 more."""
+    decoder = presets["qwen3-0.6b"]
+    traced = traced_layer_bytes(decoder, precision=Precision.FP32)
+    assert (traced - 2 * 4 * 8 * 128) / decoder.hidden == pytest.approx(128, rel=0.005)
+
+
+def test_the_number_of_layers_does_not_matter(presets: dict[str, Decoder]) -> None:
+    shallow = presets["gpt-305m"].model_copy(update={"layers": 1})
+    assert traced_layer_bytes(shallow, precision=Precision.BF16) == traced_layer_bytes(
+        presets["gpt-305m"], precision=Precision.BF16
+    )
+
+
+def test_tracing_leaves_torch_as_it_was(presets: dict[str, Decoder]) -> None:
+    before = torch.get_default_dtype()
+    traced_layer_bytes(presets["cpu-smoke"], precision=Precision.BF16)
+    assert torch.get_default_dtype() is before
+
+
+def test_an_odd_head_cannot_rotate(presets: dict[str, Decoder]) -> None:
+    odd = presets["llama3-8b"].model_copy(update={"head_dim": 127})
+    with pytest.raises(InputError, match="odd"):
+        traced_layer_bytes(odd, precision=Precision.BF16)
+
+
+def test_without_torch_the_extra_is_named(presets: dict[str, Decoder], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match="bench"):
+        traced_layer_bytes(presets["cpu-smoke"], precision=Precision.BF16)

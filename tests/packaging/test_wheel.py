@@ -1,0 +1,154 @@
+"""The wheel: built from the tracked files, installed away from the checkout, it answers and has all it needs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+OURS = "training-planner"
+
+
+def python(*arguments: str, cwd: Path, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build from a copy of what git knows or would add, so that no build litter appears in the checkout."""
+    source = tmp_path_factory.mktemp("source")
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(
+            ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for name in filter(None, listed.split("\0")):
+            if (ROOT / name).is_file():
+                (source / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, source / name)
+    else:
+        litter = shutil.ignore_patterns(".venv", "__pycache__", "planner-data", "build", "dist", ".*_cache")
+        shutil.copytree(ROOT, source, dirs_exist_ok=True, ignore=litter)
+    out = tmp_path_factory.mktemp("wheel")
+    python("-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), cwd=source)
+    return next(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("installed")
+    pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    python(*pip, "--target", str(target), str(wheel), cwd=target)
+    return target
+
+
+@pytest.mark.slow
+class TestWheel:
+    def test_planner_estimate_answers_from_it(self, installed, tmp_path):
+        plan = installed / "planner" / "_examples" / "dgx_station_v100.yaml"
+        script = installed / "bin" / "planner"
+        out = python(str(script), "estimate", str(plan), "--json", cwd=tmp_path, PYTHONPATH=str(installed))
+        station = next(option for option in json.loads(out)["options"] if option["site"] == "dgx-station-v100")
+        assert f"{station['epoch_hours']['value']:.3f}" == "5.669"
+        assert list(tmp_path.iterdir()) == [], "an estimate leaves nothing behind"
+
+    def test_code_catalogs_and_examples_are_its_own(self, installed, tmp_path):
+        code = (
+            "import planner, launcher, workloads, json\n"
+            "from planner.adapters.workspace import catalogs_dir, examples_dir\n"
+            "from planner.adapters.catalog import load_catalog\n"
+            "assert len(load_catalog().runs) == 16\n"
+            "print(json.dumps([*map(str, (planner.__path__[0], launcher.__path__[0], workloads.__path__[0], "
+            "catalogs_dir(), examples_dir()))]))\n"
+        )
+        places = json.loads(python("-c", code, cwd=tmp_path, PYTHONPATH=str(installed)))
+        assert all(Path(place).resolve().is_relative_to(installed.resolve()) for place in places)
+
+    def test_every_catalog_file_and_example_ships(self, installed):
+        for name, shipped in (("catalogs", "_catalogs"), ("examples", "_examples")):
+            here = {path.relative_to(ROOT / name) for path in (ROOT / name).rglob("*") if path.is_file()}
+            there = installed / "planner" / shipped
+            assert here == {path.relative_to(there) for path in there.rglob("*") if path.is_file()}
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "planner/ui/.streamlit/config.toml",
+            "planner/ui/app.py",
+            "planner/_catalogs/templates/plan.yaml",
+            "launcher/__init__.py",
+            "workloads/train.py",
+            "workloads/README.md",
+        ],
+    )
+    def test_a_file_ships(self, installed, name):
+        assert (installed / name).is_file()
+
+    def test_all_code_ships(self, installed):
+        for package in ("planner", "launcher", "workloads"):
+            here = {path.relative_to(ROOT) for path in (ROOT / package).rglob("*.py")}
+            assert here == {path.relative_to(installed) for path in (installed / package).rglob("*.py")} & here
+
+    def test_nothing_else_ships(self, wheel):
+        with ZipFile(wheel) as archive:
+            tops = {name.partition("/")[0] for name in archive.namelist()}
+        assert {top for top in tops if not top.endswith(".dist-info")} == {"planner", "launcher", "workloads"}
+
+    def test_no_file_ships_twice_and_no_litter_ships(self, wheel):
+        with ZipFile(wheel) as archive:
+            names = archive.namelist()
+        assert len(names) == len(set(names))
+        assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".part"))]
+
+    def test_the_licence_ships(self, wheel):
+        with ZipFile(wheel) as archive:
+            assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
+
+    def test_init_compare_and_report_work_from_it(self, installed, tmp_path):
+        script = str(installed / "bin" / "planner")
+        python(script, "init", "plan.yaml", cwd=tmp_path, PYTHONPATH=str(installed))
+        python(script, "compare", "plan.yaml", "--json", cwd=tmp_path, PYTHONPATH=str(installed))
+        python(script, "report", "plan.yaml", "--out", "report.md", cwd=tmp_path, PYTHONPATH=str(installed))
+        assert {path.name for path in tmp_path.iterdir()} == {"plan.yaml", "report.md"}
+
+
+@pytest.mark.parametrize("name", ["planner", "launcher", "workloads"])
+def test_no_other_distribution_owns_our_names(name):
+    assert set(importlib.metadata.packages_distributions().get(name, [OURS])) == {OURS}
+
+
+def test_the_core_needs_no_extra():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = {requirement.partition(">")[0] for requirement in project["dependencies"]}
+    assert needed == {"pydantic", "pyyaml", "typer"}
+    assert {"app", "bench", "launch", "dev"} == set(project["optional-dependencies"])
+
+
+def test_the_script_points_at_a_function():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    script = importlib.metadata.EntryPoint("planner", project["scripts"]["planner"], "console_scripts")
+    assert callable(script.load())
+
+
+def test_constraints_pin_exact_versions():
+    lines = [line.strip() for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()]
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert pins
+    assert all("==" in pin for pin in pins)
+    assert any(pin.startswith("torch==2.13.0") for pin in pins)

@@ -1,0 +1,79 @@
+"""Knows fully sharded data parallelism, torch's second design: a rank holds 1/n of each weight, gradient and state.
+
+Block by block, weights are gathered before use and dropped after it; gradients are averaged into shards.
+"""
+
+from __future__ import annotations
+
+from typing import List, Sequence
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch.distributed.device_mesh import init_device_mesh
+
+from workloads import failure
+from workloads.data import Batch
+from workloads.failure import RunError
+from workloads.models import Decoder
+from workloads.precision import Precision
+from workloads.spec import Spec
+from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
+
+try:
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+    from torch.distributed.tensor import DTensor, distribute_tensor
+except ImportError as error:
+    raise RunError(
+        failure.ERROR, f"strategy fsdp2 needs torch 2.6 or newer, and this is torch {torch.__version__}."
+    ) from error
+
+
+class FullyShardedStrategy(Strategy):
+    """torch.distributed.fsdp.fully_shard on every block and on the rest.
+
+    bf16 and fp16 are the policy's: weights are gathered in that type, gradients averaged in fp32, masters stay fp32.
+    """
+
+    def __init__(self, model: Decoder, spec: Spec, precision: Precision, device: torch.device) -> None:
+        mesh = init_device_mesh(device.type, (dist.get_world_size(),))
+        compute_type = precision.low_type
+        policy = MixedPrecisionPolicy(param_dtype=compute_type, reduce_dtype=compute_type and torch.float32)
+        for block in model.blocks:
+            fully_shard(block, mesh=mesh, mp_policy=policy)
+        fully_shard(model, mesh=mesh, mp_policy=policy)
+        model.to_empty(device=device)
+        model.init_weights(spec.seed, place=_place_shard)
+        self._model = model
+        self._scaler = precision.scaler
+        self._optimizer = adamw(model.parameters(), device)
+
+    def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
+        """Average gradients in every micro-batch: keeping them local would need room for all of them, unsharded."""
+        losses = []
+        for inputs, targets in micro_batches:
+            loss = self._model(inputs, targets)
+            self._scaler.scale(loss / len(micro_batches)).backward()
+            losses.append(loss.detach())
+        return torch.stack(losses).mean()
+
+    def update(self) -> None:
+        """Step on the shards."""
+        self._scaler.step(self._optimizer)
+        self._scaler.update()
+        self._optimizer.zero_grad(set_to_none=True)
+
+    def state_tensors(self) -> StateTensors:
+        """Return this rank's shards."""
+        parameters = list(self._model.parameters())
+        groups = parameters, gradients_of(parameters), optimizer_tensors(self._optimizer)
+        return StateTensors(*(_local(tensors) for tensors in groups))
+
+
+def _place_shard(parameter: Tensor, values: Tensor) -> None:
+    assert isinstance(parameter, DTensor)
+    parameter.copy_(distribute_tensor(values, parameter.device_mesh, parameter.placements))
+
+
+def _local(tensors: Sequence[Tensor]) -> List[Tensor]:
+    return [tensor.to_local() if isinstance(tensor, DTensor) else tensor for tensor in tensors]
