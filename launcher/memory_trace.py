@@ -6,6 +6,7 @@ the backward pass goes through a hook, which counts each storage once. About a s
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from typing import TYPE_CHECKING
 
@@ -19,14 +20,14 @@ SEQ_LEN = 64
 """Of the traced samples. Every saved tensor is proportional to the tokens, so their number does not matter."""
 
 
-def traced_layer_bytes(decoder: Decoder, *, precision: Precision) -> float:
+def traced_layer_bytes(decoder: Decoder, *, precision: Precision, autocast: bool = False) -> float:
     """Bytes per token that one layer saves for its backward pass, without checkpointing.
 
     bytes = (saved(2 layers) - saved(1 layer)) / tokens, and each saved as the difference of batches of 2 and 1
 
     The two differences take off the embedding, the loss, and tables that do not grow with the tokens. The weights are
-    of the products' type, as under FSDP2 and ZeRO; autocast over fp32 weights (DDP) saves 6 to 8 bytes more per
-    hidden unit, as it casts anew for each product. CPU kernels: an RMSNorm counts in its unfused form.
+    of the products' type, as under FSDP2 and ZeRO, or fp32 under `autocast`, as in plain DDP at 16 bit. Kernels are
+    the CPU's: an RMSNorm counts in its unfused form.
     """
     if importlib.util.find_spec("torch") is None:
         raise MissingExtraError("torch", "bench")
@@ -35,12 +36,13 @@ def traced_layer_bytes(decoder: Decoder, *, precision: Precision) -> float:
 
     def per_batch(layers: int) -> int:
         cut = decoder.model_copy(update={"layers": layers})
-        return _saved_bytes(cut, precision, batch=2) - _saved_bytes(cut, precision, batch=1)
+        one, two = (_saved_bytes(cut, precision, autocast=autocast, batch=batch) for batch in (1, 2))
+        return two - one
 
     return (per_batch(2) - per_batch(1)) / SEQ_LEN
 
 
-def _saved_bytes(decoder: Decoder, precision: Precision, *, batch: int) -> int:
+def _saved_bytes(decoder: Decoder, precision: Precision, *, autocast: bool, batch: int) -> int:
     """Bytes of all storages that autograd holds after the forward pass, weights not counted."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
@@ -49,9 +51,9 @@ def _saved_bytes(decoder: Decoder, precision: Precision, *, batch: int) -> int:
     from workloads.spec import Architecture
 
     architecture = Architecture(**decoder.model_copy(update={"max_positions": SEQ_LEN}).model_dump(mode="json"))
-    types = {Precision.BF16: torch.bfloat16, Precision.FP16: torch.float16}
+    products = {Precision.BF16: torch.bfloat16, Precision.FP16: torch.float16}.get(precision, torch.float32)
     usual = torch.get_default_dtype()
-    torch.set_default_dtype(types.get(precision, torch.float32))
+    torch.set_default_dtype(torch.float32 if autocast else products)
     try:
         with FakeTensorMode():
             model = models.Decoder(architecture, seq_len=SEQ_LEN)
@@ -66,7 +68,8 @@ def _saved_bytes(decoder: Decoder, precision: Precision, *, batch: int) -> int:
                     held[storage._cdata] = storage
                 return tensor
 
-            with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
+            casts = torch.autocast("cpu", dtype=products) if autocast else contextlib.nullcontext()
+            with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor), casts:
                 model(tokens, tokens)
             return sum(storage.nbytes() for storage in held.values())
     finally:

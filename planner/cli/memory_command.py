@@ -17,6 +17,7 @@ from planner.cli.output import (
     print_rows,
     say,
 )
+from planner.estimate.memory import uses_autocast
 from planner.estimate.memory_question import MemoryQuestion
 from planner.model.answer import MemoryDocument
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
@@ -65,7 +66,8 @@ def memory(
     if trace:
         from launcher.memory_trace import traced_layer_bytes as trace_layer
 
-        traced_layer_bytes = trace_layer(network.architecture, precision=precision)
+        autocast = uses_autocast(strategy, precision=precision)
+        traced_layer_bytes = trace_layer(network.architecture, precision=precision, autocast=autocast)
     question = MemoryQuestion(
         workload=network.name or workload,
         decoder=network.architecture,

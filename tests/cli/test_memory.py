@@ -152,10 +152,12 @@ def test_a_file_without_seq_len(planner: Any, tmp_path: Path) -> None:
     assert "seq_len: is missing" in answer.err
 
 
-def test_tracing_takes_the_place_of_the_formula(planner: Any) -> None:
+@pytest.mark.parametrize("strategy", ["ddp", "fsdp2"])
+def test_tracing_takes_the_place_of_the_formula(planner: Any, strategy: str) -> None:
     pytest.importorskip("torch")
-    traced = planner("memory", "qwen3-0.6b", "--on", "H200-SXM", "--trace", "--json").document["activations_gib"]
-    counted = planner("memory", "qwen3-0.6b", "--on", "H200-SXM", "--json").document["activations_gib"]
+    question = ("memory", "qwen3-0.6b", "--on", "H200-SXM", "--strategy", strategy, "--json")
+    traced = planner(*question, "--trace").document["activations_gib"]
+    counted = planner(*question).document["activations_gib"]
     assert "traced" in traced["source"]
     assert traced["value"] == pytest.approx(counted["value"], rel=0.05)
 

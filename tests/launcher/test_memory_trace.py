@@ -20,11 +20,21 @@ def presets() -> dict[str, Decoder]:
     return {name: preset.architecture for name, preset in load_catalog().presets.items()}
 
 
-@pytest.mark.parametrize("precision", [Precision.BF16, Precision.FP16, Precision.FP32])
+@pytest.mark.parametrize(
+    ("precision", "autocast"),
+    [
+        pytest.param(Precision.BF16, False, id="bf16 weights"),
+        pytest.param(Precision.FP16, False, id="fp16 weights"),
+        pytest.param(Precision.FP32, False, id="fp32"),
+        pytest.param(Precision.BF16, True, id="autocast"),
+    ],
+)
 @pytest.mark.parametrize("name", ["cpu-smoke", "gpt-305m", "llama3-8b", "qwen3-0.6b"])
-def test_the_formula_counts_what_autograd_saves(presets: dict[str, Decoder], name: str, precision: Precision) -> None:
-    traced = traced_layer_bytes(presets[name], precision=precision)
-    counted = layer_activation_bytes(presets[name], precision=precision, repeats_kv_heads=True)
+def test_the_formula_counts_what_autograd_saves(
+    presets: dict[str, Decoder], name: str, precision: Precision, autocast: bool
+) -> None:
+    traced = traced_layer_bytes(presets[name], precision=precision, autocast=autocast)
+    counted = layer_activation_bytes(presets[name], precision=precision, autocast=autocast, repeats_kv_heads=True)
     assert counted == pytest.approx(traced, rel=0.005)
 
 
