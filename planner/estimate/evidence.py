@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 from planner.estimate.candidate import Candidate
@@ -62,26 +61,6 @@ def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> 
         return []
     best = max(found, key=lambda run: run.throughput.value).micro_batch
     return [run for run in found if run.micro_batch == best]
-
-
-def nearest_run(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> RunRecord | None:
-    """Return the run of the same workload that is nearest to the candidate.
-
-    The candidate's own accelerator first, then the run that the plan names, then the same strategy,
-    then the nearest number of accelerators.
-    """
-
-    def distance(run: RunRecord) -> tuple[bool, bool, bool, bool, float, str]:
-        return (
-            run.hardware.accelerator != candidate.accelerator.id,
-            run is not job.named_run,
-            run.strategy not in (None, candidate.strategy),
-            run.short_window,
-            abs(math.log(run.hardware.accelerators / candidate.accelerators)),
-            run.id,
-        )
-
-    return min((run for run in runs if same_workload(run, job)), key=distance, default=None)
 
 
 def training_peak_tflops(accelerator: Accelerator, precision: Precision | None) -> tuple[float | None, str | None]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.estimate.candidate import Candidate
-from planner.estimate.evidence import measured_runs, nearest_run
-from planner.estimate.first_model import NoPrediction, predict
+from planner.estimate.carry_over import nearest_run
+from planner.estimate.evidence import measured_runs
+from planner.estimate.first_model import predict
 from planner.estimate.fit import Fit, fit
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.prediction import NoPrediction
 from planner.model.catalog import Catalog
 from planner.model.plan import UserStep
 from planner.model.quantity import Basis
@@ -52,18 +54,17 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     found = measured_runs(catalog.runs.values(), job, candidate)
     if found:
         return _measured(found, job, candidate)
-    fitting = fit(job, candidate, nearest_run(catalog.runs.values(), job, candidate), catalog)
+    fitting = fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
     if fitting.fits is False:
         return _unknown(candidate, fitting, fitting.reason or "does not fit")
     prediction = predict(job, candidate, catalog)
     if isinstance(prediction, NoPrediction):
         return _unknown(candidate, fitting, f"no estimate: {prediction.reason}")
-    dates = [run.throughput.as_of for run in prediction.runs if run.throughput.as_of]
     return Speed(
         samples_per_s=prediction.samples_per_s,
         basis=prediction.basis,
         source=prediction.source,
-        as_of=min(dates, default=None),
+        as_of=prediction.as_of,
         strategy=candidate.strategy,
         fit=fitting,
         run_ids=tuple(run.id for run in prediction.runs),

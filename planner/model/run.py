@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.model.workload import Decoder, Precision, Strategy
+from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
 
 
 class RunHardware(Frozen):
@@ -26,6 +26,14 @@ class RunHardware(Frozen):
         return self.nodes * self.accelerators_per_node
 
 
+class Probe(Frozen):
+    """One short try of the search for a micro-batch, kept as evidence of how full the device is."""
+
+    micro_batch: Count
+    samples_per_s: Positive | None
+    """Null: out of memory."""
+
+
 class RunRecord(Frozen):
     """One run: what was trained, on what, how fast, and how that is known.
 
@@ -41,6 +49,12 @@ class RunRecord(Frozen):
     hardware: RunHardware
     strategy: Strategy | None
     precision: Precision | None
+    checkpointing: Checkpointing | None = None
+    compiled: bool | None = None
+    loss_chunks: Count | None = None
+    method: Literal["full", "lora"] | None = None
+    """All weights are trained, or low-rank adapters beside frozen ones."""
+    trained_parameters: Count | None = None
     micro_batch: Count | None
     global_batch: Count | None
     throughput: Quantity
@@ -51,7 +65,16 @@ class RunRecord(Frozen):
     repeats: tuple[Positive, ...] = ()
     """Throughput of each process restart, samples/s."""
     losses_first10: tuple[float | None, ...] = ()
-    """Of rank 0; null where a loss was not finite."""
+    """Mean over ranks; null where a loss was not finite."""
+    state_bytes: dict[str, int] = Field(default_factory=dict)
+    """Bytes of weights, gradients and optimizer states on the fullest rank, measured: the proof of the strategy."""
+    matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
+    """Work of the matrix products in one step of rank 0, by the type they were computed in: the proof of precision."""
+    sdpa_backend: Text | None = None
+    memory: dict[str, float | None] = Field(default_factory=dict)
+    """Of the hungriest rank, as the benchmark names it."""
+    probes: tuple[Probe, ...] = ()
+    """Every try of a search for the micro-batch, in order."""
     phases: dict[str, NonNegative] = Field(default_factory=dict)
     environment: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
     method_version: Count | None = None
@@ -101,6 +124,7 @@ class NodeResult(Frozen):
     error: str | None
     spec: dict[str, Any]
     parameters: Count | None
+    trained_parameters: Count | None = None
     world_size: Count
     nodes: Count
     devices_per_node: Count
@@ -112,6 +136,9 @@ class NodeResult(Frozen):
     steps: int
     step_seconds: tuple[Positive, ...]
     window_s: NonNegative
+    rank_step_seconds: tuple[NonNegative, ...] = ()
+    rank_work_seconds: tuple[NonNegative, ...] = ()
+    data_wait_s: NonNegative | None = None
     samples: int
     tokens: int
     padding_tokens: int

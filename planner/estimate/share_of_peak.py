@@ -1,0 +1,114 @@
+"""The first model, without a run of the same workload: from the FLOP rate of another one, or a share of the peak."""
+
+from __future__ import annotations
+
+from planner.estimate.candidate import Candidate
+from planner.estimate.evidence import training_peak_tflops
+from planner.estimate.flops import flops_per_token, parameters
+from planner.estimate.interval import Interval
+from planner.estimate.job import Job
+from planner.estimate.prediction import NoPrediction, Prediction
+from planner.estimate.scaling import Scaling, scaling_of
+from planner.model.catalog import Catalog
+from planner.model.quantity import Basis
+from planner.model.run import RunRecord
+from planner.model.workload import Decoder
+
+OTHER_WORKLOAD_FACTOR = 3.0
+PRIOR_MFU = 0.40
+PRIOR_MFU_FACTOR = 2.2
+"""Published MFU on dense decoders runs from 0.18 to 0.69; a constant MFU has p90 error 63 %."""
+ASSUMED_MFU_FACTOR = 1.5
+SMALLEST_MODELLED_PARAMETERS = 5e7
+"""Below it kernel launches decide on an accelerator, and this model does not know them."""
+
+
+def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | None:
+    """Compute throughput = FLOP/s that another workload reached on this machine / FLOPs per sample of this one.
+
+    On accelerators only networks large enough to load them count, and only in the job's precision.
+    """
+    if job.decoder is None or job.seq_len is None:
+        return None
+    here = [run for run in catalog.runs.values() if _says_something(run, job, candidate)]
+    run = max(
+        here,
+        key=lambda found: (
+            not found.short_window,
+            found.strategy in (None, candidate.strategy),
+            found.parameters or 0,
+            found.id,
+        ),
+        default=None,
+    )
+    if run is None or run.architecture is None or run.seq_len is None:
+        return None
+    there = flops_per_token(run.architecture, seq_len=run.seq_len, convention=job.convention) * run.seq_len
+    per_sample = flops_per_token(job.decoder, seq_len=job.seq_len, convention=job.convention) * job.seq_len
+    rate = run.throughput.value * there / per_sample
+    source = (
+        f"first model from run {run.id}: {run.throughput.value:.6g} samples/s of {run.workload} x "
+        f"{there / 1e12:.5g}/{per_sample / 1e12:.5g} TFLOP per sample ({job.convention.value})"
+    )
+    precision = run.precision.value if run.precision else "an unstated precision"
+    return Prediction(
+        samples_per_s=Interval.within_factor(rate, OTHER_WORKLOAD_FACTOR),
+        basis=Basis.MODELLED,
+        source=source,
+        as_of=run.throughput.as_of,
+        runs=(run,),
+        notes=(f"carried over from another network, measured in {precision}",),
+    )
+
+
+def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
+    """Compute throughput = accelerators x dense peak x MFU x scaling share / FLOPs per sample.
+
+    An MFU that the plan assumes is taken for the whole cluster; the prior is one accelerator's, so it is scaled.
+    """
+    assert job.decoder is not None
+    assert job.seq_len is not None
+    target = candidate.accelerator
+    peak, note = training_peak_tflops(target, job.precision)
+    if peak is None:
+        return NoPrediction(f"the peak of {target.id} is not known: measure the workload there")
+    if job.mfu is None and _too_small(job.decoder):
+        return NoPrediction(
+            f"a network of {parameters(job.decoder):,} parameters is bound by kernel launches on {target.id}, "
+            "which the first model does not know: measure it there"
+        )
+    mfu, factor, scaled = PRIOR_MFU, PRIOR_MFU_FACTOR, scaling_of(candidate)
+    if job.mfu is not None:
+        mfu, factor, scaled = job.mfu, ASSUMED_MFU_FACTOR, Scaling(1.0, 1.0)
+    per_token = flops_per_token(job.decoder, seq_len=job.seq_len, convention=job.convention)
+    rate = candidate.accelerators * peak * 1e12 * mfu * scaled.share / per_token / job.seq_len
+    precision = job.precision.value if job.precision else "16-bit"
+    source = (
+        f"{'first model' if job.mfu is None else 'MFU assumed by the plan'}: {candidate.accelerators}x {peak:g} "
+        f"TFLOP/s ({precision} peak of {target.id}) x {mfu:g} MFU"
+        f"{f' x {scaled.share:.4g} of linear scaling' if scaled.share != 1 else ''}"
+        f" / {per_token / 1e9:.5g} GFLOP per token ({job.convention.value}) / {job.seq_len} tokens per sample"
+    )
+    return Prediction(
+        samples_per_s=Interval.within_factor(rate, factor * scaled.factor),
+        basis=Basis.MODELLED if job.mfu is None else Basis.ASSUMED,
+        source=source,
+        as_of=target.as_of,
+        notes=(note,) if note else (),
+    )
+
+
+def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
+    hardware = run.hardware
+    if hardware.node != candidate.node.id or hardware.accelerators != candidate.accelerators:
+        return False
+    if run.architecture is None or run.seq_len is None:
+        return False
+    if hardware.accelerator == "CPU":
+        return True
+    same_precision = None in (run.precision, job.precision) or run.precision is job.precision
+    return same_precision and not _too_small(run.architecture)
+
+
+def _too_small(decoder: Decoder) -> bool:
+    return parameters(decoder) < SMALLEST_MODELLED_PARAMETERS
