@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,19 @@ from launcher.batch_search import BatchSearch, search_micro_batch
 from launcher.collect import record_of
 from launcher.local import run_local
 from planner.errors import NodeError
-from planner.model.run import RunRecord
-from planner.model.workload import Precision, Preset, Strategy, Window
+from planner.model.run import Probe, RunRecord
+from planner.model.workload import Checkpointing, Precision, Preset, Strategy, Window
 
 PROBE_WINDOW = Window(min_warmup_steps=3, min_warmup_s=0.0, max_warmup_s=20.0, min_steps=5, min_s=1.0, max_s=20.0)
+
+
+@dataclass(frozen=True)
+class LoraSettings:
+    """Train adapters of this rank beside frozen weights; `targets` are the spec's names of linear maps."""
+
+    rank: int = 16
+    alpha: float = 32.0
+    targets: tuple[str, ...] = ("query", "key", "value", "out")
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,11 @@ class Settings:
     search_micro_batch: bool = False
     repeats: int = 1
     quick: bool = False
+    checkpointing: Checkpointing = Checkpointing.NONE
+    compile: bool = False
+    loss_chunks: int = 1
+    lora: LoraSettings | None = None
+    """None: all weights are trained."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +66,11 @@ def spec_of(preset: Preset, settings: Settings, *, micro_batch: int, window: Win
         "precision": (settings.precision or preset.precision).value,
         "seed": 0,
         "window": window.model_dump(mode="json"),
+        "checkpointing": settings.checkpointing.value,
+        "compile": settings.compile,
+        "loss_chunks": settings.loss_chunks,
+        "method": "full" if settings.lora is None else "lora",
+        "lora": None if settings.lora is None else asdict(settings.lora) | {"targets": list(settings.lora.targets)},
     }
 
 
@@ -63,8 +82,9 @@ def benchmark(
     The files of every start stay in `work_dir` as evidence. Raises NodeError where nothing was measured.
     """
     micro_batch = settings.micro_batch or preset.micro_batch
+    probes: tuple[Probe, ...] = ()
     if settings.search_micro_batch:
-        micro_batch = _search(preset, settings, work_dir=work_dir, talk=talk)
+        micro_batch, probes = _search(preset, settings, work_dir=work_dir, talk=talk)
     window = preset.quick_window if settings.quick else preset.window
     spec = spec_of(preset, settings, micro_batch=micro_batch, window=window)
     results = []
@@ -82,10 +102,10 @@ def benchmark(
                 timeout_s=_patience_s(window),
             )
         )
-    return record_of(results, aliases=aliases, where=str(work_dir))
+    return record_of(results, aliases=aliases, probes=probes, where=str(work_dir))
 
 
-def _search(preset: Preset, settings: Settings, *, work_dir: Path, talk: Talk) -> int:
+def _search(preset: Preset, settings: Settings, *, work_dir: Path, talk: Talk) -> tuple[int, tuple[Probe, ...]]:
     def probe(micro_batch: int) -> float | None:
         spec = spec_of(preset, settings, micro_batch=micro_batch, window=PROBE_WINDOW)
         result = run_local(
@@ -105,7 +125,8 @@ def _search(preset: Preset, settings: Settings, *, work_dir: Path, talk: Talk) -
     if found.chosen is None:
         raise NodeError(f"{preset.name} does not fit this machine even at micro-batch 1.")
     talk.say(f"micro-batch {found.chosen} is the smallest within 3 % of the best")
-    return found.chosen
+    probes = tuple(Probe(micro_batch=tried, samples_per_s=rate) for tried, rate in found.probes)
+    return found.chosen, probes
 
 
 def _patience_s(window: Window) -> float:

@@ -12,18 +12,24 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from launcher.verdict import problems_of, restart_problems
 from planner.errors import InputError, NodeError
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.model.run import NodeResult, RunHardware, RunRecord
-from planner.model.workload import Decoder, Precision, Strategy
+from planner.model.run import NodeResult, Probe, RunHardware, RunRecord
+from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
 
-STEADY_CV = 0.03
 SHORT_WINDOW_S = 10.0
 GOOD_ENDS = ("completed", "not_steady")
 
 
-def record_of(results: Sequence[Mapping[str, Any]], *, aliases: Mapping[str, str], where: str = "result") -> RunRecord:
-    """Join the process restarts of one benchmark into one record.
+def record_of(
+    results: Sequence[Mapping[str, Any]],
+    *,
+    aliases: Mapping[str, str],
+    probes: Sequence[Probe] = (),
+    where: str = "result",
+) -> RunRecord:
+    """Join the process restarts of one benchmark into one record, with the probes that led to its micro-batch.
 
     throughput = median over restarts of samples / window_s; its range spans the restarts.
     `aliases` maps the names that drivers report to accelerator ids.
@@ -50,6 +56,11 @@ def record_of(results: Sequence[Mapping[str, Any]], *, aliases: Mapping[str, str
         ),
         strategy=Strategy(spec["strategy"]),
         precision=Precision(spec["precision"]),
+        checkpointing=Checkpointing(spec.get("checkpointing", "none")),
+        compiled=bool(spec.get("compile", False)),
+        loss_chunks=int(spec.get("loss_chunks", 1)),
+        method=spec.get("method", "full"),
+        trained_parameters=first.trained_parameters,
         micro_batch=int(spec["micro_batch"]),
         global_batch=first.global_batch,
         throughput=Quantity(
@@ -66,11 +77,16 @@ def record_of(results: Sequence[Mapping[str, Any]], *, aliases: Mapping[str, str
         wall_seconds=seconds,
         repeats=rates,
         losses_first10=first.losses_first10,
+        state_bytes=first.state_bytes,
+        matmul_flops_by_dtype=first.matmul_flops_by_dtype,
+        sdpa_backend=first.sdpa_backend,
+        memory=first.memory,
+        probes=tuple(probes),
         phases=first.phases,
         environment=first.environment | {"machine": machine_name(first)},
         method_version=first.method_version,
         short_window=any(result.window_s < SHORT_WINDOW_S for result in parsed),
-        verdict=tuple(dict.fromkeys(problem for result in parsed for problem in _problems(result))),
+        verdict=tuple(dict.fromkeys([*_problems(parsed, probes), *restart_problems(rates)])),
     )
 
 
@@ -103,20 +119,15 @@ def _parse(result: Mapping[str, Any], *, where: str) -> NodeResult:
     return parsed
 
 
-def _problems(result: NodeResult) -> list[str]:
-    """List what makes a run hard to believe, in plain words."""
-    problems = []
-    if not result.warmup_steady:
-        problems.append("the warm-up never became steady, so the speed may still be changing")
-    if len(result.step_seconds) > 1:
-        cv = statistics.stdev(result.step_seconds) / statistics.mean(result.step_seconds)
-        if cv > STEADY_CV:
-            problems.append(
-                f"step times scatter by {cv:.0%} (coefficient of variation; up to {STEADY_CV:.0%} is steady)"
-            )
-    if None in result.losses_first10 or result.loss_last is None:
-        problems.append("the loss is not finite: the training did not work")
-    return problems
+def _problems(results: Sequence[NodeResult], probes: Sequence[Probe]) -> list[str]:
+    """Return every start's problems; of several starts each names its own."""
+    if len(results) == 1:
+        return problems_of(results[0], probes)
+    return [
+        f"start {number}: {problem}"
+        for number, result in enumerate(results, start=1)
+        for problem in problems_of(result, probes)
+    ]
 
 
 def _accelerator(result: NodeResult, aliases: Mapping[str, str]) -> str:

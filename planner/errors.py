@@ -5,7 +5,6 @@ PlannerError             1  our own fault; asks for a report
 |  |- NotFoundError      2  a name (run, site, offer, workload) that no catalog knows
 |  |- StoreError         2  the workspace cannot be read or written
 |  `- MissingExtraError  2  a part of the planner that is not installed
-|- NoFeasiblePlanError   3  an answer, not a crash: no option meets the limits
 `- NodeError             4  a machine or a provider failed
 """
 
@@ -15,6 +14,8 @@ import difflib
 from collections.abc import Iterable
 
 EXIT_DONE = 0
+EXIT_NOTHING_FEASIBLE = 3
+"""Not an error but an answer: no option meets the limits; the document says which binds and which is nearest."""
 EXIT_INTERRUPTED = 130
 
 
@@ -69,13 +70,6 @@ class MissingExtraError(InputError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} is not installed.", fix=f"Install it with: pip install 'training-planner[{extra}]'")
-
-
-class NoFeasiblePlanError(PlannerError):
-    """No option meets the limits: which limit binds, and the nearest option."""
-
-    kind = "no_feasible_plan"
-    exit_code = 3
 
 
 class NodeError(PlannerError):

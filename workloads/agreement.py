@@ -52,7 +52,15 @@ class Agreement:
 
     def mean_over_ranks(self, values: Sequence[float]) -> List[float]:
         """Return the mean of each value; not finite where one rank's value is not."""
-        return [total / self._world_size for total in self._joined(values, dist.ReduceOp.SUM)]
+        return [total / self._world_size for total in self.sum_over_ranks(values)]
+
+    def sum_over_ranks(self, values: Sequence[float]) -> List[float]:
+        """Return the sum of each value."""
+        return self._joined(values, dist.ReduceOp.SUM)
+
+    def of_every_rank(self, value: float) -> List[float]:
+        """Return every rank's value, in the order of ranks."""
+        return self.sum_over_ranks([value if rank == self._rank else 0.0 for rank in range(self._world_size)])
 
     def wait_for_all(self) -> None:
         """Return when every rank has come here and every device is idle."""

@@ -11,6 +11,7 @@ from typing import List, Tuple
 import torch
 from torch import Tensor
 
+from workloads.models import NO_TARGET
 from workloads.spec import Spec
 
 POOL_STEPS = 16  # steps after which the data repeats; about 1 MiB a device at micro-batch 2 and 2,048 tokens
@@ -30,10 +31,15 @@ class SyntheticTokens:
             ]
             for step in range(POOL_STEPS)
         ]
+        self._padding = [sum(_without_target(targets) for _, targets in step) for step in self._steps]
 
     def micro_batches(self, step: int) -> List[Batch]:
         """Return the (inputs, targets) of one optimizer step, `grad_accumulation` pairs, already on the device."""
         return self._steps[step % POOL_STEPS]
+
+    def padding_tokens(self) -> List[int]:
+        """Return this rank's positions without a target in each of POOL_STEPS steps; counted, not assumed."""
+        return self._padding
 
 
 def _micro_batch(spec: Spec, step: int, micro_step: int, rank: int, world_size: int, device: torch.device) -> Batch:
@@ -52,3 +58,7 @@ def sequence(spec: Spec, number: int) -> Tensor:
     uniform = torch.rand(spec.seq_len + 1, generator=generator, dtype=torch.float64)
     tokens = float(spec.architecture.vocab) ** uniform
     return tokens.long().clamp_(1, spec.architecture.vocab) - 1
+
+
+def _without_target(targets: Tensor) -> int:
+    return int((targets == NO_TARGET).sum())

@@ -11,7 +11,7 @@ import math
 import resource
 import sys
 import time
-from typing import Dict, Iterator, List, Optional
+from typing import Callable, Dict, Iterator, List, Optional
 
 import torch
 from torch import Tensor
@@ -20,6 +20,7 @@ from workloads import failure, window
 from workloads.agreement import INTERRUPTED, Agreement
 from workloads.data import Batch, SyntheticTokens
 from workloads.environment import GIB
+from workloads.own_speed import own_work_seconds
 from workloads.probes import Witness
 from workloads.result import MEASURE, WARMUP, Record
 from workloads.spec import Spec
@@ -38,6 +39,7 @@ class TrainingLoop:
         *,
         spec: Spec,
         strategy: Strategy,
+        compile_model: Optional[Callable[[], None]],
         data: SyntheticTokens,
         agreement: Agreement,
         record: Record,
@@ -45,18 +47,25 @@ class TrainingLoop:
         device: torch.device,
     ) -> None:
         self._spec, self._strategy, self._data = spec, strategy, data
+        self._compile_model = compile_model
         self._agreement, self._record, self._device = agreement, record, device
         self._clock = StepClock(device)
-        self._global_batch = spec.global_batch(world_size)
+        self._step_tokens = spec.global_batch(world_size) * spec.seq_len
+        self._world_padding: List[float] = []
+        self._data_wait_s = 0.0
         self._steps_run = 0
-        self._steps_logged = 0
+        self._steps_on_record = 0
+        self._steps_read = 0
         self._first_losses: List[Tensor] = []
         self._last_loss: Optional[Tensor] = None
 
     def run(self) -> str:
         """Run all phases and return the exit reason; facts go to the record as they become known."""
-        first_step_s = self._first_step()
-        interrupted = self._warm_up(first_step_s)
+        self._world_padding = self._agreement.sum_over_ranks([float(count) for count in self._data.padding_tokens()])
+        self._log(WARMUP, [self._first_step()])
+        if self._compile_model is not None:
+            self._log(WARMUP, [self._compiled_step(self._compile_model)])
+        interrupted = self._warm_up()
         self._note_losses()
         if interrupted:
             return failure.INTERRUPTED
@@ -72,12 +81,15 @@ class TrainingLoop:
         return failure.COMPLETED if self._record.document["warmup_steady"] else failure.NOT_STEADY
 
     def _first_step(self) -> float:
-        """Return the seconds of the first step: lazy set-up of libraries, and our look at what it runs and holds."""
+        """Return the seconds of the first step: lazy set-up of libraries, and our look at what it runs and holds.
+
+        Always eager: a compiled step shows its operators to nobody.
+        """
         start_s = time.perf_counter()
         with Witness() as witness:
             loss = self._strategy.backward(self._next_micro_batches())
-            gradient_bytes = state_bytes(self._strategy)[GRADIENT_BYTES]
-            self._strategy.update()
+        gradient_bytes = state_bytes(self._strategy)[GRADIENT_BYTES]
+        self._strategy.update()
         synchronise(self._device)
         seconds = time.perf_counter() - start_s
         self._step_done(loss)
@@ -91,13 +103,22 @@ class TrainingLoop:
         self._record.phases["first_step_s"] = seconds
         return seconds
 
-    def _warm_up(self, first_step_s: float) -> bool:
+    def _compiled_step(self, compile_model: Callable[[], None]) -> float:
+        """Return the seconds of the second step, in which everything is compiled: the first one had to be seen."""
+        start_s = time.perf_counter()
+        compile_model()
+        self._step()
+        synchronise(self._device)
+        seconds = time.perf_counter() - start_s
+        self._record.phases["compile_s"] = seconds
+        return seconds
+
+    def _warm_up(self) -> bool:
         """Run until steady or out of time; return whether it was interrupted."""
-        self._log(WARMUP, [first_step_s])
         self._agreement.wait_for_all()
         start_s = time.perf_counter()
         self._clock.start()
-        self._steps_logged = 0
+        self._steps_read = 0
 
         def decide() -> int:
             seconds = self._read_clock(WARMUP)
@@ -125,14 +146,21 @@ class TrainingLoop:
             self._agreement.wait_for_all()
             start_s = time.perf_counter()
             self._clock.start()
-            self._steps_logged = 0
+            self._steps_read = 0
+            self._data_wait_s = 0.0
             interrupted = self._run_blocks(decide)
             synchronise(self._device)
             wall_s = time.perf_counter() - start_s
         self._read_clock(MEASURE, to_the_end=True)
-        window_s = self._agreement.max_over_ranks([wall_s])[0]
-        self._record.phases["measure_s"] = window_s
-        self._record.set_window(window_s)
+        rank_walls_s = self._agreement.of_every_rank(wall_s)
+        steps = max(1, self._clock.steps_started)
+        self._record.document.update(
+            rank_work_seconds=self._agreement.of_every_rank(own_work_seconds(self._device)),
+            rank_step_seconds=[rank_wall_s / steps for rank_wall_s in rank_walls_s],
+            data_wait_s=self._agreement.max_over_ranks([self._data_wait_s])[0],
+        )
+        self._record.phases["measure_s"] = max(rank_walls_s)
+        self._record.set_window(max(rank_walls_s))
         return interrupted
 
     def _run_blocks(self, decide: window.Decision) -> bool:
@@ -148,7 +176,10 @@ class TrainingLoop:
         self._step_done(self._strategy.step(self._next_micro_batches()))
 
     def _next_micro_batches(self) -> List[Batch]:
-        return self._data.micro_batches(self._steps_run)
+        start_s = time.perf_counter()
+        micro_batches = self._data.micro_batches(self._steps_run)
+        self._data_wait_s += time.perf_counter() - start_s
+        return micro_batches
 
     def _step_done(self, loss: Tensor) -> None:
         self._steps_run += 1
@@ -158,13 +189,15 @@ class TrainingLoop:
 
     def _read_clock(self, phase: str, *, to_the_end: bool = False) -> List[float]:
         seconds = self._clock.read(to_the_end=to_the_end)
-        self._log(phase, seconds[self._steps_logged :])
-        self._steps_logged = len(seconds)
+        self._log(phase, seconds[self._steps_read :])
+        self._steps_read = len(seconds)
         return seconds
 
     def _log(self, phase: str, step_seconds: List[float]) -> None:
-        tokens = self._global_batch * self._spec.seq_len
-        self._record.add_steps(phase, step_seconds, tokens_per_step=tokens)
+        steps = range(self._steps_on_record, self._steps_on_record + len(step_seconds))
+        padding = [int(self._world_padding[step % len(self._world_padding)]) for step in steps]
+        self._record.add_steps(phase, step_seconds, tokens=[self._step_tokens - count for count in padding])
+        self._steps_on_record += len(step_seconds)
 
     def _note_losses(self) -> None:
         assert self._last_loss is not None
@@ -176,8 +209,8 @@ class TrainingLoop:
         return all(math.isfinite(loss) for loss in self._losses)
 
     def _note_memory(self) -> None:
-        """Peak of the hungriest rank over the whole run."""
-        facts = _device_memory(self._device)
+        """Peak of the hungriest rank over the whole run, beside what was noted before it."""
+        facts = {**self._record.document["memory"], **_device_memory(self._device)}
         self._record.document["memory"] = dict(zip(facts, self._agreement.max_over_ranks(list(facts.values()))))
 
 
@@ -186,6 +219,7 @@ def _device_memory(device: torch.device) -> Dict[str, float]:
         return {
             "peak_allocated_gib": torch.cuda.max_memory_allocated(device) / GIB,
             "peak_reserved_gib": torch.cuda.max_memory_reserved(device) / GIB,
+            "allocator_retries": float(torch.cuda.memory_stats(device)["num_alloc_retries"]),
             "device_gib": torch.cuda.get_device_properties(device).total_memory / GIB,
         }
     unit_bytes = 1 if sys.platform == "darwin" else 1024  # getrusage(2): KiB on Linux, bytes on macOS

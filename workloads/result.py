@@ -68,6 +68,7 @@ class Record:
             "error": None,
             "spec": {},
             "parameters": None,
+            "trained_parameters": None,
             "world_size": world_size,
             "nodes": world_size // devices_per_node,
             "devices_per_node": devices_per_node,
@@ -79,6 +80,9 @@ class Record:
             "steps": 0,
             "step_seconds": [],
             "window_s": 0.0,
+            "rank_step_seconds": [],
+            "rank_work_seconds": [],
+            "data_wait_s": None,
             "samples": 0,
             "tokens": 0,
             "padding_tokens": 0,
@@ -105,26 +109,27 @@ class Record:
         phases: Dict[str, float] = self.document["phases"]
         return phases
 
-    def add_steps(self, phase: str, step_seconds: Sequence[float], *, tokens_per_step: int) -> None:
-        """Append rank 0's steps to the jsonl, in order, and keep the measured ones."""
+    def add_steps(self, phase: str, step_seconds: Sequence[float], *, tokens: Sequence[int]) -> None:
+        """Append rank 0's steps and the world's real tokens in each to the jsonl, and keep the measured ones."""
         if not self._writes or not step_seconds:
             return
         lines = []
-        for seconds in step_seconds:
+        for seconds, real_tokens in zip(step_seconds, tokens):
             self._steps += 1
-            row = {"step": self._steps, "phase": phase, "seconds": round(seconds, 9), "tokens": tokens_per_step}
+            row = {"step": self._steps, "phase": phase, "seconds": round(seconds, 9), "tokens": real_tokens}
             lines.append(json.dumps(row) + "\n")
         with steps_file(self.out).open("a", encoding="utf-8") as file:
             file.write("".join(lines))
         if phase == MEASURE:
             self.document["step_seconds"].extend(step_seconds)
+            self.document["tokens"] += sum(tokens)
 
     def set_window(self, window_s: float) -> None:
-        """Note the window: samples = steps * global batch, tokens = samples * seq_len (all real, none padding)."""
+        """Note the window: samples = steps * global batch; what of samples * seq_len was no real token is padding."""
         steps = len(self.document["step_seconds"])
         samples = steps * self.document["global_batch"]
-        tokens = samples * self.document["spec"]["seq_len"]
-        self.document.update(steps=steps, window_s=window_s, samples=samples, tokens=tokens)
+        padding_tokens = samples * self.document["spec"]["seq_len"] - self.document["tokens"]
+        self.document.update(steps=steps, window_s=window_s, samples=samples, padding_tokens=padding_tokens)
 
     def set_losses(self, first: List[float], last: Optional[float]) -> None:
         """Note the mean loss over ranks of the first ten steps, and of the last."""

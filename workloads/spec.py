@@ -11,13 +11,14 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, Mapping, Tuple, Type, TypeVar, get_type_hints
+from typing import Any, Dict, Mapping, Optional, Tuple, Type, TypeVar, get_type_hints
 
 SCHEMA_VERSION = 1
 KIND = "spec"
 
 STRATEGIES = ("ddp", "fsdp2", "zero1", "zero2", "zero3")
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
+LORA_TARGETS = ("query", "key", "value", "out", "gate", "up", "down")
 
 CHOICES: Dict[str, Tuple[str, ...]] = {
     "mlp": ("gelu", "swiglu"),
@@ -25,6 +26,9 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "positions": ("learned", "rope"),
     "strategy": STRATEGIES,
     "precision": PRECISIONS,
+    "checkpointing": ("none", "selective", "full"),
+    "method": ("full", "lora"),
+    "targets": LORA_TARGETS,
 }
 MAY_BE_ZERO = ("seed", "min_warmup_steps", "min_warmup_s", "min_s")
 SHORT_WINDOW_S = 10.0
@@ -76,8 +80,20 @@ class Window:
 
 
 @dataclass(frozen=True)
+class Lora:
+    """Low-rank adapters beside the linear maps named by `targets`, the same ones in every block."""
+
+    rank: int
+    alpha: float
+    targets: Tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Spec:
-    """One benchmark run. `micro_batch` is sequences per device and forward pass."""
+    """One benchmark run. `micro_batch` is sequences per device and forward pass.
+
+    Keys with a value here came later than the first specs and may be left out: that is what those specs meant.
+    """
 
     workload: str
     architecture: Architecture
@@ -88,6 +104,11 @@ class Spec:
     precision: str
     seed: int
     window: Window
+    checkpointing: str = "none"
+    compile: bool = False
+    loss_chunks: int = 1
+    method: str = "full"
+    lora: Optional[Lora] = None
 
     def global_batch(self, world_size: int) -> int:
         """Sequences in one optimizer step of the whole world: micro_batch * grad_accumulation * world_size."""
@@ -133,7 +154,10 @@ def from_json(document: Mapping[str, Any], *, where: str = "spec.json") -> Spec:
 
 def to_json(spec: Spec) -> Dict[str, Any]:
     """Return the document that `from_json` reads back as the same Spec."""
-    return {"schema_version": SCHEMA_VERSION, "kind": KIND, **dataclasses.asdict(spec)}
+    document: Dict[str, Any] = {"schema_version": SCHEMA_VERSION, "kind": KIND, **dataclasses.asdict(spec)}
+    if spec.lora is not None:
+        document["lora"]["targets"] = list(spec.lora.targets)
+    return document
 
 
 def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Section:
@@ -141,23 +165,36 @@ def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Sec
     unknown = [key for key in body if key not in types]
     if unknown:
         raise SpecError(f"{where}: {unknown[0]}: is not a known key. Known: {', '.join(types)}.")
-    missing = [key for key in types if key not in body]
+    may_be_left_out = [field.name for field in dataclasses.fields(section) if field.default is not dataclasses.MISSING]  # type: ignore[arg-type]
+    missing = [key for key in types if key not in body and key not in may_be_left_out]
     if missing:
         raise SpecError(f"{where}: {missing[0]}: is missing. Add it; no setting has a silent default.")
-    return section(**{key: _value(key, body[key], types[key], f"{where}: {key}") for key in types})
+    return section(**{key: _value(key, body[key], types[key], f"{where}: {key}") for key in types if key in body})
 
 
 def _value(key: str, value: Any, expected: Any, where: str) -> Any:
-    if expected in (Architecture, Window):
+    if expected == Optional[Lora]:
+        if value is None:
+            return None
+        expected = Lora
+    if expected in (Architecture, Window, Lora):
         if not isinstance(value, dict):
             raise SpecError(f"{where}: {value!r} is not an object. Write {{...}}.")
         return _section(expected, value, where)
+    if expected == Tuple[str, ...]:
+        if not isinstance(value, list) or not value:
+            raise SpecError(f'{where}: {value!r} is not a list of texts. Write ["..."].')
+        return tuple(_text(key, text, where) for text in value)
     if expected is str:
         return _text(key, value, where)
     if expected is bool:
         if not isinstance(value, bool):
             raise SpecError(f"{where}: {value!r} is not a truth value. Write true or false.")
         return value
+    return _number(key, value, expected, where)
+
+
+def _number(key: str, value: Any, expected: Any, where: str) -> Any:
     if expected is int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise SpecError(f"{where}: {value!r} is not a whole number. Write plain digits.")
@@ -189,9 +226,20 @@ def _check_consistency(spec: Spec, where: str) -> None:
         raise SpecError(
             f"{where}: seq_len: {spec.seq_len} is longer than architecture.max_positions {architecture.max_positions}."
         )
+    _check_training(spec, where)
     if window.max_warmup_s < window.min_warmup_s:
         raise SpecError(
             f"{where}: window: max_warmup_s: {window.max_warmup_s} is below min_warmup_s {window.min_warmup_s}."
         )
     if window.max_s < window.min_s:
         raise SpecError(f"{where}: window: max_s: {window.max_s} is below min_s {window.min_s}.")
+
+
+def _check_training(spec: Spec, where: str) -> None:
+    if (spec.method == "lora") != (spec.lora is not None):
+        wanted = "give rank, alpha and targets" if spec.method == "lora" else 'write method "lora", or take it out'
+        raise SpecError(f"{where}: lora: does not go with method {spec.method!r}. Please {wanted}.")
+    if spec.lora is not None and "gate" in spec.lora.targets and spec.architecture.mlp != "swiglu":
+        raise SpecError(f"{where}: lora: targets: 'gate' is in no {spec.architecture.mlp} mlp.")
+    if spec.loss_chunks > spec.micro_batch * spec.seq_len:
+        raise SpecError(f"{where}: loss_chunks: {spec.loss_chunks} is more than micro_batch x seq_len.")

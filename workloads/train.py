@@ -10,7 +10,7 @@ import argparse
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Dict, Mapping, Optional, Sequence
 
 from workloads import environment, failure
 from workloads.failure import RunError
@@ -85,7 +85,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     record.document["environment"].update(environment.describe_torch())
     _check_build(device)
     backend = "nccl" if device.type == "cuda" else "gloo"
-    record.document.update(device_type=device.type, backend=backend)
+    record.document.update(device_type=device.type, backend=backend, memory=_memory_in_use(device))
     dist.init_process_group(backend, device_id=device if device.type == "cuda" else None)
 
     from workloads.agreement import Agreement
@@ -97,11 +97,16 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
 
     precision = Precision(spec.precision, device)
     precision.set_global_flags()
-    model = build_on_meta(spec.architecture, seq_len=spec.seq_len)
-    record.document.update(parameters=count_parameters(model), tf32_allowed=tf32_allowed())
+    model = build_on_meta(spec)
+    record.document.update(
+        parameters=count_parameters(model),
+        trained_parameters=count_parameters(model, trained_only=True),
+        tf32_allowed=tf32_allowed(),
+    )
     loop = TrainingLoop(
         spec=spec,
         strategy=load(spec.strategy)(model, spec, precision, device),
+        compile_model=model.compile_parts if spec.compile else None,
         data=SyntheticTokens(spec, rank=world.rank, world_size=world.world_size, device=device),
         agreement=Agreement(rank=world.rank, world_size=world.world_size, device=device, stop_requested=stop.requested),
         record=record,
@@ -141,6 +146,16 @@ def _device(world: World) -> torch.device:
         )
     torch.cuda.set_device(world.local_rank)
     return torch.device("cuda", world.local_rank)
+
+
+def _memory_in_use(device: torch.device) -> Dict[str, float]:
+    """Return the device memory in use before anything of ours lies there: our context, and other processes."""
+    import torch
+
+    if device.type != "cuda":
+        return {}
+    free_bytes, total_bytes = torch.cuda.mem_get_info(device)
+    return {"in_use_before_gib": (total_bytes - free_bytes) / environment.GIB}
 
 
 def _check_build(device: torch.device) -> None:

@@ -32,7 +32,7 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
     """Read the bundled catalogs and layer the workspace on top.
 
     The workspace has the same folders and files; a node, site, accelerator or workload of its own replaces the bundled
-    one of the same id, its prices come first, and its runs are added (an id that is bundled is an error).
+    one of the same id, its prices and defaults are preferred, and its runs are added (a bundled id is an error).
     """
     if workspace is not None and workspace.exists() and not workspace.is_dir():
         raise StoreError(f"{workspace}: the workspace is a file, not a folder.", fix="Name a folder with PLANNER_HOME.")
@@ -51,12 +51,13 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
     return Catalog(
         accelerators=_layered(Accelerator, roots, "accelerators.csv"),
         nodes=_layered(Node, roots, "nodes.csv"),
-        prices=tuple(price for layer in reversed(roots) for price in _prices(layer / "prices")),
+        prices=tuple(_prices(root / "prices")),
+        own_prices=() if workspace is None else tuple(_prices(workspace / "prices")),
         sites=_layered_sites(roots),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),
-        defaults=read_model(Defaults, root / "defaults.yaml"),
+        defaults=read_model(Defaults, _last_file(roots, "defaults.yaml")),
     )
 
 
@@ -80,6 +81,10 @@ def read_run(path: Path) -> RunRecord:
     """Read one RunRecord."""
     text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES)
     return parse_model(RunRecord, parse_mapping(text, where=str(path)), where=str(path), text=text)
+
+
+def _last_file(roots: Sequence[Path], name: str) -> Path:
+    return next((layer / name for layer in reversed(roots) if (layer / name).is_file()), roots[0] / name)
 
 
 def _yaml_files(folder: Path) -> list[Path]:

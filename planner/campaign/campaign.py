@@ -56,8 +56,8 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
 
 
 def _finish(start: date, hours: Quantity) -> date:
-    """Return the day on which it ends; a campaign of thousands of years ends on the calendar's last day."""
-    days = math.ceil(hours.value / HOURS_PER_DAY)
+    """Return the day on which it ends, counting from the morning of the first; at most the calendar's last day."""
+    days = max(0, math.ceil(hours.value / HOURS_PER_DAY) - 1)
     return start + timedelta(days=min(days, (date.max - start).days))
 
 

@@ -12,7 +12,7 @@ import typer
 
 from planner.errors import InputError, PlannerError
 from planner.model.base import Frozen
-from planner.present.table import WRITERS, Row
+from planner.present.table import NOTES, WRITERS, Row
 
 
 class Format(StrEnum):
@@ -88,8 +88,12 @@ def _print_terminal_table(rows: Sequence[Row], title: str) -> None:
     from rich.table import Table
 
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for column in rows[0] if rows else ():
+    columns = [column for column in (rows[0] if rows else ()) if column != NOTES]
+    for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*row.values())
+        table.add_row(*(row[column] for column in columns))
     Console(width=None if sys.stdout.isatty() else WIDE_COLUMNS).print(table, markup=False)
+    for row in rows:
+        if row.get(NOTES):
+            print(f"{row['option']}: {row[NOTES]}")

@@ -10,7 +10,7 @@ import typer
 
 from planner import use_cases
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
-from planner.errors import NoFeasiblePlanError
+from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.answer import Assumption, ComparisonDocument
 from planner.present.table import campaign_rows, comparison_rows, estimate_rows, quantity_text
 
@@ -55,7 +55,7 @@ def compare(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None
         _say_assumptions(document.assumptions)
         say(f"\n{document.sentence}")
     if document.recommended is None:
-        raise typer.Exit(NoFeasiblePlanError.exit_code)
+        raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
 
 def report(

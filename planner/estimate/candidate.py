@@ -14,6 +14,9 @@ from planner.model.plan import Plan, PlanOption
 from planner.model.run import RunRecord
 from planner.model.workload import Strategy
 
+ANY_REGION = "any"
+"""Of a price that is the same everywhere."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -162,22 +165,37 @@ def machine_of(run: RunRecord, catalog: Catalog) -> tuple[Node, Accelerator]:
 
 
 def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | None:
-    """Return the price row that the option means: the newest, and without a region the cheapest of these.
+    """Return the price row that the option means: the user's own, else the bundled one.
 
-    None where the catalog has no such row; the user may still give a price of their own.
+    Of several, the newest; without a region, the cheapest of these. None where there is no such row: the option may
+    still state a price of its own.
     """
-    rows = [row for row in catalog.prices if row.node == option.offer]
-    kind = option.price or PriceKind.ON_DEMAND
+    rows = prices_of(option.offer, catalog)
     regions = sorted({row.region for row in rows})
-    if option.region is not None and rows and option.region not in regions and regions != ["any"]:
+    if option.region is not None and rows and option.region not in regions and regions != [ANY_REGION]:
         if option.usd_per_hour is not None:
             return None
         raise NotFoundError(
             f"price of {option.offer} in region", option.region, regions, where=f"{where}.region",
             fix=f"Known regions: {', '.join(regions)}; or give usd_per_hour yourself.",
         )  # fmt: skip
-    matching = [row for row in rows if row.price_kind is kind and option.region in (None, row.region)]
-    matching = matching or [row for row in rows if row.price_kind is kind and row.region == "any"]
+    for layer in (catalog.own_prices, catalog.prices):
+        found = _current_price([row for row in layer if row.node == option.offer], option)
+        if found is not None:
+            return found
+    return None
+
+
+def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:
+    """Return every price row of an instance, the user's own first."""
+    return [row for row in (*catalog.own_prices, *catalog.prices) if row.node == node_id]
+
+
+def _current_price(rows: list[Price], option: PlanOption) -> Price | None:
+    kind = option.price or PriceKind.ON_DEMAND
+    of_kind = [row for row in rows if row.price_kind is kind]
+    matching = [row for row in of_kind if option.region in (None, row.region)]
+    matching = matching or [row for row in of_kind if row.region == ANY_REGION]
     newest = {row.region: max(other.as_of for other in matching if other.region == row.region) for row in matching}
     current = [row for row in matching if row.as_of == newest[row.region]]
     return min(current, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate, expand
 from planner.estimate.interval import Interval
 from planner.estimate.job import resolve_job
 from planner.estimate.option import estimate_option
-from planner.model.answer import Assumption, EstimateDocument
+from planner.model.answer import Assumption, EstimateDocument, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
@@ -16,51 +18,58 @@ from planner.model.quantity import Basis, Quantity, Unit
 def estimate_plan(plan: Plan, catalog: Catalog) -> EstimateDocument:
     """Estimate one training of the plan's job on each of its options."""
     job = resolve_job(plan, catalog)
+    candidates = expand(plan, catalog)
+    options = tuple(
+        estimate_option(
+            job,
+            candidate,
+            catalog,
+            electricity=_electricity(plan, catalog, candidate),
+            pue=_pue(plan, catalog, candidate),
+        )
+        for candidate in candidates
+    )
     return EstimateDocument(
-        plan=plan.name,
-        assumptions=resolved_assumptions(plan, catalog),
-        options=tuple(
-            estimate_option(
-                job,
-                candidate,
-                catalog,
-                electricity=_electricity(plan, catalog, candidate),
-                pue=_pue(plan, catalog, candidate),
-            )
-            for candidate in expand(plan, catalog)
-        ),
+        plan=plan.name, assumptions=_assumptions(plan, catalog, candidates, options), options=options
     )
 
 
-def resolved_assumptions(plan: Plan, catalog: Catalog) -> tuple[Assumption, ...]:
-    """List what the plan assumes and which defaults were taken, for the reader to check."""
-    given = plan.assumptions
-    assumptions = [
-        Assumption(name="electricity", quantity=_electricity(plan, catalog, None)),
-        Assumption(name="pue", quantity=_pue(plan, catalog, None)),
-        Assumption(name="goodput", quantity=_from_plan(given.goodput_fraction, Unit.RATIO, "goodput_fraction")),
+def _assumptions(
+    plan: Plan, catalog: Catalog, candidates: Sequence[Candidate], options: Sequence[OptionEstimate]
+) -> tuple[Assumption, ...]:
+    """List what the answer took from the plan, the sites and the defaults, each as often as it differs."""
+    found = [
+        Assumption(name=name, quantity=read(plan, catalog, candidate))
+        for name, read in (("electricity", _electricity), ("pue", _pue))
+        for candidate in candidates
+        if candidate.site is not None
     ]
+    given = plan.assumptions
+    stated_goodput = "goodput_fraction" in given.model_fields_set
+    source = "the plan: assumptions.goodput_fraction" if stated_goodput else "default: nothing stops the training"
+    goodput = stated(Interval.exact(given.goodput_fraction), Unit.RATIO, Basis.ASSUMED, source)
+    found.append(Assumption(name="goodput", quantity=goodput))
     if given.mfu is not None:
-        assumptions.append(Assumption(name="mfu", quantity=_from_plan(given.mfu, Unit.RATIO, "mfu")))
-    return tuple(assumptions)
+        found.append(Assumption(name="mfu", quantity=_from_plan(given.mfu, Unit.RATIO, "mfu")))
+    if any(option.power_kw is not None and "in training" in option.power_kw.source for option in options):
+        found.append(Assumption(name="power in training", quantity=catalog.defaults.training_power_fraction))
+    return tuple(dict.fromkeys(found))
 
 
-def _electricity(plan: Plan, catalog: Catalog, candidate: Candidate | None) -> Quantity:
+def _electricity(plan: Plan, catalog: Catalog, candidate: Candidate) -> Quantity:
     """Return the tariff: the plan's, then the site's, then the default."""
     value = plan.assumptions.electricity_usd_per_kwh
     if value is not None:
         return _from_plan(value, Unit.USD_PER_KWH, "electricity_usd_per_kwh")
-    site = candidate.site if candidate else None
-    return (site.electricity if site else None) or catalog.defaults.electricity
+    return (candidate.site.electricity if candidate.site else None) or catalog.defaults.electricity
 
 
-def _pue(plan: Plan, catalog: Catalog, candidate: Candidate | None) -> Quantity:
+def _pue(plan: Plan, catalog: Catalog, candidate: Candidate) -> Quantity:
     """Return the power usage effectiveness: the plan's, then the site's, then the default."""
     value = plan.assumptions.pue
     if value is not None:
         return _from_plan(value, Unit.RATIO, "pue")
-    site = candidate.site if candidate else None
-    return (site.pue if site else None) or catalog.defaults.pue
+    return (candidate.site.pue if candidate.site else None) or catalog.defaults.pue
 
 
 def _from_plan(value: float, unit: Unit, key: str) -> Quantity:

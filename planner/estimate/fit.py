@@ -14,7 +14,7 @@ from planner.model.run import RunRecord
 from planner.model.workload import Checkpointing, Precision, Strategy
 
 USABLE_FRACTION = 0.95
-"""A device filled further retries allocations (BENCHMARK protocol 8)."""
+"""A device filled further retries allocations (docs/accuracy.md)."""
 LARGEST_MICRO_BATCH = 64
 
 
@@ -36,6 +36,8 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     Selective recomputes a few per cent of the FLOPs and full a third, so the lighter comes first, at a smaller batch.
     Where the network is unknown, a device at least as large as the measured one holds the measured micro-batch.
     """
+    if candidate.accelerator.no_training_reason is not None:
+        return Fit(False, reason=f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}")
     if job.global_batch is not None and job.global_batch < candidate.accelerators:
         return Fit(
             False,

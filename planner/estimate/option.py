@@ -11,14 +11,12 @@ from planner.estimate.duration import train_hours
 from planner.estimate.energy import energy_usd, node_energy_kwh
 from planner.estimate.job import Job
 from planner.estimate.power import rated_power, training_power
-from planner.estimate.price import no_price_reason, price_notes, price_of
+from planner.estimate.price import no_price_reason, price_notes, price_of, smallest_purchase_usd
 from planner.estimate.speed import Speed, speed
-from planner.model.answer import OptionEstimate
+from planner.model.answer import OWNING_NOT_COUNTED, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
-
-NO_OWNING_COST = "usd_total: the full cost of owning is not part of this version; usd_marginal is the electricity"
 
 
 @dataclass(frozen=True)
@@ -28,6 +26,7 @@ class _Money:
     usd_per_epoch: Quantity | None = None
     usd_total: Quantity | None = None
     usd_marginal: Quantity | None = None
+    smallest_purchase_usd: Quantity | None = None
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -45,13 +44,13 @@ def estimate_option(
     if candidate.site is not None:
         money = _owned_money(energy, electricity, pue)
     else:
-        money = _rented_money(epoch, training, candidate)
+        money = _rented_money(epoch, training, candidate, catalog)
     missing = [] if throughput is not None else [found.problem or "throughput is not known"]
     missing += money.missing
     if training is not None and energy is None:
         missing.append(f"energy_kwh: no power is known for {candidate.node.id}; give power_kw")
-    support = candidate.accelerator.support_ended
-    notes = found.notes + money.notes + ((f"{candidate.accelerator.id}: {support}",) if support else ())
+    known = (candidate.accelerator.support_ended, candidate.accelerator.trap)
+    notes = found.notes + money.notes + tuple(f"{candidate.accelerator.id}: {text}" for text in known if text)
     return OptionEstimate(
         id=candidate.id,
         name=_name(candidate),
@@ -73,6 +72,7 @@ def estimate_option(
         usd_per_epoch=money.usd_per_epoch,
         usd_total=money.usd_total,
         usd_marginal=money.usd_marginal,
+        smallest_purchase_usd=money.smallest_purchase_usd,
         energy_kwh=energy,
         power_kw=power,
         rated_kw=rated_power(candidate),
@@ -85,14 +85,14 @@ def estimate_option(
 
 def _owned_money(energy: Quantity | None, electricity: Quantity, pue: Quantity) -> _Money:
     """Count an owned machine's electricity alone."""
-    return _Money(usd_marginal=_electricity_usd(energy, electricity, pue), missing=(NO_OWNING_COST,))
+    return _Money(usd_marginal=_electricity_usd(energy, electricity, pue), missing=(OWNING_NOT_COUNTED,))
 
 
-def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate) -> _Money:
+def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate, catalog: Catalog) -> _Money:
     """Count the rent; all of it is money that this training adds to the bills."""
     price = price_of(candidate)
     if price is None:
-        return _Money(missing=(no_price_reason(candidate),))
+        return _Money(missing=(no_price_reason(candidate, catalog),))
     if epoch is None or training is None:
         return _Money()
     total = _rent(training, price, candidate)
@@ -100,7 +100,8 @@ def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: 
         usd_per_epoch=_rent(epoch, price, candidate),
         usd_total=total,
         usd_marginal=total,
-        notes=price_notes(training, candidate),
+        smallest_purchase_usd=smallest_purchase_usd(training, candidate),
+        notes=price_notes(candidate),
     )
 
 
@@ -159,7 +160,8 @@ def _electricity_usd(energy: Quantity | None, electricity: Quantity, pue: Quanti
         pue=interval(pue, Unit.RATIO),
         usd_per_kwh=interval(electricity, Unit.USD_PER_KWH),
     )
-    source = f"{energy.value:.5g} kWh x {pue.value:g} PUE x {electricity.value:g} USD/kWh; {electricity.source}"
+    product = f"{energy.value:.5g} kWh x {pue.value:g} PUE x {electricity.value:g} USD/kWh"
+    source = f"{product}; {electricity.source}; PUE: {pue.source}; {energy.source}"
     return computed(usd, Unit.USD, energy, electricity, pue, source=source)
 
 

@@ -54,7 +54,8 @@ def _site_power(power: Quantity, candidate: Candidate, catalog: Catalog) -> Quan
         busy + (1 - busy) * idle.low / training.high,
         busy + (1 - busy) * idle.high / training.low,
     )
-    source = f"{power.value:g} kW x {share.value:.3g} with {busy:.0%} of the accelerators at work; {power.source}"
+    shares = f"({busy:g} at work + {1 - busy:g} idle x {idle.value:g}/{training.value:g})"
+    source = f"{power.value:g} kW x {shares}; {power.source}"
     return computed(interval(power, Unit.KW).times(share), Unit.KW, power, training, idle, source=source)
 
 
@@ -72,10 +73,10 @@ def _share_of_rated(candidate: Candidate, catalog: Catalog) -> Quantity | None:
     )
     parts = [rated, training] if busy == 1 else [rated, training, idle]
     basis = weakest(Basis.MODELLED, *(part.basis for part in parts))  # shares measured on other machines
-    source = (
-        f"{rated.value:g} kW rated ({candidate.node.source}) x {training.value:g} in training"
-        f"{'' if busy == 1 else f', {idle.value:g} where accelerators idle'}"
-    )
+    shares = f"{training.value:g}"
+    if busy < 1:
+        shares = f"({training.value:g} x {busy:g} at work + {idle.value:g} x {1 - busy:g} idle)"
+    source = f"{rated.value:g} kW rated ({candidate.node.source}) x {shares} in training"
     return stated(power, Unit.KW, basis, source, min((part.as_of for part in parts if part.as_of), default=None))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from planner.estimate.border import stated
-from planner.estimate.candidate import Candidate
+from planner.estimate.border import computed, interval, stated
+from planner.estimate.candidate import Candidate, prices_of
 from planner.estimate.interval import Interval
-from planner.model.offer import PriceKind
+from planner.model.catalog import Catalog
+from planner.model.offer import Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 
 
@@ -24,25 +25,37 @@ def price_of(candidate: Candidate) -> Quantity | None:
     return stated(doubt, Unit.USD_PER_HOUR, basis, source, price.as_of)
 
 
-def no_price_reason(candidate: Candidate) -> str:
+def no_price_reason(candidate: Candidate, catalog: Catalog) -> str:
     """Say why there is no price; never zero."""
     if candidate.price is not None and candidate.price.no_price_reason:
         return f"no price: {candidate.price.no_price_reason}"
     kind = (candidate.option.price or PriceKind.ON_DEMAND).value
     where = f" in {candidate.option.region}" if candidate.option.region else ""
-    return f"no price: the catalog has no {kind} price of {candidate.node.id}{where}; give usd_per_hour"
+    known = dict.fromkeys(f"{row.price_kind.value} ({row.region})" for row in prices_of(candidate.node.id, catalog))
+    instead = f"it has: {', '.join(known)}" if known else "give usd_per_hour"
+    return f"no price: the catalog has no {kind} price of {candidate.node.id}{where}; {instead}"
 
 
-def price_notes(training: Quantity, candidate: Candidate) -> tuple[str, ...]:
-    """Return what the catalog says of its price, and what is really bought where it has a minimum term.
+def price_notes(candidate: Candidate) -> tuple[str, ...]:
+    """Return what the catalog says of the price that was used."""
+    price = _listed(candidate)
+    return (f"price: {price.note}",) if price is not None and price.note else ()
 
-    The estimate itself counts the hours used.
+
+def smallest_purchase_usd(training: Quantity, candidate: Candidate) -> Quantity | None:
+    """Return what must be bought at least, where the price has a minimum term that is longer than the training.
+
+    USD = minimum hours x nodes x USD per node-hour. The estimate itself counts the hours used.
     """
+    price, each = _listed(candidate), price_of(candidate)
+    if price is None or each is None or training.value >= price.minimum_hours:
+        return None
+    usd = interval(each, Unit.USD_PER_HOUR).scaled(price.minimum_hours * candidate.nodes)
+    source = f"{price.minimum_hours:g} h at least x {candidate.nodes} node(s) x {each.value:g} USD/h; {each.source}"
+    return computed(usd, Unit.USD, each, source=source)
+
+
+def _listed(candidate: Candidate) -> Price | None:
+    """Return the catalog's price where that is what counts."""
     price = candidate.price
-    if price is None or price.usd_per_hour is None or candidate.option.usd_per_hour is not None:
-        return ()
-    notes = [f"price: {price.note}"] if price.note else []
-    if training.value < price.minimum_hours:
-        usd = price.minimum_hours * price.usd_per_hour * candidate.nodes
-        notes.append(f"sold for at least {price.minimum_hours:g} h: the smallest purchase is {usd:,.0f} USD")
-    return tuple(notes)
+    return None if price is None or price.usd_per_hour is None or candidate.option.usd_per_hour is not None else price

@@ -10,6 +10,11 @@ from planner.model.offer import PriceKind
 from planner.model.quantity import Quantity
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
+OWNING_NOT_COUNTED = (
+    "usd_total, usd_per_epoch: the full cost of owning is not part of this version; usd_marginal is the electricity"
+)
+"""Stands in `why_not` of every owned option, as the reason for what is null."""
+
 
 class OptionEstimate(Frozen):
     """Time, money and energy of one training on one option; a null quantity has its reason in `why_not`.
@@ -39,6 +44,8 @@ class OptionEstimate(Frozen):
     usd_per_epoch: Quantity | None
     usd_total: Quantity | None
     usd_marginal: Quantity | None
+    smallest_purchase_usd: Quantity | None
+    """Where the price has a minimum term longer than this training: what must be bought at least."""
     energy_kwh: Quantity | None
     """At the node, before PUE, of the whole training."""
     power_kw: Quantity | None

@@ -27,6 +27,8 @@ class Catalog(Frozen):
     accelerators: dict[str, Accelerator]
     nodes: dict[str, Node]
     prices: tuple[Price, ...]
+    own_prices: tuple[Price, ...] = ()
+    """The user's; where they have a row for the same instance, kind and region, it is taken."""
     sites: dict[str, Site]
     presets: dict[str, Preset]
     runs: dict[str, RunRecord]

@@ -29,6 +29,8 @@ class Accelerator(Frozen):
     tdp_w: Positive | None = None
     support_ended: Text | None = None
     """The date or release from which current software no longer runs on it, with its name."""
+    no_training_reason: Text | None = None
+    """Why it cannot train, where it cannot."""
     trap: Text | None = None
     """How this row's numbers are usually got wrong."""
     source: Text

@@ -16,14 +16,12 @@ class Unit(StrEnum):
     """The units that numbers are published in. GB is 10^9 bytes, GiB is 2^30."""
 
     HOURS = "h"
-    SECONDS = "s"
     USD = "USD"
     USD_PER_HOUR = "USD/h"
     USD_PER_KWH = "USD/kWh"
     KW = "kW"
     KWH = "kWh"
     SAMPLES_PER_S = "samples/s"
-    TOKENS_PER_S = "tokens/s"
     GIB = "GiB"
     RATIO = "ratio"
 

@@ -75,7 +75,7 @@ class Decoder(Frozen):
 
 
 class Window(Frozen):
-    """How long the benchmark warms up and measures (BENCHMARK protocol 2)."""
+    """How long the benchmark warms up and measures (workloads/README.md)."""
 
     min_warmup_steps: Count
     min_warmup_s: NonNegative

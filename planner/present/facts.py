@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from planner.model.answer import OptionEstimate, RankedOption
 from planner.model.quantity import Quantity, Unit
 from planner.present.table import NOT_KNOWN, number_text, range_text
-from planner.recommend.explain import duration_text
+from planner.recommend.wording import duration_text
 
 QUANTITIES: dict[str, str] = {
     "campaign_hours": "Campaign time",

@@ -6,12 +6,14 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-from planner.model.answer import CampaignOption, OptionEstimate, RankedOption
+from planner.model.answer import OWNING_NOT_COUNTED, CampaignOption, OptionEstimate, RankedOption
 from planner.model.catalog import Catalog
 from planner.model.quantity import Quantity, Unit
 from planner.model.run import RunRecord
 
 NOT_KNOWN = "-"
+NOTES = "notes"
+"""The column that a terminal prints under the table."""
 Row = dict[str, str]
 
 
@@ -59,7 +61,8 @@ def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
             "cost": quantity_text(option.usd_total),
             "adds to bills": quantity_text(option.usd_marginal),
             "energy": quantity_text(option.energy_kwh),
-            "why not": option.why_not or "",
+            "why not": _why_not(option),
+            NOTES: _notes(option),
         }
         for option in options
     ]
@@ -76,7 +79,8 @@ def campaign_rows(options: Sequence[CampaignOption]) -> list[Row]:
             "adds to bills": quantity_text(option.campaign_usd),
             "deadline": _yes_no(option.meets_deadline),
             "budget": _yes_no(option.within_budget),
-            "why not": option.why_not or "",
+            "why not": _why_not(option),
+            NOTES: _notes(option),
         }
         for option in options
     ]
@@ -92,6 +96,7 @@ def comparison_rows(options: Sequence[RankedOption]) -> list[Row]:
             "adds to bills": quantity_text(option.campaign_usd),
             "price": price_text(option),
             "why not": option.why_not or "",
+            NOTES: _notes(option),
         }
         for option in options
     ]
@@ -144,6 +149,17 @@ WRITERS: dict[str, Callable[[Sequence[Row]], str]] = {"tsv": as_tsv, "csv": as_c
 
 def _machine(option: OptionEstimate) -> Row:
     return {"option": option.id, "accelerators": f"{option.accelerators}x {option.accelerator}"}
+
+
+def _why_not(option: OptionEstimate) -> str:
+    """Write why something is wrong; that owning is not counted holds for every site, and is said once."""
+    return (option.why_not or "").removeprefix(OWNING_NOT_COUNTED).removeprefix("; ")
+
+
+def _notes(option: OptionEstimate) -> str:
+    bought = option.smallest_purchase_usd
+    purchase = () if bought is None else (f"the smallest purchase is {quantity_text(bought)}",)
+    return "; ".join((*option.doubts, *purchase, *option.notes))
 
 
 def _yes_no(value: bool | None) -> str:

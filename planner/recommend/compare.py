@@ -7,9 +7,10 @@ from datetime import date
 from planner.campaign.campaign import hours_to
 from planner.model.answer import CampaignDocument, CampaignOption, ComparisonDocument, RankedOption
 from planner.model.plan import CampaignLimits
-from planner.recommend.explain import nothing_feasible, take, why_not
+from planner.recommend.explain import why_not
 from planner.recommend.pareto import pareto_front
 from planner.recommend.rank import is_feasible, ranked
+from planner.recommend.sentence import nothing_feasible, take
 
 
 def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) -> ComparisonDocument:
@@ -19,14 +20,8 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     feasible = [option for option in order if is_feasible(option)]
     recommended = feasible[0] if feasible else None
     nearest = order[0] if order and recommended is None else None
-    if recommended is not None:
-        rented = next((option for option in feasible if option.offer is not None), None)
-        sentence = take(
-            recommended,
-            limits,
-            feasible=len(feasible),
-            best_rented=rented if recommended.site is not None else None,
-        )
+    if feasible:
+        sentence = take(feasible, limits, deadline_hours=deadline_hours, today=today)
     else:
         sentence = nothing_feasible(nearest, limits, deadline_hours=deadline_hours)
     front = pareto_front(campaign.options)

@@ -22,14 +22,17 @@ def preference(limits: CampaignLimits) -> Prefer:
 
 
 def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float) -> list[CampaignOption]:
-    """Return the known options: the feasible ones by preference, then the others by how far they miss."""
+    """Return the known options: the feasible ones by preference, then the others by how far they miss.
+
+    Options whose fit could not be checked come after those that are known to fit.
+    """
     by_cost = preference(limits) is Prefer.COST
 
-    def order(option: CampaignOption) -> tuple[bool, float, float, float, str]:
+    def order(option: CampaignOption) -> tuple[bool, bool, float, float, float, str]:
         hours, usd = hours_and_usd(option)
         feasible = is_feasible(option)
         miss = 0.0 if feasible else excess(option, limits, deadline_hours=deadline_hours)
-        return (not feasible, miss, *((usd, hours) if by_cost else (hours, usd)), option.id)
+        return (not feasible, option.fits is None, miss, *((usd, hours) if by_cost else (hours, usd)), option.id)
 
     return sorted((option for option in options if is_known(option)), key=order)
 

@@ -9,6 +9,8 @@ import pytest
 from planner.adapters.catalog import load_catalog
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError
+from planner.estimate.candidate import expand
+from planner.model.plan import Plan
 
 SITE = """
 schema_version: 1
@@ -52,13 +54,23 @@ def test_two_sites_with_one_id_in_one_folder_are_refused(tmp_path: Path) -> None
         load_catalog(tmp_path)
 
 
-def test_our_price_of_today_is_preferred_to_an_older_one(tmp_path: Path) -> None:
+def test_our_price_is_taken_even_where_the_list_is_newer(tmp_path: Path) -> None:
     bundled = (catalogs_dir() / "prices" / "aws.csv").read_text().splitlines()
     row = next(line for line in bundled if line.startswith("aws,p4d.24xlarge,us-east-1,,on_demand,"))
-    write(
-        tmp_path / "prices" / "ours.csv", f"{bundled[0]}\n{row.replace(',on_demand,21.957642,', ',on_demand,11.0,')}\n"
+    ours = row.replace(",on_demand,21.957642,", ",on_demand,11.0,").replace("2026-11-09", "2026-01-01")
+    write(tmp_path / "prices" / "ours.csv", f"{bundled[0]}\n{ours}\n")
+    plan = Plan.model_validate(
+        {
+            "schema_version": 1,
+            "name": "p4d",
+            "workload": {"ref": "gpt-305m"},
+            "work": {"tokens": 1e9},
+            "options": [{"offer": "aws/p4d.24xlarge", "region": "us-east-1"}],
+        }
     )
-    assert load_catalog(tmp_path).prices[0].usd_per_hour == 11.0
+    (candidate,) = expand(plan, load_catalog(tmp_path))
+    assert candidate.price is not None
+    assert candidate.price.usd_per_hour == 11.0
 
 
 def test_a_wrong_cell_names_file_line_column_and_fix(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ OF_THE_ISSUE = [
     "usd_per_epoch",
     "usd_total",
     "usd_marginal",
+    "smallest_purchase_usd",
     "energy_kwh",
     "why_not",
 ]

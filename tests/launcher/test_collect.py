@@ -2,60 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from launcher.bench import Settings, spec_of
+from launcher.bench import LoraSettings, Settings, spec_of
 from launcher.collect import record_of
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.errors import InputError, NodeError
-from planner.model.workload import Precision
+from planner.model.run import Probe
+from planner.model.workload import Checkpointing, Precision
 from workloads.spec import from_json, to_json
 
 ALIASES = accelerator_aliases()
 
-
-def result(**changes: Any) -> dict[str, Any]:
-    preset = load_catalog().presets["gpt-305m"]
-    spec = spec_of(preset, Settings(devices=8), micro_batch=4, window=preset.window)
-    good = {
-        "schema_version": 1,
-        "kind": "result",
-        "method_version": 1,
-        "exit_reason": "completed",
-        "error": None,
-        "spec": spec,
-        "parameters": 304_992_256,
-        "world_size": 8,
-        "nodes": 1,
-        "devices_per_node": 8,
-        "device_type": "cuda",
-        "backend": "nccl",
-        "global_batch": 32,
-        "warmup_steps": 40,
-        "warmup_steady": True,
-        "steps": 4,
-        "step_seconds": [0.1, 0.1, 0.1, 0.1],
-        "window_s": 0.4,
-        "samples": 128,
-        "tokens": 65_536,
-        "padding_tokens": 0,
-        "phases": {"init_s": 2.0},
-        "losses_first10": [11.0, 10.5],
-        "loss_last": 9.0,
-        "memory": {"peak_allocated_gib": 12.0},
-        "sdpa_backend": "flash",
-        "tf32_allowed": False,
-        "environment": {"accelerator_name": "NVIDIA H200", "cpu_model": "a CPU", "cpu_cores": 192},
-        "started_at": "2026-11-21T09:00:00.000Z",
-        "finished_at": "2026-11-21T09:03:00.000Z",
-    }
-    return good | changes
+MakeResult = Callable[..., dict[str, Any]]
 
 
-def test_samples_over_seconds() -> None:
-    record = record_of([result(samples=320, window_s=16.0)], aliases=ALIASES)
+def test_samples_over_seconds(result: MakeResult) -> None:
+    record = record_of([result(samples=1200, window_s=60.0)], aliases=ALIASES)
     assert record.throughput.value == 20.0
     assert record.hardware.accelerator == "H200-SXM"
     assert record.hardware.accelerators == 8
@@ -63,7 +29,7 @@ def test_samples_over_seconds() -> None:
     assert not record.short_window
 
 
-def test_three_starts_give_the_median_and_the_whole_range() -> None:
+def test_three_starts_give_the_median_and_the_whole_range(result: MakeResult) -> None:
     starts = [result(samples=samples, window_s=10.0) for samples in (100, 130, 110)]
     record = record_of(starts, aliases=ALIASES)
     assert (record.throughput.low, record.throughput.value, record.throughput.high) == (10.0, 11.0, 13.0)
@@ -71,29 +37,53 @@ def test_three_starts_give_the_median_and_the_whole_range() -> None:
     assert record.samples == 340
 
 
-def test_two_measurements_never_share_an_id() -> None:
+def test_two_measurements_never_share_an_id(result: MakeResult) -> None:
     ids = {record_of([result(samples=samples)], aliases=ALIASES).id for samples in range(100, 120)}
     assert len(ids) == 20
 
 
-def test_the_same_machine_has_the_same_name_and_no_host_name() -> None:
+def test_the_same_machine_has_the_same_name_and_no_host_name(result: MakeResult) -> None:
     one, other = (record_of([result(samples=samples)], aliases=ALIASES) for samples in (100, 200))
     assert one.hardware.node == other.hardware.node
     assert one.hardware.node is not None
     assert one.hardware.node.startswith("local/8x-nvidia-h200-a-cpu-")
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        pytest.param({"warmup_steady": False, "exit_reason": "not_steady"}, "never became steady", id="not steady"),
-        pytest.param({"step_seconds": [0.1, 0.1, 0.2, 0.1]}, "scatter", id="scattered steps"),
-        pytest.param({"losses_first10": [11.0, None]}, "not finite", id="loss not finite"),
-    ],
-)
-def test_what_speaks_against_a_run_is_said(changes: dict[str, Any], expected: str) -> None:
-    (problem,) = record_of([result(**changes)], aliases=ALIASES).verdict
-    assert expected in problem
+def test_several_starts_each_name_their_own_problem_and_are_held_against_each_other(result: MakeResult) -> None:
+    starts = [result(window_s=window_s) for window_s in (60.0, 60.0, 66.0)]
+    starts[1]["warmup_steady"] = False
+    verdict = record_of(starts, aliases=ALIASES).verdict
+    assert verdict == (
+        "start 2: the warm-up never became steady, so the speed may still be changing",
+        "the starts differ by 5.4% (coefficient of variation; up to 3% is steady)",
+    )
+
+
+def test_what_proves_strategy_and_precision_is_in_the_record(result: MakeResult) -> None:
+    probes = (Probe(micro_batch=4, samples_per_s=100.0), Probe(micro_batch=8, samples_per_s=None))
+    record = record_of([result()], aliases=ALIASES, probes=probes)
+    assert record.state_bytes == {"parameter_bytes": 1, "gradient_bytes": 2, "optimizer_bytes": 3}
+    assert record.matmul_flops_by_dtype == {"bfloat16": 1e12}
+    assert record.probes == probes
+    assert (record.checkpointing, record.compiled, record.loss_chunks, record.method) == ("none", False, 1, "full")
+
+
+def test_a_result_of_before_these_keys_is_still_read(result: MakeResult) -> None:
+    old = result()
+    for key in (
+        "trained_parameters",
+        "rank_step_seconds",
+        "rank_work_seconds",
+        "data_wait_s",
+        "state_bytes",
+        "matmul_flops_by_dtype",
+    ):
+        del old[key]
+    for key in ("checkpointing", "compile", "loss_chunks", "method", "lora"):
+        del old["spec"][key]
+    record = record_of([old], aliases=ALIASES)
+    assert record.verdict == ()
+    assert record.checkpointing == "none"
 
 
 @pytest.mark.parametrize(
@@ -107,12 +97,14 @@ def test_what_speaks_against_a_run_is_said(changes: dict[str, Any], expected: st
         pytest.param({"surprise": 1}, InputError, "surprise", id="an unknown field"),
     ],
 )
-def test_what_is_no_measurement_is_refused(changes: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_what_is_no_measurement_is_refused(
+    result: MakeResult, changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         record_of([result(**changes)], aliases=ALIASES)
 
 
-def test_an_accelerator_that_nobody_knows_keeps_its_own_name() -> None:
+def test_an_accelerator_that_nobody_knows_keeps_its_own_name(result: MakeResult) -> None:
     unknown = result(environment={"accelerator_name": "ACME Turbo 9000", "cpu_model": "a CPU", "cpu_cores": 8})
     assert record_of([unknown], aliases=ALIASES).hardware.accelerator == "acme-turbo-9000"
 
@@ -125,3 +117,15 @@ def test_every_spec_that_the_planner_makes_is_read_by_the_node(name: str, quick:
     document = spec_of(preset, settings, micro_batch=2, window=preset.quick_window if quick else preset.window)
     spec = from_json(document)
     assert to_json(spec) == document
+
+
+def test_the_options_of_a_benchmark_reach_the_node() -> None:
+    preset = load_catalog().presets["qwen3-0.6b"]
+    lora = LoraSettings(rank=8, alpha=16.0, targets=("query", "gate"))
+    settings = Settings(devices=1, checkpointing=Checkpointing.SELECTIVE, compile=True, loss_chunks=8, lora=lora)
+    document = spec_of(preset, settings, micro_batch=1, window=preset.window)
+    spec = from_json(document)
+    assert to_json(spec) == document
+    assert (spec.checkpointing, spec.compile, spec.loss_chunks, spec.method) == ("selective", True, 8, "lora")
+    assert spec.lora is not None
+    assert (spec.lora.rank, spec.lora.targets) == (8, ("query", "gate"))

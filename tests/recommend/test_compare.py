@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from planner.campaign.campaign import hours_to
 from planner.model.answer import CampaignDocument, CampaignOption
+from planner.model.offer import PriceKind
 from planner.model.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.workload import Strategy
@@ -31,7 +32,8 @@ def option(name: str, hours: float | None, usd: float | None, **changes: Any) ->
     spread = changes.pop("spread", 1.0)
     fields: dict[str, Any] = dict.fromkeys(
         ("region", "price_kind", "micro_batch", "checkpointing", "epoch_hours", "training_hours", "usd_per_hour",
-         "usd_per_epoch", "usd_total", "usd_marginal", "energy_kwh", "power_kw", "rated_kw", "why_not", "site")
+         "usd_per_epoch", "usd_total", "usd_marginal", "energy_kwh", "power_kw", "rated_kw", "smallest_purchase_usd",
+         "why_not", "site")
     )  # fmt: skip
     fields |= {
         "id": name,
@@ -151,8 +153,56 @@ def test_doubtful_evidence_is_said_in_the_sentence() -> None:
 def test_an_owned_machine_is_set_beside_the_best_rented_one() -> None:
     answer = compared([option("ours", 10, 1, site="ours", offer=None), option("theirs", 9, 50)])
     assert answer.recommended == "ours"
-    assert "what owning costs is not counted" in answer.sentence
-    assert "theirs" in answer.sentence
+    assert "buying or owning ours is not counted" in answer.sentence
+    assert "the cheapest rented option is theirs, 9 hours for 50.00 USD" in answer.sentence
+
+
+def test_owning_is_said_also_where_nothing_can_be_rented_and_of_the_budget_too() -> None:
+    rules = CampaignLimits(budget_usd=100.0)
+    answer = compared([option("ours", 10, 1, site="ours", offer=None, limits=rules)], rules)
+    assert "buying or owning ours is not counted, and the budget is held against electricity alone" in answer.sentence
+
+
+def test_a_modelled_option_is_set_beside_the_best_measured_one() -> None:
+    guess = quantity(1.0, Unit.SAMPLES_PER_S).model_copy(update={"basis": Basis.MODELLED})
+    answer = compared([option("guess", 1, 1, throughput=guess), option("known", 2, 2)])
+    assert answer.recommended == "guess"
+    assert "the cheapest measured option is known, 2 hours for 2.00 USD" in answer.sentence
+
+
+def test_a_spot_price_says_its_date_and_that_interruptions_are_left_out() -> None:
+    price = quantity(1.0, Unit.USD_PER_HOUR).model_copy(update={"as_of": date(2026, 5, 24)})
+    answer = compared([option("spot", 1, 1, price_kind=PriceKind.SPOT, usd_per_hour=price)])
+    assert "its spot price is of 2026-05-24, and interruptions are not counted" in answer.sentence
+
+
+def test_what_must_be_bought_at_least_is_said() -> None:
+    answer = compared([option("block", 1, 10, smallest_purchase_usd=quantity(240, Unit.USD))])
+    assert "the smallest purchase is 240 USD" in answer.sentence
+
+
+def test_an_unchecked_fit_ranks_last_and_is_said() -> None:
+    answer = compared([option("perhaps", 1, 1, fits=None), option("surely", 9, 9)])
+    assert answer.recommended == "surely"
+    assert "whether the model fits was not checked" in (why(answer, "perhaps") or "")
+    assert "was not checked" in compared([option("perhaps", 1, 1, fits=None)]).sentence
+
+
+def test_a_start_in_the_past_is_said_and_a_passed_deadline_binds() -> None:
+    late = CampaignLimits(start=date(2020, 1, 1))
+    assert "the start 2020-01-01 lies in the past" in compared([option("a", 1, 1, limits=late)], late).sentence
+    passed = CampaignLimits(deadline=date(2026, 11, 1))
+    assert "the deadline 2026-11-01 has passed" in compared([option("a", 1, 1, limits=passed)], passed).sentence
+
+
+@pytest.mark.parametrize(
+    ("high", "warned"), [pytest.param(24.0, False, id="24 h of 24"), pytest.param(24.1, True, id="24.1 h of 24")]
+)
+def test_the_warning_of_the_deadline_counts_hours(high: float, warned: bool) -> None:
+    rules = CampaignLimits(deadline=TODAY)
+    time = Quantity(value=20, low=19, high=high, unit=Unit.HOURS, basis=Basis.MEASURED, source="by hand")
+    answer = compared([option("a", 20, 1, campaign_hours=time, limits=rules)], rules)
+    assert ("reaches past the deadline" in answer.sentence) is warned
 
 
 points = st.lists(st.tuples(st.floats(0.1, 1e4), st.floats(0.1, 1e6)), min_size=1, max_size=12, unique=True)

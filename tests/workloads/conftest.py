@@ -92,21 +92,40 @@ class BareNode:
         with (self.folder / "workloads" / name).open("a") as file:
             file.write(text)
 
+    def curves(self, specs: list[dict[str, Any]], *, processes: int, compiler: bool = False) -> list[list[float]]:
+        """Return the first losses of every spec, all trained by the same processes one after the other."""
+        shutil.copy(Path(__file__).with_name("curves.py"), self.folder)
+        (self.folder / "specs.json").write_text(json.dumps(specs))
+        torchrun, variables = self.torchrun(processes)
+        if compiler:
+            variables = {name: value for name, value in variables.items() if name not in ("CC", "CXX")}
+        done = subprocess.run(
+            [*torchrun, "curves.py", "specs.json"],
+            cwd=self.folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
     def prepare(self, spec: dict[str, Any], processes: int) -> tuple[list[str], dict[str, str]]:
         (self.folder / "spec.json").write_text(json.dumps(spec))
+        torchrun, variables = self.torchrun(processes)
+        return [*torchrun, "-m", "workloads.train", "--spec", "spec.json", "--out", "result.json"], variables
+
+    def torchrun(self, processes: int) -> tuple[list[str], dict[str, str]]:
+        """Return the command and its variables; whatever wants to compile something fails."""
         variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "OMP_"))}
         torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
-        program = ["-m", "workloads.train", "--spec", "spec.json", "--out", "result.json"]
         no_compiler = {
             "CC": "/no/compiler",
             "CXX": "/no/compiler",
             "TORCH_EXTENSIONS_DIR": str(self.folder / "extensions"),
         }
-        return [*torchrun, f"--nproc_per_node={processes}", *program], {
-            **variables,
-            **no_compiler,
-            "OMP_NUM_THREADS": "1",
-        }
+        return [*torchrun, f"--nproc_per_node={processes}"], {**variables, **no_compiler, "OMP_NUM_THREADS": "1"}
 
     def run(self, spec: dict[str, Any], *, processes: int) -> NodeRun:
         command, variables = self.prepare(spec, processes)

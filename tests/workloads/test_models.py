@@ -50,7 +50,7 @@ LLAMA3_8B = {
 
 
 def filled(spec):
-    model = build_on_meta(spec.architecture, seq_len=spec.seq_len).to_empty(device="cpu")
+    model = build_on_meta(spec).to_empty(device="cpu")
     model.init_weights(spec.seed)
     return model
 
@@ -74,8 +74,8 @@ def modern(spec_document):
 )
 def test_parameters_are_exactly_those_of_the_architecture(spec_document, changes, parameters):
     spec = from_json(spec_document())
-    architecture = dataclasses.replace(spec.architecture, **changes)
-    assert count_parameters(build_on_meta(architecture, seq_len=128)) == parameters
+    spec = dataclasses.replace(spec, architecture=dataclasses.replace(spec.architecture, **changes))
+    assert count_parameters(build_on_meta(spec)) == parameters
 
 
 def test_an_untrained_model_knows_nothing(modern):
@@ -96,7 +96,7 @@ def test_a_token_does_not_see_its_future(modern):
 
 
 def test_rotary_scores_depend_on_the_distance_alone(modern):
-    from workloads.models import _rotate, rope_tables
+    from workloads.layers import _rotate, rope_tables
 
     rope = rope_tables(modern.architecture, seq_len=128, device=torch.device("cpu"))
     generator = torch.Generator().manual_seed(0)

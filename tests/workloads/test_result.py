@@ -29,23 +29,23 @@ def test_a_failed_write_leaves_the_old_file_whole_and_no_draft(tmp_path, monkeyp
 
 
 def test_steps_are_on_disk_before_the_record_is(record):
-    record.add_steps(WARMUP, [0.5], tokens_per_step=1024)
-    record.add_steps(MEASURE, [0.25, 0.25], tokens_per_step=1024)
+    record.add_steps(WARMUP, [0.5], tokens=[1024])
+    record.add_steps(MEASURE, [0.25, 0.25], tokens=[1024, 1000])
     rows = [json.loads(line) for line in steps_file(record.out).read_text().splitlines()]
     assert [(row["step"], row["phase"], row["tokens"]) for row in rows] == [
         (1, "warmup", 1024),
         (2, "measure", 1024),
-        (3, "measure", 1024),
+        (3, "measure", 1000),
     ]
     assert not record.out.exists()
 
 
 def test_a_window_cut_short_counts_what_was_measured(record):
-    record.add_steps(MEASURE, [0.25, 0.25], tokens_per_step=1024)
+    record.add_steps(MEASURE, [0.25, 0.25], tokens=[1024, 1000])
     record.close(failure.INTERRUPTED, "stopped")
     document = json.loads(record.out.read_text())
     assert (document["steps"], document["window_s"]) == (2, 0.5)
-    assert (document["samples"], document["tokens"]) == (16, 2048)
+    assert (document["samples"], document["tokens"], document["padding_tokens"]) == (16, 2024, 24)
 
 
 def test_the_first_reason_stays(record):

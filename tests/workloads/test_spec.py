@@ -5,6 +5,8 @@ import pytest
 
 from workloads.spec import SpecError, from_json, read, to_json
 
+LORA = {"rank": 4, "alpha": 8.0, "targets": ["query", "value"]}
+
 
 def changed(document, path, value):
     *sections, key = path.split(".")
@@ -18,6 +20,22 @@ def changed(document, path, value):
 def test_a_spec_survives_the_round_trip(spec_document):
     spec = from_json(spec_document())
     assert from_json(to_json(spec)) == spec
+
+
+def test_a_spec_with_every_option_survives_the_round_trip(spec_document):
+    document = spec_document(checkpointing="selective", compile=True, loss_chunks=4, method="lora", lora=LORA)
+    assert to_json(from_json(document)) == document
+
+
+def test_a_spec_of_before_the_options_means_what_it_meant(spec_document):
+    spec = from_json(spec_document())
+    assert (spec.checkpointing, spec.compile, spec.loss_chunks, spec.method) == ("none", False, 1, "full")
+    assert spec.lora is None
+
+
+def test_an_adapter_beside_a_map_that_is_not_there_is_refused(spec_document):
+    with pytest.raises(SpecError, match="'gate' is in no gelu mlp"):
+        from_json(spec_document(method="lora", lora={**LORA, "targets": ["gate"]}))
 
 
 def test_whole_numbers_are_welcome_where_seconds_are_expected(spec_document):
@@ -45,6 +63,16 @@ def test_the_global_batch_counts_every_device_and_every_accumulated_pass(spec_do
         pytest.param("window.max_s", float("nan"), "window: max_s: nan is not a number", id="not a number"),
         pytest.param("architecture.bias", 0, "architecture: bias: 0 is not a truth value", id="number as truth value"),
         pytest.param("strategy", "fsdp9", "strategy: 'fsdp9' is not known here. Choose one of: ddp", id="strategy"),
+        pytest.param("checkpointing", "some", "checkpointing: 'some' is not known here", id="checkpointing"),
+        pytest.param("compile", 1, "compile: 1 is not a truth value", id="number as compile"),
+        pytest.param("loss_chunks", 0, "loss_chunks: 0 is out of range", id="no chunks"),
+        pytest.param("loss_chunks", 513, "loss_chunks: 513 is more than micro_batch x seq_len", id="empty chunks"),
+        pytest.param("method", "lora", "lora: does not go with method 'lora'. Please give rank", id="LoRA of nothing"),
+        pytest.param("lora", LORA, "lora: does not go with method 'full'", id="LoRA that would not be used"),
+        pytest.param("lora", {**LORA, "rank": 0}, "lora: rank: 0 is out of range", id="rank"),
+        pytest.param("lora", {**LORA, "targets": []}, "lora: targets: [] is not a list of texts", id="no targets"),
+        pytest.param("lora", {**LORA, "targets": ["head"]}, "lora: targets: 'head' is not known here", id="target"),
+        pytest.param("lora", {**LORA, "alhpa": 1}, "lora: alhpa: is not a known key", id="misspelt key of LoRA"),
         pytest.param("precision", "fp8", "precision: 'fp8' is not known here", id="precision"),
         pytest.param("workload", "", "workload: '' is not a text", id="no name"),
         pytest.param("architecture.kv_heads", 3, "kv_heads: 3 does not divide heads 4", id="uneven groups"),

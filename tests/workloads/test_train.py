@@ -14,9 +14,10 @@ import workloads.spec
 PACKAGE = Path(workloads.spec.__file__).parent
 
 RESULT_KEYS = [
-    *("schema_version", "kind", "method_version", "exit_reason", "error", "spec", "parameters"),
+    *("schema_version", "kind", "method_version", "exit_reason", "error", "spec", "parameters", "trained_parameters"),
     *("world_size", "nodes", "devices_per_node", "device_type", "backend", "global_batch"),
-    *("warmup_steps", "warmup_steady", "steps", "step_seconds", "window_s", "samples", "tokens", "padding_tokens"),
+    *("warmup_steps", "warmup_steady", "steps", "step_seconds", "window_s"),
+    *("rank_step_seconds", "rank_work_seconds", "data_wait_s", "samples", "tokens", "padding_tokens"),
     *("phases", "losses_first10", "loss_last", "memory", "state_bytes", "matmul_flops_by_dtype", "sdpa_backend"),
     *("tf32_allowed", "environment", "started_at", "finished_at"),
 ]
@@ -54,6 +55,9 @@ def test_the_result_agrees_with_itself(two_process_run):
     assert set(result["phases"]) == {"import_s", "init_s", "first_step_s", "warmup_s", "measure_s", "teardown_s"}
     assert result["memory"]["peak_rss_gib"] > 0
     assert result["tf32_allowed"] is False
+    assert len(result["rank_step_seconds"]) == len(result["rank_work_seconds"]) == 2
+    assert max(result["rank_step_seconds"]) * result["steps"] == pytest.approx(result["window_s"])
+    assert 0 <= result["data_wait_s"] < 0.02 * result["window_s"]
     assert result["spec"]["workload"] == "cpu-smoke"
 
 

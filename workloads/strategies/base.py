@@ -59,10 +59,11 @@ class Strategy(ABC):
         return loss
 
 
-def adamw(parameters: Iterable[Tensor], device: torch.device) -> torch.optim.Optimizer:
-    """AdamW over the parameters; fused on CUDA, where the unfused loop would measure kernel launches."""
+def adamw(model: torch.nn.Module, device: torch.device) -> torch.optim.Optimizer:
+    """AdamW over what is trained; fused on CUDA, where the unfused loop would measure kernel launches."""
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return torch.optim.AdamW(
-        parameters, lr=LEARNING_RATE, betas=BETAS, weight_decay=WEIGHT_DECAY, fused=device.type == "cuda"
+        trained, lr=LEARNING_RATE, betas=BETAS, weight_decay=WEIGHT_DECAY, fused=device.type == "cuda"
     )
 
 

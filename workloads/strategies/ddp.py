@@ -28,7 +28,7 @@ class DistributedDataParallelStrategy(Strategy):
             device_ids=[device.index] if device.type == "cuda" else None,
             gradient_as_bucket_view=True,
         )
-        self._optimizer = adamw(self._model.parameters(), device)
+        self._optimizer = adamw(self._model, device)
 
     def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
         """Average gradients once, in the last micro-batch's backward pass."""

@@ -46,7 +46,7 @@ class FullyShardedStrategy(Strategy):
         model.init_weights(spec.seed, place=_place_shard)
         self._model = model
         self._scaler = precision.scaler
-        self._optimizer = adamw(model.parameters(), device)
+        self._optimizer = adamw(model, device)
 
     def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
         """Average gradients in every micro-batch: keeping them local would need room for all of them, unsharded."""

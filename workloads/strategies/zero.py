@@ -40,7 +40,7 @@ class ZeroStrategy(Strategy):
         self._parameters = list(model.parameters())
         self._engine, self._optimizer, _, _ = deepspeed.initialize(
             model=model,
-            optimizer=adamw(model.parameters(), device),
+            optimizer=adamw(model, device),
             config=self._config(spec),
             dist_init_required=False,
         )

@@ -1,0 +1,187 @@
+"""What makes a run hard to believe: every gate in plain words, with the number that did not pass and its limit."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from planner.model.run import NodeResult, Probe
+
+MIN_WINDOW_S = 60.0
+MIN_STEPS = 50
+MAX_STEP_CV = 0.03
+MAX_RESTART_CV = 0.03
+MAX_DRIFT = 0.02
+MIN_DTYPE_SHARE = 0.95
+MAX_PADDING_SHARE = 0.01
+MAX_DATA_WAIT_SHARE = 0.02
+MAX_STRAGGLER_RATIO = 1.05
+MAX_OWN_WORK_RATIO = 1.10
+"""Of short work without its neighbours; wider, because it is measured for milliseconds."""
+MAX_CONTEXT_GIB = 1.5
+"""Device memory in use before the run begins: its own CUDA context takes 0.3 to 0.6 GiB."""
+ROOM_SHARE = 0.5
+WORTH_DOUBLING = 1.05
+
+DRIFT_MIN_STEPS = 9
+"""Thirds of fewer than three steps say nothing."""
+
+COMPUTED_IN = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+"""How torch calls the type of the matrix products; TF32 is float32 with its own switch."""
+
+
+def problems_of(result: NodeResult, probes: Sequence[Probe] = ()) -> list[str]:
+    """List what speaks against one start of a benchmark; empty when nothing does.
+
+    Source of the limits: the measurement protocol in workloads/README.md.
+    """
+    return [
+        *_unsteady(result),
+        *_wrong_precision(result),
+        *_wrong_counts(result),
+        *_waiting(result),
+        *_disturbed(result),
+        *_room_for_more(result, probes),
+    ]
+
+
+def restart_problems(samples_per_s: Sequence[float]) -> list[str]:
+    """List what speaks against the starts of one benchmark taken together."""
+    if len(samples_per_s) < 2:
+        return []
+    cv = statistics.stdev(samples_per_s) / statistics.mean(samples_per_s)
+    if cv <= MAX_RESTART_CV:
+        return []
+    return [f"the starts differ by {cv:.1%} (coefficient of variation; up to {MAX_RESTART_CV:.0%} is steady)"]
+
+
+def _unsteady(result: NodeResult) -> list[str]:
+    problems = []
+    if not result.warmup_steady:
+        problems.append("the warm-up never became steady, so the speed may still be changing")
+    if result.window_s < MIN_WINDOW_S or result.steps < MIN_STEPS:
+        problems.append(
+            f"the window is too short: {result.window_s:.3g} s and {result.steps} steps; "
+            f"{MIN_WINDOW_S:.0f} s and {MIN_STEPS} steps are the least"
+        )
+    seconds = result.step_seconds
+    if len(seconds) > 1:
+        cv = statistics.stdev(seconds) / statistics.mean(seconds)
+        if cv > MAX_STEP_CV:
+            problems.append(
+                f"step times scatter by {cv:.0%} (coefficient of variation; up to {MAX_STEP_CV:.0%} is steady)"
+            )
+    if len(seconds) >= DRIFT_MIN_STEPS:
+        third = len(seconds) // 3
+        drift = statistics.mean(seconds[-third:]) / statistics.mean(seconds[:third]) - 1
+        if abs(drift) > MAX_DRIFT:
+            problems.append(
+                f"steps became {abs(drift):.1%} {'slower' if drift > 0 else 'faster'} from the first third of the "
+                f"window to the last (up to {MAX_DRIFT:.0%} is steady)"
+            )
+    return problems
+
+
+def _wrong_precision(result: NodeResult) -> list[str]:
+    problems = []
+    if None in result.losses_first10 or result.loss_last is None:
+        problems.append("the loss is not finite: the training did not work")
+    declared = str(result.spec["precision"])
+    dtype = COMPUTED_IN[declared]
+    flops = result.matmul_flops_by_dtype
+    if sum(flops.values()) > 0:
+        shares = {name: value / sum(flops.values()) for name, value in flops.items()}
+        if shares.get(dtype, 0.0) < MIN_DTYPE_SHARE:
+            found = ", ".join(f"{share:.0%} in {name}" for name, share in shares.items())
+            problems.append(
+                f"it was to compute in {declared}, but of the work of its matrix products it did {found} "
+                f"(at least {MIN_DTYPE_SHARE:.0%} must be in {dtype})"
+            )
+    if declared == "fp32" and result.tf32_allowed:
+        problems.append("it was to compute in fp32, but TF32 was switched on")
+    if declared == "tf32" and not result.tf32_allowed:
+        problems.append("it was to compute in TF32, but TF32 was switched off")
+    return problems
+
+
+def _wrong_counts(result: NodeResult) -> list[str]:
+    if result.global_batch is None:
+        return []
+    places = result.global_batch * int(result.spec["seq_len"]) * result.steps
+    if result.padding_tokens and result.tokens == places:
+        return [f"{result.padding_tokens:,} tokens of padding are counted as tokens that were trained on"]
+    problems = []
+    if result.tokens + result.padding_tokens != places:
+        problems.append(
+            f"it counts {result.tokens + result.padding_tokens:,} tokens; global batch x sequence length x steps "
+            f"is {places:,}"
+        )
+    padding_share = result.padding_tokens / places if places else 0.0
+    if padding_share > MAX_PADDING_SHARE:
+        problems.append(f"{padding_share:.0%} of each sample is padding, and samples per second count it as work")
+    return problems
+
+
+def _waiting(result: NodeResult) -> list[str]:
+    problems = []
+    if result.data_wait_s is not None and result.data_wait_s > MAX_DATA_WAIT_SHARE * result.window_s:
+        problems.append(
+            f"{result.data_wait_s / result.window_s:.1%} of the window went by waiting for data "
+            f"(up to {MAX_DATA_WAIT_SHARE:.0%} is fine): the input was measured, not the machine"
+        )
+    problems += _straggler(result.rank_step_seconds, "for a step", MAX_STRAGGLER_RATIO)
+    problems += _straggler(result.rank_work_seconds, "for the same work without waiting", MAX_OWN_WORK_RATIO)
+    return problems
+
+
+def _straggler(rank_seconds: Sequence[float], what: str, limit: float) -> list[str]:
+    if len(rank_seconds) < 2 or min(rank_seconds) <= 0:
+        return []
+    slowest = max(rank_seconds)
+    ratio = slowest / statistics.median_low(rank_seconds)
+    if ratio <= limit:
+        return []
+    rank = rank_seconds.index(slowest)
+    return [f"rank {rank} took {ratio:.2f} times as long as the middle one {what} (up to {limit:.2f} is even)"]
+
+
+def _disturbed(result: NodeResult) -> list[str]:
+    problems = []
+    in_use_before_gib = result.memory.get("in_use_before_gib")
+    if in_use_before_gib is not None and in_use_before_gib > MAX_CONTEXT_GIB:
+        problems.append(
+            f"{in_use_before_gib:.1f} GiB of a device were in use before the run began "
+            f"(its own context takes under {MAX_CONTEXT_GIB} GiB): other processes were on it"
+        )
+    retries = result.memory.get("allocator_retries")
+    if retries:
+        problems.append(
+            f"the allocator ran out of memory and tried again {retries:.0f} times: take a smaller micro-batch"
+        )
+    return problems
+
+
+def _room_for_more(result: NodeResult, probes: Sequence[Probe]) -> list[str]:
+    """Undersaturated: under half of the memory used, and over 5 % faster when the batch doubles."""
+    speeds = {probe.micro_batch: probe.samples_per_s for probe in probes if probe.samples_per_s is not None}
+    micro_batch = int(result.spec["micro_batch"])
+    if micro_batch not in speeds or 2 * micro_batch not in speeds:
+        return []
+    gain = speeds[2 * micro_batch] / speeds[micro_batch]
+    used = _used_memory_share(result)
+    if used is None or used >= ROOM_SHARE or gain <= WORTH_DOUBLING:
+        return []
+    return [
+        f"the device is not full: it used {used:.0%} of its memory at micro-batch {micro_batch}, "
+        f"and was {gain - 1:.0%} faster at {2 * micro_batch}"
+    ]
+
+
+def _used_memory_share(result: NodeResult) -> float | None:
+    device_gib, reserved_gib = result.memory.get("device_gib"), result.memory.get("peak_reserved_gib")
+    if device_gib and reserved_gib is not None:
+        return reserved_gib / device_gib
+    ram_gib, rss_gib = result.environment.get("ram_gib"), result.memory.get("peak_rss_gib")
+    if isinstance(ram_gib, (int, float)) and ram_gib > 0 and rss_gib is not None:
+        return rss_gib * result.devices_per_node / ram_gib
+    return None

@@ -1,0 +1,103 @@
+"""Checkpointing, a chunked loss and compiling change memory and speed, never the training; LoRA changes what trains."""
+
+import dataclasses
+import shutil
+
+import pytest
+import torch
+
+from workloads.data import SyntheticTokens
+from workloads.models import build_on_meta, count_parameters
+from workloads.probes import Witness
+from workloads.spec import STRATEGIES, Lora, from_json
+
+ADAPTERS = {"rank": 4, "alpha": 8.0, "targets": ["query", "value", "down"]}
+SAME_TRAINING = [{"checkpointing": "full"}, {"checkpointing": "selective", "loss_chunks": 3}]
+LORA = {"method": "lora", "lora": ADAPTERS}
+TIED = {"mlp": "swiglu", "positions": "rope", "qk_norm": True, "kv_heads": 2, "tied_head": True}
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def curves(bare_node, spec_document):
+    """Losses by (strategy, variant) of every variant under every strategy, on 2 ranks."""
+    plain = spec_document(micro_batch=2)
+    tied = {"architecture": {**plain["architecture"], **TIED}}
+    variants = {"full": SAME_TRAINING[0], "selective": SAME_TRAINING[1], "lora": LORA, "tied": tied}
+    cases = [(strategy, name) for strategy in STRATEGIES for name in variants]
+    specs = [{**plain, "strategy": strategy, **variants[name]} for strategy, name in cases]
+    return dict(zip(cases, bare_node().curves(specs, processes=2), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("variant", ["full", "selective"])
+def test_what_is_computed_again_is_the_same(curves, two_process_run, strategy, variant):
+    assert curves[strategy, variant] == pytest.approx(two_process_run.result["losses_first10"][:4], abs=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("variant", ["lora", "tied"])
+def test_adapters_and_tied_heads_train_the_same_under_every_strategy(curves, strategy, variant):
+    losses = curves[strategy, variant]
+    assert losses == pytest.approx(curves["ddp", variant], abs=1e-4)
+    assert losses[-1] < losses[0]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler on a CPU")
+def test_compiling_changes_no_loss(bare_node, spec_document, two_process_run):
+    small = spec_document(micro_batch=4, compile=True, checkpointing="selective")
+    (losses,) = bare_node().curves([small], processes=1, compiler=True)
+    assert losses == pytest.approx(two_process_run.result["losses_first10"][:4], abs=1e-4)
+
+
+def one_step(spec, **changes):
+    """Return the loss, the gradients by name, and what a witness saw of one step on this process alone."""
+    spec = dataclasses.replace(from_json(spec), **changes)
+    model = build_on_meta(spec).to_empty(device="cpu")
+    model.init_weights(spec.seed)
+    inputs, targets = SyntheticTokens(spec, rank=0, world_size=1, device=CPU).micro_batches(0)[0]
+    with Witness() as witness:
+        loss = model(inputs, targets)
+        loss.backward()
+    gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
+    return loss.item(), gradients, witness, model
+
+
+@pytest.mark.parametrize("changes", [*SAME_TRAINING, {"loss_chunks": 512}], ids=str)
+def test_gradients_are_those_of_the_plain_step(spec_document, changes):
+    loss, gradients, _, _ = one_step(spec_document())
+    again, others, _, _ = one_step(spec_document(), **changes)
+    assert again == pytest.approx(loss, rel=1e-6)
+    for name, gradient in gradients.items():
+        torch.testing.assert_close(others[name], gradient, rtol=1e-4, atol=1e-7)
+
+
+def test_full_checkpointing_computes_each_block_again_and_selective_half_of_its_products(spec_document):
+    flops = {
+        mode: one_step(spec_document(), checkpointing=mode)[2].matmul_flops_by_dtype["float32"]
+        for mode in ("none", "selective", "full")
+    }
+    tokens, hidden, layers = 4 * 128, 128, 2
+    square, wide, attention = 2 * hidden**2, 2 * hidden * 512, 4 * 128 * hidden
+    # A recomputation ends where the last kept tensor is there: the block's last product, down, is not done again.
+    full = layers * tokens * (4 * square + wide + attention)
+    # query, value and up are kept with attention (first, third and fifth product); key and out are done again.
+    selective = layers * tokens * 2 * square
+    assert flops["full"] - flops["none"] == full
+    assert flops["selective"] - flops["none"] == selective
+
+
+def test_adapters_alone_have_gradients_and_frozen_products_are_left_out(spec_document):
+    lora = Lora(rank=4, alpha=8.0, targets=("query", "up"))
+    full_loss, _, full, _ = one_step(spec_document())
+    loss, gradients, witness, model = one_step(spec_document(), method="lora", lora=lora)
+    assert loss == pytest.approx(full_loss, rel=1e-6)  # adapters start at zero
+    assert sorted(gradients) == sorted(name for name, _ in model.named_parameters() if ".adapter_" in name)
+    # rank 4 beside 128 -> 128 and 128 -> 512, in each of 2 blocks
+    assert count_parameters(model, trained_only=True) == 2 * 4 * (128 + 128 + 128 + 512)
+    assert count_parameters(model) == 672_384 + 2 * 4 * (128 + 128 + 128 + 512)
+    assert witness.matmul_flops_by_dtype["float32"] < 0.75 * full.matmul_flops_by_dtype["float32"]
