@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +15,11 @@ from planner.adapters.workspace import workspace_dir
 from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
 from planner.errors import InputError, NotFoundError
 from planner.model.run import RunRecord
-from planner.model.workload import Precision, Strategy
+from planner.model.workload import Checkpointing, Method, Precision, Strategy
 from planner.present.table import quantity_text
+
+if TYPE_CHECKING:
+    from launcher.bench import LoraSettings
 
 PROGRESS_EVERY_S = 2.0
 
@@ -40,6 +43,25 @@ def bench(
     micro_batch: Annotated[
         str | None, typer.Option(metavar="N|auto", help="Samples per device; auto searches.", show_default=False)
     ] = None,
+    checkpointing: Annotated[
+        Checkpointing, typer.Option(help="Which activations are recomputed.")
+    ] = Checkpointing.NONE,
+    compiled: Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile.")] = False,
+    loss_chunks: Annotated[int, typer.Option(help="Compute the loss in so many pieces, to save memory.")] = 1,
+    method: Annotated[
+        Method, typer.Option(help="Train all weights, or low-rank adapters beside frozen ones.")
+    ] = Method.FULL,
+    lora_rank: Annotated[
+        int | None, typer.Option(help="Of the adapters; with --method lora; default 16.", show_default=False)
+    ] = None,
+    lora_targets: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Linear maps with adapters, with commas: query,key,value,out (default), gate,up,down.",
+            show_default=False,
+        ),
+    ] = None,
     repeats: Annotated[int, typer.Option(help="Fresh starts; the median counts, the range is kept.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence.")] = False,
     as_json: JsonFlag = False,
@@ -53,6 +75,8 @@ def bench(
         )
     check_positive(gpus, "--gpus")
     check_positive(repeats, "--repeats")
+    check_positive(loss_chunks, "--loss-chunks")
+    check_positive(lora_rank, "--lora-rank")
     catalog = use_cases.open_catalog(home)
     preset = catalog.presets.get(workload)
     if preset is None:
@@ -70,6 +94,10 @@ def bench(
         search_micro_batch=size == "auto",
         repeats=repeats,
         quick=quick,
+        checkpointing=checkpointing,
+        compile=compiled,
+        loss_chunks=loss_chunks,
+        lora=_lora(lora_rank, lora_targets) if method is Method.LORA else None,
     )
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
     work_dir = workspace_dir(home) / "bench" / f"{workload}-{stamp}"
@@ -100,6 +128,19 @@ class _Progress:
         )
 
 
+def _lora(rank: int | None, targets: str | None) -> LoraSettings:
+    from launcher.bench import LoraSettings
+    from workloads.spec import LORA_TARGETS
+
+    default = LoraSettings()
+    names = tuple(name.strip() for name in targets.split(",")) if targets is not None else default.targets
+    for name in names:
+        if name not in LORA_TARGETS:
+            known = f"Known: {', '.join(LORA_TARGETS)}"
+            raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
+    return LoraSettings(rank=rank or default.rank, targets=names)
+
+
 def _micro_batch(given: str | None) -> int | str | None:
     if given is None or given == "auto":
         return given
@@ -115,7 +156,6 @@ def _say_result(record: RunRecord) -> None:
     tokens_per_s = record.throughput.value * (record.seq_len or 1)
     machine = record.environment.get("machine")
     say(f"{record.workload} on {machine}: {quantity_text(record.throughput)}, {tokens_per_s:,.0f} tokens/s")
-    verdict = list(record.verdict)
-    if record.short_window:
-        verdict.append("measured for seconds only: good for a demonstration, weak evidence")
-    say("Verdict: " + ("; ".join(verdict) if verdict else "nothing speaks against this measurement") + ".")
+    say(
+        "Verdict: " + ("; ".join(record.verdict) if record.verdict else "nothing speaks against this measurement") + "."
+    )

@@ -13,6 +13,8 @@ from planner.model.workload import Precision
 
 def same_workload(run: RunRecord, job: Job) -> bool:
     """Say whether a run trained the job's network on samples of the job's length."""
+    if run.method == "lora":  # trains adapters alone: another workload, which plans cannot name yet
+        return False
     if run.seq_len is not None and job.seq_len is not None and run.seq_len != job.seq_len:
         return False
     if run.architecture is not None and job.decoder is not None:
@@ -35,10 +37,11 @@ def same_hardware(run: RunRecord, candidate: Candidate) -> bool:
 
 
 def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
-    """Say whether strategy, precision and micro-batch agree; what a record does not state is taken to agree."""
+    """Say whether strategy, precision, micro-batch and checkpointing agree; what a record omits is taken to agree."""
     return (
         run.strategy in (None, candidate.strategy)
         and (None in (run.precision, job.precision) or run.precision is job.precision)
+        and (None in (run.checkpointing, job.checkpointing) or run.checkpointing is job.checkpointing)
         and (None in (run.micro_batch, job.micro_batch) or run.micro_batch == job.micro_batch)
     )
 

@@ -47,6 +47,13 @@ class Loss(StrEnum):
     """Compiled, chunked, or one kernel: no fp32 copies of the logits."""
 
 
+class Method(StrEnum):
+    """Which weights are trained: all of them, or low-rank adapters beside frozen ones (Hu et al. 2021)."""
+
+    FULL = "full"
+    LORA = "lora"
+
+
 class Decoder(Frozen):
     """A dense decoder-only transformer; the same keys stand in the benchmark's `spec.json`."""
 
