@@ -10,9 +10,10 @@ from typing import Any
 from launcher.batch_search import BatchSearch, search_micro_batch
 from launcher.collect import record_of
 from launcher.local import run_local
-from planner.errors import NodeError
+from planner.errors import InputError, NodeError
 from planner.model.run import Probe, RunRecord
-from planner.model.workload import Checkpointing, Precision, Preset, Strategy, Window
+from planner.model.workload import BenchWorkload, Checkpointing, Precision, Strategy, Window
+from workloads.spec import SpecError, from_json
 
 PROBE_WINDOW = Window(min_warmup_steps=3, min_warmup_s=0.0, max_warmup_s=20.0, min_steps=5, min_s=1.0, max_s=20.0)
 
@@ -28,7 +29,7 @@ class LoraSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the person asked for; None stands for the preset's own value, `auto` for a search."""
+    """What the person asked for; None stands for the workload's own value, `auto` for a search."""
 
     devices: int
     strategy: Strategy = Strategy.DDP
@@ -52,18 +53,18 @@ class Talk:
     step: Callable[[dict[str, object]], None]
 
 
-def spec_of(preset: Preset, settings: Settings, *, micro_batch: int, window: Window) -> dict[str, Any]:
+def spec_of(workload: BenchWorkload, settings: Settings, *, micro_batch: int, window: Window) -> dict[str, Any]:
     """Return the `spec.json` of one run."""
     return {
         "schema_version": 1,
         "kind": "spec",
-        "workload": preset.name,
-        "architecture": preset.architecture.model_dump(mode="json"),
-        "seq_len": preset.seq_len,
+        "workload": workload.name,
+        "architecture": workload.architecture.model_dump(mode="json"),
+        "seq_len": workload.seq_len,
         "micro_batch": micro_batch,
         "grad_accumulation": 1,
         "strategy": settings.strategy.value,
-        "precision": (settings.precision or preset.precision).value,
+        "precision": (settings.precision or workload.precision).value,
         "seed": 0,
         "window": window.model_dump(mode="json"),
         "checkpointing": settings.checkpointing.value,
@@ -75,22 +76,23 @@ def spec_of(preset: Preset, settings: Settings, *, micro_batch: int, window: Win
 
 
 def benchmark(
-    preset: Preset, settings: Settings, *, work_dir: Path, aliases: Mapping[str, str], talk: Talk
+    workload: BenchWorkload, settings: Settings, *, work_dir: Path, aliases: Mapping[str, str], talk: Talk
 ) -> RunRecord:
-    """Run the preset here, `repeats` times from a fresh start, and return one record.
+    """Run the workload here, `repeats` times from a fresh start, and return one record.
 
     The files of every start stay in `work_dir` as evidence. Raises NodeError where nothing was measured.
     """
-    micro_batch = settings.micro_batch or preset.micro_batch
+    micro_batch = settings.micro_batch or workload.micro_batch
+    window = workload.quick_window if settings.quick else workload.window
+    _check(spec_of(workload, settings, micro_batch=micro_batch, window=window))
     probes: tuple[Probe, ...] = ()
     if settings.search_micro_batch:
-        micro_batch, probes = _search(preset, settings, work_dir=work_dir, talk=talk)
-    window = preset.quick_window if settings.quick else preset.window
-    spec = spec_of(preset, settings, micro_batch=micro_batch, window=window)
+        micro_batch, probes = _search(workload, settings, work_dir=work_dir, talk=talk)
+    spec = spec_of(workload, settings, micro_batch=micro_batch, window=window)
     results = []
     for start in range(1, settings.repeats + 1):
         talk.say(
-            f"{preset.name}: {settings.devices} process(es), {spec['precision']}, {settings.strategy.value}, "
+            f"{workload.name}: {settings.devices} process(es), {spec['precision']}, {settings.strategy.value}, "
             f"micro-batch {micro_batch}; start {start} of {settings.repeats}"
         )
         results.append(
@@ -102,12 +104,22 @@ def benchmark(
                 timeout_s=_patience_s(window),
             )
         )
-    return record_of(results, aliases=aliases, probes=probes, where=str(work_dir))
+    return record_of(results, aliases=aliases, probes=probes, where=str(work_dir), note=workload.note)
 
 
-def _search(preset: Preset, settings: Settings, *, work_dir: Path, talk: Talk) -> tuple[int, tuple[Probe, ...]]:
+def _check(spec: dict[str, Any]) -> None:
+    """Refuse here, before a process is started, what every rank would refuse."""
+    try:
+        from_json(spec, where=str(spec["workload"]))
+    except SpecError as error:
+        raise InputError(str(error)) from error
+
+
+def _search(
+    workload: BenchWorkload, settings: Settings, *, work_dir: Path, talk: Talk
+) -> tuple[int, tuple[Probe, ...]]:
     def probe(micro_batch: int) -> float | None:
-        spec = spec_of(preset, settings, micro_batch=micro_batch, window=PROBE_WINDOW)
+        spec = spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW)
         result = run_local(
             spec,
             devices_per_node=settings.devices,
@@ -121,9 +133,9 @@ def _search(preset: Preset, settings: Settings, *, work_dir: Path, talk: Talk) -
         talk.say(f"micro-batch {micro_batch}: {rate:.4g} samples/s")
         return rate
 
-    found: BatchSearch = search_micro_batch(probe, start=preset.micro_batch)
+    found: BatchSearch = search_micro_batch(probe, start=workload.micro_batch)
     if found.chosen is None:
-        raise NodeError(f"{preset.name} does not fit this machine even at micro-batch 1.")
+        raise NodeError(f"{workload.name} does not fit this machine even at micro-batch 1.")
     talk.say(f"micro-batch {found.chosen} is the smallest within 3 % of the best")
     probes = tuple(Probe(micro_batch=tried, samples_per_s=rate) for tried, rate in found.probes)
     return found.chosen, probes

@@ -28,6 +28,7 @@ def record_of(
     aliases: Mapping[str, str],
     probes: Sequence[Probe] = (),
     where: str = "result",
+    note: str | None = None,
 ) -> RunRecord:
     """Join the process restarts of one benchmark into one record, with the probes that led to its micro-batch.
 
@@ -87,6 +88,7 @@ def record_of(
         method_version=first.method_version,
         short_window=any(result.window_s < SHORT_WINDOW_S for result in parsed),
         verdict=tuple(dict.fromkeys([*_problems(parsed, probes), *restart_problems(rates)])),
+        note=note,
     )
 
 

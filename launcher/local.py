@@ -46,7 +46,7 @@ def run_local(
     the steps file. A run that ran out of memory, out of time or out of numbers is returned like any other: its
     `exit_reason` says so. Raises NodeError when nothing was measured, with the reason the run left.
     """
-    _check_machine(devices_per_node)
+    check_machine(devices_per_node)
     work_dir = work_dir.resolve()
     out = work_dir / RESULT_NAME
     if out.exists() or steps_file(out).exists():
@@ -106,7 +106,8 @@ def cuda_devices() -> int:
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
-def _check_machine(devices_per_node: int) -> None:
+def check_machine(devices_per_node: int) -> None:
+    """Refuse more devices than this machine has; on a CPU any number of processes."""
     if devices_per_node < 1:
         raise InputError(f"devices per node is {devices_per_node}.", fix="It must be 1 or more.")
     visible = cuda_devices()

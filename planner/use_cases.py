@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -25,18 +26,29 @@ from planner.errors import InputError, NotFoundError
 from planner.estimate.estimate_plan import estimate_plan
 from planner.estimate.job import resolve_job
 from planner.estimate.memory_question import MemoryQuestion, answer
-from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument, MemoryDocument
+from planner.estimate.scaling_table import scaling_table
+from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument, MemoryDocument, SweepDocument
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator
 from planner.model.plan import Plan
 from planner.model.run import RunRecord
-from planner.model.workload import ArchitectureFile, Decoder, Precision, Preset
+from planner.model.workload import (
+    QUICK_WINDOW,
+    STANDARD_WINDOW,
+    ArchitectureFile,
+    BenchWorkload,
+    Decoder,
+    Precision,
+    Preset,
+)
 from planner.recommend.compare import compare as compare_options
 
 ASSUMED_OWN_KW = 0.2
 """What `planner init` writes for the machine of a run, for the reader to correct."""
 ARCHITECTURE_FIX = "Write architecture (layers, hidden, heads, ...) and seq_len, as in catalogs/workloads/*.yaml."
+LONGEST_OWN_NAME = 60
+"""Of a workload, in characters; a record's id holds it."""
 PLAN_FIX = "Write a commented example with: planner init"
 
 
@@ -84,8 +96,24 @@ def memory(question: MemoryQuestion) -> MemoryDocument:
 
 def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
     """Return a preset by its name, or what a file describes: an architecture, a preset, or a plan's workload."""
+    found = _find_workload(workload, catalog)
+    return _of_preset(found) if isinstance(found, Preset) else found
+
+
+def bench_workload(
+    workload: str, catalog: Catalog, *, layers: int | None = None, seq_len: int | None = None
+) -> BenchWorkload:
+    """Return what the benchmark is to run: a preset by name or a file's network; cut to `layers`, if given."""
+    found = _find_workload(workload, catalog)
+    whole = found if isinstance(found, Preset) else _own_workload(found, Path(workload), catalog)
+    if seq_len is not None:
+        whole = whole.model_copy(update={"seq_len": seq_len})
+    return whole if layers is None else whole.cut(layers=layers)
+
+
+def _find_workload(workload: str, catalog: Catalog) -> Preset | ArchitectureFile:
     if workload in catalog.presets:
-        return _of_preset(catalog.presets[workload])
+        return catalog.presets[workload]
     path = Path(workload)
     if path.suffix.lower() not in (".yaml", ".yml", ".json"):
         known = f"Known: {', '.join(sorted(catalog.presets))}; or give an architecture file, e.g. mine.yaml."
@@ -95,11 +123,33 @@ def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
     if "options" in data:
         return _of_plan(parse_plan(text, where=workload), catalog, where=workload)
     if "window" in data:
-        return _of_preset(parse_model(Preset, data, where=workload, text=text, fix=ARCHITECTURE_FIX))
+        return parse_model(Preset, data, where=workload, text=text, fix=ARCHITECTURE_FIX)
     if "architecture" not in data:  # the architecture's keys may stand at the top
         own = {key: value for key, value in data.items() if key in Decoder.model_fields}
         data = {key: value for key, value in data.items() if key not in own} | {"architecture": own}
     return parse_model(ArchitectureFile, data, where=workload, text=text, fix=ARCHITECTURE_FIX)
+
+
+def _own_workload(network: ArchitectureFile, path: Path, catalog: Catalog) -> BenchWorkload:
+    """Name a network of one's own after its file, and never as a preset that is another network."""
+    given = network.name or path.stem
+    name = re.sub(r"[^A-Za-z0-9._]+", "-", given).strip("-._")[:LONGEST_OWN_NAME]
+    if not name:
+        raise InputError(f"{path}: name: '{given}' has no letter or digit of ASCII.", fix="Write name: my-model.")
+    preset = catalog.presets.get(name)
+    if preset is not None and preset.architecture != network.architecture:
+        raise InputError(
+            f"{path}: name: '{name}' is a preset with another architecture.", fix="Give the network another name."
+        )
+    return BenchWorkload(
+        name=name,
+        architecture=network.architecture,
+        seq_len=network.seq_len,
+        micro_batch=network.micro_batch,
+        precision=network.precision,
+        window=preset.window if preset else STANDARD_WINDOW,
+        quick_window=preset.quick_window if preset else QUICK_WINDOW,
+    )
 
 
 def _of_preset(preset: Preset) -> ArchitectureFile:
@@ -146,6 +196,16 @@ def find_run(run_id: str, catalog: Catalog) -> RunRecord:
     if run is None:
         raise NotFoundError("run", run_id, catalog.runs, fix="List them with: planner runs list")
     return run
+
+
+def scaling(run_ids: Sequence[str], catalog: Catalog) -> SweepDocument:
+    """Put measured runs of one workload into a table of speed-up and efficiency."""
+    return scaling_of([find_run(run_id, catalog) for run_id in run_ids])
+
+
+def scaling_of(records: Sequence[RunRecord]) -> SweepDocument:
+    """Put a series of records into a table of speed-up and efficiency."""
+    return scaling_table(records)
 
 
 def newest_run(catalog: Catalog) -> RunRecord:

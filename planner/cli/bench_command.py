@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,13 +15,15 @@ from planner import use_cases
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
+from planner.cli.scaling_output import print_scaling
 from planner.errors import InputError, NotFoundError
+from planner.model.answer import SweepDocument
 from planner.model.run import RunRecord
-from planner.model.workload import Checkpointing, Method, Precision, Strategy
+from planner.model.workload import BenchWorkload, Checkpointing, Method, Precision, Strategy
 from planner.present.table import quantity_text
 
 if TYPE_CHECKING:
-    from launcher.bench import LoraSettings
+    from launcher.bench import LoraSettings, Settings
 
 PROGRESS_EVERY_S = 2.0
 
@@ -30,10 +34,29 @@ def register(app: typer.Typer) -> None:
 
 
 def bench(
-    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help="cpu-smoke, gpt-305m, ...")],
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help="A preset (cpu-smoke, gpt-305m, ...) or an architecture file.")
+    ],
     gpus: Annotated[
         int | None,
         typer.Option(help="Accelerators, or processes on a CPU; default all accelerators.", show_default=False),
+    ] = None,
+    sweep_gpus: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="Measure on each of these counts, then print how well it scales.",
+            show_default=False,
+        ),
+    ] = None,
+    layers: Annotated[
+        int | None,
+        typer.Option(
+            help="Cut the network to so many layers, to fit one device: another workload.", show_default=False
+        ),
+    ] = None,
+    seq_len: Annotated[
+        int | None, typer.Option(help="Tokens in a sample; default the workload's own.", show_default=False)
     ] = None,
     nodes: Annotated[int, typer.Option(help="This command runs on one node.")] = 1,
     strategy: Annotated[Strategy, typer.Option(help="How states and work are spread.")] = Strategy.DDP,
@@ -77,17 +100,21 @@ def bench(
     check_positive(repeats, "--repeats")
     check_positive(loss_chunks, "--loss-chunks")
     check_positive(lora_rank, "--lora-rank")
-    catalog = use_cases.open_catalog(home)
-    preset = catalog.presets.get(workload)
-    if preset is None:
-        raise NotFoundError("workload", workload, catalog.presets, fix=f"Known: {', '.join(sorted(catalog.presets))}")
+    check_positive(layers, "--layers")
+    check_positive(seq_len, "--seq-len")
+    counts = _counts(sweep_gpus)
+    if counts and gpus is not None:
+        raise InputError("--gpus and --sweep-gpus: both say how many.", fix="Give one of them.")
+    target = use_cases.bench_workload(workload, use_cases.open_catalog(home), layers=layers, seq_len=seq_len)
     size = _micro_batch(micro_batch)
 
-    from launcher.bench import Settings, Talk, benchmark
-    from launcher.local import cuda_devices
+    from launcher.bench import Settings
+    from launcher.local import check_machine, cuda_devices
 
+    if counts:
+        check_machine(counts[-1])
     settings = Settings(
-        devices=gpus or max(1, cuda_devices()),
+        devices=counts[0] if counts else gpus or max(1, cuda_devices()),
         strategy=strategy,
         precision=precision,
         micro_batch=size if isinstance(size, int) else None,
@@ -99,16 +126,41 @@ def bench(
         loss_chunks=loss_chunks,
         lora=_lora(lora_rank, lora_targets) if method is Method.LORA else None,
     )
-    stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
-    work_dir = workspace_dir(home) / "bench" / f"{workload}-{stamp}"
-    record = benchmark(
-        preset, settings, work_dir=work_dir, aliases=accelerator_aliases(), talk=Talk(say=say, step=_Progress())
-    )
-    path = use_cases.store_run(record, home)
+    if counts:
+        print_scaling(_sweep(target, settings, counts, home), None, as_json=as_json)
+        return
+    record = _measure(target, settings, home)
     if as_json:
         print_document(record)
+
+
+def _measure(target: BenchWorkload, settings: Settings, home: str | None) -> RunRecord:
+    """Measure once, store the record, and say what came out."""
+    from launcher.bench import Talk, benchmark
+
+    stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
+    work_dir = workspace_dir(home) / "bench" / f"{target.name}-{stamp}"
+    record = benchmark(
+        target, settings, work_dir=work_dir, aliases=accelerator_aliases(), talk=Talk(say=say, step=_Progress())
+    )
+    path = use_cases.store_run(record, home)
     _say_result(record)
     say(f"Stored as {path}.")
+    return record
+
+
+def _sweep(target: BenchWorkload, settings: Settings, counts: Sequence[int], home: str | None) -> SweepDocument:
+    """Measure on each count with one micro-batch, the one that the smallest count took. Each record is stored at once.
+
+    What was measured before a failure stays in the store.
+    """
+    records: list[RunRecord] = []
+    for count in counts:
+        chosen = records[0].micro_batch if records else settings.micro_batch
+        search = settings.search_micro_batch and not records
+        asked = replace(settings, devices=count, micro_batch=chosen, search_micro_batch=search)
+        records.append(_measure(target, asked, home))
+    return use_cases.scaling_of(records)
 
 
 class _Progress:
@@ -141,6 +193,20 @@ def _lora(rank: int | None, targets: str | None) -> LoraSettings:
     return LoraSettings(rank=rank or default.rank, targets=names)
 
 
+def _counts(given: str | None) -> list[int]:
+    """Read the counts of a series, the smallest first; empty where none was asked for."""
+    if given is None:
+        return []
+    try:
+        counts = sorted({int(count) for count in given.split(",")})
+    except ValueError:
+        raise InputError(f"--sweep-gpus {given}: is not a list of numbers.", fix="Write e.g. 1,2,4,8.") from None
+    check_positive(counts[0], "--sweep-gpus")
+    if len(counts) < 2:
+        raise InputError(f"--sweep-gpus {given}: one count is no series.", fix="Write e.g. 1,2,4,8.")
+    return counts
+
+
 def _micro_batch(given: str | None) -> int | str | None:
     if given is None or given == "auto":
         return given
@@ -156,6 +222,8 @@ def _say_result(record: RunRecord) -> None:
     tokens_per_s = record.throughput.value * (record.seq_len or 1)
     machine = record.environment.get("machine")
     say(f"{record.workload} on {machine}: {quantity_text(record.throughput)}, {tokens_per_s:,.0f} tokens/s")
+    if record.note:
+        say(f"Note: {record.note}.")
     say(
         "Verdict: " + ("; ".join(record.verdict) if record.verdict else "nothing speaks against this measurement") + "."
     )

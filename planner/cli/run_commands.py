@@ -1,4 +1,4 @@
-"""`planner runs add|list|show|export`."""
+"""`planner runs add|list|show|scaling|export`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from planner import use_cases
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.files import write_text
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
+from planner.cli.scaling_output import print_scaling
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.run import RunRecord
@@ -73,6 +74,17 @@ def show(
 ) -> None:
     """Print one run record as JSON."""
     print_document(use_cases.find_run(run_id, use_cases.open_catalog(home)))
+
+
+@app.command(epilog="Example: planner runs scaling seed-003-rtx3090-ddp-x1 seed-003-rtx3090-ddp-x8")
+def scaling(
+    run_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Runs of one workload on several counts.")],
+    as_json: JsonFlag = False,
+    form: FormatOption = None,
+    home: HomeOption = None,
+) -> None:
+    """Speed-up and efficiency of runs that exist, against the smallest count."""
+    print_scaling(use_cases.scaling(run_ids, use_cases.open_catalog(home)), form, as_json=as_json)
 
 
 @app.command(epilog="Example: planner runs export --out runs.json")

@@ -31,8 +31,12 @@ def no_price_reason(candidate: Candidate, catalog: Catalog) -> str:
         return f"no price: {candidate.price.no_price_reason}"
     kind = (candidate.option.price or PriceKind.ON_DEMAND).value
     where = f" in {candidate.option.region}" if candidate.option.region else ""
-    known = dict.fromkeys(f"{row.price_kind.value} ({row.region})" for row in prices_of(candidate.node.id, catalog))
-    instead = f"it has: {', '.join(known)}" if known else "give usd_per_hour"
+    rows = prices_of(candidate.node.id, catalog)
+    regions: dict[str, dict[str, None]] = {}
+    for row in rows:
+        regions.setdefault(row.price_kind.value, {})[row.region] = None
+    known = [f"{found} in {', '.join(places)}" for found, places in regions.items()]
+    instead = f"it has {'; '.join(known)}" if known else "give usd_per_hour"
     return f"no price: the catalog has no {kind} price of {candidate.node.id}{where}; {instead}"
 
 

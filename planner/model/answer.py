@@ -11,7 +11,7 @@ from planner.model.quantity import Quantity
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 OWNING_NOT_COUNTED = (
-    "usd_total, usd_per_epoch: the full cost of owning is not part of this version; usd_marginal is the electricity"
+    "usd_total, usd_per_epoch: the full cost of owning is not part of this version, usd_marginal is the electricity"
 )
 """Stands in `why_not` of every owned option, as the reason for what is null."""
 
@@ -58,6 +58,11 @@ class OptionEstimate(Frozen):
     """What was found wrong with those runs, in plain words."""
     notes: tuple[str, ...]
     why_not: str | None
+
+    @property
+    def obstacles(self) -> str:
+        """What stands against the option: `why_not` less the remark on owning, which holds for every site."""
+        return "; ".join(part for part in (self.why_not or "").split("; ") if part != OWNING_NOT_COUNTED)
 
 
 class CampaignOption(OptionEstimate):
@@ -164,4 +169,36 @@ class MemoryDocument(Frozen):
     largest_micro_batch: int | None
     ways: tuple[MemoryWay, ...]
     """Every kind of checkpointing, the lightest first."""
+    notes: tuple[str, ...]
+
+
+class SweepRow(Frozen):
+    """One run of a series: its rate, and that against the smallest count's."""
+
+    accelerators: int
+    nodes: int
+    run: str
+    throughput: Quantity
+    throughput_per_accelerator: Quantity
+    speedup: float
+    efficiency: float
+    """1 is perfect scaling of the smallest count."""
+
+
+class SweepDocument(Frozen):
+    """`planner bench --sweep-gpus --json` and `planner runs scaling --json`: one workload on several counts.
+
+    A setting is null where the runs differ in it (`doubts` then says so) or do not state it.
+    """
+
+    schema_version: Literal[1] = 1
+    kind: Literal["sweep"] = "sweep"
+    workload: str
+    accelerator: str
+    strategy: Strategy | None
+    precision: Precision | None
+    seq_len: int | None
+    micro_batch: int | None
+    rows: tuple[SweepRow, ...]
+    doubts: tuple[str, ...]
     notes: tuple[str, ...]

@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from planner.errors import InputError
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 
 
@@ -92,18 +93,50 @@ class Window(Frozen):
     max_s: Positive
 
 
-class Preset(Frozen):
-    """A workload that the planner knows by name: `catalogs/workloads/*.yaml`."""
+STANDARD_WINDOW = Window(min_warmup_steps=10, min_warmup_s=30, max_warmup_s=300, min_steps=50, min_s=60, max_s=120)
+"""What a measurement takes unless its preset says otherwise."""
+QUICK_WINDOW = Window(min_warmup_steps=10, min_warmup_s=1, max_warmup_s=10, min_steps=20, min_s=3, max_s=10)
+"""A first look."""
 
-    schema_version: Literal[1]
+
+class BenchWorkload(Frozen):
+    """What the benchmark runs: a network, its samples, and for how long."""
+
     name: Id
-    description: Text
     architecture: Decoder
     seq_len: Count
     micro_batch: Count
     precision: Precision
     window: Window
     quick_window: Window
+    note: Text | None = None
+    """What must be said with every record of it."""
+
+    def cut(self, *, layers: int) -> BenchWorkload:
+        """Return the same network with fewer layers, so that it fits one device: another workload, and named so."""
+        whole = self.architecture.layers
+        if layers >= whole:
+            raise InputError(
+                f"{self.name} has {whole} layers; {layers} would be no cut.", fix=f"Take 1 to {whole - 1}."
+            )
+        return BenchWorkload(
+            name=f"{self.name}-{layers}layer{'' if layers == 1 else 's'}",
+            architecture=self.architecture.model_copy(update={"layers": layers}),
+            seq_len=self.seq_len,
+            micro_batch=self.micro_batch,
+            precision=self.precision,
+            window=self.window,
+            quick_window=self.quick_window,
+            note=f"A cut of {self.name} to {layers} of its {whole} layers: it shows how such layers train, and is no "
+            f"measurement of {self.name}",
+        )
+
+
+class Preset(BenchWorkload):
+    """A workload that the planner knows by name: `catalogs/workloads/*.yaml`."""
+
+    schema_version: Literal[1]
+    description: Text
     source: Text
     as_of: date
 

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-from planner.model.answer import OWNING_NOT_COUNTED, CampaignOption, OptionEstimate, RankedOption
+from planner.model.answer import CampaignOption, OptionEstimate, RankedOption, SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.quantity import Quantity, Unit
 from planner.model.run import RunRecord
@@ -61,7 +61,7 @@ def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
             "cost": quantity_text(option.usd_total),
             "adds to bills": quantity_text(option.usd_marginal),
             "energy": quantity_text(option.energy_kwh),
-            "why not": _why_not(option),
+            "why not": option.obstacles,
             NOTES: _notes(option),
         }
         for option in options
@@ -79,7 +79,7 @@ def campaign_rows(options: Sequence[CampaignOption]) -> list[Row]:
             "adds to bills": quantity_text(option.campaign_usd),
             "deadline": _yes_no(option.meets_deadline),
             "budget": _yes_no(option.within_budget),
-            "why not": _why_not(option),
+            "why not": option.obstacles,
             NOTES: _notes(option),
         }
         for option in options
@@ -119,6 +119,21 @@ def run_rows(catalog: Catalog) -> list[Row]:
     ]
 
 
+def scaling_rows(document: SweepDocument) -> list[Row]:
+    """One row per run, the smallest count first."""
+    return [
+        {
+            "accelerators": f"{row.accelerators}" + (f" ({row.nodes} nodes)" if row.nodes > 1 else ""),
+            "throughput": quantity_text(row.throughput),
+            "speed-up": f"{row.speedup:.2f}x",
+            "efficiency": f"{row.efficiency:.0%}".replace("%", " %"),
+            "per accelerator": quantity_text(row.throughput_per_accelerator),
+            "run": row.run,
+        }
+        for row in document.rows
+    ]
+
+
 def origin_of(run: RunRecord, catalog: Catalog) -> str:
     """Say whether a run ships with the planner or is the user's."""
     return "catalog" if run.id in catalog.bundled_runs else "store"
@@ -149,11 +164,6 @@ WRITERS: dict[str, Callable[[Sequence[Row]], str]] = {"tsv": as_tsv, "csv": as_c
 
 def _machine(option: OptionEstimate) -> Row:
     return {"option": option.id, "accelerators": f"{option.accelerators}x {option.accelerator}"}
-
-
-def _why_not(option: OptionEstimate) -> str:
-    """Write why something is wrong; that owning is not counted holds for every site, and is said once."""
-    return (option.why_not or "").removeprefix(OWNING_NOT_COUNTED).removeprefix("; ")
 
 
 def _notes(option: OptionEstimate) -> str:

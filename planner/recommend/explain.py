@@ -21,7 +21,7 @@ def why_not(
     if recommended is not None and option.id == recommended.id:
         return None
     if not is_known(option):
-        return option.why_not or "time or cost is not known"
+        return option.obstacles or "time or cost is not known"
     hours, usd = hours_and_usd(option)
     if not is_feasible(option):
         misses = []

@@ -64,6 +64,8 @@ def _basis(option: CampaignOption) -> str:
         return f"measured ({', '.join(option.runs) or 'by you'})"
     if basis is Basis.MODELLED and option.runs:
         return f"modelled from {', '.join(option.runs)}, nobody measured it there"
+    if basis is Basis.MODELLED:
+        return "modelled from a share of the peak, nobody measured it"
     return basis.value
 
 

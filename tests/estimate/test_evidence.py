@@ -122,6 +122,24 @@ def test_no_price_is_never_zero(catalog: Catalog) -> None:
     assert "Capacity Block" in got.why_not
 
 
+def test_no_price_of_one_kind_says_which_kinds_there_are(catalog: Catalog) -> None:
+    (got,) = estimates(catalog, {"offer": "aws/p4d.24xlarge", "region": "us-east-1", "price": "capacity_block"})
+    assert "capacity_block in us-east-2, us-west-2" in got.obstacles
+
+
+def test_that_owning_is_not_counted_is_a_reason_but_no_obstacle(catalog: Catalog) -> None:
+    (got,) = estimates(catalog, {"site": "rtx3090-x10"})
+    assert got.why_not is not None
+    assert got.usd_total is None
+    assert got.obstacles == ""
+
+
+def test_what_cannot_train_does_not_fit(catalog: Catalog) -> None:
+    (got,) = estimates(catalog, {"offer": "aws/inf2.48xlarge", "usd_per_hour": 12.98})
+    assert got.fits is False
+    assert "cannot train" in got.obstacles
+
+
 def test_an_own_price_counts_to_the_cent(catalog: Catalog) -> None:
     (got,) = estimates(
         catalog,

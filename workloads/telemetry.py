@@ -1,0 +1,174 @@
+"""Knows what the devices of this node did during the window: energy, power, clocks, temperature, throttling.
+
+Through NVIDIA's own library (pip install nvidia-ml-py; optional: without it everything is null, with the reason).
+One thread on the node's first rank reads all devices of the node; it sleeps between readings.
+"""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+
+INTERVAL_S = 0.2
+MIN_ENERGY_WINDOW_S = 10.0
+"""The energy counter moves in steps of tens of milliseconds: over 10 s that is under 1 %."""
+
+# Bits of nvmlDeviceGetCurrentClocksThrottleReasons; source: nvml.h, NvmlClocksThrottleReasons.
+THROTTLE_BITS = {
+    "power_cap": 0x4,
+    "hw_slowdown": 0x8,
+    "sw_thermal": 0x20,
+    "hw_thermal": 0x40,
+    "hw_power_brake": 0x80,
+}
+HELD_BACK_BY_BITS = sum(THROTTLE_BITS.values())
+
+Facts = Dict[str, Any]
+Sample = Dict[str, float]
+
+
+def unknown(reason: str) -> Facts:
+    """Return the document of a run without telemetry."""
+    return {"unknown_because": reason, "energy_j": None, "devices": []}
+
+
+class Telemetry:
+    """Watches devices between `start` and `stop`. `nvml` is the module pynvml, or what behaves like it."""
+
+    def __init__(self, nvml: Any, uuids: Sequence[str], *, interval_s: float = INTERVAL_S) -> None:
+        self._nvml, self._interval_s = nvml, interval_s
+        self._handles = [nvml.nvmlDeviceGetHandleByUUID(uuid) for uuid in uuids]
+        self._samples: List[List[Sample]] = [[] for _ in self._handles]
+        self._not_told: List[Set[str]] = [set() for _ in self._handles]
+        self._enough = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def start(self) -> None:
+        """Begin, just before the window."""
+        self._energy_before_mj = [self._energy_mj(handle) for handle in self._handles]
+        self._start_s = time.perf_counter()
+        self._thread.start()
+
+    def stop(self) -> Facts:
+        """End, just after the window, and return what was seen."""
+        seconds = time.perf_counter() - self._start_s
+        after_mj = [self._energy_mj(handle) for handle in self._handles]
+        self._enough.set()
+        self._thread.join(timeout=5.0)
+        devices = [
+            device_facts(samples, energy_j=_energy_j(before, after, seconds), limits_w=self._limits_w(handle))
+            for samples, before, after, handle in zip(self._samples, self._energy_before_mj, after_mj, self._handles)
+        ]
+        return joined([{"unknown_because": None, "seconds": seconds, "devices": devices}])
+
+    def _watch(self) -> None:
+        while not self._enough.wait(self._interval_s):
+            for number, handle in enumerate(self._handles):
+                self._samples[number].append(self._sample(number, handle))
+
+    def _sample(self, number: int, handle: Any) -> Sample:
+        nvml = self._nvml
+        readings: Dict[str, Callable[[], float]] = {
+            "power_w": lambda: nvml.nvmlDeviceGetPowerUsage(handle) / 1000.0,
+            "sm_clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM),
+            "temperature_c": lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU),
+            "throttle_bits": lambda: nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle),
+            "memory_busy": lambda: nvml.nvmlDeviceGetUtilizationRates(handle).memory / 100.0,
+        }
+        sample: Sample = {}
+        for name, read in readings.items():
+            if name in self._not_told[number]:
+                continue
+            try:
+                sample[name] = read()
+            except nvml.NVMLError:
+                self._not_told[number].add(name)  # this device does not tell; asking again would cost time
+        return sample
+
+    def _energy_mj(self, handle: Any) -> Optional[int]:
+        try:
+            return int(self._nvml.nvmlDeviceGetTotalEnergyConsumption(handle))
+        except self._nvml.NVMLError:
+            return None
+
+    def _limits_w(self, handle: Any) -> Tuple[Optional[float], Optional[float]]:
+        try:
+            return (
+                self._nvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1000.0,
+                self._nvml.nvmlDeviceGetPowerManagementDefaultLimit(handle) / 1000.0,
+            )
+        except self._nvml.NVMLError:
+            return None, None
+
+
+def device_facts(
+    samples: Sequence[Sample], *, energy_j: Optional[float], limits_w: Tuple[Optional[float], Optional[float]]
+) -> Facts:
+    """Return one device's figures; null where it does not tell.
+
+    `memory_busy_share` is the share of time in which device memory was read or written, not how full it was.
+    """
+    power_w, clocks_mhz, busy = (_seen(samples, name) for name in ("power_w", "sm_clock_mhz", "memory_busy"))
+    bits = [int(value) for value in _seen(samples, "throttle_bits")]
+    return {
+        "energy_j": energy_j,
+        "mean_power_w": statistics.mean(power_w) if power_w else None,
+        "max_power_w": max(power_w, default=None),
+        "power_limit_w": limits_w[0],
+        "default_power_limit_w": limits_w[1],
+        "mean_sm_clock_mhz": statistics.mean(clocks_mhz) if clocks_mhz else None,
+        "min_sm_clock_mhz": min(clocks_mhz, default=None),
+        "max_temperature_c": max(_seen(samples, "temperature_c"), default=None),
+        "memory_busy_share": statistics.mean(busy) if busy else None,
+        "throttle_shares": {name: _share(bits, mask) for name, mask in THROTTLE_BITS.items()} if bits else None,
+        "throttled_share": _share(bits, HELD_BACK_BY_BITS) if bits else None,
+        "samples": len(samples),
+    }
+
+
+def joined(nodes: Sequence[Facts]) -> Facts:
+    """Return one document for all nodes: devices in the order of ranks; the sum of energy where all of it is known."""
+    devices = [device for node in nodes for device in node["devices"]]
+    energies_j = [device["energy_j"] for device in devices]
+    reasons = [node["unknown_because"] for node in nodes if node["unknown_because"] is not None]
+    whole = bool(devices) and not reasons and None not in energies_j
+    document = {
+        "unknown_because": reasons[0] if reasons else None,
+        "energy_j": sum(energies_j) if whole else None,
+        "devices": devices,
+    }
+    seconds = [node["seconds"] for node in nodes if node.get("seconds") is not None]
+    return {**document, "seconds": max(seconds)} if seconds else document
+
+
+def open_telemetry(
+    uuids: Sequence[str], *, import_nvml: Callable[[], Any] = lambda: importlib.import_module("pynvml")
+) -> Tuple[Optional[Telemetry], str]:
+    """Return (telemetry, "") or (None, why there is none)."""
+    try:
+        nvml = import_nvml()
+    except ImportError:
+        return None, "nvidia-ml-py is not installed (pip install nvidia-ml-py)"
+    try:
+        nvml.nvmlInit()
+        return Telemetry(nvml, uuids), ""
+    except nvml.NVMLError as error:
+        return None, f"NVML: {error}"
+
+
+def _energy_j(before_mj: Optional[int], after_mj: Optional[int], seconds: float) -> Optional[float]:
+    """Return the energy between two readings of the counter; None in a window too short for it."""
+    if before_mj is None or after_mj is None or seconds < MIN_ENERGY_WINDOW_S:
+        return None
+    return (after_mj - before_mj) / 1000.0
+
+
+def _seen(samples: Sequence[Sample], name: str) -> List[float]:
+    return [sample[name] for sample in samples if name in sample]
+
+
+def _share(bits: Sequence[int], mask: int) -> float:
+    return sum(bool(value & mask) for value in bits) / len(bits)
