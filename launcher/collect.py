@@ -19,6 +19,8 @@ from planner.model.run import NodeResult, Probe, RunHardware, RunRecord
 from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
 
 SHORT_WINDOW_S = 10.0
+ENERGY_COUNTER_ERROR = 0.10
+"""Of the devices' own energy counters, both ways; source: the measurement protocol in workloads/README.md."""
 GOOD_ENDS = ("completed", "not_steady")
 
 
@@ -84,6 +86,10 @@ def record_of(
         memory=first.memory,
         probes=tuple(probes),
         phases=first.phases,
+        accelerator_power=_accelerator_power(parsed, day),
+        topology=first.topology,
+        telemetry=tuple(result.telemetry for result in parsed if result.telemetry is not None),
+        calibration=tuple(result.calibration for result in parsed if result.calibration is not None),
         environment=first.environment | {"machine": machine_name(first)},
         method_version=first.method_version,
         short_window=any(result.window_s < SHORT_WINDOW_S for result in parsed),
@@ -130,6 +136,29 @@ def _problems(results: Sequence[NodeResult], probes: Sequence[Probe]) -> list[st
         for number, result in enumerate(results, start=1)
         for problem in problems_of(result, probes)
     ]
+
+
+def _accelerator_power(results: Sequence[NodeResult], day: date) -> Quantity | None:
+    """Return energy / seconds of all accelerators, the mean of the starts; None where any start does not know it.
+
+    Not the power of the machine: CPUs, fans, network and power supplies are left out, so `power` stays unknown.
+    """
+    kilowatts = []
+    for result in results:
+        energy_j, seconds = ((result.telemetry or {}).get(key) for key in ("energy_j", "seconds"))
+        if not energy_j or not seconds:
+            return None
+        kilowatts.append(energy_j / seconds / 1000.0)
+    return Quantity(
+        value=statistics.mean(kilowatts),
+        low=min(kilowatts) * (1 - ENERGY_COUNTER_ERROR),
+        high=max(kilowatts) * (1 + ENERGY_COUNTER_ERROR),
+        unit=Unit.KW,
+        basis=Basis.MEASURED,
+        source=f"energy counters of the {results[0].world_size} accelerator(s) alone over the window; "
+        "CPUs, fans, network and power supplies are left out",
+        as_of=day,
+    )
 
 
 def _accelerator(result: NodeResult, aliases: Mapping[str, str]) -> str:

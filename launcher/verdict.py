@@ -23,6 +23,11 @@ MAX_CONTEXT_GIB = 1.5
 ROOM_SHARE = 0.5
 WORTH_DOUBLING = 1.05
 
+MAX_THROTTLED_SHARE = 0.05
+MATMUL_CEILING_TOLERANCE = 1.02
+CAUSAL_SHARE_LEFT_OUT = 0.5
+"""A fused causal kernel may skip half of the attention that `matmul_flops_by_dtype` counts in full."""
+
 DRIFT_MIN_STEPS = 9
 """Thirds of fewer than three steps say nothing."""
 
@@ -41,6 +46,8 @@ def problems_of(result: NodeResult, probes: Sequence[Probe] = ()) -> list[str]:
         *_wrong_counts(result),
         *_waiting(result),
         *_disturbed(result),
+        *_throttled(result),
+        *_impossible(result),
         *_room_for_more(result, probes),
     ]
 
@@ -159,6 +166,56 @@ def _disturbed(result: NodeResult) -> list[str]:
             f"the allocator ran out of memory and tried again {retries:.0f} times: take a smaller micro-batch"
         )
     return problems
+
+
+def _throttled(result: NodeResult) -> list[str]:
+    """Name the device that was held back longest; a power cap counts, heat counts, an idle device does not."""
+    devices = (result.telemetry or {}).get("devices", [])
+    shares = [device.get("throttled_share") or 0.0 for device in devices]
+    if not shares or max(shares) <= MAX_THROTTLED_SHARE:
+        return []
+    device = devices[shares.index(max(shares))]
+    reasons = ", ".join(
+        f"{name.replace('_', ' ')} {share:.0%}"
+        for name, share in (device.get("throttle_shares") or {}).items()
+        if share > 0
+    )
+    limit_w, default_w = device.get("power_limit_w"), device.get("default_power_limit_w")
+    limit = f"; its power limit is {limit_w:.0f} W, {default_w:.0f} W as delivered" if limit_w and default_w else ""
+    return [
+        f"device {shares.index(max(shares))} held its clocks back in {max(shares):.0%} of the samples "
+        f"({reasons}{limit}); up to {MAX_THROTTLED_SHARE:.0%} is fine"
+    ]
+
+
+def _impossible(result: NodeResult) -> list[str]:
+    """Say when a step multiplied faster than the fastest device did plain products just before: it cannot be true.
+
+    TFLOP/s = least matmul FLOPs of a step / mean step seconds. A fused kernel may leave out half of the attention,
+    so that half is not counted against the run.
+    """
+    ceiling = max((result.calibration or {}).get("rank_matmul_tflop_per_s") or [0.0])
+    flops = sum(result.matmul_flops_by_dtype.values())
+    if not ceiling or not flops or not result.step_seconds:
+        return []
+    done = (flops - _skippable_flops(result)) / statistics.mean(result.step_seconds) / 1e12
+    if done <= ceiling * MATMUL_CEILING_TOLERANCE:
+        return []
+    return [
+        f"its matrix products ran at {done:.4g} TFLOP/s, over the {ceiling:.4g} that the device reached in plain "
+        "products just before: it cannot be true"
+    ]
+
+
+def _skippable_flops(result: NodeResult) -> float:
+    """Half of attention's products, 2 T^2 H Q each: 2 forward, 5 backward, 2 more where the block is run again."""
+    if result.sdpa_backend in (None, "math"):
+        return 0.0
+    spec, architecture = result.spec, result.spec["architecture"]
+    sequences = int(spec["micro_batch"]) * int(spec.get("grad_accumulation", 1)) * int(architecture["layers"])
+    product = 2.0 * int(spec["seq_len"]) ** 2 * int(architecture["heads"]) * int(architecture["head_dim"])
+    products = 9 if spec.get("checkpointing") == "full" else 7
+    return CAUSAL_SHARE_LEFT_OUT * products * product * sequences
 
 
 def _room_for_more(result: NodeResult, probes: Sequence[Probe]) -> list[str]:

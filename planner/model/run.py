@@ -62,6 +62,9 @@ class RunRecord(Frozen):
     samples: Count | None = None
     wall_seconds: Positive | None = None
     power: Quantity | None = None
+    """Of the whole machine."""
+    accelerator_power: Quantity | None = None
+    """Of all accelerators together, by their own energy counters: without CPUs, fans, network and power supplies."""
     repeats: tuple[Positive, ...] = ()
     """Throughput of each process restart, samples/s."""
     losses_first10: tuple[float | None, ...] = ()
@@ -76,6 +79,12 @@ class RunRecord(Frozen):
     probes: tuple[Probe, ...] = ()
     """Every try of a search for the micro-batch, in order."""
     phases: dict[str, NonNegative] = Field(default_factory=dict)
+    topology: tuple[dict[str, Any], ...] = ()
+    """Of each node: links, peer access, PCIe, NUMA, RDMA interfaces, read and raw, as the benchmark names them."""
+    telemetry: tuple[dict[str, Any], ...] = ()
+    """Of each start: energy, power, clocks, throttling of every device over the window."""
+    calibration: tuple[dict[str, Any], ...] = ()
+    """Of each start that was asked for it: what the machine did at best just before."""
     environment: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
     method_version: Count | None = None
     """Of our own benchmark; null for runs taken from documents. Versions are never averaged together."""
@@ -95,6 +104,8 @@ class RunRecord(Frozen):
             raise ValueError("throughput must be over 0")
         if self.power is not None and self.power.unit is not Unit.KW:
             raise ValueError(f"power is in {self.power.unit}; write it in {Unit.KW}")
+        if self.accelerator_power is not None and self.accelerator_power.unit is not Unit.KW:
+            raise ValueError(f"accelerator_power is in {self.accelerator_power.unit}; write it in {Unit.KW}")
         if self.step_seconds is not None and self.global_batch is not None:
             implied = self.global_batch / self.step_seconds
             if abs(implied / self.throughput.value - 1) > 0.01:
@@ -150,6 +161,9 @@ class NodeResult(Frozen):
     matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
     sdpa_backend: str | None
     tf32_allowed: bool
+    topology: tuple[dict[str, Any], ...] = ()
+    calibration: dict[str, Any] | None = None
+    telemetry: dict[str, Any] | None = None
     environment: dict[str, str | int | float | bool | list[str] | None]
     started_at: Text
     finished_at: Text

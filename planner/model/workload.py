@@ -117,7 +117,7 @@ class BenchWorkload(Frozen):
         whole = self.architecture.layers
         if layers >= whole:
             raise InputError(
-                f"{self.name} has {whole} layers; {layers} would be no cut.", fix=f"Take 1 to {whole - 1}."
+                f"{self.name} has {whole} layers; {layers} would be no cut.", fix="Take fewer, or leave --layers out."
             )
         return BenchWorkload(
             name=f"{self.name}-{layers}layer{'' if layers == 1 else 's'}",

@@ -91,3 +91,13 @@ def own_run(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def plan_file(tmp_path: Path) -> Callable[..., Path]:
+    def write(content: str | bytes, name: str = "plan.yaml") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write

@@ -158,6 +158,14 @@ def test_too_many_devices_are_refused_before_the_first_is_measured(
     assert bench.asked == []
 
 
+def test_the_bundled_series_prints_what_its_report_printed(planner: Any) -> None:
+    """GPU cluster report (document 003), ZeRO-2: 1.00, 1.14, 1.32, 2.16, 1.91x; 57, 33, 27, 19 %."""
+    ids = [f"seed-003-rtx3090-zero2-x{count}" for count in (1, 2, 4, 8, 10)]
+    rows = [line.split("\t") for line in planner("runs", "scaling", *ids, "--format", "tsv").out.splitlines()[1:]]
+    assert [row[2] for row in rows] == ["1.00x", "1.14x", "1.32x", "2.16x", "1.91x"]
+    assert [row[3] for row in rows] == ["100 %", "57 %", "33 %", "27 %", "19 %"]
+
+
 def test_a_cut_is_labelled_and_keeps_all_else(planner: Any, bench: Bench) -> None:
     answer = planner("bench", "llama3-8b", "--layers", "4", "--gpus", "1", "--json")
     record = answer.document

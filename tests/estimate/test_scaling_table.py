@@ -116,9 +116,9 @@ def test_what_speaks_against_a_run_stays_with_it(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("pick", "message"),
     [
-        pytest.param(lambda one, two: [one], "at least two", id="one run"),
+        pytest.param(lambda one, _: [one], "at least two", id="one run"),
         pytest.param(lambda one, two: [one, two, two], "named twice", id="twice"),
-        pytest.param(lambda one, two: [one, changed(one, id="again")], "all runs were made on 1", id="one count"),
+        pytest.param(lambda one, _: [one, changed(one, id="again")], "all runs were made on 1", id="one count"),
         pytest.param(lambda one, two: [one, changed(two, workload="mine")], "different networks", id="other network"),
         pytest.param(
             lambda one, two: [one, changed(two, architecture=two.architecture.model_copy(update={"layers": 4}))],

@@ -129,3 +129,28 @@ def test_the_options_of_a_benchmark_reach_the_node() -> None:
     assert (spec.checkpointing, spec.compile, spec.loss_chunks, spec.method) == ("selective", True, 8, "lora")
     assert spec.lora is not None
     assert (spec.lora.rank, spec.lora.targets) == (8, ("query", "gate"))
+
+
+def test_energy_is_that_of_the_accelerators_and_never_the_machine(result: MakeResult) -> None:
+    telemetry = {"unknown_because": None, "energy_j": 336_000.0, "seconds": 60.0, "devices": []}
+    record = record_of([result(telemetry=telemetry)], aliases=ALIASES)
+    assert record.power is None
+    assert record.accelerator_power is not None
+    assert record.accelerator_power.value == pytest.approx(5.6)
+    assert (record.accelerator_power.low, record.accelerator_power.high) == pytest.approx((5.04, 6.16))
+    assert "accelerator(s) alone" in record.accelerator_power.source
+    assert record.telemetry == (telemetry,)
+
+
+def test_energy_that_one_start_does_not_know_is_unknown(result: MakeResult) -> None:
+    known = {"unknown_because": None, "energy_j": 336_000.0, "seconds": 60.0, "devices": []}
+    starts = [result(telemetry=known), result(telemetry=known | {"energy_j": None})]
+    assert record_of(starts, aliases=ALIASES).accelerator_power is None
+
+
+def test_topology_and_calibration_are_in_the_record(result: MakeResult) -> None:
+    topology = [{"gpus": None, "gpus_unknown_because": "nvidia-smi is not on this machine"}]
+    calibration = {"matmul_tflop_per_s": 700.0, "rank_matmul_tflop_per_s": [700.0]}
+    record = record_of([result(topology=topology, calibration=calibration)] * 2, aliases=ALIASES)
+    assert record.topology == tuple(topology)
+    assert record.calibration == (calibration, calibration)

@@ -112,3 +112,46 @@ def test_a_tiny_batch_on_a_device_with_room(
     assert len(problems) == undersaturated
     if undersaturated:
         assert "at micro-batch 4, and was 20% faster at 8" in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [pytest.param(0.05, False, id="5 %: fine"), pytest.param(0.4, True, id="40 %")],
+)
+def test_a_device_that_holds_its_clocks_back(result: MakeResult, share: float, said: bool) -> None:
+    held_back = {
+        "throttled_share": share,
+        "throttle_shares": {"power_cap": share, "hw_thermal": 0.0},
+        "power_limit_w": 500.0,
+        "default_power_limit_w": 700.0,
+    }
+    free = {"throttled_share": 0.0, "throttle_shares": {"power_cap": 0.0}}
+    made = result(telemetry={"energy_j": None, "devices": [free, held_back]})
+    problems = problems_of(NodeResult.model_validate(made))
+    assert len(problems) == said
+    if said:
+        assert problems[0] == (
+            "device 1 held its clocks back in 40% of the samples (power cap 40%; its power limit is 500 W, "
+            "700 W as delivered); up to 5% is fine"
+        )
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "sdpa_backend", "said"),
+    [
+        pytest.param(10.2, "math", False, id="10 TFLOP/s of 10.2"),
+        pytest.param(9.9, "math", False, id="over by 1 %"),
+        pytest.param(9.7, "math", True, id="over by 3 %"),
+        # attention: 4 sequences x 16 layers x 7 products x 2 x 512^2 x 1024, half of it 0.12 TFLOP, 1.2 TFLOP/s
+        pytest.param(9.7, "flash", False, id="over by 3 %, but a causal kernel may skip half of attention"),
+        pytest.param(8.5, "flash", True, id="over even so"),
+    ],
+)
+def test_nothing_multiplies_faster_than_the_device_can(
+    result: MakeResult, ceiling: float, sdpa_backend: str, said: bool
+) -> None:
+    calibration = {"matmul_tflop_per_s": 1.0, "rank_matmul_tflop_per_s": [1.0, ceiling]}
+    made = result(matmul_flops_by_dtype={"bfloat16": 1e12}, sdpa_backend=sdpa_backend, calibration=calibration)
+    problems = problems_of(NodeResult.model_validate(made))
+    assert len(problems) == said
+    assert not said or "it cannot be true" in problems[0]

@@ -38,13 +38,13 @@ def nvml(**changes):
             "nvmlInit": lambda: None,
             "nvmlDeviceGetHandleByUUID": handle_of,
             "nvmlDeviceGetTotalEnergyConsumption": energy,
-            "nvmlDeviceGetPowerUsage": lambda handle: 500_000,
-            "nvmlDeviceGetClockInfo": lambda handle, which: 1980,
-            "nvmlDeviceGetTemperature": lambda handle, which: 61,
+            "nvmlDeviceGetPowerUsage": lambda _: 500_000,
+            "nvmlDeviceGetClockInfo": lambda *_: 1980,
+            "nvmlDeviceGetTemperature": lambda *_: 61,
             "nvmlDeviceGetCurrentClocksThrottleReasons": lambda handle: POWER_CAP if handle == "GPU-b" else IDLE,
-            "nvmlDeviceGetUtilizationRates": lambda handle: SimpleNamespace(gpu=100, memory=40),
-            "nvmlDeviceGetEnforcedPowerLimit": lambda handle: 700_000,
-            "nvmlDeviceGetPowerManagementDefaultLimit": lambda handle: 700_000,
+            "nvmlDeviceGetUtilizationRates": lambda _: SimpleNamespace(gpu=100, memory=40),
+            "nvmlDeviceGetEnforcedPowerLimit": lambda _: 700_000,
+            "nvmlDeviceGetPowerManagementDefaultLimit": lambda _: 700_000,
             **changes,
         }
     )
@@ -81,14 +81,9 @@ def test_energy_over_a_short_window_is_unknown():
 
 
 def test_what_a_device_does_not_tell_is_null_and_the_rest_is_kept():
-    mute = {
-        name: refuse
-        for name in (
-            "nvmlDeviceGetTotalEnergyConsumption",
-            "nvmlDeviceGetPowerUsage",
-            "nvmlDeviceGetEnforcedPowerLimit",
-        )
-    }
+    mute = dict.fromkeys(
+        ("nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetPowerUsage", "nvmlDeviceGetEnforcedPowerLimit"), refuse
+    )
     device = watched(nvml(**mute))["devices"][0]
     assert (device["energy_j"], device["mean_power_w"], device["power_limit_w"]) == (None, None, None)
     assert device["mean_sm_clock_mhz"] == 1980

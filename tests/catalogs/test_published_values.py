@@ -1,0 +1,127 @@
+"""Rows against the published figures they come from: data sheets, price lists, model cards.
+
+Expected figures come from the source documents and vendors' data sheets, never from the catalogs themselves.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.adapters.catalog import load_catalog
+from planner.estimate.flops import parameters
+
+CATALOG = load_catalog()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        pytest.param("cpu-smoke", 672_384, id="cpu-smoke"),
+        pytest.param("gpt-305m", 304_992_256, id="gpt-305m"),
+        pytest.param("qwen3-0.6b", 596_049_920, id="qwen3-0.6b"),
+        pytest.param("llama3-8b", 8_030_261_248, id="llama3-8b"),
+    ],
+)
+def test_a_preset_has_the_published_number_of_parameters(name, expected):
+    assert parameters(CATALOG.presets[name].architecture) == expected
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "dense", "printed"),
+    [
+        pytest.param("A100-40GB-SXM", 312, 624, id="A100 40 GB"),
+        pytest.param("A100-80GB-SXM", 312, 624, id="A100 80 GB"),
+        pytest.param("H100-SXM", 989.4, 1979, id="H100 SXM"),
+        pytest.param("H100-PCIe", 756, 1513, id="H100 PCIe"),
+        pytest.param("H200-SXM", 989.4, 1979, id="H200, 1,979 in document 000"),
+        pytest.param("B200-SXM", 2250, 4500, id="B200, 4.5 PFLOPS in document 002"),
+        pytest.param("MI300X", 1307.4, 2614.9, id="MI300X"),
+        pytest.param("RTX-4090", 165.2, 330.3, id="RTX 4090, 330 with fp16 accumulation in document 002"),
+        pytest.param("RTX-3090", 71, 285, id="RTX 3090"),
+        pytest.param("Trainium2", 667, 2563, id="Trainium 2"),
+    ],
+)
+def test_sixteen_bit_peaks_are_dense_with_fp32_accumulation(accelerator, dense, printed):
+    row = CATALOG.accelerators[accelerator]
+    assert row.bf16_tflops == dense
+    assert row.fp16_tflops == dense
+    assert printed not in (row.fp16_tflops, row.bf16_tflops, row.tf32_tflops)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "fp16_tflops"),
+    [
+        pytest.param("P100-PCIe-16GB", 18.7, id="P100 PCIe, CUDA cores"),
+        pytest.param("V100-PCIe-16GB", 112, id="V100 PCIe"),
+        pytest.param("V100-SXM2-16GB", 125, id="V100 SXM2"),
+        pytest.param("V100-DGXS-32GB", 125, id="V100 of the DGX Station"),
+        pytest.param("T4", 65, id="T4"),
+        pytest.param("RTX-2080Ti", 53.8, id="RTX 2080 Ti, half of 107 with fp32 accumulation"),
+    ],
+)
+def test_cards_before_ampere_have_fp16_and_no_bf16(accelerator, fp16_tflops):
+    row = CATALOG.accelerators[accelerator]
+    assert (row.fp16_tflops, row.bf16_tflops, row.tf32_tflops) == (fp16_tflops, None, None)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "hbm_gib", "hbm_gb_per_s", "tdp_w"),
+    [
+        pytest.param("V100-DGXS-32GB", 32, 897, 250, id="V100 DGXS"),
+        pytest.param("A100-40GB-SXM", 40, 1555, 400, id="A100 40 GB"),
+        pytest.param("A100-80GB-SXM", 80, 2039, 400, id="A100 80 GB"),
+        pytest.param("H100-SXM", 80, 3350, 700, id="H100 SXM"),
+        pytest.param("H200-SXM", 141, 4800, 700, id="H200"),
+        pytest.param("RTX-4090", 24, 1008, 450, id="RTX 4090"),
+        pytest.param("RTX-3090", 24, 936, 350, id="RTX 3090"),
+        pytest.param("MI300X", 192, 5300, 750, id="MI300X"),
+    ],
+)
+def test_memory_bandwidth_and_power_are_the_data_sheet_s(accelerator, hbm_gib, hbm_gb_per_s, tdp_w):
+    row = CATALOG.accelerators[accelerator]
+    assert (row.hbm_gib, row.hbm_gb_per_s, row.tdp_w) == (hbm_gib, hbm_gb_per_s, tdp_w)
+
+
+def test_the_rtx_pro_6000_has_no_link_to_extend():
+    assert CATALOG.accelerators["RTX-PRO-6000-Blackwell-Server"].link_gb_per_s is None
+
+
+@pytest.mark.parametrize(
+    ("node", "region", "kind", "usd_per_hour"),
+    [
+        pytest.param("aws/p3.2xlarge", "us-east-1", "on_demand", 3.06, id="p3.2xlarge, as document 002"),
+        pytest.param("aws/p3.16xlarge", "us-east-1", "on_demand", 24.48, id="p3.16xlarge, as document 002"),
+        pytest.param("aws/p4d.24xlarge", "us-east-1", "on_demand", 21.957642, id="p4d after June 2025, not 32.77"),
+        pytest.param("aws/p4de.24xlarge", "us-east-1", "on_demand", 27.44705, id="p4de"),
+        pytest.param("aws/p5.48xlarge", "us-east-1", "on_demand", 55.04, id="p5 after June 2025, not 98.32"),
+        pytest.param("aws/p5en.48xlarge", "us-east-1", "on_demand", 63.296, id="p5en"),
+        pytest.param("aws/p5en.48xlarge", "us-east-1", "spot", 14.8209, id="p5en spot"),
+        pytest.param("aws/p6-b200.48xlarge", "us-east-1", "on_demand", 113.9328, id="p6-b200"),
+        pytest.param("aws/p5.48xlarge", "ap-northeast-2", "on_demand", 75.9552, id="p5 in Seoul"),
+        pytest.param("aws/p5e.48xlarge", "us-east-2", "on_demand", None, id="p5e has no on-demand price"),
+        pytest.param("aws/p5e.48xlarge", "us-east-2", "capacity_block", 39.80, id="p5e block"),
+        pytest.param("aws/p5en.48xlarge", "any", "capacity_block", 41.61, id="p5en block"),
+        pytest.param("lambda/gpu_8x_a100_80gb_sxm4", "any", "on_demand", 22.32, id="Lambda 8x A100 80 GB"),
+        pytest.param("lambda/gpu_8x_h100_sxm5", "any", "on_demand", 31.92, id="Lambda 8x H100, not 26.80"),
+        pytest.param("lambda/gpu_8x_b200_sxm6", "any", "on_demand", 53.52, id="Lambda 8x B200"),
+        pytest.param("gcp/a3-highgpu-8g", "us-central1", "on_demand", 87.83, id="a3-highgpu-8g, not 19 to 25"),
+        pytest.param("azure/Standard_ND96isr_H100_v5", "eastus", "on_demand", 98.32, id="Azure ND H100 v5"),
+        pytest.param("coreweave/gd-8xh100ib-i128", "north-america", "on_demand", 49.24, id="CoreWeave 8x H100"),
+    ],
+)
+def test_a_price_is_the_one_published(node, region, kind, usd_per_hour):
+    found = [row for row in CATALOG.prices if (row.node, row.region, row.price_kind.value) == (node, region, kind)]
+    assert [row.usd_per_hour for row in found] == [usd_per_hour]
+
+
+@pytest.mark.parametrize(
+    ("node", "rated_kw"),
+    [
+        pytest.param("dgx-station-v100", 1.5, id="DGX Station, not the 3 kW of document 001"),
+        pytest.param("dgx-a100-640", 6.5, id="DGX A100"),
+        pytest.param("dgx-h100", 10.2, id="DGX H100"),
+        pytest.param("dgx-b200", 14.3, id="DGX B200"),
+    ],
+)
+def test_rated_power_is_the_data_sheet_s(node, rated_kw):
+    assert CATALOG.nodes[node].rated_kw == rated_kw

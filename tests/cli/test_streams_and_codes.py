@@ -1,0 +1,261 @@
+"""Exit codes, data on stdout and talk on stderr, tables in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.adapters.workspace import examples_dir
+
+EXAMPLES = sorted(path.stem for path in examples_dir().glob("*.yaml"))
+QUANTITY = {"value", "low", "high", "unit", "basis", "source", "as_of"}
+UNITS = {"h", "s", "USD", "USD/h", "USD/kWh", "kW", "kWh", "samples/s", "tokens/s", "GiB", "ratio"}
+BASES = {"measured", "quoted", "modelled", "assumed"}
+OF_THE_ISSUE = [
+    "id",
+    "offer",
+    "site",
+    "region",
+    "price_kind",
+    "nodes",
+    "accelerators",
+    "accelerator",
+    "fits",
+    "strategy",
+    "micro_batch",
+    "throughput",
+    "epoch_hours",
+    "training_hours",
+    "usd_per_epoch",
+    "usd_total",
+    "usd_marginal",
+    "smallest_purchase_usd",
+    "energy_kwh",
+    "why_not",
+]
+ADDED = ["name", "checkpointing", "usd_per_hour", "power_kw", "rated_kw", "runs", "doubts", "notes"]
+OF_A_CAMPAIGN = ["at_once", "campaign_hours", "campaign_usd", "finish", "meets_deadline", "within_budget"]
+OF_A_COMPARISON = ["rank", "pareto"]
+ANSWERS = ("throughput", "epoch_hours", "training_hours", "usd_per_epoch", "usd_total", "usd_marginal", "energy_kwh")
+
+KOREAN_STEP = {"batch": 128, "seconds": 1.0, "basis": "assumed", "source": "동료의 말"}
+NOTHING_FEASIBLE = {"campaign": {"start": "2026-12-01", "deadline": "2026-12-02", "budget_usd": 1.0, "runs": 50}}
+
+
+def is_quantity(value: Any) -> bool:
+    return isinstance(value, dict) and "value" in value and "basis" in value
+
+
+def dated(plan: dict[str, Any]) -> dict[str, Any]:
+    """Return the plan as JSON holds it: dates as text."""
+    return json.loads(json.dumps(plan, default=str))
+
+
+class TestExitCodes:
+    def test_done(self, planner, example):
+        assert planner("compare", example("local_pc")).code == 0
+
+    @pytest.mark.parametrize("arguments", [["--help"], ["estimate", "--help"], ["runs", "add", "-h"]])
+    def test_help_is_data(self, planner, arguments):
+        answer = planner(*arguments)
+        assert answer.code == 0
+        assert answer.out.startswith("Usage: planner")
+        assert answer.err == ""
+
+    @pytest.mark.parametrize("arguments", [[], ["runs"]], ids=["planner alone", "a group alone"])
+    def test_no_command_shows_the_help(self, planner, arguments):
+        answer = planner(*arguments)
+        assert answer.code == 2
+        assert answer.out == ""
+        assert answer.err.startswith("Usage: planner")
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["estimat"],
+            ["estimate"],
+            ["estimate", "x.yaml", "--formt", "csv"],
+            ["estimate", "x.yaml", "--format", "xml"],
+        ],
+        ids=["unknown command", "no plan", "unknown flag", "unknown format"],
+    )
+    @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+    def test_wrong_usage(self, planner, arguments, as_json):
+        answer = planner(*arguments, *(["--json"] if as_json else []))
+        assert answer.code == 2
+        assert answer.err.startswith("Error: ")
+        assert "planner --help" in answer.err
+        if as_json:
+            assert answer.document["error"]["kind"] == "input"
+        else:
+            assert answer.out == ""
+
+    def test_nothing_feasible_is_an_answer_with_code_3(self, planner, changed):
+        answer = planner("compare", changed("dgx_station_v100", NOTHING_FEASIBLE), "--json")
+        assert answer.code == 3
+        document = answer.document
+        assert document["recommended"] is None
+        assert document["nearest"] in {option["id"] for option in document["options"]}
+        assert document["nearest"] in document["sentence"]
+        assert all(option["why_not"] for option in document["options"])
+
+    @pytest.mark.parametrize(
+        ("limits", "words"),
+        [
+            pytest.param({"runs": 50, "budget_usd": 1.0}, ["budget"], id="the budget binds"),
+            pytest.param(
+                {"runs": 50, "start": "2026-12-01", "deadline": "2026-12-02", "budget_usd": 1e9},
+                ["deadline", "2026-12-02"],
+                id="the deadline binds",
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("form", [["--json"], []], ids=["json", "text"])
+    def test_the_sentence_names_the_limit_that_binds(self, planner, changed, limits, words, form):
+        answer = planner("compare", changed("dgx_station_v100", {"campaign": limits}), *form)
+        assert answer.code == 3
+        said = answer.document["sentence"] if form else answer.err
+        assert all(word in said for word in words)
+
+    def test_the_nearest_option_needs_the_smallest_change(self, planner, changed):
+        plan = changed("p5e_vs_a100", {"campaign": {"budget_usd": 1.0}})
+        document = planner("compare", plan, "--json").document
+        costs = {o["id"]: o["campaign_usd"]["value"] for o in document["options"] if o["campaign_usd"]}
+        assert document["nearest"] == min(costs, key=costs.__getitem__)
+
+    def test_a_report_can_be_written_where_nothing_is_feasible(self, planner, changed, tmp_path):
+        path = tmp_path / "report.md"
+        answer = planner("report", changed("dgx_station_v100", NOTHING_FEASIBLE), "--out", path)
+        assert answer.code in (0, 3)
+        assert "budget" in path.read_text("utf-8")
+
+    def test_an_estimate_has_no_limits_to_miss(self, planner, changed):
+        assert planner("estimate", changed("dgx_station_v100", NOTHING_FEASIBLE), "--json").code == 0
+
+    def test_our_own_fault_is_one_message_and_code_1(self, planner, example, monkeypatch):
+        def broken(*_: object, **__: object) -> None:
+            raise RuntimeError("a wheel came off")
+
+        monkeypatch.setattr("planner.use_cases.estimate", broken)
+        answer = planner("estimate", example("local_pc"), "--json")
+        assert answer.code == 1
+        assert "Traceback" not in answer.out + answer.err
+        assert answer.document["error"]["kind"] == "internal"
+
+    def test_an_interruption_is_130(self, planner, example, monkeypatch):
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("planner.use_cases.estimate", interrupted)
+        answer = planner("estimate", example("local_pc"))
+        assert answer.code == 130
+        assert answer.err == "Interrupted.\n"
+
+
+class TestErrors:
+    def test_an_error_is_a_document_too(self, planner, tmp_path):
+        answer = planner("estimate", tmp_path / "none.yaml", "--json")
+        assert answer.code == 2
+        assert list(answer.document) == ["schema_version", "error"]
+        assert set(answer.document["error"]) == {"kind", "message", "fix"}
+        assert "planner init" in answer.document["error"]["fix"]
+
+    def test_without_json_stdout_stays_empty(self, planner, tmp_path):
+        answer = planner("estimate", tmp_path / "none.yaml")
+        assert answer.out == ""
+        assert answer.err.count("Error: ") == 1
+
+
+class TestFormats:
+    @pytest.mark.parametrize("command", ["estimate", "campaign", "compare"])
+    def test_a_pipe_gets_tab_separated_values_alone(self, planner, example, command):
+        answer = planner(command, example("local_pc"))
+        rows = list(csv.DictReader(io.StringIO(answer.out), delimiter="\t"))
+        assert len(rows) == 5
+        assert {row["option"] for row in rows} == {
+            "dgx-station-v100",
+            "pc-rtx4090",
+            "pc-rtx3080",
+            "pc-rtx3060",
+            "pc-cpu",
+        }
+        assert all(None not in row for row in rows)
+        assert "electricity" in answer.err
+
+    def test_csv(self, planner, example):
+        rows = list(csv.DictReader(io.StringIO(planner("estimate", example("local_pc"), "--format", "csv").out)))
+        assert rows[0]["option"] == "dgx-station-v100"
+        assert rows[0]["training"].startswith("56.69 h")
+
+    def test_markdown(self, planner, example):
+        lines = planner("estimate", example("local_pc"), "--format", "md").out.splitlines()
+        assert len(lines) == 2 + 5
+        assert all(line.startswith("| ") and line.endswith(" |") for line in lines)
+        assert len({line.replace("\\|", "").count("|") for line in lines}) == 1
+
+    @pytest.mark.parametrize("command", ["estimate", "campaign", "compare"])
+    def test_the_format_json_is_the_document(self, planner, example, command):
+        with_flag = planner(command, example("local_pc"), "--json").out
+        assert planner(command, example("local_pc"), "--format", "json").out == with_flag
+
+    def test_a_table_is_drawn_whole_where_it_is_asked_for(self, planner, example):
+        out = planner("estimate", example("local_pc"), "--format", "table").out
+        assert "56.69" in out.replace("\n", " ")
+        assert "…" not in out
+
+    def test_json_is_all_of_stdout(self, planner, example):
+        for command in ("estimate", "campaign", "compare"):
+            json.loads(planner(command, example("p5e_vs_a100"), "--json").out)
+
+    def test_a_report_without_a_file_is_data(self, planner, example):
+        answer = planner("report", example("local_pc"))
+        assert answer.code == 0
+        assert "56.69" in answer.out
+
+    @pytest.mark.parametrize("ending", ["html", "md", "csv"])
+    def test_a_report_goes_to_its_file(self, planner, example, tmp_path, ending):
+        path = tmp_path / f"report.{ending}"
+        answer = planner("report", example("local_pc"), "--out", path)
+        assert (answer.code, answer.out) == (0, "")
+        assert str(path) in answer.err
+        assert "56.68" in path.read_text("utf-8").replace("56.69", "56.68")  # 56.686: a CSV has all digits
+
+    def test_a_closed_pipe_is_no_fault(self, example):
+        command = f"{sys.executable} -m planner.cli.main compare {example('rtx3090_cluster')} --json | head -c 1"
+        root = str(Path(__file__).parents[2])
+        done = subprocess.run(
+            ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False, cwd=root,
+            env=os.environ,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout, done.stderr) == (0, "{", "")
+
+
+def test_the_terminal_honours_no_color(example):
+    import pty
+
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "planner.cli.main", "estimate", str(example("local_pc"))]
+    with subprocess.Popen(
+        command, stdout=follower, stderr=subprocess.DEVNULL, env=os.environ | {"NO_COLOR": "1", "TERM": "xterm"},
+        cwd=Path(__file__).parents[2],
+    ) as process:  # fmt: skip
+        os.close(follower)
+        written = b""
+        with os.fdopen(leader, "rb", buffering=0) as terminal:
+            try:
+                while chunk := terminal.read(65536):
+                    written += chunk
+            except OSError:  # the other end of a terminal closes with EIO on Linux
+                pass
+    assert process.returncode == 0
+    assert b"56.69" in written
+    assert not re.search(rb"\x1b\[(3|4|9|10)[0-9]", written)
