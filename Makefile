@@ -69,6 +69,7 @@ golden: .venv/installed-all
 
 benchmark: .venv/installed-all
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/overhead.py
 
 clean:
 	rm -rf .venv build dist report.html test-results

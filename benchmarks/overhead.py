@@ -7,7 +7,9 @@ order, so that a busy machine slows all of them:
   bare       the same loop around the benchmark's strategy: what DistributedDataParallel costs on top, with one process
   benchmark  the benchmark whole, as its record says: decisions, clocks, records, whatever else runs beside the steps
 
-Bookkeeping = benchmark / bare - 1. A turn's figure is wall / steps, so what is done only now and then counts too.
+Bookkeeping = benchmark - bare. A turn's figure is wall / steps, so what is done only now and then counts too.
+A disturbed machine cannot show 0.5 % of a long step. So the same is measured in short steps too, where it is a large
+part, with a decision before every step (as where steps take 0.5 s and more): microseconds, set against the long step.
 The last line of stdout is one JSON document.  Run: python benchmarks/overhead.py [SPEC.json] [--repeats N] [--steps N]
 """
 
@@ -32,7 +34,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from workloads import train
+from workloads import train, window
 from workloads.data import POOL_STEPS, Batch, SyntheticTokens
 from workloads.environment import available_cores
 from workloads.models import build_on_meta
@@ -44,8 +46,10 @@ from workloads.strategies.base import BETAS, LEARNING_RATE, WEIGHT_DECAY
 
 TARGET_SHARE = 0.005
 REPEATS = 11
+STEPS = 8
+SHORT_STEPS = 200
 WARMUP_STEPS = 3
-STEPS = 15
+Times = dict[str, list[float]]
 WITHOUT_TORCHRUN = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1"}
 
 LONG_CPU_STEP: dict[str, Any] = {
@@ -85,7 +89,15 @@ LONG_CPU_STEP: dict[str, Any] = {
         "max_s": 1.0,
     },
 }
-"""About 5.2 M parameters; a step takes 0.1 to 1 s on two to eight cores."""
+"""About 5.2 M parameters; a step takes 0.2 to 0.5 s on one core."""
+SHORT_STEP: dict[str, Any] = LONG_CPU_STEP | {
+    "workload": "short-step",
+    "architecture": LONG_CPU_STEP["architecture"]
+    | {"layers": 1, "hidden": 32, "heads": 1, "kv_heads": 1, "head_dim": 32, "ffn_hidden": 64, "vocab": 64},
+    "seq_len": 16,
+    "micro_batch": 1,
+}
+"""About a millisecond."""
 
 
 def main() -> None:
@@ -95,43 +107,58 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--steps", type=int, default=STEPS)
     options = parser.parse_args()
-    spec = limited(read(options.spec) if options.spec else from_json(LONG_CPU_STEP), options.steps)
+    spec = read(options.spec) if options.spec else from_json(LONG_CPU_STEP)
     if spec.strategy != "ddp" or spec.compile or spec.method != "full" or spec.grad_accumulation != 1:
         parser.error("the plain loop is one device's: give a spec of ddp, not compiled, full, without accumulation.")
     device = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
-    if device.type == "cpu":
-        torch.set_num_threads(available_cores())
-        os.environ["OMP_NUM_THREADS"] = str(available_cores())
+    if device.type == "cpu":  # one thread: a neighbour on another core then disturbs least
+        torch.set_num_threads(1)
+        os.environ["OMP_NUM_THREADS"] = "1"
     os.environ.update(WITHOUT_TORCHRUN)
 
+    long = measured(limited(spec, options.steps), device, options.repeats)
+    own_block_s, window.BLOCK_S = window.BLOCK_S, 0.0
+    short = measured(limited(from_json(SHORT_STEP), SHORT_STEPS), device, options.repeats)
+    window.BLOCK_S = own_block_s
+    print(json.dumps(document(spec, device, long, short)))
+
+
+def measured(spec: Spec, device: torch.device, repeats: int) -> Times:
+    """Return each loop's seconds a step, turn by turn."""
     loops = {"plain": plain_step_s, "bare": bare_step_s, "benchmark": benchmark_step_s}
     for loop in loops.values():  # the first turn also loads libraries
         loop(spec, device)
-    times: dict[str, list[float]] = {name: [] for name in loops}
-    for repeat in range(options.repeats):
+    times: Times = {name: [] for name in loops}
+    for repeat in range(repeats):
         for name in list(loops)[:: 1 if repeat % 2 == 0 else -1]:
             times[name].append(loops[name](spec, device))
-            print(f"turn {repeat + 1}: {name:10} {1000 * times[name][-1]:.3f} ms a step", file=sys.stderr, flush=True)
-    print(json.dumps(document(spec, device, times)))
+        turn = ", ".join(f"{name} {1000 * values[-1]:.3f}" for name, values in times.items())
+        print(f"{spec.workload}, turn {repeat + 1}: {turn} ms a step", file=sys.stderr, flush=True)
+    return times
 
 
-def document(spec: Spec, device: torch.device, times: dict[str, list[float]]) -> dict[str, Any]:
-    """Return the figures: the ratio of medians, and how far the turns scatter, which is what can be told apart."""
-    medians = {name: statistics.median(values) for name, values in times.items()}
-    paired = sorted(own / bare - 1 for own, bare in zip(times["benchmark"], times["bare"], strict=True))
+def document(spec: Spec, device: torch.device, long: Times, short: Times) -> dict[str, Any]:
+    """Return the figures: ratios of medians, and how far the turns scatter, which is what cannot be told apart."""
+    medians = {name: statistics.median(values) for name, values in long.items()}
+    paired = sorted(own / bare - 1 for own, bare in zip(long["benchmark"], long["bare"], strict=True))
     quarter = len(paired) // 4
+    bookkeeping_s = statistics.median(short["benchmark"]) - statistics.median(short["bare"])
+    least_bookkeeping_s = min(short["benchmark"]) - min(short["bare"])
     return {
         "schema_version": 1,
         "kind": "overhead",
         "workload": spec.workload,
         "repeats": len(paired),
-        "steps_per_repeat": spec.window.min_steps,
         "median_step_ms": {name: round(1000 * median, 3) for name, median in medians.items()},
-        "fastest_step_ms": {name: round(1000 * min(values), 3) for name, values in times.items()},
-        "bookkeeping_share": round(medians["benchmark"] / medians["bare"] - 1, 5),
-        "bookkeeping_share_of_the_fastest": round(min(times["benchmark"]) / min(times["bare"]) - 1, 5),
-        "bookkeeping_share_middle_half": [round(paired[quarter], 5), round(paired[-1 - quarter], 5)],
-        "strategy_share": round(medians["bare"] / medians["plain"] - 1, 5),
+        "fastest_step_ms": {name: round(1000 * min(values), 3) for name, values in long.items()},
+        "bookkeeping_share_of_medians": round(medians["benchmark"] / medians["bare"] - 1, 5),
+        "bookkeeping_share_of_the_fastest": round(min(long["benchmark"]) / min(long["bare"]) - 1, 5),
+        "bookkeeping_share_middle_half_of_turns": [round(paired[quarter], 5), round(paired[-1 - quarter], 5)],
+        "strategy_share_of_medians": round(medians["bare"] / medians["plain"] - 1, 5),
+        "short_median_step_ms": {name: round(1000 * statistics.median(values), 4) for name, values in short.items()},
+        "short_bookkeeping_us": round(1e6 * bookkeeping_s, 1),
+        "short_bookkeeping_us_of_the_fastest": round(1e6 * least_bookkeeping_s, 1),
+        "bookkeeping_share_of_the_long_step": round(bookkeeping_s / medians["bare"], 6),
         "target_share": TARGET_SHARE,
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
         "cpu_cores": available_cores(),
@@ -142,10 +169,10 @@ def document(spec: Spec, device: torch.device, times: dict[str, list[float]]) ->
 
 def limited(spec: Spec, steps: int) -> Spec:
     """Return the spec with a window of so many steps: bounded by steps alone, so that both loops do the same work."""
-    window = Window(
+    limits = Window(
         min_warmup_steps=WARMUP_STEPS, min_warmup_s=0.0, max_warmup_s=1e-3, min_steps=steps, min_s=0.0, max_s=1e6
     )
-    return replace(spec, window=window)
+    return replace(spec, window=limits)
 
 
 def benchmark_step_s(spec: Spec, device: torch.device) -> float:

@@ -169,10 +169,12 @@ def _accelerator(result: NodeResult, aliases: Mapping[str, str]) -> str:
 
 
 def _machine_id(result: NodeResult) -> str:
-    """Name a machine by what it is, the same each time, without host name or serial number."""
+    """Name a machine by what it is, the same for any count of its devices, without host name or serial number."""
     keys = ("cpu_model", "cpu_cores", "ram_gib", "accelerator_name", "accelerators_visible")
     described = json.dumps([str(result.environment.get(key)) for key in keys])
-    return f"local/{_slug(machine_name(result))[:60]}-{hashlib.sha256(described.encode()).hexdigest()[:6]}"
+    visible = result.environment.get("accelerators_visible") or result.devices_per_node
+    whole = machine_name(result.model_copy(update={"devices_per_node": visible}))
+    return f"local/{_slug(whole)[:60]}-{hashlib.sha256(described.encode()).hexdigest()[:6]}"
 
 
 def _id(results: Sequence[Mapping[str, Any]], spec: Mapping[str, Any], first: NodeResult) -> str:

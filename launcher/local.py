@@ -27,7 +27,7 @@ LOG_NAME = "torchrun.log"
 POLL_S = 0.2
 STOP_GRACE_S = 20.0  # a rank writes its record within 10 s of being asked to stop
 LOG_TAIL_LINES = 15
-NOTHING_MEASURED = (failure.ERROR, failure.WRONG_BUILD)
+NOTHING_MEASURED = (failure.ERROR, failure.WRONG_BUILD, failure.PEER_MISSING)
 
 Progress = Callable[[dict[str, object]], None]
 

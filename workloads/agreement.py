@@ -7,8 +7,9 @@ would have to wait for the queue of steps, and would itself be in the measuremen
 from __future__ import annotations
 
 import datetime
+import json
 import os
-from typing import Callable, List, Sequence
+from typing import Any, Callable, List, Sequence
 
 import torch
 import torch.distributed as dist
@@ -22,8 +23,17 @@ STORE_TIMEOUT = datetime.timedelta(minutes=30)  # a first step with compilation 
 class Agreement:
     """One rank's side of the conversation. Every rank must make the same calls in the same order."""
 
-    def __init__(self, *, rank: int, world_size: int, device: torch.device, stop_requested: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        *,
+        rank: int,
+        world_size: int,
+        ranks_per_node: int,
+        device: torch.device,
+        stop_requested: Callable[[], bool],
+    ) -> None:
         self._rank, self._world_size, self._device = rank, world_size, device
+        self._first_ranks = range(0, world_size, ranks_per_node)
         self._stop_requested = stop_requested
         self._round = 0
         self._told = False
@@ -61,6 +71,16 @@ class Agreement:
     def of_every_rank(self, value: float) -> List[float]:
         """Return every rank's value, in the order of ranks."""
         return self.sum_over_ranks([value if rank == self._rank else 0.0 for rank in range(self._world_size)])
+
+    def of_every_node(self, document: Any) -> List[Any]:
+        """Return on rank 0 what the first rank of each node gave, in the order of nodes; on other ranks nothing."""
+        self._round += 1
+        key = f"of_every_node/{self._round}"
+        if self._rank == 0:
+            return [document, *(json.loads(self._store.get(f"{key}/{rank}")) for rank in self._first_ranks[1:])]
+        if self._rank in self._first_ranks:
+            self._store.set(f"{key}/{self._rank}", json.dumps(document))
+        return []
 
     def wait_for_all(self) -> None:
         """Return when every rank has come here and every device is idle."""

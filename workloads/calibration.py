@@ -19,8 +19,9 @@ from workloads.step_clock import synchronise
 MIB = 2**20
 GB = 1e9
 TFLOP = 1e12
-MAX_ROUNDS = 50
-COPY_MEMORY_SHARE = 0.1
+MAX_ROUNDS = 1000
+MEMORY_SHARE = 0.5
+FP32_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -44,25 +45,31 @@ def calibrate(
 ) -> Dict[str, Any]:
     """Return the figures of the slowest rank, the same on every rank; every rank must call it together.
 
-    What was not reached within `max_seconds` is left out of the tables by size. All ranks measure at the same time,
-    as they do in training.
+    What was not reached within `max_seconds`, or wants over half of the free memory, is left out of the tables by
+    size. All ranks measure at the same time, as they do in training.
     """
     plan = plan or (ON_CUDA if device.type == "cuda" else ON_CPU)
     start_s = time.perf_counter()
 
-    def in_time() -> bool:
-        return agreement.max_over_ranks([time.perf_counter() - start_s])[0] < plan.max_seconds
+    def possible(num_bytes: int) -> bool:
+        here = [time.perf_counter() - start_s, num_bytes / _free_bytes(device)]
+        elapsed_s, memory_share = agreement.max_over_ranks(here)
+        return elapsed_s < plan.max_seconds and memory_share < MEMORY_SHARE
 
     dtype = precision.low_type or torch.float32
     own_by_size: Dict[int, float] = {}
     for size in plan.matmul_sizes:
-        if in_time():
+        if size == plan.matmul_sizes[0] or possible(5 * size**2 * FP32_BYTES):
             own_by_size[size] = matmul_tflop_per_s(size, dtype, device, seconds=plan.seconds_each)
     by_rank = agreement.of_every_rank(max(own_by_size.values()))
-    copies = copies_gb_per_s(plan.copy_mib * MIB, device, seconds=plan.seconds_each) if in_time() else {}
+    copies = (
+        copies_gb_per_s(plan.copy_mib * MIB, device, seconds=plan.seconds_each)
+        if possible(2 * plan.copy_mib * MIB)
+        else {}
+    )
     all_reduce: Dict[str, float] = {}
     for mib in plan.all_reduce_mib if world_size > 1 else ():
-        if in_time():
+        if possible(mib * MIB):
             all_reduce[f"{mib}_mib"] = all_reduce_bus_gb_per_s(
                 mib * MIB, agreement, world_size=world_size, device=device, seconds=plan.seconds_each
             )
@@ -91,8 +98,6 @@ def matmul_tflop_per_s(size: int, dtype: torch.dtype, device: torch.device, *, s
 
 def copies_gb_per_s(num_bytes: int, device: torch.device, *, seconds: float) -> Dict[str, float]:
     """Return GB/s of copies on the device (read and write both counted), and between it and pinned host memory."""
-    if device.type == "cuda":
-        num_bytes = min(num_bytes, int(torch.cuda.mem_get_info(device)[0] * COPY_MEMORY_SHARE))
     source = torch.randint(255, (num_bytes,), dtype=torch.uint8, device=device)
     target = torch.empty_like(source)
     rates = {"device_copy_gb_per_s": 2 * num_bytes / _seconds_of(lambda: target.copy_(source), device, seconds) / GB}
@@ -112,7 +117,7 @@ def all_reduce_bus_gb_per_s(
 
     Source: nccl-tests, doc/PERFORMANCE.md. The seconds are those of the slowest rank.
     """
-    buffer = torch.ones(num_bytes // 4, dtype=torch.float32, device=device)
+    buffer = torch.ones(num_bytes // FP32_BYTES, dtype=torch.float32, device=device)
 
     def rounds_s(rounds: int) -> float:
         agreement.wait_for_all()
@@ -150,6 +155,10 @@ def _rounds(one_s: float, seconds: float) -> int:
 
 def _slowest(rates: Dict[str, float], agreement: Agreement) -> Dict[str, float]:
     return dict(zip(rates, [-rate for rate in agreement.max_over_ranks([-rate for rate in rates.values()])]))
+
+
+def _free_bytes(device: torch.device) -> float:
+    return float(torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else float("inf")
 
 
 def _forget(device: torch.device) -> None:

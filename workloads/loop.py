@@ -11,12 +11,12 @@ import math
 import resource
 import sys
 import time
-from typing import Callable, Dict, Iterator, List, Optional
+from typing import Callable, Dict, Iterator, List, Optional, Union
 
 import torch
 from torch import Tensor
 
-from workloads import failure, window
+from workloads import failure, telemetry, window
 from workloads.agreement import INTERRUPTED, Agreement
 from workloads.data import Batch, SyntheticTokens
 from workloads.environment import GIB
@@ -43,6 +43,7 @@ class TrainingLoop:
         data: SyntheticTokens,
         agreement: Agreement,
         record: Record,
+        watch: Union[telemetry.Telemetry, telemetry.NoTelemetry],
         world_size: int,
         device: torch.device,
     ) -> None:
@@ -50,6 +51,7 @@ class TrainingLoop:
         self._compile_model = compile_model
         self._agreement, self._record, self._device = agreement, record, device
         self._clock = StepClock(device)
+        self._watch = watch
         self._step_tokens = spec.global_batch(world_size) * spec.seq_len
         self._world_padding: List[float] = []
         self._data_wait_s = 0.0
@@ -143,6 +145,7 @@ class TrainingLoop:
             return window.measured_steps_ahead(self._spec.window, seconds, steps_started=self._clock.steps_started)
 
         with _without_garbage_collection():
+            self._watch.start()
             self._agreement.wait_for_all()
             start_s = time.perf_counter()
             self._clock.start()
@@ -151,7 +154,10 @@ class TrainingLoop:
             interrupted = self._run_blocks(decide)
             synchronise(self._device)
             wall_s = time.perf_counter() - start_s
+            seen = self._watch.stop()
         self._read_clock(MEASURE, to_the_end=True)
+        nodes_seen = self._agreement.of_every_node(seen)
+        self._record.document["telemetry"] = telemetry.joined(nodes_seen) if nodes_seen else None
         rank_walls_s = self._agreement.of_every_rank(wall_s)
         steps = max(1, self._clock.steps_started)
         self._record.document.update(

@@ -109,6 +109,8 @@ class Spec:
     loss_chunks: int = 1
     method: str = "full"
     lora: Optional[Lora] = None
+    calibrate: bool = False
+    peer_timeout_s: float = 300.0
 
     def global_batch(self, world_size: int) -> int:
         """Sequences in one optimizer step of the whole world: micro_batch * grad_accumulation * world_size."""

@@ -10,7 +10,7 @@ import importlib
 import statistics
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Union
 
 INTERVAL_S = 0.2
 MIN_ENERGY_WINDOW_S = 10.0
@@ -33,6 +33,20 @@ Sample = Dict[str, float]
 def unknown(reason: str) -> Facts:
     """Return the document of a run without telemetry."""
     return {"unknown_because": reason, "energy_j": None, "devices": []}
+
+
+class NoTelemetry:
+    """Stands where there is nothing to watch, and says why."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def stop(self) -> Facts:
+        """Return the reason."""
+        return unknown(self._reason)
 
 
 class Telemetry:
@@ -146,17 +160,31 @@ def joined(nodes: Sequence[Facts]) -> Facts:
 
 def open_telemetry(
     uuids: Sequence[str], *, import_nvml: Callable[[], Any] = lambda: importlib.import_module("pynvml")
-) -> Tuple[Optional[Telemetry], str]:
-    """Return (telemetry, "") or (None, why there is none)."""
+) -> Union[Telemetry, NoTelemetry]:
+    """Return what watches these devices, or what says why nothing does."""
     try:
         nvml = import_nvml()
     except ImportError:
-        return None, "nvidia-ml-py is not installed (pip install nvidia-ml-py)"
+        return NoTelemetry("nvidia-ml-py is not installed (pip install nvidia-ml-py)")
     try:
         nvml.nvmlInit()
-        return Telemetry(nvml, uuids), ""
+        return Telemetry(nvml, uuids)
     except nvml.NVMLError as error:
-        return None, f"NVML: {error}"
+        return NoTelemetry(f"NVML: {error}")
+
+
+def open_for(device_type: str, *, local_rank: int, local_devices: int) -> Union[Telemetry, NoTelemetry]:
+    """Return the telemetry of this rank: the node's first one watches all the node's devices."""
+    if device_type != "cuda":
+        return NoTelemetry("the run is on the CPU")
+    if local_rank != 0:
+        return NoTelemetry("the node's first rank watches")
+    import torch
+
+    uuids = [getattr(torch.cuda.get_device_properties(number), "uuid", None) for number in range(local_devices)]
+    if None in uuids:
+        return NoTelemetry("this torch does not name its devices as NVML does; a newer one does")
+    return open_telemetry([f"GPU-{uuid}" for uuid in uuids])
 
 
 def _energy_j(before_mj: Optional[int], after_mj: Optional[int], seconds: float) -> Optional[float]:

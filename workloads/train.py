@@ -10,10 +10,11 @@ import argparse
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Dict, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence
 
-from workloads import environment, failure
+from workloads import environment, failure, telemetry, topology
 from workloads.failure import RunError
+from workloads.node import BEGAN_VARIABLE
 from workloads.result import Record
 from workloads.spec import Spec, SpecError, from_json, read_document
 from workloads.stop import StopRequest
@@ -46,6 +47,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
     options = parser.parse_args(arguments)
     world = World(os.environ)
+    if BEGAN_VARIABLE in os.environ:
+        Path(os.environ[BEGAN_VARIABLE]).touch()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     failure.error_file(options.out, world.rank).unlink(missing_ok=True)
     record = Record(options.out, rank=world.rank, world_size=world.world_size, devices_per_node=world.local_world_size)
@@ -77,18 +80,29 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
 
     import torch.distributed as dist  # timed: seconds on a cold disk, and billed
 
+    from workloads import peers
+
     record.phases["import_s"] = time.perf_counter() - STARTED_S
 
     start_s = time.perf_counter()
+    phases_before = len(record.phases)
     device = _device(world)
     _set_cpu_threads(device, world)
     record.document["environment"].update(environment.describe_torch())
     _check_build(device)
     backend = "nccl" if device.type == "cuda" else "gloo"
     record.document.update(device_type=device.type, backend=backend, memory=_memory_in_use(device))
-    dist.init_process_group(backend, device_id=device if device.type == "cuda" else None)
+    own_topology = _topology(record, device) if world.local_rank == 0 else None
+    dist.init_process_group(
+        backend,
+        store=peers.meet(rank=world.rank, world_size=world.world_size, timeout_s=spec.peer_timeout_s),
+        rank=world.rank,
+        world_size=world.world_size,
+        device_id=device if device.type == "cuda" else None,
+    )
 
     from workloads.agreement import Agreement
+    from workloads.calibration import calibrate
     from workloads.data import SyntheticTokens
     from workloads.loop import TrainingLoop
     from workloads.models import build_on_meta, count_parameters
@@ -97,6 +111,18 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
 
     precision = Precision(spec.precision, device)
     precision.set_global_flags()
+    agreement = Agreement(
+        rank=world.rank,
+        world_size=world.world_size,
+        ranks_per_node=world.local_world_size,
+        device=device,
+        stop_requested=stop.requested,
+    )
+    record.document["topology"] = agreement.of_every_node(own_topology)
+    if spec.calibrate:
+        calibration = calibrate(precision, agreement, world_size=world.world_size, device=device)
+        record.document["calibration"] = calibration
+        record.phases["calibrate_s"] = calibration["seconds"]
     model = build_on_meta(spec)
     record.document.update(
         parameters=count_parameters(model),
@@ -108,12 +134,14 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
         strategy=load(spec.strategy)(model, spec, precision, device),
         compile_model=model.compile_parts if spec.compile else None,
         data=SyntheticTokens(spec, rank=world.rank, world_size=world.world_size, device=device),
-        agreement=Agreement(rank=world.rank, world_size=world.world_size, device=device, stop_requested=stop.requested),
+        agreement=agreement,
         record=record,
+        watch=telemetry.open_for(device.type, local_rank=world.local_rank, local_devices=world.local_world_size),
         world_size=world.world_size,
         device=device,
     )
-    record.phases["init_s"] = time.perf_counter() - start_s
+    own_phases_s = sum(list(record.phases.values())[phases_before:])
+    record.phases["init_s"] = time.perf_counter() - start_s - own_phases_s
 
     exit_reason = loop.run()
 
@@ -122,6 +150,14 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     dist.destroy_process_group()
     record.phases["teardown_s"] = time.perf_counter() - start_s
     return exit_reason
+
+
+def _topology(record: Record, device: torch.device) -> Dict[str, Any]:
+    """Look around on this node, on its own clock; the other ranks wait."""
+    start_s = time.perf_counter()
+    found = topology.gather(on_cuda=device.type == "cuda")
+    record.phases["topology_s"] = time.perf_counter() - start_s
+    return found
 
 
 def _read_spec(path: Path, record: Record) -> Spec:

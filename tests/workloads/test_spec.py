@@ -24,6 +24,7 @@ def test_a_spec_survives_the_round_trip(spec_document):
 
 def test_a_spec_with_every_option_survives_the_round_trip(spec_document):
     document = spec_document(checkpointing="selective", compile=True, loss_chunks=4, method="lora", lora=LORA)
+    document.update(calibrate=True, peer_timeout_s=5.0)
     assert to_json(from_json(document)) == document
 
 
@@ -31,6 +32,7 @@ def test_a_spec_of_before_the_options_means_what_it_meant(spec_document):
     spec = from_json(spec_document())
     assert (spec.checkpointing, spec.compile, spec.loss_chunks, spec.method) == ("none", False, 1, "full")
     assert spec.lora is None
+    assert (spec.calibrate, spec.peer_timeout_s) == (False, 300.0)
 
 
 def test_an_adapter_beside_a_map_that_is_not_there_is_refused(spec_document):

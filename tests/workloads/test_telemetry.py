@@ -7,6 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from launcher.collect import record_of
+from launcher.verdict import problems_of
+from planner.model.run import NodeResult
 from workloads import telemetry
 from workloads.telemetry import Telemetry, device_facts, joined, open_telemetry
 
@@ -119,13 +122,53 @@ def test_the_energy_of_several_nodes_is_known_only_where_each_one_is():
     ],
 )
 def test_without_telemetry_there_is_a_reason(import_nvml, reason):
-    watching, why = open_telemetry(["GPU-x"], import_nvml=import_nvml)
-    assert watching is None
-    assert why.startswith(reason)
+    watching = open_telemetry(["GPU-x"], import_nvml=import_nvml)
+    watching.start()
+    assert watching.stop()["unknown_because"].startswith(reason)
 
 
 def test_a_machine_without_nvml_is_no_error():
     """In a process of its own: the real library where it is installed, no library where it is not."""
-    program = "from workloads.telemetry import open_telemetry; print(open_telemetry(['GPU-x']))"
+    program = "from workloads.telemetry import open_telemetry; print(open_telemetry(['GPU-x']).stop()['devices'])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("(None, ")
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.slow
+def test_what_was_seen_in_a_run_is_in_its_result(bare_node, spec_document):
+    node = bare_node()
+    node.append(
+        "telemetry.py",
+        """
+from types import SimpleNamespace
+MIN_ENERGY_WINDOW_S = 0.0
+INTERVAL_S = 0.02
+class _Error(Exception): pass
+_made_up = SimpleNamespace(
+    NVMLError=_Error, NVML_CLOCK_SM=1, NVML_TEMPERATURE_GPU=0, nvmlInit=lambda: None,
+    nvmlDeviceGetHandleByUUID=lambda uuid: uuid,
+    nvmlDeviceGetTotalEnergyConsumption=lambda handle: int(time.perf_counter() * 500_000),
+    nvmlDeviceGetPowerUsage=lambda handle: 500_000,
+    nvmlDeviceGetClockInfo=lambda handle, which: 1980,
+    nvmlDeviceGetTemperature=lambda handle, which: 61,
+    nvmlDeviceGetCurrentClocksThrottleReasons=lambda handle: 0x4,
+    nvmlDeviceGetUtilizationRates=lambda handle: SimpleNamespace(memory=40),
+    nvmlDeviceGetEnforcedPowerLimit=lambda handle: 700_000,
+    nvmlDeviceGetPowerManagementDefaultLimit=lambda handle: 700_000,
+)
+def open_for(device_type, *, local_rank, local_devices):
+    return Telemetry(_made_up, ["a"] * local_devices, interval_s=INTERVAL_S)
+""",
+    )
+    result = node.run(spec_document(window={"max_warmup_s": 0.1}), processes=1).result
+    seen = result["telemetry"]
+    assert (seen["unknown_because"], len(seen["devices"])) == (None, 1)
+    assert seen["energy_j"] / seen["seconds"] == pytest.approx(500.0, rel=0.02)
+    assert result["window_s"] <= seen["seconds"] < result["window_s"] + 0.2
+    assert seen["devices"][0]["samples"] > 0.5 * result["window_s"] / 0.02
+    problems = problems_of(NodeResult.model_validate(result))
+    assert any("held its clocks back in 100% of the samples (power cap 100%" in problem for problem in problems)
+    record = record_of([result], aliases={})
+    assert record.power is None
+    assert record.accelerator_power is not None
+    assert record.accelerator_power.value == pytest.approx(0.5, rel=0.02)

@@ -19,7 +19,7 @@ RESULT_KEYS = [
     *("warmup_steps", "warmup_steady", "steps", "step_seconds", "window_s"),
     *("rank_step_seconds", "rank_work_seconds", "data_wait_s", "samples", "tokens", "padding_tokens"),
     *("phases", "losses_first10", "loss_last", "memory", "state_bytes", "matmul_flops_by_dtype", "sdpa_backend"),
-    *("tf32_allowed", "environment", "started_at", "finished_at"),
+    *("tf32_allowed", "topology", "calibration", "telemetry", "environment", "started_at", "finished_at"),
 ]
 
 
@@ -52,7 +52,12 @@ def test_the_result_agrees_with_itself(two_process_run):
     assert result["samples"] == result["steps"] * 4
     assert result["tokens"] == result["samples"] * 128
     assert sum(result["step_seconds"]) <= result["window_s"] * 1.001
-    assert set(result["phases"]) == {"import_s", "init_s", "first_step_s", "warmup_s", "measure_s", "teardown_s"}
+    phases = {"import_s", "topology_s", "init_s", "first_step_s", "warmup_s", "measure_s", "teardown_s"}
+    assert set(result["phases"]) == phases
+    (node,) = result["topology"]
+    assert (node["gpus"], node["gpus_unknown_because"]) == (None, "the run is on the CPU")
+    assert result["calibration"] is None
+    assert result["telemetry"] == {"unknown_because": "the run is on the CPU", "energy_j": None, "devices": []}
     assert result["memory"]["peak_rss_gib"] > 0
     assert result["tf32_allowed"] is False
     assert len(result["rank_step_seconds"]) == len(result["rank_work_seconds"]) == 2

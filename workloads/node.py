@@ -1,0 +1,104 @@
+"""Knows one node of several: starts torchrun here, with a limit for the other nodes to come.
+
+`python -m workloads.node --nodes 2 --node-rank 0 --main-address A --devices N --spec S --out R`, the same on each node
+but for its rank. torchrun begins no program before all nodes are there; where one never comes, this leaves the record
+that the program could not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import FrameType
+from typing import List, Optional, Sequence
+
+from workloads import environment, failure
+from workloads.result import Record, steps_file
+from workloads.spec import SpecError, from_json, read_document
+
+BEGAN_VARIABLE = "WORKLOADS_BEGAN_FILE"
+"""Names a file that the program on this node touches when it begins."""
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Run this node's share and return torchrun's exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        document = read_document(options.spec)
+        peer_timeout_s = from_json(document, where=options.spec.name).peer_timeout_s
+    except SpecError as error:
+        print(error, file=sys.stderr)
+        return failure.EXIT_FAILED
+    _forget_earlier_runs(options.out)
+    start_s = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        began = Path(folder) / "began"
+        code = _run(torchrun_command(options, peer_timeout_s), began)
+        if began.exists():
+            return code
+    reason, message = failure.ERROR, f"torchrun ended with code {code} before the program began; its words are above."
+    if time.monotonic() - start_s >= peer_timeout_s:
+        reason = failure.PEER_MISSING
+        message = f"not all of {options.nodes} nodes came within {peer_timeout_s:g} s (peer_timeout_s)."
+    if options.node_rank != 0:
+        failure.leave_reason(options.out, options.node_rank * options.devices, reason, message)
+        return code or failure.EXIT_FAILED
+    world_size = options.nodes * options.devices
+    record = Record(options.out, rank=0, world_size=world_size, devices_per_node=options.devices)
+    record.document.update(spec=document, environment=environment.describe())
+    record.close(reason, message)
+    print(record.as_line(), flush=True)
+    return code or failure.EXIT_FAILED
+
+
+def torchrun_command(options: argparse.Namespace, peer_timeout_s: float) -> List[str]:
+    """Return torchrun's command line on this node."""
+    return [
+        *(sys.executable, "-m", "torch.distributed.run"),
+        *(f"--nnodes={options.nodes}", f"--node_rank={options.node_rank}", f"--nproc_per_node={options.devices}"),
+        *(f"--master_addr={options.main_address}", f"--master_port={options.main_port}"),
+        *([f"--local-addr={options.local_address}"] if options.local_address else []),
+        f"--rdzv_conf=timeout={max(1, round(peer_timeout_s))}",
+        *("-m", "workloads.train", "--spec", str(options.spec), "--out", str(options.out)),
+    ]
+
+
+def _run(command: Sequence[str], began: Path) -> int:
+    with subprocess.Popen(command, env={**os.environ, BEGAN_VARIABLE: str(began)}) as torchrun:
+
+        def ask_to_stop(number: int, frame: Optional[FrameType]) -> None:
+            del number, frame
+            torchrun.terminate()  # and wait: ranks write what they have
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, ask_to_stop)
+        return torchrun.wait()
+
+
+def _forget_earlier_runs(out: Path) -> None:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for path in (out, steps_file(out), *out.parent.glob(f"{out.name}.rank*.error")):
+        path.unlink(missing_ok=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="workloads.node", description="Run one node of a training benchmark.")
+    parser.add_argument("--nodes", type=int, required=True, help="how many nodes")
+    parser.add_argument("--node-rank", type=int, required=True, help="this one's number; 0 writes the result")
+    parser.add_argument("--main-address", required=True, help="address of node 0, which all nodes can reach")
+    parser.add_argument("--main-port", type=int, default=29500, help="a port that is free there")
+    parser.add_argument("--local-address", default="", help="this node's own address, where its name does not resolve")
+    parser.add_argument("--devices", type=int, required=True, help="processes on each node: its devices")
+    parser.add_argument("--spec", type=Path, required=True, help="what to run: spec.json, the same on each node")
+    parser.add_argument("--out", type=Path, required=True, help="where the result goes, on node 0")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
