@@ -40,7 +40,7 @@ def main() -> None:
     for name, (workload, micro_batch, settings) in LINES.items():
         preset = presets[workload]
         window = preset.window.model_copy(update=WINDOW)
-        spec = spec_of(preset, settings, micro_batch=micro_batch, window=window)
+        spec = spec_of(preset, settings, micro_batch=micro_batch, window=window) | {"calibrate": True}
         (folder / f"{name}.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
