@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 import sys
 from datetime import date
 from importlib.util import find_spec
@@ -92,4 +92,5 @@ def ui(
         raise MissingExtraError("streamlit", "app")
     from planner.ui.launch import command
 
-    raise typer.Exit(subprocess.run(command(port), check=False).returncode)
+    program, *arguments = command(port)
+    os.execv(program, [program, *arguments])  # in this process: whoever ends it ends the app

@@ -7,14 +7,13 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-
-from planner.ui.launch import command
 
 FLAGS = [
     "--no-sandbox",
@@ -63,13 +62,16 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = free.getsockname()[1]
     environment = os.environ | {"PLANNER_HOME": str(folder / "planner-home")}
     with (folder / "log.txt").open("w") as log:
-        server = subprocess.Popen(command(port), stdout=log, stderr=subprocess.STDOUT, env=environment)
+        command = [sys.executable, "-m", "planner.cli.main", "ui", "--port", str(port)]
+        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
         try:
             wait_until_healthy(port, server, folder / "log.txt")
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
             server.wait(timeout=30)
+            with socket.socket() as gone:  # the process that was ended was the app itself, not its parent
+                assert gone.connect_ex(("127.0.0.1", port)) != 0
 
 
 def wait_until_healthy(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
