@@ -59,7 +59,7 @@ def open_catalog(home: str | None = None) -> Catalog:
 
 def read_plan(path: Path) -> Plan:
     """Read a plan file, YAML or JSON."""
-    return parse_plan(read_text(path, limit_bytes=1_000_000, fix=PLAN_FIX), where=str(path))
+    return parse_plan(read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX), where=str(path))
 
 
 def parse_plan(text: str, *, where: str) -> Plan:
@@ -192,10 +192,7 @@ def find_run(run_id: str, catalog: Catalog) -> RunRecord:
     """Return a run by id; `latest` is the newest run of the workspace."""
     if run_id == "latest":
         return newest_run(catalog)
-    run = catalog.runs.get(run_id)
-    if run is None:
-        raise NotFoundError("run", run_id, catalog.runs, fix="List them with: planner runs list")
-    return run
+    return catalog.find_run(run_id)
 
 
 def scaling(run_ids: Sequence[str], catalog: Catalog) -> SweepDocument:

@@ -55,33 +55,35 @@ def schema(name: Annotated[str, typer.Argument(metavar="plan|run")]) -> None:
 
 def doctor(as_json: JsonFlag = False, home: HomeOption = None) -> None:
     """Say what is installed, which devices there are, which credentials are present (never their values)."""
-    found = {
-        "schema_version": SCHEMA_VERSION,
-        "kind": "doctor",
-        "date": date.today().isoformat(),
-        "python": sys.version.split()[0],
-        "installed": checks.installed(),
-        "devices": checks.devices(),
-        "credentials": checks.credentials(Path.home()),
-        "workspace": str(workspace_dir(home)),
-        "catalog": use_cases.catalog_counts(use_cases.open_catalog(home)),
-    }
+    installed, devices = checks.installed(), checks.devices()
+    credentials = checks.credentials(Path.home())
+    counts = use_cases.catalog_counts(use_cases.open_catalog(home))
+    python = sys.version.split()[0]
     if as_json:
+        found = {
+            "schema_version": SCHEMA_VERSION,
+            "kind": "doctor",
+            "date": date.today().isoformat(),
+            "python": python,
+            "installed": installed,
+            "devices": devices,
+            "credentials": credentials,
+            "workspace": str(workspace_dir(home)),
+            "catalog": counts,
+        }
         print(json.dumps(found, indent=1))
         return
-    print(f"Python {found['python']}")
-    for name, version in checks.installed().items():
+    print(f"Python {python}")
+    for name, version in installed.items():
         extra = next((extra for extra, names in checks.EXTRAS.items() if name in names), None)
         missing = f"missing; install it with: pip install 'training-planner[{extra}]'" if extra else "missing"
         print(f"{name}: {version or missing}")
-    for device in checks.devices():
+    for device in devices:
         print(device)
-    for name, present in checks.credentials(Path.home()).items():
+    for name, present in credentials.items():
         print(f"credentials for {name}: {'present' if present else 'none'}")
     print(f"workspace: {workspace_dir(home)}")
-    print(
-        ", ".join(f"{count} {what}" for what, count in use_cases.catalog_counts(use_cases.open_catalog(home)).items())
-    )
+    print(", ".join(f"{count} {what}" for what, count in counts.items()))
 
 
 def ui(

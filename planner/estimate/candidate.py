@@ -37,11 +37,6 @@ class Candidate:
         """All accelerators that work on one training."""
         return self.nodes * self.accelerators_per_node
 
-    @property
-    def owned_nodes(self) -> int | None:
-        """How many nodes stand there; None for a cloud, which is taken to have enough."""
-        return self.site.nodes if self.site else None
-
 
 def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
     """Turn the plan's options into candidates, in the plan's order, each with an id of its own."""
@@ -87,7 +82,7 @@ def _join(
     option: PlanOption, catalog: Catalog, *, where: str
 ) -> tuple[Site | None, Price | None, Node, Accelerator, int, int]:
     if option.run is not None:
-        run = _find_run(option.run, catalog, where=where)
+        run = catalog.find_run(option.run, where=f"{where}.run")
         node, accelerator = machine_of(run, catalog)
         site = Site(
             schema_version=1,
@@ -111,13 +106,6 @@ def _join(
     node = _find_node(option.offer, catalog, where=f"{where}.offer")
     price = _find_price(option, catalog, where=where)
     return None, price, node, _accelerator(node, catalog), node.accelerators, 1
-
-
-def _find_run(name: str, catalog: Catalog, *, where: str) -> RunRecord:
-    run = catalog.runs.get(name)
-    if run is None:
-        raise NotFoundError("run", name, catalog.runs, where=f"{where}.run", fix="List them with: planner runs list")
-    return run
 
 
 def _find_node(name: str, catalog: Catalog, *, where: str) -> Node:

@@ -37,11 +37,7 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
     named: RunRecord | None = None
     choice = plan.workload
     if choice.measured is not None:
-        named = catalog.runs.get(choice.measured)
-        if named is None:
-            raise NotFoundError(
-                "run", choice.measured, catalog.runs, where="workload.measured", fix="List them with: planner runs list"
-            )
+        named = catalog.find_run(choice.measured, where="workload.measured")
         name, decoder, seq_len = named.workload, named.architecture, named.seq_len
     elif choice.ref is not None:
         preset = catalog.presets.get(choice.ref)

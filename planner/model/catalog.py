@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.errors import NotFoundError
 from planner.model.base import Frozen
 from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price, Site
@@ -35,3 +36,10 @@ class Catalog(Frozen):
     bundled_runs: frozenset[str]
     """Ids of the runs that ship with the planner; the others are the user's."""
     defaults: Defaults
+
+    def find_run(self, run_id: str, *, where: str = "") -> RunRecord:
+        """Return a run by its id; raise with the nearest ids where there is none."""
+        run = self.runs.get(run_id)
+        if run is None:
+            raise NotFoundError("run", run_id, self.runs, where=where, fix="List them with: planner runs list")
+        return run

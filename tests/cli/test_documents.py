@@ -48,7 +48,6 @@ OF_A_COMPARISON = ["rank", "pareto"]
 ANSWERS = ("throughput", "epoch_hours", "training_hours", "usd_per_epoch", "usd_total", "usd_marginal", "energy_kwh")
 
 KOREAN_STEP = {"batch": 128, "seconds": 1.0, "basis": "assumed", "source": "동료의 말"}
-NOTHING_FEASIBLE = {"campaign": {"start": "2026-12-01", "deadline": "2026-12-02", "budget_usd": 1.0, "runs": 50}}
 
 
 def is_quantity(value: Any) -> bool:

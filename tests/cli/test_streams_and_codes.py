@@ -10,54 +10,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from planner.adapters.workspace import examples_dir
-
-EXAMPLES = sorted(path.stem for path in examples_dir().glob("*.yaml"))
-QUANTITY = {"value", "low", "high", "unit", "basis", "source", "as_of"}
-UNITS = {"h", "s", "USD", "USD/h", "USD/kWh", "kW", "kWh", "samples/s", "tokens/s", "GiB", "ratio"}
-BASES = {"measured", "quoted", "modelled", "assumed"}
-OF_THE_ISSUE = [
-    "id",
-    "offer",
-    "site",
-    "region",
-    "price_kind",
-    "nodes",
-    "accelerators",
-    "accelerator",
-    "fits",
-    "strategy",
-    "micro_batch",
-    "throughput",
-    "epoch_hours",
-    "training_hours",
-    "usd_per_epoch",
-    "usd_total",
-    "usd_marginal",
-    "smallest_purchase_usd",
-    "energy_kwh",
-    "why_not",
-]
-ADDED = ["name", "checkpointing", "usd_per_hour", "power_kw", "rated_kw", "runs", "doubts", "notes"]
-OF_A_CAMPAIGN = ["at_once", "campaign_hours", "campaign_usd", "finish", "meets_deadline", "within_budget"]
-OF_A_COMPARISON = ["rank", "pareto"]
-ANSWERS = ("throughput", "epoch_hours", "training_hours", "usd_per_epoch", "usd_total", "usd_marginal", "energy_kwh")
-
-KOREAN_STEP = {"batch": 128, "seconds": 1.0, "basis": "assumed", "source": "동료의 말"}
 NOTHING_FEASIBLE = {"campaign": {"start": "2026-12-01", "deadline": "2026-12-02", "budget_usd": 1.0, "runs": 50}}
-
-
-def is_quantity(value: Any) -> bool:
-    return isinstance(value, dict) and "value" in value and "basis" in value
-
-
-def dated(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the plan as JSON holds it: dates as text."""
-    return json.loads(json.dumps(plan, default=str))
 
 
 class TestExitCodes:

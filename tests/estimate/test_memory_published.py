@@ -8,6 +8,7 @@ from planner.estimate.fit import fits_device, largest_micro_batch
 from planner.estimate.flops import parameters
 from planner.estimate.memory import (
     Memory,
+    activation_bytes_per_token,
     buffer_bytes,
     device_memory,
     layer_activation_bytes,
@@ -166,6 +167,8 @@ def test_a_layer_within_two_percent_of_the_published_bytes(
     decoder = catalog.presets[name].architecture
     got = layer_activation_bytes(decoder, precision=precision) / decoder.hidden
     assert got == pytest.approx(bytes_per_hidden, rel=0.02)
+    whole = activation_bytes_per_token(decoder, precision=precision, checkpointing=Checkpointing.NONE)
+    assert whole / decoder.layers / decoder.hidden == pytest.approx(bytes_per_hidden, rel=0.05)
 
 
 @pytest.mark.parametrize(
