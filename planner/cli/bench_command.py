@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner import use_cases
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
@@ -21,6 +20,7 @@ from planner.model.answer import SweepDocument
 from planner.model.run import RunRecord
 from planner.model.workload import BenchWorkload, Checkpointing, Method, Precision, Strategy
 from planner.present.table import quantity_text
+from planner.use_cases import catalogs, networks, runs
 
 if TYPE_CHECKING:
     from launcher.bench import LoraSettings, Settings
@@ -105,7 +105,7 @@ def bench(
     counts = _counts(sweep_gpus)
     if counts and gpus is not None:
         raise InputError("--gpus and --sweep-gpus: both say how many.", fix="Give one of them.")
-    target = use_cases.bench_workload(workload, use_cases.open_catalog(home), layers=layers, seq_len=seq_len)
+    target = networks.bench_workload(workload, catalogs.open_catalog(home), layers=layers, seq_len=seq_len)
     size = _micro_batch(micro_batch)
 
     from launcher.bench import Settings
@@ -143,7 +143,7 @@ def _measure(target: BenchWorkload, settings: Settings, home: str | None) -> Run
     record = benchmark(
         target, settings, work_dir=work_dir, aliases=accelerator_aliases(), talk=Talk(say=say, step=_Progress())
     )
-    path = use_cases.store_run(record, home)
+    path = runs.store_run(record, home)
     _say_result(record)
     say(f"Stored as {path}.")
     return record
@@ -160,7 +160,7 @@ def _sweep(target: BenchWorkload, settings: Settings, counts: Sequence[int], hom
         search = settings.search_micro_batch and not records
         asked = replace(settings, devices=count, micro_batch=chosen, search_micro_batch=search)
         records.append(_measure(target, asked, home))
-    return use_cases.scaling_of(records)
+    return runs.scaling_of(records)
 
 
 class _Progress:

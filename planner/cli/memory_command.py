@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from planner import use_cases
 from planner.cli.output import (
     Format,
     FormatOption,
@@ -22,6 +21,7 @@ from planner.estimate.memory_question import MemoryQuestion
 from planner.model.answer import MemoryDocument
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 from planner.present.table import NOT_KNOWN, Row, quantity_text
+from planner.use_cases import catalogs, networks
 
 
 def register(app: typer.Typer) -> None:
@@ -59,8 +59,8 @@ def memory(
     """What one device must hold: states, activations, logits, buffers; whether it fits, with which micro-batch."""
     for value, name in ((gpus, "--gpus"), (micro_batch, "--micro-batch"), (seq_len, "--seq-len")):
         check_positive(value, name)
-    catalog = use_cases.open_catalog(home)
-    network = use_cases.find_architecture(workload, catalog)
+    catalog = catalogs.open_catalog(home)
+    network = networks.find_architecture(workload, catalog)
     precision = precision or network.precision
     traced_layer_bytes = None
     if trace:
@@ -73,7 +73,7 @@ def memory(
         decoder=network.architecture,
         seq_len=seq_len or network.seq_len,
         micro_batch=micro_batch or network.micro_batch,
-        accelerator=use_cases.find_accelerator(on, catalog),
+        accelerator=catalogs.find_accelerator(on, catalog),
         devices=gpus,
         strategy=strategy,
         precision=precision,
@@ -81,7 +81,7 @@ def memory(
         loss=loss,
         traced_layer_bytes=traced_layer_bytes,
     )
-    document = use_cases.memory(question)
+    document = networks.memory(question)
     if as_json or form is Format.JSON:
         print_document(document)
         return

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from planner import use_cases
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
 from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.answer import Assumption, ComparisonDocument
 from planner.present.table import campaign_rows, comparison_rows, estimate_rows, quantity_text
+from planner.use_cases import catalogs, plans
 
 PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file, YAML or JSON.", show_default=False)]
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 def estimate(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
     """One training on each option: time, cost, energy, each with its range and basis."""
-    document = use_cases.estimate(use_cases.read_plan(plan), use_cases.open_catalog(home))
+    document = plans.estimate(plans.read_plan(plan), catalogs.open_catalog(home))
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -37,7 +37,7 @@ def estimate(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = Non
 
 def campaign(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
     """The plan's whole campaign on each option alone."""
-    document = use_cases.campaign(use_cases.read_plan(plan), use_cases.open_catalog(home), today=date.today())
+    document = plans.campaign(plans.read_plan(plan), catalogs.open_catalog(home), today=date.today())
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -72,11 +72,11 @@ def report(
 
         print(as_markdown(document))
         return
-    say(f"Wrote {use_cases.write_report(document, out)}.")
+    say(f"Wrote {plans.write_report(document, out)}.")
 
 
 def _compared(plan: Path, home: str | None) -> ComparisonDocument:
-    return use_cases.compare(use_cases.read_plan(plan), use_cases.open_catalog(home), today=date.today())
+    return plans.compare(plans.read_plan(plan), catalogs.open_catalog(home), today=date.today())
 
 
 def _say_assumptions(assumptions: tuple[Assumption, ...]) -> None:

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from planner import use_cases
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.files import write_text
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
@@ -18,6 +17,7 @@ from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.run import RunRecord
 from planner.present.table import WRITERS, origin_of, run_rows
+from planner.use_cases import catalogs, runs
 
 app = typer.Typer(help="Measured runs: the bundled ones and your own.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -35,29 +35,29 @@ def add(
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
     if twice is not None and any(record != records[ids.index(twice)] for record in records if record.id == twice):
         raise InputError(f"two of the files have the id '{twice}' but differ.", fix="Give one of them another id.")
-    for record, path in zip(records, use_cases.store_runs(records, home), strict=True):
+    for record, path in zip(records, runs.store_runs(records, home), strict=True):
         say(f"Added {record.id}: {path}")
 
 
 def _records_in(path: Path) -> list[RunRecord]:
     """Read a run record, a benchmark result, or what `planner runs export` wrote."""
-    data = use_cases.read_run_file(path)
+    data = runs.read_run_file(path)
     if data.get("kind") == "result":
         from launcher.collect import record_of
 
         return [record_of([data], aliases=accelerator_aliases(), where=str(path))]
     if data.get("kind") == "runs":
-        runs = data.get("runs")
-        if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        listed = data.get("runs")
+        if not isinstance(listed, list) or not all(isinstance(run, dict) for run in listed):
             raise InputError(f"{path}: runs: must be a list of run records.", fix="Write it with: planner runs export")
-        return [use_cases.parse_run(run, where=f"{path}: run {index}") for index, run in enumerate(runs)]
-    return [use_cases.parse_run(data, where=str(path))]
+        return [runs.parse_run(run, where=f"{path}: run {index}") for index, run in enumerate(listed)]
+    return [runs.parse_run(data, where=str(path))]
 
 
 @app.command("list", epilog="Example: planner runs list --json")
 def list_runs(as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
     """List every run, bundled ones included."""
-    catalog = use_cases.open_catalog(home)
+    catalog = catalogs.open_catalog(home)
     if as_json or form is Format.JSON:
         runs = [
             {"id": run.id, "origin": origin_of(run, catalog)} | run.model_dump(mode="json", exclude={"id"})
@@ -73,7 +73,7 @@ def show(
     run_id: Annotated[str, typer.Argument(metavar="ID", help="A run's id, or: latest")], home: HomeOption = None
 ) -> None:
     """Print one run record as JSON."""
-    print_document(use_cases.find_run(run_id, use_cases.open_catalog(home)))
+    print_document(runs.find_run(run_id, catalogs.open_catalog(home)))
 
 
 @app.command(epilog="Example: planner runs scaling seed-003-rtx3090-ddp-x1 seed-003-rtx3090-ddp-x8")
@@ -84,7 +84,7 @@ def scaling(
     home: HomeOption = None,
 ) -> None:
     """Speed-up and efficiency of runs that exist, against the smallest count."""
-    print_scaling(use_cases.scaling(run_ids, use_cases.open_catalog(home)), form, as_json=as_json)
+    print_scaling(runs.scaling(run_ids, catalogs.open_catalog(home)), form, as_json=as_json)
 
 
 @app.command(epilog="Example: planner runs export --out runs.json")
@@ -94,7 +94,7 @@ def export(
     home: HomeOption = None,
 ) -> None:
     """Write all of your own runs: one JSON document that `planner runs add` reads, or a table."""
-    catalog = use_cases.open_catalog(home)
+    catalog = catalogs.open_catalog(home)
     own = {run_id: run for run_id, run in catalog.runs.items() if run_id not in catalog.bundled_runs}
     if form is None or form is Format.JSON:
         documents = [run.model_dump(mode="json") for run in own.values()]

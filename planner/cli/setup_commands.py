@@ -12,13 +12,13 @@ from typing import Annotated
 
 import typer
 
-from planner import use_cases
 from planner.adapters import doctor as checks
 from planner.adapters.files import write_text
 from planner.adapters.workspace import workspace_dir
 from planner.cli.output import HomeOption, JsonFlag, say
 from planner.errors import InputError, MissingExtraError
 from planner.model.base import SCHEMA_VERSION
+from planner.use_cases import catalogs, plans
 
 
 def register(app: typer.Typer) -> None:
@@ -43,21 +43,21 @@ def init(
     """Write a commented plan file to start from."""
     if out.exists() and not force:
         raise InputError(f"{out}: is there already; nothing was changed.", fix="Name another file, or add --force.")
-    text = use_cases.new_plan(use_cases.open_catalog(home), measured=measured)
+    text = plans.new_plan(catalogs.open_catalog(home), measured=measured)
     write_text(out, text)
     say(f"Wrote {out}. Next: planner compare {out}")
 
 
 def schema(name: Annotated[str, typer.Argument(metavar="plan|run")]) -> None:
     """Print the JSON Schema of a plan file or a run record."""
-    sys.stdout.write(use_cases.schema_text(name))
+    sys.stdout.write(plans.schema_text(name))
 
 
 def doctor(as_json: JsonFlag = False, home: HomeOption = None) -> None:
     """Say what is installed, which devices there are, which credentials are present (never their values)."""
     installed, devices = checks.installed(), checks.devices()
     credentials = checks.credentials(Path.home())
-    counts = use_cases.catalog_counts(use_cases.open_catalog(home))
+    counts = catalogs.catalog_counts(catalogs.open_catalog(home))
     python = sys.version.split()[0]
     if as_json:
         found = {

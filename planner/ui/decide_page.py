@@ -19,7 +19,8 @@ from planner.model.quantity import Quantity
 from planner.present import charts, html, report
 from planner.present.facts import LEFT_OUT, MODELLED_MEANS_FIRST_MODEL, OWNED_MEANS_ELECTRICITY, verdict_text
 from planner.ui import scenario
-from planner.use_cases import compare, open_catalog, read_plan
+from planner.use_cases.catalogs import open_catalog
+from planner.use_cases.plans import compare, read_plan
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile

@@ -11,7 +11,8 @@ from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.run import RunRecord
-from planner.use_cases import PLAN_FIX, parse_plan, parse_run
+from planner.use_cases.plans import PLAN_FIX, parse_plan
+from planner.use_cases.runs import parse_run
 
 FIRST_EXAMPLE = "dgx_station_v100"
 RUN_FIX = "Give run records, one JSON file each; see the schema with: planner schema run"

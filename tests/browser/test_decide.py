@@ -16,7 +16,8 @@ pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
 from planner.adapters.workspace import examples_dir
-from planner.use_cases import compare, open_catalog, read_plan
+from planner.use_cases.catalogs import open_catalog
+from planner.use_cases.plans import compare, read_plan
 from tests.browser.conftest import Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

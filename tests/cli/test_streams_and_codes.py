@@ -101,7 +101,7 @@ class TestExitCodes:
         def broken(*_: object, **__: object) -> None:
             raise RuntimeError("a wheel came off")
 
-        monkeypatch.setattr("planner.use_cases.estimate", broken)
+        monkeypatch.setattr("planner.use_cases.plans.estimate", broken)
         answer = planner("estimate", example("local_pc"), "--json")
         assert answer.code == 1
         assert "Traceback" not in answer.out + answer.err
@@ -111,7 +111,7 @@ class TestExitCodes:
         def interrupted(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("planner.use_cases.estimate", interrupted)
+        monkeypatch.setattr("planner.use_cases.plans.estimate", interrupted)
         answer = planner("estimate", example("local_pc"))
         assert answer.code == 130
         assert answer.err == "Interrupted.\n"

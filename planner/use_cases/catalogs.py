@@ -1,0 +1,37 @@
+"""Opens the catalogs and counts what they hold; finds an accelerator by any of its names."""
+
+from __future__ import annotations
+
+from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.adapters.workspace import workspace_dir
+from planner.errors import NotFoundError
+from planner.model.catalog import Catalog
+from planner.model.hardware import Accelerator
+
+
+def open_catalog(home: str | None = None) -> Catalog:
+    """Return the bundled catalogs with the user's workspace layered on top."""
+    return load_catalog(workspace_dir(home))
+
+
+def find_accelerator(name: str, catalog: Catalog) -> Accelerator:
+    """Return an accelerator by its id, or by a name that drivers and clouds give it."""
+    known = {key.casefold(): found for key, found in catalog.accelerators.items()}
+    spelled = accelerator_aliases().get(name, name)
+    found = known.get(spelled.casefold())
+    if found is None:
+        raise NotFoundError("accelerator", name, catalog.accelerators, fix="See catalogs/hardware/accelerators.csv")
+    return found
+
+
+def catalog_counts(catalog: Catalog) -> dict[str, int]:
+    """Count what the catalog holds."""
+    return {
+        "accelerators": len(catalog.accelerators),
+        "nodes": len(catalog.nodes),
+        "prices": len(catalog.prices),
+        "sites": len(catalog.sites),
+        "workloads": len(catalog.presets),
+        "bundled runs": len(catalog.bundled_runs),
+        "own runs": len(catalog.runs) - len(catalog.bundled_runs),
+    }

@@ -1,0 +1,117 @@
+"""Which network a word on the command line means: a preset, an architecture file, or a plan."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.errors import InputError, NotFoundError
+from planner.estimate.job import resolve_job
+from planner.estimate.memory_question import MemoryQuestion, answer
+from planner.model.answer import MemoryDocument
+from planner.model.catalog import Catalog
+from planner.model.plan import Plan
+from planner.model.workload import (
+    QUICK_WINDOW,
+    STANDARD_WINDOW,
+    ArchitectureFile,
+    BenchWorkload,
+    Decoder,
+    Precision,
+    Preset,
+)
+from planner.use_cases.plans import parse_plan
+
+ARCHITECTURE_FIX = "Write architecture (layers, hidden, heads, ...) and seq_len, as in catalogs/workloads/*.yaml."
+LONGEST_OWN_NAME = 60
+"""Of a workload, in characters; a record's id holds it."""
+
+
+def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
+    """Return a preset by its name, or what a file describes: an architecture, a preset, or a plan's workload."""
+    found = _find_workload(workload, catalog)
+    return _of_preset(found) if isinstance(found, Preset) else found
+
+
+def bench_workload(
+    workload: str, catalog: Catalog, *, layers: int | None = None, seq_len: int | None = None
+) -> BenchWorkload:
+    """Return what the benchmark is to run: a preset by name or a file's network; cut to `layers`, if given."""
+    found = _find_workload(workload, catalog)
+    whole = found if isinstance(found, Preset) else _own_workload(found, Path(workload), catalog)
+    if seq_len is not None:
+        whole = whole.model_copy(update={"seq_len": seq_len})
+    return whole if layers is None else whole.cut(layers=layers)
+
+
+def memory(question: MemoryQuestion) -> MemoryDocument:
+    """Estimate what one device must hold."""
+    return answer(question)
+
+
+def _find_workload(workload: str, catalog: Catalog) -> Preset | ArchitectureFile:
+    if workload in catalog.presets:
+        return catalog.presets[workload]
+    path = Path(workload)
+    if path.suffix.lower() not in (".yaml", ".yml", ".json"):
+        known = f"Known: {', '.join(sorted(catalog.presets))}; or give an architecture file, e.g. mine.yaml."
+        raise NotFoundError("workload", workload, catalog.presets, fix=known)
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=ARCHITECTURE_FIX)
+    data = parse_mapping(text, where=workload, fix=ARCHITECTURE_FIX)
+    if "options" in data:
+        return _of_plan(parse_plan(text, where=workload), catalog, where=workload)
+    if "window" in data:
+        return parse_model(Preset, data, where=workload, text=text, fix=ARCHITECTURE_FIX)
+    if "architecture" not in data:  # the architecture's keys may stand at the top
+        own = {key: value for key, value in data.items() if key in Decoder.model_fields}
+        data = {key: value for key, value in data.items() if key not in own} | {"architecture": own}
+    return parse_model(ArchitectureFile, data, where=workload, text=text, fix=ARCHITECTURE_FIX)
+
+
+def _own_workload(network: ArchitectureFile, path: Path, catalog: Catalog) -> BenchWorkload:
+    """Name a network of one's own after its file, and never as a preset that is another network."""
+    given = network.name or path.stem
+    name = re.sub(r"[^A-Za-z0-9._]+", "-", given).strip("-._")[:LONGEST_OWN_NAME]
+    if not name:
+        raise InputError(f"{path}: name: '{given}' has no letter or digit of ASCII.", fix="Write name: my-model.")
+    preset = catalog.presets.get(name)
+    if preset is not None and preset.architecture != network.architecture:
+        raise InputError(
+            f"{path}: name: '{name}' is a preset with another architecture.", fix="Give the network another name."
+        )
+    return BenchWorkload(
+        name=name,
+        architecture=network.architecture,
+        seq_len=network.seq_len,
+        micro_batch=network.micro_batch,
+        precision=network.precision,
+        window=preset.window if preset else STANDARD_WINDOW,
+        quick_window=preset.quick_window if preset else QUICK_WINDOW,
+    )
+
+
+def _of_preset(preset: Preset) -> ArchitectureFile:
+    return ArchitectureFile(
+        name=preset.name,
+        architecture=preset.architecture,
+        seq_len=preset.seq_len,
+        micro_batch=preset.micro_batch,
+        precision=preset.precision,
+    )
+
+
+def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
+    job = resolve_job(plan, catalog)
+    if job.decoder is None or job.seq_len is None:
+        raise InputError(
+            f"{where}: the network of its measured run is not known, so its memory cannot be counted.",
+            fix=ARCHITECTURE_FIX,
+        )
+    return ArchitectureFile(
+        name=plan.name,
+        architecture=job.decoder,
+        seq_len=job.seq_len,
+        micro_batch=job.micro_batch or 1,
+        precision=job.precision or Precision.BF16,
+    )

@@ -1,0 +1,102 @@
+"""What is asked of a plan: estimate, campaign, comparison, report; and a first plan to start from."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.adapters.files import write_text
+from planner.adapters.workspace import templates_dir
+from planner.campaign.campaign import campaign_option
+from planner.errors import InputError, NotFoundError
+from planner.estimate.estimate_plan import estimate_plan
+from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.base import Frozen
+from planner.model.catalog import Catalog
+from planner.model.plan import Plan
+from planner.model.run import RunRecord
+from planner.recommend.compare import compare as compare_options
+from planner.use_cases.runs import find_run
+
+ASSUMED_OWN_KW = 0.2
+"""What `planner init` writes for the machine of a run, for the reader to correct."""
+PLAN_FIX = "Write a commented example with: planner init"
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan file, YAML or JSON."""
+    return parse_plan(read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX), where=str(path))
+
+
+def parse_plan(text: str, *, where: str) -> Plan:
+    """Read a plan from text; `where` names it in errors."""
+    data = parse_mapping(text, where=where, fix=PLAN_FIX)
+    return parse_model(Plan, data, where=where, text=text, fix=PLAN_FIX)
+
+
+def estimate(plan: Plan, catalog: Catalog) -> EstimateDocument:
+    """Estimate one training on each option."""
+    return estimate_plan(plan, catalog)
+
+
+def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
+    """Run the plan's campaign on each option alone."""
+    estimated = estimate_plan(plan, catalog)
+    return CampaignDocument(
+        plan=plan.name,
+        assumptions=estimated.assumptions,
+        runs=plan.campaign.runs,
+        options=tuple(campaign_option(option, plan.campaign, catalog, today=today) for option in estimated.options),
+    )
+
+
+def compare(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
+    """Rank the options under the plan's limits and recommend one."""
+    return compare_options(campaign(plan, catalog, today=today), plan.campaign, today=today)
+
+
+def write_report(comparison: ComparisonDocument, path: Path) -> Path:
+    """Write the answer as HTML, Markdown or CSV, by the file's ending."""
+    from planner.present import report
+    from planner.present.charts import chart_svg
+
+    ending = path.suffix.lower()
+    if ending in (".html", ".htm"):
+        text = report.as_html(comparison, chart_svg(comparison))
+    elif ending == ".md":
+        text = report.as_markdown(comparison)
+    elif ending == ".csv":
+        text = report.as_csv(comparison)
+    else:
+        raise InputError(
+            f"{path}: a report is written as .html, .md or .csv.", fix="Give the file one of these endings."
+        )
+    write_text(path, text)
+    return path
+
+
+def new_plan(catalog: Catalog, *, measured: str | None) -> str:
+    """Return a commented plan file; with `measured`, that run's machine is the first of its options."""
+    text = (templates_dir() / "plan.yaml").read_text(encoding="utf-8")
+    if measured is None:
+        return text
+    run = find_run(measured, catalog)
+    machine = run.environment.get("machine") or run.hardware.accelerator
+    return text.replace(
+        "options:\n",
+        f"options:\n  # {machine}: the machine of your own run. What it draws is assumed: put your figure.\n"
+        f"  - {{run: {run.id}, power_kw: {ASSUMED_OWN_KW}}}\n",
+        1,
+    )
+
+
+def schema_text(name: str) -> str:
+    """Return the JSON Schema of a plan or a run, as it is committed under `catalogs/schemas/`."""
+    models: dict[str, type[Frozen]] = {"plan": Plan, "run": RunRecord}
+    model = models.get(name)
+    if model is None:
+        raise NotFoundError("schema", name, models, fix=f"Known: {', '.join(models)}")
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | model.model_json_schema()
+    return json.dumps(schema, indent=1, sort_keys=True) + "\n"

@@ -1,0 +1,73 @@
+"""Run records: found, read from files, stored, and put into a table of scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from planner.adapters.catalog import load_catalog
+from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_mapping, parse_model, read_text
+from planner.adapters.run_store import FolderStore
+from planner.adapters.workspace import workspace_dir
+from planner.errors import InputError
+from planner.estimate.scaling_table import scaling_table
+from planner.model.answer import SweepDocument
+from planner.model.catalog import Catalog
+from planner.model.run import RunRecord
+
+
+def find_run(run_id: str, catalog: Catalog) -> RunRecord:
+    """Return a run by id; `latest` is the newest run of the workspace."""
+    if run_id == "latest":
+        return newest_run(catalog)
+    return catalog.find_run(run_id)
+
+
+def newest_run(catalog: Catalog) -> RunRecord:
+    """Return the workspace's newest run by the date and time in its id."""
+    own = [run for run in catalog.runs.values() if run.id not in catalog.bundled_runs]
+    if not own:
+        raise InputError("the workspace holds no runs yet.", fix="Measure this machine with: planner bench cpu-smoke")
+    return max(own, key=lambda run: (run.throughput.as_of or date.min, run.id.rsplit("-", 2)[-2:]))
+
+
+def store_run(record: RunRecord, home: str | None = None) -> Path:
+    """Write a record to the workspace, refusing an id that a bundled run has."""
+    return store_runs([record], home)[0]
+
+
+def store_runs(records: Sequence[RunRecord], home: str | None = None) -> list[Path]:
+    """Write records to the workspace; all ids are checked before the first is written."""
+    bundled = load_catalog().runs
+    taken = next((record.id for record in records if record.id in bundled), None)
+    if taken is not None:
+        raise InputError(f"a bundled run already has the id '{taken}'.", fix="Give the record another id.")
+    store = FolderStore(workspace_dir(home) / "runs")
+    for record in records:
+        store.check(record)
+    return [store.add(record) for record in records]
+
+
+def read_run_file(path: Path) -> dict[str, Any]:
+    """Read a RunRecord or a benchmark result as plain data; the caller tells them apart by `kind`."""
+    fix = "Give a run record, or the result.json that the benchmark wrote."
+    data = parse_mapping(read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=fix), where=str(path), fix=fix)
+    check_version(data, where=str(path))
+    return data
+
+
+def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:
+    """Validate a RunRecord."""
+    return parse_model(RunRecord, data, where=where, fix="See the schema with: planner schema run")
+
+
+def scaling(run_ids: Sequence[str], catalog: Catalog) -> SweepDocument:
+    """Put measured runs of one workload into a table of speed-up and efficiency."""
+    return scaling_of([find_run(run_id, catalog) for run_id in run_ids])
+
+
+def scaling_of(records: Sequence[RunRecord]) -> SweepDocument:
+    """Put a series of records into a table of speed-up and efficiency."""
+    return scaling_table(records)
