@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from launcher.verdict import problems_of, restart_problems
 from planner.errors import InputError, NodeError
+from planner.model.architecture import Architecture
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.run import NodeResult, Probe, RunHardware, RunRecord
-from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+from planner.model.workload import Checkpointing, Precision, Strategy
 
 SHORT_WINDOW_S = 10.0
 ENERGY_COUNTER_ERROR = 0.10
@@ -48,9 +49,9 @@ def record_of(
         schema_version=1,
         id=_id(results, spec, first),
         workload=str(spec["workload"]),
-        architecture=Decoder.model_validate(spec["architecture"]),
+        architecture=TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"]),
         parameters=first.parameters,
-        seq_len=int(spec["seq_len"]),
+        seq_len=spec.get("seq_len"),
         hardware=RunHardware(
             accelerator=_accelerator(first, aliases),
             node=_machine_id(first),
