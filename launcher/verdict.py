@@ -13,6 +13,8 @@ MAX_STEP_CV = 0.03
 MAX_RESTART_CV = 0.03
 MAX_DRIFT = 0.02
 MIN_DTYPE_SHARE = 0.95
+FLOAT8_TO_BF16 = 2.0
+"""Rate of 8-bit products to that of 16-bit ones, on every card that has both."""
 MIN_FLOAT8_SHARE = 0.5
 """Attention and the head stay in bf16: 72 % is left to float8 in Llama 3 8B at 8,192 tokens."""
 MAX_PADDING_SHARE = 0.01
@@ -210,6 +212,8 @@ def _impossible(result: NodeResult) -> list[str]:
     if not ceiling or not flops or not result.step_seconds:
         return []
     done = (flops - _skippable_flops(result)) / statistics.mean(result.step_seconds) / 1e12
+    if result.spec["precision"] == "float8":
+        ceiling *= FLOAT8_TO_BF16  # the plain products were in bf16
     if done <= ceiling * MATMUL_CEILING_TOLERANCE:
         return []
     return [

@@ -156,9 +156,8 @@ def from_json(document: Mapping[str, Any], *, where: str = "spec.json") -> Spec:
 def to_json(spec: Spec) -> Dict[str, Any]:
     """Return the document that `from_json` reads back as the same Spec."""
     document: Dict[str, Any] = {"schema_version": SCHEMA_VERSION, "kind": KIND, **dataclasses.asdict(spec)}
-    if spec.lora is not None:
-        document["lora"]["targets"] = list(spec.lora.targets)
-    return document
+    plain: Dict[str, Any] = json.loads(json.dumps(document))  # tuples become lists
+    return plain
 
 
 def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Section:
@@ -251,6 +250,8 @@ def _check_samples(spec: Spec, where: str) -> None:
         if spec.seq_len is not None:
             raise SpecError(f"{where}: seq_len: a sample of a {architecture.kind} is an image. Take seq_len out.")
         return
+    if spec.channels_last:
+        raise SpecError(f"{where}: channels_last: is of images. Take it out.")
     if spec.seq_len is None:
         raise SpecError(f"{where}: seq_len: is missing. Add it; no setting has a silent default.")
     if architecture.positions == "learned" and spec.seq_len > architecture.max_positions:

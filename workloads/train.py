@@ -126,6 +126,10 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
         record.document["calibration"] = calibration
         record.phases["calibrate_s"] = calibration["seconds"]
     model = build_on_meta(spec)
+    if spec.precision == "float8":
+        from workloads.float8 import use_float8
+
+        use_float8(model)
     record.document.update(
         parameters=count_parameters(model),
         trained_parameters=count_parameters(model, trained_only=True),

@@ -56,6 +56,8 @@ class RunRecord(Frozen):
     method: Literal["full", "lora"] | None = None
     """All weights are trained, or low-rank adapters beside frozen ones."""
     trained_parameters: Count | None = None
+    channels_last: bool | None = None
+    """Of convolutions: the colours of a pixel beside each other in memory; null where there are none."""
     micro_batch: Count | None
     global_batch: Count | None
     throughput: Quantity
