@@ -154,7 +154,8 @@ class MemoryDocument(Frozen):
     accelerators: int
     strategy: Strategy
     precision: Precision
-    seq_len: int
+    seq_len: int | None
+    """Null where a sample is an image."""
     micro_batch: int
     checkpointing: Checkpointing
     loss: Loss
