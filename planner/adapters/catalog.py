@@ -14,8 +14,9 @@ from planner.errors import InputError, StoreError
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog, Defaults
 from planner.model.hardware import Accelerator, Node
-from planner.model.offer import Price, Site
+from planner.model.offer import Price
 from planner.model.run import RunRecord
+from planner.model.site import Site
 from planner.model.workload import Preset
 
 

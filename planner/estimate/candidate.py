@@ -9,9 +9,10 @@ from itertools import product
 from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator, Link, Node
-from planner.model.offer import Price, PriceKind, Site
+from planner.model.offer import Price, PriceKind
 from planner.model.plan import Plan, PlanOption
 from planner.model.run import RunRecord
+from planner.model.site import Site
 from planner.model.workload import Strategy
 
 ANY_REGION = "any"

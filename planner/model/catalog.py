@@ -5,9 +5,10 @@ from __future__ import annotations
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
 from planner.model.hardware import Accelerator, Node
-from planner.model.offer import Price, Site
+from planner.model.offer import Price
 from planner.model.quantity import Quantity
 from planner.model.run import RunRecord
+from planner.model.site import Site
 from planner.model.workload import Preset
 
 

@@ -1,4 +1,4 @@
-"""Where a machine comes from: a cloud offer with a price, or a site that is owned."""
+"""What a cloud asks for a machine: one price, with its terms, source and date."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
-from planner.model.quantity import Quantity, Unit
+from planner.model.base import Frozen, Id, NonNegative, Positive, Text
 
 
 class PriceKind(StrEnum):
@@ -58,28 +57,3 @@ class Price(Frozen):
     def node(self) -> str:
         """The id of the node that this price rents."""
         return f"{self.provider}/{self.instance_type}"
-
-
-class Site(Frozen):
-    """An owned machine: `catalogs/sites/*.yaml`, or the user's own in the workspace."""
-
-    schema_version: Literal[1]
-    id: Id
-    name: Text
-    node: Id
-    nodes: Count = 1
-    """How many such nodes stand there."""
-    power: Quantity | None = None
-    """What one node draws while it trains, where somebody knows; otherwise taken from the rated power."""
-    electricity: Quantity | None = None
-    pue: Quantity | None = None
-    source: Text
-    as_of: date
-
-    @model_validator(mode="after")
-    def _units(self) -> Self:
-        for name, unit in (("power", Unit.KW), ("electricity", Unit.USD_PER_KWH), ("pue", Unit.RATIO)):
-            quantity: Quantity | None = getattr(self, name)
-            if quantity is not None and quantity.unit is not unit:
-                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
-        return self

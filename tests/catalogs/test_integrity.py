@@ -13,9 +13,10 @@ from planner.adapters.catalog import load_catalog
 from planner.adapters.workspace import catalogs_dir
 from planner.estimate.flops import parameters
 from planner.model.hardware import Accelerator, Link, Node
-from planner.model.offer import Price, PriceKind, Site
+from planner.model.offer import Price, PriceKind
 from planner.model.quantity import Basis, Unit
 from planner.model.run import RunRecord
+from planner.model.site import Site
 from planner.model.workload import Preset
 
 CATALOG = load_catalog()
