@@ -17,6 +17,7 @@ from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price
 from planner.model.run import RunRecord
 from planner.model.site import Site
+from planner.model.tariff import Tariff
 from planner.model.workload import Preset
 
 
@@ -27,6 +28,7 @@ class _HasId(Protocol):
 
 Named = TypeVar("Named", bound=_HasId)
 Listed = TypeVar("Listed", Accelerator, Node)
+Filed = TypeVar("Filed", Site, Tariff)
 
 
 def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) -> Catalog:
@@ -54,11 +56,12 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
         nodes=_layered(Node, roots, "nodes.csv"),
         prices=tuple(_prices(root / "prices")),
         own_prices=() if workspace is None else tuple(_prices(workspace / "prices")),
-        sites=_layered_sites(roots),
+        sites=_layered_files(Site, roots, "sites"),
+        tariffs=_layered_files(Tariff, roots, "tariffs"),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),
-        defaults=read_model(Defaults, _last_file(roots, "defaults.yaml")),
+        defaults=_defaults(roots),
     )
 
 
@@ -71,11 +74,20 @@ def _layered(model: type[Listed], roots: Sequence[Path], name: str) -> dict[str,
     return found
 
 
-def _layered_sites(roots: Sequence[Path]) -> dict[str, Site]:
-    found: dict[str, Site] = {}
-    for folder in (layer / "sites" for layer in roots):
-        found |= _by_id([read_model(Site, path) for path in _yaml_files(folder)], "site", folder)
+def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict[str, Filed]:
+    """Read one folder of YAML files of every layer; later layers replace earlier ones."""
+    found: dict[str, Filed] = {}
+    for folder in (layer / name for layer in roots):
+        found |= _by_id([read_model(model, path) for path in _yaml_files(folder)], model.__name__.lower(), folder)
     return found
+
+
+def _defaults(roots: Sequence[Path]) -> Defaults:
+    """Read the last layer's defaults; a file without the block on owning takes the bundled one."""
+    found = read_model(Defaults, _last_file(roots, "defaults.yaml"))
+    if found.owning is not None:
+        return found
+    return found.model_copy(update={"owning": read_model(Defaults, roots[0] / "defaults.yaml").owning})
 
 
 def read_run(path: Path) -> RunRecord:

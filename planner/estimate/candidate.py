@@ -96,11 +96,7 @@ def _join(
         )
         return site, None, node, accelerator, run.hardware.accelerators_per_node, run.hardware.nodes
     if option.site is not None:
-        found = catalog.sites.get(option.site)
-        if found is None:
-            raise NotFoundError(
-                "site", option.site, catalog.sites, where=f"{where}.site", fix=f"Known: {', '.join(catalog.sites)}"
-            )
+        found = catalog.find_site(option.site, where=f"{where}.site")
         node = _find_node(found.node, catalog, where=f"site {found.id}")
         return found, None, node, _accelerator(node, catalog), node.accelerators, 1
     assert option.offer is not None, "the model lets exactly one of site, offer and run through"
