@@ -45,7 +45,7 @@ def combined(value: float, found: list[Swing]) -> Interval:
     """Return the range of an answer from its swings.
 
     up = sqrt(sum (largest of value, at_low, at_high - value)^2), down likewise; in logarithms, as ranges multiply,
-    where the answer is positive throughout. Source: propagation of uncertainty, JCGM 100:2008 section 5.1.
+    where the answer is positive throughout. An answer that no end takes across 0 stays on its side. Source: propagation of uncertainty, JCGM 100:2008 section 5.1.
     """
     highs = [max(value, each.at_low, each.at_high) for each in found]
     lows = [min(value, each.at_low, each.at_high) for each in found]
@@ -53,9 +53,13 @@ def combined(value: float, found: list[Swing]) -> Interval:
         up = math.hypot(*(math.log(high / value) for high in highs))
         down = math.hypot(*(math.log(value / low) for low in lows))
         return Interval(value, min(value, value * math.exp(-down)), max(value, value * math.exp(up)))
-    return Interval(
-        value, value - math.hypot(*(value - low for low in lows)), value + math.hypot(*(high - value for high in highs))
-    )
+    low = value - math.hypot(*(value - each for each in lows))
+    high = value + math.hypot(*(each - value for each in highs))
+    if min(lows, default=value) >= 0:
+        low = max(low, 0.0)
+    if max(highs, default=value) <= 0:
+        high = min(high, 0.0)
+    return Interval(value, low, high)
 
 
 def crossing(function: Callable[[float], float], low: float, high: float) -> float | None:
