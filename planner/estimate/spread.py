@@ -45,7 +45,8 @@ def combined(value: float, found: list[Swing]) -> Interval:
     """Return the range of an answer from its swings.
 
     up = sqrt(sum (largest of value, at_low, at_high - value)^2), down likewise; in logarithms, as ranges multiply,
-    where the answer is positive throughout. An answer that no end takes across 0 stays on its side. Source: propagation of uncertainty, JCGM 100:2008 section 5.1.
+    where the answer is positive throughout. An answer that no end takes across 0 stays on its side.
+    Source: propagation of uncertainty, JCGM 100:2008 section 5.1.
     """
     highs = [max(value, each.at_low, each.at_high) for each in found]
     lows = [min(value, each.at_low, each.at_high) for each in found]
