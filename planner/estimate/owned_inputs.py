@@ -18,7 +18,7 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.site import Acquisition, AlreadyOwned, Site
 
 YEAR_BY_YEAR = 1.0
-"""Over how many years a machine is looked at that is past its life."""
+"""Over how many years a machine is looked at that is at the end of its life."""
 DAYS_PER_YEAR = 365.25
 
 
@@ -163,8 +163,8 @@ class _Inputs:
             years, why = 0.0, "already_owned.remaining_life_years 0"
         elif accelerator.support_ended is not None:
             years, why = 0.0, f"software support has ended: {accelerator.support_ended}"
-        if years <= 0:
-            self.notes.append(f"no life is left, so it is looked at one year at a time: {why}")
+        if years < YEAR_BY_YEAR:
+            self.notes.append(f"less than a year of life is left, so it is looked at one year at a time: {why}")
             years, why = YEAR_BY_YEAR, f"one year at a time: {why}"
         if self.site.life_years is None and left is None and accelerator.support_ended is None:
             self.defaults.append("life_years")

@@ -10,6 +10,7 @@ from planner.estimate.energy import energy_usd
 from planner.estimate.owned_cost import annual_cost, busy_gpu_hours_per_year, usd_per_busy_gpu_hour
 from planner.estimate.owned_inputs import NoOwningCost, resolve_site
 from planner.estimate.resolved_site import ResolvedSite
+from planner.estimate.spread import signed_product
 from planner.model.answer import OWNING_NOT_KNOWN
 from planner.model.catalog import Catalog
 from planner.model.plan import Assumptions
@@ -89,9 +90,13 @@ def _share(hours: Quantity | None, price: Quantity, candidate: Candidate) -> Qua
     """USD = hours x accelerators x USD per busy GPU-hour."""
     if hours is None:
         return None
-    usd = interval(hours, Unit.HOURS).times(interval(price, Unit.USD_PER_GPU_HOUR)).scaled(candidate.accelerators)
-    product = f"{hours.value:.5g} h x {candidate.accelerators} accelerators x {price.value:.4g} USD per busy GPU-hour"
-    return computed(usd, Unit.USD, hours, price, source=f"{product}; {price.source}")
+    usd = signed_product(interval(hours, Unit.HOURS), interval(price, Unit.USD_PER_GPU_HOUR)).scaled(
+        candidate.accelerators
+    )
+    arithmetic = (
+        f"{hours.value:.5g} h x {candidate.accelerators} accelerators x {price.value:.4g} USD per busy GPU-hour"
+    )
+    return computed(usd, Unit.USD, hours, price, source=f"{arithmetic}; {price.source}")
 
 
 def _electricity_usd(energy: Quantity | None, electricity: Quantity, pue: Quantity) -> Quantity | None:

@@ -88,13 +88,16 @@ class ResolvedSite:
 def resale_share(curve: tuple[ResidualPoint, ...], *, age_years: float, years: float) -> Interval:
     """What a machine of this age fetches `years` later, as a share of what it would fetch today.
 
-    share = residual(age + years) / residual(age); of a new machine residual(years). 0 where it fetches nothing today.
+    share = residual(age + years) / residual(age), at most 1; of a new machine residual(years). 0 where it fetches
+    nothing today.
     """
     later = residual_fraction(curve, age_years=age_years + years)
     if age_years == 0:
         return later
     today = residual_fraction(curve, age_years=age_years).value
-    return later.scaled(1 / today) if today > 0 else Interval.exact(0.0)
+    if today <= 0:
+        return Interval.exact(0.0)
+    return Interval(*(min(share, 1.0) for share in later.scaled(1 / today)))
 
 
 def with_grants(site: Site, inputs: OwnedInputs) -> OwnedInputs:

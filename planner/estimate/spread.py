@@ -63,6 +63,14 @@ def combined(value: float, found: list[Swing]) -> Interval:
     return Interval(value, low, high)
 
 
+def signed_product(positive: Interval, signed: Interval) -> Interval:
+    """Return the product of a positive number and one that may reach below 0: by its ends where it does."""
+    if signed.low > 0:
+        return positive.times(signed)
+    corners = [one * two for one in (positive.low, positive.high) for two in (signed.low, signed.high)]
+    return Interval(positive.value * signed.value, min(corners), max(corners))
+
+
 def crossing(function: Callable[[float], float], low: float, high: float) -> float | None:
     """Return where a function changes sign between `low` and `high`; None where it does not. Bisection, 60 steps."""
     at_low, at_high = function(low), function(high)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from planner.model.base import Frozen
 from planner.model.offer import PriceKind
+from planner.model.plan import Owning
 from planner.model.quantity import Quantity
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
@@ -70,11 +71,19 @@ class OptionEstimate(Frozen):
 class CampaignOption(OptionEstimate):
     """An option, running the whole campaign alone."""
 
+    @property
+    def obstacles(self) -> str:
+        """What stands against the option; that owning in full is not known does where the plan counts it."""
+        return (self.why_not or "") if self.owning is Owning.FULL else super().obstacles
+
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
     campaign_hours: Quantity | None
+    owning: Owning | None
+    """What `campaign_usd` counts of an owned machine; null: it is rented."""
     campaign_usd: Quantity | None
-    """What the campaign adds to the bills: runs x usd_marginal."""
+    """What options are ranked by: runs x usd_marginal (the rent, or the electricity of an owned machine), or runs x
+    usd_total of an owned machine where the plan says `owning: full`."""
     finish: date | None
     meets_deadline: bool | None
     within_budget: bool | None

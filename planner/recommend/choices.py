@@ -10,6 +10,7 @@ from planner.estimate.border import computed, interval, stated
 from planner.estimate.circuit import circuit_problem
 from planner.estimate.owned_cost import OwnedInputs, annual_cost, busy_gpu_hours_per_year, capex_usd
 from planner.estimate.resolved_site import ResolvedSite
+from planner.estimate.spread import signed_product
 from planner.model.answer import OptionEstimate
 from planner.model.hardware import Node
 from planner.model.own_or_rent import Choice, ChoiceKind, Rival
@@ -122,6 +123,6 @@ def _per_training(year: Quantity, trainings: float, option: OptionEstimate) -> Q
     hours = option.training_hours
     assert hours is not None, "the number of trainings comes from it"
     slower = interval(hours, Unit.HOURS).scaled(1 / hours.value)
-    each = interval(year, Unit.USD_PER_YEAR).times(slower).scaled(1 / trainings)
+    each = signed_product(slower, interval(year, Unit.USD_PER_YEAR)).scaled(1 / trainings)
     source = f"{year.value:,.0f} USD a year / {trainings:.4g} trainings; {year.source}; {hours.source}"
     return computed(each, Unit.USD, year, hours, source=source)
