@@ -8,13 +8,14 @@ from typing import Protocol, TypeVar
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
+from planner.adapters.price_file import read_prices
 from planner.adapters.run_store import FolderStore
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError, StoreError
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog, Defaults
 from planner.model.hardware import Accelerator, Node
-from planner.model.offer import Price, Site
+from planner.model.offer import Price, PriceOrigin, Site
 from planner.model.run import RunRecord
 from planner.model.workload import Preset
 
@@ -51,8 +52,8 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
     return Catalog(
         accelerators=_layered(Accelerator, roots, "accelerators.csv"),
         nodes=_layered(Node, roots, "nodes.csv"),
-        prices=tuple(_prices(root / "prices")),
-        own_prices=() if workspace is None else tuple(_prices(workspace / "prices")),
+        prices=tuple(_prices(root / "prices", PriceOrigin.BUNDLED)),
+        own_prices=() if workspace is None else tuple(_prices(workspace / "prices", PriceOrigin.USER)),
         sites=_layered_sites(roots),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
@@ -91,8 +92,8 @@ def _yaml_files(folder: Path) -> list[Path]:
     return sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
 
 
-def _prices(folder: Path) -> list[Price]:
-    return [row for path in sorted(folder.glob("*.csv")) for row in read_rows(Price, path)]
+def _prices(folder: Path, origin: PriceOrigin) -> list[Price]:
+    return [row for path in sorted(folder.glob("*.csv")) for row in read_prices(path, origin=origin)]
 
 
 def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:
