@@ -184,11 +184,10 @@ def _current_price(rows: list[Price], option: PlanOption) -> Price | None:
     of_kind = [row for row in rows if row.price_kind is kind]
     matching = [row for row in of_kind if option.region in (None, row.region)]
     matching = matching or [row for row in of_kind if row.region == ANY_REGION]
-    current = [
-        row
-        for region in {row.region for row in matching}
-        for row in _trusted([r for r in matching if r.region == region])
-    ]
+    places: dict[str, list[Price]] = {}
+    for row in matching:
+        places.setdefault(row.region, []).append(row)
+    current = [row for rows in places.values() for row in _trusted(rows)]
     return min(current, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)
 
 
