@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from planner.adapters.documents import read_text
 from planner.errors import InputError
+from planner.estimate.price_level import Bands, implausible
+from planner.model.hardware import Node
 from planner.model.offer import Price, PriceOrigin
 
 PRICE_LIMIT_BYTES = 200_000_000
@@ -54,6 +56,20 @@ def parse_prices(text: str, *, where: str, origin: PriceOrigin) -> list[tuple[in
         raise InputError(f"{where}:{reader.line_num}: is not CSV: {error}.", fix="Check the quotes.") from error
     _refuse_doubles(rows, where)
     return rows
+
+
+def checked_prices(path: Path, *, nodes: Mapping[str, Node], bands: Bands, origin: PriceOrigin) -> list[Price]:
+    """Read one price file, refusing a price that no accelerator of its kind can have."""
+    rows = numbered_prices(path, origin=origin)
+    for line, row in rows:
+        problem = implausible(row, nodes, bands)
+        if problem is not None:
+            raise InputError(
+                f"{path}:{line}: usd_per_hour: {problem}",
+                fix="Write USD per hour of the whole instance, or fill usd_per_month or usd_per_accelerator_hour. "
+                "A price that is right and still far off goes into the plan (usd_per_hour) or the price book.",
+            )
+    return [row for _, row in rows]
 
 
 def as_csv(prices: Iterable[Price], *, header: bool = True) -> str:
