@@ -55,9 +55,7 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
         accelerators=_layered(Accelerator, roots, "accelerators.csv"),
         nodes=nodes,
         prices=tuple(prices),
-        own_prices=()
-        if workspace is None
-        else tuple(_own_prices(workspace / "prices", nodes, price_bands(prices, nodes))),
+        own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
         sites=_layered_sites(roots),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
