@@ -152,12 +152,31 @@ class Assumptions(Frozen):
     """What the plan assumes; whatever is missing comes from `catalogs/defaults.yaml` and is named in the answer."""
 
     electricity_usd_per_kwh: Money | None = None
+    tariff: Id | None = None
+    """A tariff of `catalogs/tariffs/` by its id, for every owned machine; instead of electricity_usd_per_kwh."""
+    carbon_kg_per_kwh: Annotated[float, Field(strict=True, ge=0, le=10)] | None = None
+    """Carbon intensity of the electricity, kg of CO2 equivalent; without it no emissions are given."""
     pue: Annotated[float, Field(strict=True, ge=1, le=10)] | None = None
     goodput_fraction: Fraction = 1.0
     """Share of wall-clock time that trains: takes off restarts, checkpoints and evaluation."""
     mfu: Fraction | None = None
     """Model FLOPs utilisation assumed on hardware nobody measured, of the dense peak."""
     flops_convention: FlopsConvention = FlopsConvention.FULL_ATTENTION
+
+    @model_validator(mode="after")
+    def _one_price_of_electricity(self) -> Self:
+        if self.electricity_usd_per_kwh is not None and self.tariff is not None:
+            raise ValueError("electricity_usd_per_kwh and tariff contradict each other: keep one")
+        return self
+
+
+class Owning(StrEnum):
+    """What of an owned machine counts when options are ranked."""
+
+    MARGINAL = "marginal"
+    """What a training adds to the bills: the machine stands there anyhow."""
+    FULL = "full"
+    """Purchase, place, staff and all: the machine is still to be bought, or could be sold."""
 
 
 class Plan(Frozen):
@@ -171,3 +190,4 @@ class Plan(Frozen):
     campaign: CampaignLimits = CampaignLimits()
     options: Annotated[tuple[PlanOption, ...], Field(min_length=1, max_length=500)]
     assumptions: Assumptions = Assumptions()
+    owning: Owning = Owning.MARGINAL
