@@ -18,7 +18,7 @@ from torch import Tensor
 
 from workloads import failure, telemetry, window
 from workloads.agreement import INTERRUPTED, Agreement
-from workloads.data import Batch, SyntheticTokens
+from workloads.data import Batch, Tokens
 from workloads.environment import GIB
 from workloads.own_speed import own_work_seconds
 from workloads.probes import Witness
@@ -40,7 +40,7 @@ class TrainingLoop:
         spec: Spec,
         strategy: Strategy,
         compile_model: Optional[Callable[[], None]],
-        data: SyntheticTokens,
+        data: Tokens,
         agreement: Agreement,
         record: Record,
         watch: Union[telemetry.Telemetry, telemetry.NoTelemetry],

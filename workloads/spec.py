@@ -18,6 +18,8 @@ KIND = "spec"
 
 STRATEGIES = ("ddp", "fsdp2", "zero1", "zero2", "zero3")
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
+DATA_DTYPES = ("uint16", "uint32")
+MODES = ("matched", "tuned")
 LORA_TARGETS = ("query", "key", "value", "out", "gate", "up", "down")
 
 CHOICES: Dict[str, Tuple[str, ...]] = {
@@ -28,6 +30,8 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "precision": PRECISIONS,
     "checkpointing": ("none", "selective", "full"),
     "method": ("full", "lora"),
+    "mode": MODES,
+    "dtype": DATA_DTYPES,
     "targets": LORA_TARGETS,
 }
 MAY_BE_ZERO = ("seed", "min_warmup_steps", "min_warmup_s", "min_s")
@@ -89,6 +93,14 @@ class Lora:
 
 
 @dataclass(frozen=True)
+class Data:
+    """A file or folder of token shards on the node; `dtype` is that of raw .bin files."""
+
+    path: str
+    dtype: str
+
+
+@dataclass(frozen=True)
 class Spec:
     """One benchmark run. `micro_batch` is sequences per device and forward pass.
 
@@ -110,6 +122,9 @@ class Spec:
     method: str = "full"
     lora: Optional[Lora] = None
     calibrate: bool = False
+    data: Optional[Data] = None
+    mode: str = "matched"
+    note: Optional[str] = None
     peer_timeout_s: float = 300.0
 
     def global_batch(self, world_size: int) -> int:
@@ -162,6 +177,10 @@ def to_json(spec: Spec) -> Dict[str, Any]:
     return document
 
 
+OPTIONAL: Dict[Any, Any] = {Optional[Lora]: Lora, Optional[Data]: Data, Optional[str]: str}
+"""What may be null, and what it is otherwise."""
+
+
 def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Section:
     types = get_type_hints(section)
     unknown = [key for key in body if key not in types]
@@ -175,11 +194,11 @@ def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Sec
 
 
 def _value(key: str, value: Any, expected: Any, where: str) -> Any:
-    if expected == Optional[Lora]:
+    if expected in OPTIONAL:
         if value is None:
             return None
-        expected = Lora
-    if expected in (Architecture, Window, Lora):
+        expected = OPTIONAL[expected]
+    if expected in (Architecture, Window, Lora, Data):
         if not isinstance(value, dict):
             raise SpecError(f"{where}: {value!r} is not an object. Write {{...}}.")
         return _section(expected, value, where)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from launcher.expected import Expect
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.files import write_text
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
@@ -18,6 +19,7 @@ from planner.model.base import SCHEMA_VERSION
 from planner.model.run import RunRecord
 from planner.present.table import WRITERS, origin_of, run_rows
 from planner.use_cases import catalogs, runs
+from planner.use_cases.expectations import expect_from
 
 app = typer.Typer(help="Measured runs: the bundled ones and your own.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -29,8 +31,9 @@ def add(
 ) -> None:
     """Add runs to the workspace. All files are checked before the first is stored."""
     records = []
+    expect = expect_from(catalogs.open_catalog(home))
     for path in files:
-        records += _records_in(path)
+        records += _records_in(path, expect)
     ids = [record.id for record in records]
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
     if twice is not None and any(record != records[ids.index(twice)] for record in records if record.id == twice):
@@ -39,13 +42,13 @@ def add(
         say(f"Added {record.id}: {path}")
 
 
-def _records_in(path: Path) -> list[RunRecord]:
+def _records_in(path: Path, expect: Expect) -> list[RunRecord]:
     """Read a run record, a benchmark result, or what `planner runs export` wrote."""
     data = runs.read_run_file(path)
     if data.get("kind") == "result":
         from launcher.collect import record_of
 
-        return [record_of([data], aliases=accelerator_aliases(), where=str(path))]
+        return [record_of([data], aliases=accelerator_aliases(), where=str(path), expect=expect)]
     if data.get("kind") == "runs":
         listed = data.get("runs")
         if not isinstance(listed, list) or not all(isinstance(run, dict) for run in listed):
