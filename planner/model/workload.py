@@ -129,7 +129,7 @@ class BenchWorkload(Frozen):
     """Samples of one optimizer step in tuned mode; null: micro_batch x devices."""
     least_mfu: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Of the nominal peak, full attention: a run below it has something wrong."""
-    first_losses: FirstLosses | None = None
+    first_losses: tuple[FirstLosses, ...] = ()
     note: Text | None = None
     """What must be said with every record of it."""
 

@@ -99,13 +99,12 @@ def first_loss(decoder: Decoder) -> float:
 
 
 def _first_losses(result: NodeResult, preset: Preset | None, decoder: Decoder) -> tuple[tuple[float, ...], float]:
+    """Return the preset's curve for this global batch; else, on any tokens, the formula's first loss alone."""
     spec = result.spec
-    if spec.get("data"):  # a person's own tokens: the first loss is that of random weights on any tokens
-        reference = None
-    else:
-        reference = preset.first_losses if preset else None
-    full = spec.get("method", "full") == "full"
-    if reference and full and reference.global_batch == result.global_batch and spec.get("seed") == 0:
+    same_training = spec.get("seed") == 0 and not spec.get("data") and spec.get("method", "full") == "full"
+    references = {curve.global_batch: curve for curve in preset.first_losses} if preset and same_training else {}
+    reference = references.get(result.global_batch or 0)
+    if reference is not None:
         tolerance = REFERENCE_TOLERANCE[str(spec["precision"])]
         return reference.losses, tolerance if result.device_type == "cpu" else max(tolerance, OTHER_DEVICE_TOLERANCE)
     return ((first_loss(decoder),), FIRST_LOSS_TOLERANCE) if not decoder.tied_head else ((), 0.0)

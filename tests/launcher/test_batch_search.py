@@ -42,7 +42,7 @@ def growing(size: int) -> float:
 def test_where_more_is_faster_the_largest_that_fits_is_found_in_few_probes(
     largest: int, start: int, allowed: list[int]
 ) -> None:
-    found, asked = searched(largest, lambda size: float(size), start=start, allowed=allowed)
+    found, asked = searched(largest, float, start=start, allowed=allowed)
     found_largest = max((probe.micro_batch for probe in found.probes if probe.fits), default=None)
     assert found_largest == max((size for size in allowed if size <= largest), default=None)
     assert (found.chosen is None) == (found_largest is None)
