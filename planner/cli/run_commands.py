@@ -1,4 +1,4 @@
-"""`planner runs add|list|show|scaling|export`."""
+"""`planner runs add|list|show|scaling|ratio|export`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planner.cli.scaling_output import print_scaling
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.run import RunRecord
-from planner.present.table import WRITERS, origin_of, run_rows
+from planner.present.table import WRITERS, origin_of, quantity_text, run_rows
 from planner.use_cases import catalogs, runs
 from planner.use_cases.expectations import expect_from
 
@@ -88,6 +88,26 @@ def scaling(
 ) -> None:
     """Speed-up and efficiency of runs that exist, against the smallest count."""
     print_scaling(runs.scaling(run_ids, catalogs.open_catalog(home)), form, as_json=as_json)
+
+
+@app.command(epilog="Example: planner runs ratio gpt-305m-cuda-x1-20261121 seed-003-rtx3090-ddp-x1")
+def ratio(
+    run_id: Annotated[str, typer.Argument(metavar="ID")],
+    base_id: Annotated[str, typer.Argument(metavar="BASE_ID", help="The run that it is held against.")],
+    as_json: JsonFlag = False,
+    home: HomeOption = None,
+) -> None:
+    """How much faster the first run's accelerator is than the second's, for each of them; from tuned runs."""
+    document = runs.ratio(run_id, base_id, catalogs.open_catalog(home))
+    if as_json:
+        print_document(document)
+    else:
+        print(
+            f"{document.accelerator} / {document.base_accelerator} on {document.workload}: "
+            f"{quantity_text(document.ratio)}, {document.mode.value if document.mode else 'modes mixed or not stated'}"
+        )
+    for doubt in document.doubts:
+        say(f"Doubt: {doubt}.")
 
 
 @app.command(epilog="Example: planner runs export --out runs.json")

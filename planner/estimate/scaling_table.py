@@ -80,7 +80,7 @@ def scaling_table(runs: Sequence[RunRecord]) -> SweepDocument:
         seq_len=first.seq_len if "seq_len" in shared else None,
         micro_batch=first.micro_batch if "micro_batch" in shared else None,
         rows=rows,
-        doubts=(*_different_settings(ordered), *_too_good(rows), *_of_the_runs(ordered)),
+        doubts=tuple(dict.fromkeys([*_different_settings(ordered), *_too_good(rows), *_of_the_runs(ordered)])),
         notes=_notes(ordered),
     )
 
@@ -163,8 +163,7 @@ def _too_good(rows: Sequence[SweepRow]) -> list[str]:
 
 
 def _of_the_runs(runs: Sequence[RunRecord]) -> list[str]:
-    """Return the runs' own doubts; that of better than perfect scaling is the table's to say."""
-    return [f"{run.id}: {problem}" for run in runs for problem in run.verdict if "is hardly ever real" not in problem]
+    return [f"{run.id}: {problem}" for run in runs for problem in run.verdict]
 
 
 def _notes(runs: Sequence[RunRecord]) -> tuple[str, ...]:
