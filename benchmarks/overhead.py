@@ -7,7 +7,8 @@ order, so that a busy machine slows all of them:
   bare       the same loop around the benchmark's strategy: what DistributedDataParallel costs on top, with one process
   benchmark  the benchmark whole, as its record says: decisions, clocks, records, whatever else runs beside the steps
 
-Bookkeeping = benchmark - bare; the whole benchmark beside plain is to cost under 3 % on a GPU. A turn's figure is wall / steps, so what is done only now and then counts too.
+Bookkeeping = benchmark - bare; the whole benchmark is to cost under 3 % beside plain on a GPU.
+A turn's figure is wall / steps, so what is done only now and then counts too.
 A disturbed machine cannot show 0.5 % of a long step. So the same is measured in short steps too, where it is a large
 part, with a decision before every step (as where steps take 0.5 s and more): microseconds, set against the long step.
 The last line of stdout is one JSON document.  Run: python benchmarks/overhead.py [SPEC.json] [--repeats N] [--steps N]

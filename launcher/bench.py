@@ -13,6 +13,7 @@ from launcher.expected import Expect
 from launcher.local import run_local
 from launcher.probe import PROBE_WINDOW, probe_of
 from planner.errors import InputError, NodeError
+from planner.model.architecture import Resnet
 from planner.model.run import Probe, RunRecord
 from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
 from workloads.shards import check_shards
@@ -57,6 +58,8 @@ class Settings:
     checkpointing: Checkpointing = Checkpointing.NONE
     compile: bool = False
     loss_chunks: int = 1
+    channels_last: bool = True
+    """Where images go into convolutions: colours beside each other in memory, as their kernels like it."""
     lora: LoraSettings | None = None
     """None: all weights are trained."""
     calibrate: bool = False
@@ -106,6 +109,7 @@ def spec_of(
         "compile": settings.compile,
         "loss_chunks": settings.loss_chunks,
         "method": "full" if settings.lora is None else "lora",
+        "channels_last": isinstance(workload.architecture, Resnet) and settings.channels_last,
         "lora": None if settings.lora is None else asdict(settings.lora) | {"targets": list(settings.lora.targets)},
         "calibrate": settings.calibrate,
         "data": None if settings.data is None else asdict(settings.data),
@@ -119,14 +123,23 @@ def window_of(workload: BenchWorkload, settings: Settings) -> Window:
     return workload.quick_window if settings.quick else workload.window
 
 
-def check_spec(spec: dict[str, Any], *, data_is_here: bool) -> None:
-    """Refuse here, before a process is started, what every rank would refuse."""
+def check_spec(spec: dict[str, Any], *, runs_here: bool) -> None:
+    """Refuse here, before a process is started, what every rank would refuse.
+
+    `runs_here`: also what only the machine that runs it can tell, its data and what its torch can do.
+    """
     try:
         checked = from_json(spec, where=str(spec["workload"]))
-        if data_is_here and checked.data is not None:
+        if runs_here and checked.data is not None:
             check_shards(checked)
     except SpecError as error:
         raise InputError(str(error)) from error
+    if spec["precision"] == "float8" and runs_here:
+        from workloads.float8 import problem_here
+
+        missing = problem_here()
+        if missing is not None:
+            raise InputError(missing)
 
 
 def benchmark(
@@ -143,7 +156,7 @@ def benchmark(
     The files of every start stay in `work_dir` as evidence. Raises NodeError where nothing was measured.
     """
     sizes = _allowed(workload, settings) if settings.searches else None
-    check_spec(spec_of(workload, settings, micro_batch=sizes[0] if sizes else None), data_is_here=True)
+    check_spec(spec_of(workload, settings, micro_batch=sizes[0] if sizes else None), runs_here=True)
     micro_batch: int | None = None
     probes: tuple[Probe, ...] = ()
     if sizes:

@@ -39,8 +39,8 @@ class ShardTokens:
         if self._shards.samples < global_batch:
             raise RunError(
                 ERROR,
-                f"the shards hold {self._shards.samples} samples of {spec.seq_len} tokens, and one step takes "
-                f"{global_batch}. Give more data, or a smaller batch.",
+                f"the shards hold {self._shards.samples} samples of {spec.tokens_per_sample} tokens, and one step "
+                f"takes {global_batch}. Give more data, or a smaller batch.",
             )
         self._ready: queue.Queue[Union[Step, BaseException]] = queue.Queue(maxsize=STEPS_AHEAD)
         threading.Thread(target=self._read_ahead, daemon=True).start()
@@ -82,7 +82,10 @@ class ShardTokens:
         shard, first = self._shards.place(number)
         dtype = SIGNED[shard.dtype]
         raw = torch.frombuffer(
-            shard.memory, dtype=dtype, offset=shard.offset + first * dtype.itemsize, count=self._spec.seq_len + 1
+            shard.memory,
+            dtype=dtype,
+            offset=shard.offset + first * dtype.itemsize,
+            count=self._spec.tokens_per_sample + 1,
         )
         tokens = raw.long() & MASK[shard.dtype]
         check_largest(int(tokens.max()), shard, first, self._spec)

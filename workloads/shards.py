@@ -19,6 +19,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any, List, Sequence, Tuple
 
+from workloads.architecture import Transformer
 from workloads.spec import Spec, SpecError
 
 ENDINGS = (".npy", ".bin")
@@ -80,14 +81,14 @@ def open_shards(spec: Spec) -> ShardSet:
     paths = _paths(Path(spec.data.path))
     shards = [_open(path, spec.data.dtype) for path in paths]
     for shard in shards:
-        if shard.samples(spec.seq_len) == 0:
+        if shard.samples(spec.tokens_per_sample) == 0:
             raise SpecError(
-                f"{shard.path}: holds {shard.tokens} tokens; one sample needs {spec.seq_len + 1} (seq_len and a "
-                "target). Give longer shards, or a shorter seq_len."
+                f"{shard.path}: holds {shard.tokens} tokens; one sample needs {spec.tokens_per_sample + 1} (seq_len and "
+                "a target). Give longer shards, or a shorter seq_len."
             )
-        for number in {0, shard.samples(spec.seq_len) - 1}:
-            check_tokens(shard, number * spec.seq_len, spec)
-    return ShardSet(shards, seq_len=spec.seq_len)
+        for number in {0, shard.samples(spec.tokens_per_sample) - 1}:
+            check_tokens(shard, number * spec.tokens_per_sample, spec)
+    return ShardSet(shards, seq_len=spec.tokens_per_sample)
 
 
 def check_shards(spec: Spec) -> None:
@@ -97,16 +98,21 @@ def check_shards(spec: Spec) -> None:
 
 def check_tokens(shard: Shard, first: int, spec: Spec) -> None:
     """Raise SpecError where a token id of the sample from `first` on is not in the vocabulary."""
-    check_largest(shard.largest(first, spec.seq_len + 1), shard, first, spec)
+    check_largest(shard.largest(first, spec.tokens_per_sample + 1), shard, first, spec)
 
 
 def check_largest(largest: int, shard: Shard, first: int, spec: Spec) -> None:
     """Raise SpecError where the sample's largest id is not in the vocabulary: another tokenizer, or another dtype."""
-    if largest >= spec.architecture.vocab:
+    if largest >= _vocab(spec):
         raise SpecError(
-            f"{shard.path}: tokens {first} to {first + spec.seq_len} hold the id {largest}; the vocabulary has "
-            f"{spec.architecture.vocab} entries. Was it written as {shard.dtype}, with this model's tokenizer?"
+            f"{shard.path}: tokens {first} to {first + spec.tokens_per_sample} hold the id {largest}; the vocabulary "
+            f"has {_vocab(spec)} entries. Was it written as {shard.dtype}, with this model's tokenizer?"
         )
+
+
+def _vocab(spec: Spec) -> int:
+    assert isinstance(spec.architecture, Transformer)
+    return spec.architecture.vocab
 
 
 def _paths(given: Path) -> List[Path]:

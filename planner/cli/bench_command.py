@@ -114,6 +114,9 @@ def bench(
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="First measure what this machine can do at best: up to 90 s.")
     ] = False,
+    channels_last: Annotated[
+        bool, typer.Option("--channels-last/--contiguous", help="Memory layout of a resnet's images.")
+    ] = True,
     repeats: Annotated[int, typer.Option(help="Fresh starts; the median counts, the range is kept.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence.")] = False,
     as_json: JsonFlag = False,
@@ -172,6 +175,7 @@ def bench(
         checkpointing=checkpointing,
         compile=compiled,
         loss_chunks=loss_chunks,
+        channels_last=channels_last,
         lora=_lora(lora_rank, lora_targets) if method is Method.LORA else None,
     )
     if counts:
@@ -234,11 +238,11 @@ class _Progress:
         if time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + PROGRESS_EVERY_S
-        seconds, tokens = float(str(step["seconds"])), float(str(step["tokens"]))
-        rate = tokens / seconds if seconds > 0 else 0.0
-        print(
-            f"  {step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.0f} tokens/s", file=sys.stderr, flush=True
-        )
+        unit = "images" if "images" in step else "tokens"
+        seconds, done = float(str(step["seconds"])), float(str(step[unit]))
+        rate = done / seconds if seconds > 0 else 0.0
+        text = f"  {step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.4g} {unit}/s"
+        print(text, file=sys.stderr, flush=True)
 
 
 def _lora(rank: int | None, targets: str | None) -> LoraSettings:

@@ -18,9 +18,10 @@ MFU_NAMES = {
 
 def say_result(record: RunRecord) -> None:
     """Say it on stderr."""
-    tokens_per_s = record.throughput.value * (record.seq_len or 1)
+    rate = record.throughput.value * (record.seq_len or 1)
+    in_units = "a sample is an image" if record.seq_len is None else f"{rate:,.0f} tokens/s"
     machine = record.environment.get("machine")
-    say(f"{record.workload} on {machine}: {quantity_text(record.throughput)}, {tokens_per_s:,.0f} tokens/s")
+    say(f"{record.workload} on {machine}: {quantity_text(record.throughput)}, {in_units}")
     if record.mode is not None:
         say(
             f"Batch ({record.mode.value}): micro-batch {record.micro_batch} x {record.grad_accumulation} x "
