@@ -11,7 +11,7 @@ from launcher.batch_search import search_micro_batch
 from launcher.collect import record_of
 from launcher.expected import Expect
 from launcher.local import run_local
-from launcher.probe import PROBE_WINDOW, probe_of
+from launcher.probe import PROBE_WINDOW, failed_probe, probe_of
 from planner.errors import InputError, NodeError
 from planner.model.architecture import Resnet
 from planner.model.run import Probe, RunRecord
@@ -215,14 +215,24 @@ def _allowed(workload: BenchWorkload, settings: Settings) -> list[int]:
 def _search(
     workload: BenchWorkload, settings: Settings, sizes: list[int], *, work_dir: Path, talk: Talk
 ) -> tuple[int, tuple[Probe, ...]]:
+    one_fits = False
+
     def probe(micro_batch: int) -> Probe:
-        result = run_local(
-            spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW) | {"calibrate": False},
-            devices_per_node=settings.devices,
-            work_dir=work_dir / f"probe-{micro_batch}",
-            timeout_s=_patience_s(PROBE_WINDOW),
-        )
-        found = probe_of(result)
+        nonlocal one_fits
+        spec = spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW) | {"calibrate": False}
+        try:
+            result = run_local(
+                spec,
+                devices_per_node=settings.devices,
+                work_dir=work_dir / f"probe-{micro_batch}",
+                timeout_s=_patience_s(PROBE_WINDOW),
+            )
+            found = probe_of(result)
+        except NodeError as error:
+            if not one_fits:  # whatever it is, it is not the size
+                raise
+            found = failed_probe(spec, error)
+        one_fits = one_fits or found.fits
         rate = "" if found.samples_per_s is None else f"{found.samples_per_s:.4g} samples/s"
         talk.say(f"micro-batch {micro_batch}: {', '.join(part for part in (rate, found.refused) if part)}")
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from planner.errors import NodeError
 from planner.model.run import Probe
 from planner.model.workload import Window
 from workloads import failure
@@ -41,4 +42,14 @@ def probe_of(result: Mapping[str, Any]) -> Probe:
         samples_per_s=result["samples"] / result["window_s"] if measured else None,
         refused=refused,
         device_memory_fraction=fraction,
+    )
+
+
+def failed_probe(spec: Mapping[str, Any], error: NodeError) -> Probe:
+    """Return the probe of a run that left nothing, such as one that the system killed for its memory."""
+    return Probe(
+        micro_batch=int(spec["micro_batch"]),
+        grad_accumulation=int(spec["grad_accumulation"]),
+        samples_per_s=None,
+        refused=error.message.splitlines()[0],
     )

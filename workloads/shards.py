@@ -83,8 +83,8 @@ def open_shards(spec: Spec) -> ShardSet:
     for shard in shards:
         if shard.samples(spec.tokens_per_sample) == 0:
             raise SpecError(
-                f"{shard.path}: holds {shard.tokens} tokens; one sample needs {spec.tokens_per_sample + 1} (seq_len and "
-                "a target). Give longer shards, or a shorter seq_len."
+                f"{shard.path}: holds {shard.tokens} tokens; one sample needs {spec.tokens_per_sample + 1} (seq_len "
+                "and a target). Give longer shards, or a shorter seq_len."
             )
         for number in {0, shard.samples(spec.tokens_per_sample) - 1}:
             check_tokens(shard, number * spec.tokens_per_sample, spec)
