@@ -5,13 +5,15 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from launcher import bench
 from launcher.bench import Settings, Talk, benchmark, spec_of
 from launcher.probe import probe_of
 from planner.adapters.catalog import load_catalog
-from planner.errors import InputError
+from planner.errors import InputError, NodeError
 from planner.model.workload import BenchMode, BenchWorkload, Window
 
 PRESETS = load_catalog().presets
@@ -82,6 +84,32 @@ def test_which_probes_can_be_taken(changes: dict[str, object], fits: bool, refus
     assert refused is None or refused in str(probe.refused)
     if fits:
         assert (probe.samples_per_s, probe.device_memory_fraction) == (25.0, 0.94)
+
+
+@pytest.mark.parametrize("failing", [8, 4], ids=["after one that fits", "the first"])
+def test_a_probe_that_leaves_nothing_is_too_large_only_where_a_smaller_one_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    """Such as a process that the system killed for its memory."""
+
+    def run(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
+        if spec["micro_batch"] >= failing:
+            raise NodeError("the benchmark ended with code 1 and left no result.")
+        return {"exit_reason": "completed", "samples": spec["micro_batch"], "window_s": 1.0, "memory": {}, "spec": spec}
+
+    class SearchedError(Exception):
+        """The search is over."""
+
+    def record(*_: Any, probes: Any, **__: Any) -> None:
+        raise SearchedError(str([(probe.micro_batch, probe.fits) for probe in probes]))
+
+    monkeypatch.setattr(bench, "run_local", run)
+    monkeypatch.setattr(bench, "record_of", record)
+    expected = NodeError if failing == 4 else SearchedError
+    asked = Settings(devices=1, mode=TUNED, global_batch=8)
+    with pytest.raises(expected) as ended:
+        benchmark(PRESETS["gpt-305m"], asked, work_dir=tmp_path, aliases={}, talk=SILENT)
+    assert failing == 4 or str(ended.value) == "[(4, True), (8, False), (2, True), (1, True)]"
 
 
 @pytest.fixture
