@@ -11,7 +11,7 @@ from planner.estimate.duration import train_hours
 from planner.estimate.energy import energy_usd, node_energy_kwh
 from planner.estimate.job import Job
 from planner.estimate.power import rated_power, training_power
-from planner.estimate.price import no_price_reason, price_notes, price_of, smallest_purchase_usd
+from planner.estimate.price import list_price_of, no_price_reason, price_notes, price_of, smallest_purchase_usd
 from planner.estimate.speed import Speed, speed
 from planner.model.answer import OWNING_NOT_COUNTED, OptionEstimate
 from planner.model.catalog import Catalog
@@ -69,6 +69,7 @@ def estimate_option(
         epoch_hours=epoch,
         training_hours=training,
         usd_per_hour=price_of(candidate),
+        list_usd_per_hour=list_price_of(candidate),
         usd_per_epoch=money.usd_per_epoch,
         usd_total=money.usd_total,
         usd_marginal=money.usd_marginal,
