@@ -6,6 +6,7 @@ import io
 import os
 import re
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -50,7 +51,8 @@ def gpuhunt_prices(
         for provider in providers:
             try:
                 version = _day_of(folder, provider) if own else _download(folder, provider, timeout_s=timeout_s)
-                with _catalogs_in(folder):
+                with _catalogs_in(folder), warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ResourceWarning)  # it leaves closing its files to the collector
                     catalog = Catalog(balance_resources=False, auto_reload=False)
                     items = catalog.query(provider=provider, min_gpu_count=1)
             except PriceSourceError as error:
@@ -58,6 +60,8 @@ def gpuhunt_prices(
             except (OSError, ValueError, KeyError, UnicodeDecodeError) as error:
                 found.problems.append(f"gpuhunt's catalog of {provider}: cannot be read: {error}")
             else:
+                if not items:
+                    found.problems.append(f"gpuhunt's catalog of {provider}: holds no accelerator that it could read")
                 _add(found, items, names=names, version=version, today=today)
     if not found.prices and found.problems:
         raise PriceSourceError(f"gpuhunt: no catalog could be read: {found.problems[0]}")

@@ -70,8 +70,9 @@ def lambda_prices(
         if kind.specs.gpus < 1:
             found.left_out["instances without an accelerator"] += 1
             continue
-        gpu, hbm_gib = _gpu(kind.gpu_description or kind.description)
-        carried = names.find(f"lambda/{as_id(kind.name)}", gpu, hbm_gib)
+        text = kind.gpu_description or kind.description
+        gpu, hbm_gib = _gpu(text)
+        carried = names.find(f"lambda/{as_id(kind.name)}", gpu, hbm_gib, hint=text)
         if carried is None:
             found.left_out[f"accelerator '{gpu}' is not in the catalog"] += 1
             continue

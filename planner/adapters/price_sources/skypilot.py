@@ -68,7 +68,8 @@ def _add(
         if reason is not None:
             found.left_out[reason] += 1
             continue
-        instance = as_id(row["InstanceType"] or row["AcceleratorName"])
+        tpu = row["AcceleratorName"].startswith("tpu-")  # whose instance type is TPU-VM for every slice
+        instance = as_id(row["AcceleratorName"] if tpu else row["InstanceType"])
         for column, kind in (("Price", PriceKind.ON_DEMAND), ("SpotPrice", PriceKind.SPOT)):
             usd = _number(row[column])
             if usd:

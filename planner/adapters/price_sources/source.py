@@ -63,10 +63,10 @@ class Names:
             self._rows.setdefault(_plain(row.name), []).append(row)
         self._nodes = nodes
 
-    def find(self, node_id: str, name: str, hbm_gib: float | None) -> Carried | None:
+    def find(self, node_id: str, name: str, hbm_gib: float | None, *, hint: str = "") -> Carried | None:
         """Return the accelerator of an instance: its own row's, where we know the instance, else by name and memory.
 
-        SXM, PCIe or NVL in the instance's name decides between form factors that share a name.
+        SXM, PCIe or NVL in the instance's name, or in `hint`, decides between form factors that share a name.
         """
         node = self._nodes.get(node_id)
         if node is not None:
@@ -75,7 +75,7 @@ class Names:
         sized = [row for row in rows if row.hbm_gib is None or hbm_gib is None or abs(row.hbm_gib - hbm_gib) < 6]
         if not sized:
             return None
-        form = re.search(r"SXM|NVL|PCIe", node_id, re.IGNORECASE)
+        form = re.search(r"SXM|NVL|PCIe", f"{node_id} {hint}", re.IGNORECASE)
         if form is not None:
             exact = [row for row in sized if form[0].casefold() in row.accelerator.casefold()]
             if exact:
