@@ -11,9 +11,13 @@ import typer
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
 from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.answer import Assumption, ComparisonDocument
+from planner.model.catalog import Catalog
 from planner.present.table import campaign_rows, comparison_rows, estimate_rows, quantity_text
-from planner.use_cases import catalogs, plans
+from planner.use_cases import catalogs, plans, price_books
 
+BookFlag = Annotated[
+    bool, typer.Option("--with-price-book", help="At your own net prices (private: they then stand in the answer).")
+]
 PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file, YAML or JSON.", show_default=False)]
 
 
@@ -25,9 +29,17 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: planner report plan.yaml --out report.html")(report)
 
 
-def estimate(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+def estimate(
+    plan: PlanPath,
+    with_price_book: BookFlag = False,
+    as_json: JsonFlag = False,
+    form: FormatOption = None,
+    home: HomeOption = None,
+) -> None:
     """One training on each option: time, cost, energy, each with its range and basis."""
-    document = plans.estimate(plans.read_plan(plan), catalogs.open_catalog(home))
+    document = plans.estimate(
+        plans.read_plan(plan), _catalog(home, with_price_book=with_price_book), today=date.today()
+    )
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -35,9 +47,17 @@ def estimate(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = Non
     _say_assumptions(document.assumptions)
 
 
-def campaign(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+def campaign(
+    plan: PlanPath,
+    with_price_book: BookFlag = False,
+    as_json: JsonFlag = False,
+    form: FormatOption = None,
+    home: HomeOption = None,
+) -> None:
     """The plan's whole campaign on each option alone."""
-    document = plans.campaign(plans.read_plan(plan), catalogs.open_catalog(home), today=date.today())
+    document = plans.campaign(
+        plans.read_plan(plan), _catalog(home, with_price_book=with_price_book), today=date.today()
+    )
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -45,9 +65,15 @@ def campaign(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = Non
     _say_assumptions(document.assumptions)
 
 
-def compare(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+def compare(
+    plan: PlanPath,
+    with_price_book: BookFlag = False,
+    as_json: JsonFlag = False,
+    form: FormatOption = None,
+    home: HomeOption = None,
+) -> None:
     """Which option to take, and for every other one why not. Exit code 3 where none meets the limits."""
-    document = _compared(plan, home)
+    document = _compared(plan, home, with_price_book=with_price_book)
     if as_json or form is Format.JSON:
         print_document(document)
     else:
@@ -63,10 +89,11 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="report.html, report.md or report.csv.", show_default=False)
     ] = None,
+    with_price_book: BookFlag = False,
     home: HomeOption = None,
 ) -> None:
     """Write the whole answer: every number with range, basis, formula, source and date."""
-    document = _compared(plan, home)
+    document = _compared(plan, home, with_price_book=with_price_book)
     if out is None:
         from planner.present.report import as_markdown
 
@@ -75,8 +102,13 @@ def report(
     say(f"Wrote {plans.write_report(document, out)}.")
 
 
-def _compared(plan: Path, home: str | None) -> ComparisonDocument:
-    return plans.compare(plans.read_plan(plan), catalogs.open_catalog(home), today=date.today())
+def _compared(plan: Path, home: str | None, *, with_price_book: bool) -> ComparisonDocument:
+    return plans.compare(plans.read_plan(plan), _catalog(home, with_price_book=with_price_book), today=date.today())
+
+
+def _catalog(home: str | None, *, with_price_book: bool) -> Catalog:
+    catalog = catalogs.open_catalog(home)
+    return price_books.booked(catalog, home, today=date.today()) if with_price_book else catalog
 
 
 def _say_assumptions(assumptions: tuple[Assumption, ...]) -> None:

@@ -15,7 +15,7 @@ from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.owned_money import OwnedMoney, owned_money
 from planner.estimate.power import rated_power, training_power
-from planner.estimate.price import no_price_reason, price_notes, price_of, smallest_purchase_usd
+from planner.estimate.price import list_price_of, no_price_reason, price_notes, price_of, smallest_purchase_usd
 from planner.estimate.speed import Speed, speed
 from planner.model.answer import OptionEstimate
 from planner.model.catalog import Catalog
@@ -87,6 +87,7 @@ def estimate_option(job: Job, candidate: Candidate, catalog: Catalog, given: Ass
         epoch_hours=epoch,
         training_hours=training,
         usd_per_hour=price_of(candidate),
+        list_usd_per_hour=list_price_of(candidate),
         usd_per_epoch=money.usd_per_epoch,
         usd_total=money.usd_total,
         usd_marginal=money.usd_marginal,

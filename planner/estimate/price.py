@@ -46,6 +46,12 @@ def price_notes(candidate: Candidate) -> tuple[str, ...]:
     return (f"price: {price.note}",) if price is not None and price.note else ()
 
 
+def list_price_of(candidate: Candidate) -> float | None:
+    """Return the list price beside a net one; None where the price is the list's."""
+    price = _listed(candidate)
+    return None if price is None else price.list_usd_per_hour
+
+
 def smallest_purchase_usd(training: Quantity, candidate: Candidate) -> Quantity | None:
     """Return what must be bought at least, where the price has a minimum term that is longer than the training.
 

@@ -41,6 +41,12 @@ class OptionEstimate(Frozen):
     training_hours: Quantity | None
     usd_per_hour: Quantity | None
     """Per node; only of rented machines."""
+    price_age_days: int | None = None
+    """Null where the price has no date, as the plan's own has none."""
+    price_stale: bool | None = None
+    """Older than its kind allows: spot and marketplace a day, others 30 days."""
+    list_usd_per_hour: float | None = None
+    """Where `usd_per_hour` is net, by the price book that was asked for: the list price."""
     usd_per_epoch: Quantity | None
     usd_total: Quantity | None
     usd_marginal: Quantity | None

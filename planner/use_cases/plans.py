@@ -12,6 +12,7 @@ from planner.adapters.workspace import templates_dir
 from planner.campaign.campaign import campaign_option
 from planner.errors import InputError, NotFoundError
 from planner.estimate.estimate_plan import estimate_plan
+from planner.estimate.price_age import dated
 from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog
@@ -36,14 +37,16 @@ def parse_plan(text: str, *, where: str) -> Plan:
     return parse_model(Plan, data, where=where, text=text, fix=PLAN_FIX)
 
 
-def estimate(plan: Plan, catalog: Catalog) -> EstimateDocument:
-    """Estimate one training on each option."""
-    return estimate_plan(plan, catalog)
+def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
+    """Estimate one training on each option; prices show their age."""
+    document = estimate_plan(plan, catalog)
+    options = tuple(dated(option, today=today) for option in document.options)
+    return document.model_copy(update={"options": options})
 
 
 def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
     """Run the plan's campaign on each option alone."""
-    estimated = estimate_plan(plan, catalog)
+    estimated = estimate(plan, catalog, today=today)
     return CampaignDocument(
         plan=plan.name,
         assumptions=estimated.assumptions,
