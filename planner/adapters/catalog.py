@@ -16,6 +16,7 @@ from planner.model.catalog import Catalog, Defaults
 from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price, Site
 from planner.model.run import RunRecord
+from planner.model.service import ServiceRate
 from planner.model.workload import Preset
 
 
@@ -53,11 +54,12 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
         nodes=_layered(Node, roots, "nodes.csv"),
         prices=tuple(_prices(root / "prices")),
         own_prices=() if workspace is None else tuple(_prices(workspace / "prices")),
+        services=tuple(row for layer in reversed(roots) for row in _services(layer)),
         sites=_layered_sites(roots),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),
-        defaults=read_model(Defaults, _last_file(roots, "defaults.yaml")),
+        defaults=_defaults(roots),
     )
 
 
@@ -75,6 +77,21 @@ def _layered_sites(roots: Sequence[Path]) -> dict[str, Site]:
     for folder in (layer / "sites" for layer in roots):
         found |= _by_id([read_model(Site, path) for path in _yaml_files(folder)], "site", folder)
     return found
+
+
+def _defaults(roots: Sequence[Path]) -> Defaults:
+    """Read the last layer's defaults; a block that the user's file leaves out is the bundled one."""
+    found = read_model(Defaults, _last_file(roots, "defaults.yaml"))
+    left_out = [name for name in Defaults.model_fields if getattr(found, name) is None]
+    if not left_out:
+        return found
+    bundled = read_model(Defaults, roots[0] / "defaults.yaml")
+    return found.model_copy(update={name: getattr(bundled, name) for name in left_out})
+
+
+def _services(layer: Path) -> list[ServiceRate]:
+    path = layer / "services.csv"
+    return read_rows(ServiceRate, path) if path.is_file() else []
 
 
 def read_run(path: Path) -> RunRecord:

@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from planner.estimate.bill_rates import bill_assumptions
 from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate, expand
 from planner.estimate.interval import Interval
 from planner.estimate.job import resolve_job
-from planner.estimate.option import estimate_option
+from planner.estimate.option import EstimatedOption, estimate_option
+from planner.estimate.price import of_local
 from planner.model.answer import Assumption, EstimateDocument, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 
 
+@dataclass(frozen=True)
+class Estimated:
+    """The estimate of every option, with what a campaign's bill multiplies."""
+
+    document: EstimateDocument
+    options: tuple[EstimatedOption, ...]
+
+
 def estimate_plan(plan: Plan, catalog: Catalog) -> EstimateDocument:
     """Estimate one training of the plan's job on each of its options."""
+    return estimate_options(plan, catalog).document
+
+
+def estimate_options(plan: Plan, catalog: Catalog) -> Estimated:
+    """Estimate one training on each option, and keep what the bill of a whole campaign needs."""
     job = resolve_job(plan, catalog)
     candidates = expand(plan, catalog)
-    options = tuple(
+    estimated = tuple(
         estimate_option(
+            plan,
             job,
             candidate,
             catalog,
@@ -29,9 +46,14 @@ def estimate_plan(plan: Plan, catalog: Catalog) -> EstimateDocument:
         )
         for candidate in candidates
     )
-    return EstimateDocument(
-        plan=plan.name, assumptions=_assumptions(plan, catalog, candidates, options), options=options
+    options = tuple(one.option for one in estimated)
+    document = EstimateDocument(
+        plan=plan.name,
+        currency=plan.currency,
+        assumptions=_assumptions(plan, catalog, candidates, options),
+        options=options,
     )
+    return Estimated(document, estimated)
 
 
 def _assumptions(
@@ -51,6 +73,8 @@ def _assumptions(
     found.append(Assumption(name="goodput", quantity=goodput))
     if given.mfu is not None:
         found.append(Assumption(name="mfu", quantity=_from_plan(given.mfu, Unit.RATIO, "mfu")))
+    if any(candidate.site is None for candidate in candidates):
+        found += bill_assumptions(plan, catalog)
     if any(option.power_kw is not None and "in training" in option.power_kw.source for option in options):
         found.append(Assumption(name="power in training", quantity=catalog.defaults.training_power_fraction))
     return tuple(dict.fromkeys(found))
@@ -61,6 +85,10 @@ def _electricity(plan: Plan, catalog: Catalog, candidate: Candidate) -> Quantity
     value = plan.assumptions.electricity_usd_per_kwh
     if value is not None:
         return _from_plan(value, Unit.USD_PER_KWH, "electricity_usd_per_kwh")
+    local, currency = plan.assumptions.electricity_local_per_kwh, plan.currency
+    if local is not None and currency is not None:
+        where = "the plan: assumptions.electricity_local_per_kwh"
+        return of_local(local, currency, Unit.USD_PER_KWH, Basis.ASSUMED, where)
     return (candidate.site.electricity if candidate.site else None) or catalog.defaults.electricity
 
 

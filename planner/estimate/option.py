@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.estimate.bill import Work, owned_bill, rented_bill
+from planner.estimate.bill_rates import BillRates, bill_rates
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.cloud_cost import rent_usd
 from planner.estimate.duration import train_hours
 from planner.estimate.energy import energy_usd, node_energy_kwh
 from planner.estimate.job import Job
+from planner.estimate.places import not_allowed
 from planner.estimate.power import rated_power, training_power
-from planner.estimate.price import no_price_reason, price_notes, price_of, smallest_purchase_usd
+from planner.estimate.price import no_price_reason, price_notes, price_of
 from planner.estimate.speed import Speed, speed
 from planner.model.answer import OWNING_NOT_COUNTED, OptionEstimate
+from planner.model.bill import Bill
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.offer import PriceKind
+from planner.model.plan import Plan
 from planner.model.quantity import Quantity, Unit
 
 
@@ -27,13 +33,26 @@ class _Money:
     usd_total: Quantity | None = None
     usd_marginal: Quantity | None = None
     smallest_purchase_usd: Quantity | None = None
+    bill: Bill | None = None
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class EstimatedOption:
+    """An option's estimate, with what the bill of a whole campaign multiplies."""
+
+    option: OptionEstimate
+    rates: BillRates | None
+    """None: owned, or without a price."""
+    currency: Currency | None
+    tariff_currency: str
+    """In which an owned machine's electricity is paid."""
+
+
 def estimate_option(
-    job: Job, candidate: Candidate, catalog: Catalog, *, electricity: Quantity, pue: Quantity
-) -> OptionEstimate:
+    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *, electricity: Quantity, pue: Quantity
+) -> EstimatedOption:
     """Estimate one training of the job on one candidate."""
     found = speed(job, candidate, catalog)
     throughput = _throughput(found)
@@ -41,17 +60,23 @@ def estimate_option(
     training = _hours(throughput, job, epochs=job.epochs)
     power = training_power(candidate, found, catalog)
     energy = _energy(training, power, candidate)
+    rates = None
+    tariff = plan.currency.code if plan.currency and plan.assumptions.electricity_local_per_kwh is not None else "USD"
+    price = price_of(candidate)
     if candidate.site is not None:
-        money = _owned_money(energy, electricity, pue)
+        money = _owned_money(energy, electricity, pue, currency=plan.currency, paid_in=tariff)
+    elif price is None:
+        money = _Money(missing=(no_price_reason(candidate, catalog),))
     else:
-        money = _rented_money(epoch, training, candidate, catalog)
+        rates = bill_rates(plan, job, candidate, price, catalog)
+        money = _rented_money(epoch, training, candidate, rates)
     missing = [] if throughput is not None else [found.problem or "throughput is not known"]
     missing += money.missing
     if training is not None and energy is None:
         missing.append(f"energy_kwh: no power is known for {candidate.node.id}; give power_kw")
     known = (candidate.accelerator.support_ended, candidate.accelerator.trap)
     notes = found.notes + money.notes + tuple(f"{candidate.accelerator.id}: {text}" for text in known if text)
-    return OptionEstimate(
+    estimate = OptionEstimate(
         id=candidate.id,
         name=_name(candidate),
         offer=candidate.option.offer,
@@ -68,11 +93,13 @@ def estimate_option(
         throughput=throughput,
         epoch_hours=epoch,
         training_hours=training,
-        usd_per_hour=price_of(candidate),
+        usd_per_hour=price,
         usd_per_epoch=money.usd_per_epoch,
         usd_total=money.usd_total,
         usd_marginal=money.usd_marginal,
         smallest_purchase_usd=money.smallest_purchase_usd,
+        bill=money.bill,
+        not_allowed=not_allowed(candidate, plan.limits),
         energy_kwh=energy,
         power_kw=power,
         rated_kw=rated_power(candidate),
@@ -81,26 +108,31 @@ def estimate_option(
         notes=notes,
         why_not="; ".join(missing) or None,
     )
+    return EstimatedOption(estimate, rates, plan.currency, tariff)
 
 
-def _owned_money(energy: Quantity | None, electricity: Quantity, pue: Quantity) -> _Money:
+def _owned_money(
+    energy: Quantity | None, electricity: Quantity, pue: Quantity, *, currency: Currency | None, paid_in: str
+) -> _Money:
     """Count an owned machine's electricity alone."""
-    return _Money(usd_marginal=_electricity_usd(energy, electricity, pue), missing=(OWNING_NOT_COUNTED,))
+    marginal = _electricity_usd(energy, electricity, pue)
+    if marginal is None:
+        return _Money(missing=(OWNING_NOT_COUNTED,))
+    billed = owned_bill(marginal, trainings=1, currency=currency, paid_in=paid_in)
+    return _Money(usd_marginal=marginal, bill=billed.bill, missing=(OWNING_NOT_COUNTED,))
 
 
-def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate, catalog: Catalog) -> _Money:
-    """Count the rent; all of it is money that this training adds to the bills."""
-    price = price_of(candidate)
-    if price is None:
-        return _Money(missing=(no_price_reason(candidate, catalog),))
+def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate, rates: BillRates) -> _Money:
+    """Count the whole bill of one training that is run alone."""
     if epoch is None or training is None:
         return _Money()
-    total = _rent(training, price, candidate)
+    billed = rented_bill(training, rates, Work())
     return _Money(
-        usd_per_epoch=_rent(epoch, price, candidate),
-        usd_total=total,
-        usd_marginal=total,
-        smallest_purchase_usd=smallest_purchase_usd(training, candidate),
+        usd_per_epoch=_rent(epoch, rates.price, candidate),
+        usd_total=billed.worth,
+        usd_marginal=billed.usd,
+        smallest_purchase_usd=billed.bought,
+        bill=billed.bill,
         notes=price_notes(candidate),
     )
 

@@ -6,6 +6,8 @@ from datetime import date
 from typing import Literal
 
 from planner.model.base import Frozen
+from planner.model.bill import Bill
+from planner.model.currency import Currency
 from planner.model.offer import PriceKind
 from planner.model.quantity import Quantity
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
@@ -19,8 +21,9 @@ OWNING_NOT_COUNTED = (
 class OptionEstimate(Frozen):
     """Time, money and energy of one training on one option; a null quantity has its reason in `why_not`.
 
-    `usd_total` is what a rented machine costs; owning costs are not part of this version, so it is null on a site.
-    `usd_marginal` is what the training adds to the bills: the rent, or an owned machine's electricity.
+    `usd_total` is all that a rented machine's training costs; owning costs are not part of this version, so it is null
+    on a site. `usd_marginal` is what the training adds to the bills, the total of `bill`: less than `usd_total` where a
+    commitment is paid for already.
     """
 
     id: str
@@ -45,7 +48,11 @@ class OptionEstimate(Frozen):
     usd_total: Quantity | None
     usd_marginal: Quantity | None
     smallest_purchase_usd: Quantity | None
-    """Where the price has a minimum term longer than this training: what must be bought at least."""
+    """Where the price has a term longer than this training: the rent that must be bought, which `usd_total` holds."""
+    bill: Bill | None = None
+    """Of one training; of the whole campaign in the documents of `campaign` and `compare`."""
+    not_allowed: str | None = None
+    """Why the plan's `limits` rule this place out."""
     energy_kwh: Quantity | None
     """At the node, before PUE, of the whole training."""
     power_kw: Quantity | None
@@ -72,10 +79,21 @@ class CampaignOption(OptionEstimate):
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
     campaign_hours: Quantity | None
     campaign_usd: Quantity | None
-    """What the campaign adds to the bills: runs x usd_marginal."""
+    """What the campaign adds to the bills: the total of `bill`, before its cents are rounded."""
     finish: date | None
     meets_deadline: bool | None
     within_budget: bool | None
+
+
+class SwitchingRate(Frozen):
+    """The exchange rate at which another option becomes the cheaper one, all else as it is."""
+
+    code: str
+    per_usd: float
+    today_per_usd: float
+    option: str
+    """That takes the recommended one's place, above the rate or below it."""
+    side: Literal["above", "below"]
 
 
 class RankedOption(CampaignOption):
@@ -98,6 +116,7 @@ class EstimateDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["estimate"] = "estimate"
     plan: str
+    currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     options: tuple[OptionEstimate, ...]
 
@@ -108,6 +127,7 @@ class CampaignDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["campaign"] = "campaign"
     plan: str
+    currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     runs: int
     options: tuple[CampaignOption, ...]
@@ -119,6 +139,7 @@ class ComparisonDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["comparison"] = "comparison"
     plan: str
+    currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     runs: int
     deadline: date | None
@@ -129,6 +150,8 @@ class ComparisonDocument(Frozen):
     nearest: str | None
     """Where nothing is feasible: the option that misses the limits by least."""
     sentence: str
+    switching_rates: tuple[SwitchingRate, ...] = ()
+    """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
     options: tuple[RankedOption, ...]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
+from planner.model.bill_defaults import BillDefaults
 from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price, Site
 from planner.model.quantity import Quantity
 from planner.model.run import RunRecord
+from planner.model.service import ServiceRate
 from planner.model.workload import Preset
 
 
@@ -20,6 +22,8 @@ class Defaults(Frozen):
     idle_power_fraction: Quantity
     training_power_fraction: Quantity
     """Share of its rated power that a node draws in training."""
+    bill: BillDefaults | None = None
+    """Null only in a file of the user's own; the bundled block is then taken."""
 
 
 class Catalog(Frozen):
@@ -30,12 +34,20 @@ class Catalog(Frozen):
     prices: tuple[Price, ...]
     own_prices: tuple[Price, ...] = ()
     """The user's; where they have a row for the same instance, kind and region, it is taken."""
+    services: tuple[ServiceRate, ...] = ()
+    """The user's first."""
     sites: dict[str, Site]
     presets: dict[str, Preset]
     runs: dict[str, RunRecord]
     bundled_runs: frozenset[str]
     """Ids of the runs that ship with the planner; the others are the user's."""
     defaults: Defaults
+
+    @property
+    def bill_defaults(self) -> BillDefaults:
+        """What a bill takes where the plan does not say."""
+        assert self.defaults.bill is not None, "the loader fills it in"
+        return self.defaults.bill
 
     def find_run(self, run_id: str, *, where: str = "") -> RunRecord:
         """Return a run by its id; raise with the nearest ids where there is none."""

@@ -202,7 +202,7 @@ class Data(Frozen):
     checkpoint_gb: Gigabytes | None = None
     """Of one full checkpoint. Left out: parameters x bytes of weights and optimizer, where the network is known."""
     checkpoints_kept: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
-    """Of each training, while the campaign lasts."""
+    """At a time, of each training that runs; the last ones stay `keep_days`."""
     keep_days: Hours | None = None
     """How long data and checkpoints stay after the campaign."""
     egress_gb: Gigabytes | None = None

@@ -23,6 +23,13 @@ class Unit(StrEnum):
     KWH = "kWh"
     SAMPLES_PER_S = "samples/s"
     GIB = "GiB"
+    GB = "GB"
+    GB_PER_S = "GB/s"
+    MBIT_PER_S = "Mbit/s"
+    BYTES = "B"
+    DAYS = "days"
+    USD_PER_GB = "USD/GB"
+    USD_PER_GB_MONTH = "USD/GB-month"
     RATIO = "ratio"
 
 

@@ -150,8 +150,9 @@ def test_an_own_price_counts_to_the_cent(catalog: Catalog) -> None:
             "step": {"batch": 100, "seconds": 1.0, "basis": "measured"},
         },
     )
-    assert got.usd_total is not None
-    assert got.usd_total.value == pytest.approx(274_000 / 100 / 3600 * 2 * 36.0)
+    assert got.bill is not None
+    assert got.bill.lines[0].what == "compute"
+    assert got.bill.lines[0].usd.value == pytest.approx(274_000 / 100 / 3600 * 2 * 36.0)  # 54.80
 
 
 def test_bf16_on_volta_falls_back_to_fp32_and_says_so(catalog: Catalog) -> None:
