@@ -11,7 +11,7 @@ from planner.adapters.files import write_text
 from planner.adapters.workspace import templates_dir
 from planner.campaign.campaign import campaign_option
 from planner.errors import InputError, NotFoundError
-from planner.estimate.estimate_plan import estimate_plan
+from planner.estimate.estimate_plan import estimate_options, estimate_plan
 from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog
@@ -43,10 +43,11 @@ def estimate(plan: Plan, catalog: Catalog) -> EstimateDocument:
 
 def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
     """Run the plan's campaign on each option alone."""
-    estimated = estimate_plan(plan, catalog)
+    estimated = estimate_options(plan, catalog)
     return CampaignDocument(
         plan=plan.name,
-        assumptions=estimated.assumptions,
+        currency=plan.currency,
+        assumptions=estimated.document.assumptions,
         runs=plan.campaign.runs,
         options=tuple(
             campaign_option(option, plan.campaign, catalog, today=today, owning=plan.owning)
