@@ -228,4 +228,6 @@ def _id(option: PlanOption, node: Node, price: Price | None, nodes: int, per_nod
         parts.append(f"{nodes}n")
     if option.strategy is not None:
         parts.append(strategy.value)
+    if option.power_cap_w is not None:
+        parts.append(f"cap{option.power_cap_w:g}w")
     return ":".join(parts)

@@ -146,12 +146,16 @@ class PlanOption(Frozen):
     step: UserStep | None = None
     power_kw: Positive | None = None
     """What one node draws in training; assumed, as it is yours to say."""
+    power_cap_w: Positive | None = None
+    """A limit set on each accelerator. Only runs measured under it answer, or a `step` of your own with `power_kw`."""
 
     @model_validator(mode="after")
     def _a_site_or_an_offer(self) -> Self:
         given = [name for name in ("site", "offer", "run") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"needs exactly one of site, offer or run, has {' and '.join(given) or 'none'}")
+        if self.power_cap_w is not None and self.step is not None and self.power_kw is None:
+            raise ValueError("power_cap_w with a step of your own needs power_kw: what the machine draws under the cap")
         if self.offer is None:
             for name in ("region", "price", "usd_per_hour", "local_per_hour"):
                 if getattr(self, name) is not None:
