@@ -8,11 +8,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from planner.model.architecture import Architecture, check_seq_len
 from planner.model.base import Count, Fraction, Frozen, Id, Positive, Text
 from planner.model.currency import Currency
 from planner.model.offer import PriceKind
 from planner.model.quantity import Basis
-from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+from planner.model.workload import Checkpointing, Precision, Strategy
 
 Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
 Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
@@ -41,7 +42,7 @@ class WorkloadChoice(Frozen):
 
     measured: Id | None = None
     ref: Id | None = None
-    architecture: Decoder | None = None
+    architecture: Architecture | None = None
     seq_len: Count | None = None
 
     @model_validator(mode="after")
@@ -51,8 +52,8 @@ class WorkloadChoice(Frozen):
             raise ValueError(f"needs exactly one of measured, ref or architecture, has {' and '.join(given) or 'none'}")
         if self.measured is not None and self.seq_len is not None:
             raise ValueError("seq_len belongs to the measured run: leave it out")
-        if self.architecture is not None and self.seq_len is None:
-            raise ValueError("an inline architecture needs seq_len (tokens in a sample)")
+        if self.architecture is not None:
+            check_seq_len(self.architecture, self.seq_len)
         return self
 
 
