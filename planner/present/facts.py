@@ -14,7 +14,7 @@ QUANTITIES: dict[str, str] = {
     "campaign_usd": "Campaign cost (adds to the bills)",
     "training_hours": "One training: time",
     "usd_marginal": "One training: cost (adds to the bills)",
-    "usd_total": "One training: rent",
+    "usd_total": "One training: whole cost, rented",
     "epoch_hours": "One epoch: time",
     "usd_per_epoch": "One epoch: rent",
     "usd_per_hour": "One node: rent per hour",
@@ -34,8 +34,9 @@ MODELLED_MEANS_FIRST_MODEL = (
     "Modelled numbers come from a first model with wide ranges: measure one run on the machine before you order it."
 )
 LEFT_OUT = (
-    "Left out of every cost: the full cost of owning (purchase, staff, space), set-up and queueing time, "
-    "storage, and data transfer out of a cloud (egress)."
+    "Left out of every cost: the full cost of owning (purchase, staff, space), spot interruptions and taxes. The bill of "
+    "a rented machine counts set-up, storage and data transfer out of the cloud (egress); campaign time leaves out "
+    "set-up, upload and queueing."
 )
 RANGE_MEANS = "A range holds the true value with 90 % probability; a list price has none."
 
