@@ -9,11 +9,15 @@ from typing import Annotated
 import typer
 
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
-from planner.errors import EXIT_NOTHING_FEASIBLE
+from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.answer import Assumption, ComparisonDocument
+from planner.model.lock import Lock
 from planner.present.table import campaign_rows, comparison_rows, estimate_rows, quantity_text
-from planner.use_cases import catalogs, plans
+from planner.use_cases import catalogs, locks, plans
 
+LockedFlag = Annotated[
+    bool, typer.Option("--locked", help="Answer from PLAN.lock.json: the numbers of the day it was frozen.")
+]
 PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file, YAML or JSON.", show_default=False)]
 
 
@@ -25,9 +29,26 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: planner report plan.yaml --out report.html")(report)
 
 
-def estimate(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+def estimate(
+    plan: PlanPath,
+    as_json: JsonFlag = False,
+    form: FormatOption = None,
+    home: HomeOption = None,
+    freeze: Annotated[
+        bool, typer.Option("--freeze", help="Write PLAN.lock.json beside the plan: all inputs and the answer.")
+    ] = False,
+    locked: LockedFlag = False,
+) -> None:
     """One training on each option: time, cost, energy, each with its range and basis."""
-    document = plans.estimate(plans.read_plan(plan), catalogs.open_catalog(home))
+    if freeze and locked:
+        raise InputError("--freeze and --locked contradict each other.", fix="Take one: --freeze writes the lock.")
+    if freeze:
+        document, where = locks.freeze(plan, catalogs.open_catalog(home), today=date.today())
+        say(f"Froze the plan in {where}.")
+    elif locked:
+        document = _locked(plan).estimate
+    else:
+        document = plans.estimate(plans.read_plan(plan), catalogs.open_catalog(home))
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -45,9 +66,15 @@ def campaign(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = Non
     _say_assumptions(document.assumptions)
 
 
-def compare(plan: PlanPath, as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+def compare(
+    plan: PlanPath,
+    as_json: JsonFlag = False,
+    form: FormatOption = None,
+    home: HomeOption = None,
+    locked: LockedFlag = False,
+) -> None:
     """Which option to take, and for every other one why not. Exit code 3 where none meets the limits."""
-    document = _compared(plan, home)
+    document = _locked(plan).comparison if locked else _compared(plan, home)
     if as_json or form is Format.JSON:
         print_document(document)
     else:
@@ -64,9 +91,10 @@ def report(
         Path | None, typer.Option(metavar="FILE", help="report.html, report.md or report.csv.", show_default=False)
     ] = None,
     home: HomeOption = None,
+    locked: LockedFlag = False,
 ) -> None:
     """Write the whole answer: every number with range, basis, formula, source and date."""
-    document = _compared(plan, home)
+    document = _locked(plan).comparison if locked else _compared(plan, home)
     if out is None:
         from planner.present.report import as_markdown
 
@@ -77,6 +105,18 @@ def report(
 
 def _compared(plan: Path, home: str | None) -> ComparisonDocument:
     return plans.compare(plans.read_plan(plan), catalogs.open_catalog(home), today=date.today())
+
+
+def _locked(plan: Path) -> Lock:
+    """Return the frozen answer; what this planner computes otherwise is said, and does not count."""
+    answer = locks.locked_answer(plan)
+    if answer.differs:
+        say(
+            f"This planner ({locks.planner_version()}) computes {len(answer.differs)} numbers otherwise than "
+            f"{answer.lock.planner_version} did on {answer.lock.frozen_on}; the frozen ones stand. "
+            f"The first: {answer.differs[0]}."
+        )
+    return answer.lock
 
 
 def _say_assumptions(assumptions: tuple[Assumption, ...]) -> None:

@@ -25,6 +25,8 @@ TERM_HOURS = {
     PriceKind.RESERVED_3Y: 3 * HOURS_PER_YEAR,
 }
 """A year of 365.25 days: the commitment is paid for all of it, used or not."""
+UNRESOLVED_HOURS = 1 / SECONDS_PER_HOUR
+"""Billing by the second is finer than any estimate."""
 SHORT_HOURS = 1.0
 """A minimum up to this is of each launch; a longer one is a term, bought once and used by the whole campaign."""
 
@@ -50,11 +52,12 @@ def terms_of(candidate: Candidate) -> Terms:
     row, kind = candidate.price, candidate.option.price or PriceKind.ON_DEMAND
     if kind is PriceKind.CAPACITY_BLOCK:
         return Terms(blocks=True)
-    minimum = TERM_HOURS.get(kind, 0.0)
+    term = TERM_HOURS.get(kind, 0.0)
     if row is None or candidate.has_own_price:
-        return Terms(minimum_hours=minimum)
-    step: float = getattr(row, "billing_granularity_s", None) or 0.0
-    return Terms(minimum_hours=max(minimum, row.minimum_hours), step_hours=step / SECONDS_PER_HOUR)
+        return Terms(minimum_hours=term)
+    step_hours = (row.billing_granularity_s or 0.0) / SECONDS_PER_HOUR
+    least = max(row.minimum_term_hours or term, row.minimum_hours)
+    return Terms(minimum_hours=least, step_hours=step_hours if step_hours > UNRESOLVED_HOURS else 0.0)
 
 
 def sold_hours(hours: float, terms: Terms) -> float:
