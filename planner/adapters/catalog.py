@@ -19,6 +19,7 @@ from planner.model.catalog import Catalog, Defaults
 from planner.model.hardware import Accelerator, Link, Node
 from planner.model.offer import Price, PriceOrigin
 from planner.model.run import RunRecord
+from planner.model.service import ServiceRate
 from planner.model.site import Site
 from planner.model.tariff import Tariff
 from planner.model.workload import Preset
@@ -61,6 +62,7 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
         nodes=observed_nodes(observed) | nodes,
         prices=(*prices, *observed),
         own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
+        services=tuple(row for layer in reversed(roots) for row in _services(layer)),
         sites=_layered_files(Site, roots, "sites"),
         tariffs=_layered_files(Tariff, roots, "tariffs"),
         presets={preset.name: preset for preset in presets},
@@ -88,11 +90,18 @@ def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict
 
 
 def _defaults(roots: Sequence[Path]) -> Defaults:
-    """Read the last layer's defaults; a file without the block on owning takes the bundled one."""
+    """Read the last layer's defaults; a block that the user's file leaves out is the bundled one."""
     found = read_model(Defaults, _last_file(roots, "defaults.yaml"))
-    if found.owning is not None:
+    left_out = [name for name in Defaults.model_fields if getattr(found, name) is None]
+    if not left_out:
         return found
-    return found.model_copy(update={"owning": read_model(Defaults, roots[0] / "defaults.yaml").owning})
+    bundled = read_model(Defaults, roots[0] / "defaults.yaml")
+    return found.model_copy(update={name: getattr(bundled, name) for name in left_out})
+
+
+def _services(layer: Path) -> list[ServiceRate]:
+    path = layer / "services.csv"
+    return read_rows(ServiceRate, path) if path.is_file() else []
 
 
 def read_run(path: Path) -> RunRecord:

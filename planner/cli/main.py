@@ -11,6 +11,7 @@ import typer
 
 from planner.cli import (
     bench_command,
+    lock_commands,
     memory_command,
     owning_command,
     plan_commands,
@@ -35,6 +36,7 @@ plan_commands.register(app)
 bench_command.register(app)
 memory_command.register(app)
 owning_command.register(app)
+lock_commands.register(app)
 app.add_typer(run_commands.app, name="runs")
 app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)
