@@ -34,9 +34,9 @@ MODELLED_MEANS_FIRST_MODEL = (
     "Modelled numbers come from a first model with wide ranges: measure one run on the machine before you order it."
 )
 LEFT_OUT = (
-    "Left out of every cost: the full cost of owning (purchase, staff, space), spot interruptions and taxes. The bill of "
-    "a rented machine counts set-up, storage and data transfer out of the cloud (egress); campaign time leaves out "
-    "set-up, upload and queueing."
+    "Left out of every cost: the full cost of owning (purchase, staff, space), spot interruptions and taxes. "
+    "The bill of a rented machine counts set-up, storage and data transfer out of the cloud (egress); "
+    "campaign time leaves out set-up, upload and queueing."
 )
 RANGE_MEANS = "A range holds the true value with 90 % probability; a list price has none."
 
