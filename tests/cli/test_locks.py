@@ -241,11 +241,13 @@ class TestDiff:
     def test_nothing_moved(self, planner, frozen, before):
         assert "No number moved." in planner("diff", before, lock_of(frozen())).out
 
-    def test_markdown(self, planner, frozen, before, own_price, golden):
-        own_price(43.9)
-        answer = planner("diff", before, lock_of(frozen()), "--format", "md")
-        text = answer.out.replace(str(before), "OLD").replace(str(before.parent), "FOLDER")
-        golden.check("diff.md", text)
+    def test_markdown(self, planner, frozen, own_price, golden):
+        own_price(20.0)
+        before = lock_of(frozen())
+        own_price(25.0)
+        after = lock_of(frozen({"campaign.runs": 60}))
+        answer = planner("diff", before, after, "--format", "md")
+        golden.check("diff.md", answer.out.replace(str(before), "OLD").replace(str(after), "NEW"))
 
     @pytest.mark.parametrize(
         ("content", "words"),
