@@ -6,6 +6,7 @@ import math
 from datetime import date, timedelta
 
 from planner.estimate.bill import Billed, Work, owned_bill, rented_bill
+from planner.estimate.bill_lines import USD
 from planner.estimate.border import computed, interval
 from planner.estimate.option import EstimatedOption
 from planner.estimate.owned_money import LINE_OF
@@ -104,7 +105,7 @@ def _billed(estimated: EstimatedOption, work: Work, owning: Owning | None) -> Bi
         one,
         trainings=work.trainings,
         currency=estimated.currency,
-        paid_in=estimated.tariff_currency,
+        paid_in=estimated.tariff_currency if owning is Owning.MARGINAL else USD,
         what=LINE_OF[owning],
     )
 

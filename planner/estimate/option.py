@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.estimate.bill import Work, owned_bill, rented_bill
+from planner.estimate.bill_lines import USD
 from planner.estimate.bill_rates import BillRates, bill_rates
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
@@ -140,7 +141,8 @@ def _owned_money(
     counted = found.usd_total if plan.owning is Owning.FULL else found.usd_marginal
     bill = None
     if counted is not None:
-        bill = owned_bill(counted, trainings=1, currency=plan.currency, paid_in=paid_in, what=LINE_OF[plan.owning]).bill
+        paid = paid_in if plan.owning is Owning.MARGINAL else USD
+        bill = owned_bill(counted, trainings=1, currency=plan.currency, paid_in=paid, what=LINE_OF[plan.owning]).bill
     return _Money(
         usd_per_epoch=found.usd_per_epoch,
         usd_total=found.usd_total,
