@@ -226,6 +226,16 @@ class TestTerms:
         assert amounts(bill_of(found))[UNUSED] == expected - 240.0 * runs
         assert found.smallest_purchase_usd is not None
         assert found.smallest_purchase_usd.value == pytest.approx(expected)
+        assert bill_of(found).usd_upfront == expected  # a block is paid in advance
+
+    def test_what_is_paid_by_the_hour_is_not_paid_ahead(self) -> None:
+        assert bill_of(estimate(plan(P4D))).usd_upfront is None
+
+    @pytest.mark.parametrize(("nodes", "blocks"), [(64, None), (65, "2 blocks"), (129, "3 blocks")])
+    def test_a_block_holds_64_instances(self, nodes: int, blocks: str | None) -> None:
+        notes = " ".join(estimate(plan(BLOCK | {"nodes": nodes})).notes)
+        assert ("Capacity Block holds 64" in notes) is (blocks is not None)
+        assert (blocks or "") in notes
 
     def test_a_savings_plan_is_paid_for_its_year(self) -> None:
         found = estimate(plan(P4D | {"price": "savings_1y"}))
