@@ -168,6 +168,15 @@ def from_json(document: Mapping[str, Any], *, where: str = "spec.json") -> Spec:
     return spec
 
 
+def architecture_of(document: Mapping[str, Any], *, where: str = "architecture") -> Architecture:
+    """Check an architecture's document and return it; raises SpecError."""
+    found: Architecture = _value("architecture", document, Architecture, where)
+    wrong = problem(found)
+    if wrong is not None:
+        raise SpecError(f"{where}: {wrong}")
+    return found
+
+
 def to_json(spec: Spec) -> Dict[str, Any]:
     """Return the document that `from_json` reads back as the same Spec."""
     document: Dict[str, Any] = {"schema_version": SCHEMA_VERSION, "kind": KIND, **dataclasses.asdict(spec)}

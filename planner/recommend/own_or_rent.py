@@ -119,7 +119,7 @@ def _resolved(
     candidate: Candidate, options: dict[str, OptionEstimate], plan: Plan, catalog: Catalog
 ) -> ResolvedSite | NoOwningCost:
     power = options[candidate.id].power_kw
-    return resolve_candidate(candidate, catalog, plan.assumptions, power=power)
+    return resolve_candidate(plan, candidate, catalog, power=power)
 
 
 def _other_owned(

@@ -18,7 +18,7 @@ def own_or_rent(
     """
     if tariff is not None:
         catalog.find_tariff(tariff, where="--tariff")
-        update = {"tariff": tariff, "electricity_usd_per_kwh": None}
+        update = {"tariff": tariff, "electricity_usd_per_kwh": None, "electricity_local_per_kwh": None}
         plan = plan.model_copy(update={"assumptions": plan.assumptions.model_copy(update=update)})
     if site is not None and site in catalog.sites and all(option.site != site for option in plan.options):
         plan = plan.model_copy(update={"options": (*plan.options, PlanOption(site=site))})
