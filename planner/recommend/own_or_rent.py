@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from planner.errors import InputError, NotFoundError
+from planner.estimate.bill_lines import local_amount
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate, expand
 from planner.estimate.estimate_plan import estimate_plan
@@ -57,6 +58,7 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
         reasons.append("npv_usd, payback_months: no rented option has a price and a speed to compare with")
     return OwnOrRentDocument(
         plan=plan.name,
+        currency=plan.currency,
         site=resolved.site.id,
         name=resolved.site.name,
         acquisition=resolved.inputs.acquisition,
@@ -64,6 +66,7 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
         accelerators_per_node=candidate.node.accelerators,
         accelerator=candidate.accelerator.id,
         usd_per_busy_gpu_hour=full_price(resolved),
+        local_per_busy_gpu_hour=local_amount(full_price(resolved), plan.currency),
         usd_per_allocated_gpu_hour=_per_allocated(resolved),
         usd_per_node_hour=_per_node_hour(resolved),
         usd_per_training=owned.option.usd_total,
@@ -86,6 +89,7 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
             owned,
             _other_owned(candidates, candidate, options, plan, catalog),
             rivals,
+            plan.currency,
         ),
         sensitivities=_sensitivities(resolved, against, rivals),
         incentives=_incentives(resolved),
@@ -95,7 +99,7 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
             Input(name=name, quantity=found, default=_is_default(name, resolved))
             for name, found in resolved.quantities.items()
         ),
-        notes=resolved.notes + owned.option.notes,
+        notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
         why_not="; ".join([*reasons, *([owned.option.obstacles] if owned.option.obstacles else [])]) or None,
     )
 
