@@ -15,6 +15,7 @@ from planner.cli import (
     memory_command,
     owning_command,
     plan_commands,
+    price_commands,
     run_commands,
     setup_commands,
 )
@@ -37,6 +38,7 @@ memory_command.register(app)
 owning_command.register(app)
 lock_commands.register(app)
 app.add_typer(run_commands.app, name="runs")
+app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)
 
 

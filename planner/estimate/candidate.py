@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from planner.errors import InputError, NotFoundError
+from planner.estimate.price_choice import believed
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.hardware import Accelerator, Link, Node
-from planner.model.offer import Price, PriceKind, PriceOrigin
+from planner.model.offer import Price, PriceKind
 from planner.model.plan import Plan, PlanOption
 from planner.model.run import RunRecord
 from planner.model.site import Site
@@ -193,22 +194,8 @@ def _current_price(rows: list[Price], option: PlanOption) -> Price | None:
     places: dict[str, list[Price]] = {}
     for row in matching:
         places.setdefault(row.region, []).append(row)
-    current = [row for rows in places.values() for row in _trusted(rows)]
+    current = [row for rows in places.values() for row in believed(rows)]
     return min(current, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)
-
-
-def _trusted(rows: list[Price]) -> list[Price]:
-    """Return, of one instance, kind and region, the rows to believe.
-
-    These are the newest rows of the most trusted origin (`PriceOrigin`) that is not out of date: its newest row may be
-    older than the newest of all by no more than such a price keeps.
-    """
-    newest = max(row.as_of for row in rows)
-    believed = min(
-        (row for row in rows if (newest - row.as_of).days <= row.stale_days),
-        key=lambda row: (list(PriceOrigin).index(row.origin), -row.as_of.toordinal()),
-    )
-    return [row for row in rows if (row.origin, row.as_of) == (believed.origin, believed.as_of)]
 
 
 def _as_list(value: int | tuple[int, ...] | None, default: int) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from planner.estimate.bill_rates import bill_assumptions
 from planner.estimate.border import stated
@@ -26,16 +27,16 @@ class Estimated:
     options: tuple[EstimatedOption, ...]
 
 
-def estimate_plan(plan: Plan, catalog: Catalog) -> EstimateDocument:
-    """Estimate one training of the plan's job on each of its options."""
-    return estimate_options(plan, catalog).document
+def estimate_plan(plan: Plan, catalog: Catalog, *, today: date | None = None) -> EstimateDocument:
+    """Estimate one training of the plan's job on each of its options; with `today`, prices show their age."""
+    return estimate_options(plan, catalog, today=today).document
 
 
-def estimate_options(plan: Plan, catalog: Catalog) -> Estimated:
+def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None) -> Estimated:
     """Estimate one training on each option, and keep what the bill of a whole campaign needs."""
     job = resolve_job(plan, catalog)
     candidates = expand(plan, catalog)
-    estimated = tuple(estimate_option(plan, job, candidate, catalog) for candidate in candidates)
+    estimated = tuple(estimate_option(plan, job, candidate, catalog, today=today) for candidate in candidates)
     options = tuple(one.option for one in estimated)
     document = EstimateDocument(
         plan=plan.name,

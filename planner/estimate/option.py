@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from planner.estimate.bill import Work, owned_bill, rented_bill
 from planner.estimate.bill_rates import BillRates, bill_rates
@@ -18,7 +19,8 @@ from planner.estimate.job import Job
 from planner.estimate.owned_money import LINE_OF, owned_money
 from planner.estimate.places import not_allowed
 from planner.estimate.power import rated_power, training_power
-from planner.estimate.price import no_price_reason, price_notes, price_of
+from planner.estimate.price import list_price_of, no_price_reason, price_notes, price_of
+from planner.estimate.price_age import dated
 from planner.estimate.speed import Speed, speed
 from planner.model.answer import OptionEstimate
 from planner.model.bill import Bill
@@ -54,7 +56,9 @@ class EstimatedOption:
     """In which an owned machine's electricity is paid."""
 
 
-def estimate_option(plan: Plan, job: Job, candidate: Candidate, catalog: Catalog) -> EstimatedOption:
+def estimate_option(
+    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *, today: date | None = None
+) -> EstimatedOption:
     """Estimate one training of the job on one candidate."""
     found = speed(job, candidate, catalog)
     throughput = _throughput(found)
@@ -100,6 +104,7 @@ def estimate_option(plan: Plan, job: Job, candidate: Candidate, catalog: Catalog
         epoch_hours=epoch,
         training_hours=training,
         usd_per_hour=price,
+        list_usd_per_hour=list_price_of(candidate),
         usd_per_epoch=money.usd_per_epoch,
         usd_total=money.usd_total,
         usd_marginal=money.usd_marginal,
@@ -115,7 +120,8 @@ def estimate_option(plan: Plan, job: Job, candidate: Candidate, catalog: Catalog
         notes=notes,
         why_not="; ".join(missing) or None,
     )
-    return EstimatedOption(estimate, rates, plan.currency, tariff)
+    shown = estimate if today is None else dated(estimate, today=today)
+    return EstimatedOption(shown, rates, plan.currency, tariff)
 
 
 def _owned_money(

@@ -50,6 +50,12 @@ def price_notes(candidate: Candidate) -> tuple[str, ...]:
     return (f"price: {price.note}",) if price is not None and price.note else ()
 
 
+def list_price_of(candidate: Candidate) -> float | None:
+    """Return the list price beside a net one; None where the price is the list's."""
+    price = _listed(candidate)
+    return None if price is None else price.list_usd_per_hour
+
+
 def of_local(amount: float, currency: Currency, unit: Unit, basis: Basis, where: str) -> Quantity:
     """Return an amount in the plan's own currency as USD.
 

@@ -11,7 +11,7 @@ from planner.model.currency import Currency
 from planner.model.offer import PriceKind
 from planner.model.plan import Owning
 from planner.model.quantity import Quantity
-from planner.model.workload import Checkpointing, Loss, Precision, Strategy
+from planner.model.workload import BenchMode, Checkpointing, Loss, Precision, Strategy
 
 OWNING_NOT_KNOWN = "usd_total, usd_per_epoch: the full cost of owning is not known"
 """Opens the remark in `why_not` of an owned option whose site does not say enough; usd_marginal stands all the same."""
@@ -44,6 +44,12 @@ class OptionEstimate(Frozen):
     training_hours: Quantity | None
     usd_per_hour: Quantity | None
     """Per node; only of rented machines."""
+    price_age_days: int | None = None
+    """Null where the price has no date, as the plan's own has none."""
+    price_stale: bool | None = None
+    """Older than its kind allows: spot and marketplace a day, others 30 days."""
+    list_usd_per_hour: float | None = None
+    """Where `usd_per_hour` is net, by the price book that was asked for: the list price."""
     usd_per_epoch: Quantity | None
     usd_total: Quantity | None
     usd_marginal: Quantity | None
@@ -188,7 +194,8 @@ class MemoryDocument(Frozen):
     accelerators: int
     strategy: Strategy
     precision: Precision
-    seq_len: int
+    seq_len: int | None
+    """Null where a sample is an image."""
     micro_batch: int
     checkpointing: Checkpointing
     loss: Loss
@@ -236,3 +243,20 @@ class SweepDocument(Frozen):
     rows: tuple[SweepRow, ...]
     doubts: tuple[str, ...]
     notes: tuple[str, ...]
+
+
+class RatioDocument(Frozen):
+    """`planner runs ratio --json`: how much faster one accelerator is than another, from two measured runs."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["ratio"] = "ratio"
+    workload: str
+    accelerator: str
+    base_accelerator: str
+    run: str
+    base_run: str
+    mode: BenchMode | None
+    """Null where the runs differ in it or do not state it."""
+    ratio: Quantity
+    """Per accelerator."""
+    doubts: tuple[str, ...]

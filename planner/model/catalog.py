@@ -38,6 +38,7 @@ class Catalog(Frozen):
     accelerators: dict[str, Accelerator]
     nodes: dict[str, Node]
     prices: tuple[Price, ...]
+    """The bundled ones, and what refreshes have brought; `origin` tells them apart."""
     own_prices: tuple[Price, ...] = ()
     """The user's; where they have a row for the same instance, kind and region, it is taken."""
     services: tuple[ServiceRate, ...] = ()

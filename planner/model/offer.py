@@ -50,6 +50,11 @@ FAST_STALE_DAYS = 1
 STALE_DAYS = 30
 
 
+def stale_days(kind: PriceKind) -> int:
+    """Return how many days a price of this kind may be old: one for spot and marketplace, 30 for the others."""
+    return FAST_STALE_DAYS if kind in FAST_KINDS else STALE_DAYS
+
+
 class Price(Frozen):
     """One row of a price file: the whole instance, per hour; null only with a reason.
 
@@ -71,6 +76,8 @@ class Price(Frozen):
     low_usd_per_hour: Positive | None = None
     """Of a spot price: the lowest over the zones and the time that were looked at."""
     high_usd_per_hour: Positive | None = None
+    list_usd_per_hour: Positive | None = None
+    """Where `usd_per_hour` is net, by the user's price book: the list price. Never in a file."""
     currency: Literal["USD"] = "USD"
     minimum_hours: NonNegative = 0.0
     """The least that is billed, or bought, each time."""
@@ -131,8 +138,8 @@ class Price(Frozen):
 
     @property
     def stale_days(self) -> int:
-        """How old a price of this kind may be: a day for spot and marketplace, 30 days for the others."""
-        return FAST_STALE_DAYS if self.price_kind in FAST_KINDS else STALE_DAYS
+        """How old this price may be."""
+        return stale_days(self.price_kind)
 
     def age_days(self, today: date) -> int:
         """Return how many days old the price is; a future date counts as today."""

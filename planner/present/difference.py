@@ -50,7 +50,7 @@ def move_rows(diff: DiffDocument) -> list[Row]:
             "old": _number(move.old, move.unit),
             "new": _number(move.new, move.unit),
             "change": _change(move),
-            "why": ", ".join(f"{share.cause.value} {share.change:+,.4g}" for share in move.causes) or NOT_KNOWN,
+            "why": ", ".join(f"{share.cause.value} {_signed(share.change)}" for share in move.causes) or NOT_KNOWN,
         }
         for moves in diff.options
         for move in moves.moves
@@ -78,11 +78,15 @@ def _then_and_now(plan: WatchedPlan) -> str:
 
 
 def _number(value: float | None, unit: str) -> str:
-    return NOT_KNOWN if value is None else f"{value:,.6g} {unit}"
+    return NOT_KNOWN if value is None else f"{value:,.2f} {unit}" if abs(value) >= 1 else f"{value:.4g} {unit}"
 
 
 def _change(move: Move) -> str:
     if move.change is None:
         return NOT_KNOWN
     share = f" ({move.change / move.old:+.1%})".replace("%", " %") if move.old else ""
-    return f"{move.change:+,.4g}{share}"
+    return f"{_signed(move.change)}{share}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.2f}" if abs(value) >= 1 else f"{value:+.4g}"

@@ -39,11 +39,13 @@ def quantity_text(quantity: Quantity | None) -> str:
 
 
 def price_text(option: OptionEstimate) -> str:
-    """Write a rented machine's price with its date: `21.96 USD/h of 2026-11-09`."""
+    """Write a rented machine's price with its date: `21.96 USD/h of 2026-11-09`, and whether it is out of date."""
     if option.usd_per_hour is None:
         return NOT_KNOWN
     day = option.usd_per_hour.as_of
-    return f"{option.usd_per_hour.value:,.2f} USD/h{f' of {day}' if day else ''}"
+    stale = f" (stale: {option.price_age_days} days old)" if option.price_stale else ""
+    listed = "" if option.list_usd_per_hour is None else f" net, list {option.list_usd_per_hour:,.2f},"
+    return f"{option.usd_per_hour.value:,.2f} USD/h{listed}{f' of {day}' if day else ''}{stale}"
 
 
 def range_text(quantity: Quantity) -> str:

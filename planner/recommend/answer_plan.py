@@ -14,7 +14,7 @@ from planner.recommend.compare import compare
 
 def run_campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
     """Run the plan's campaign on each option alone."""
-    estimated = estimate_options(plan, catalog)
+    estimated = estimate_options(plan, catalog, today=today)
     return CampaignDocument(
         plan=plan.name,
         currency=plan.currency,

@@ -78,7 +78,7 @@ def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, today: da
         "plan": content,
         "run_sha256": {key: _sha256(run.model_dump(mode="json")) for key, run in catalog.runs.items()},
         "catalog": held,
-        "estimate": estimate_plan(plan, held),
+        "estimate": estimate_plan(plan, held, today=today),
         "comparison": comparison,
     }
     unsigned = Lock(**fields, content_sha256="")

@@ -35,9 +35,9 @@ def parse_plan(text: str, *, where: str) -> Plan:
     return parse_model(Plan, data, where=where, text=text, fix=PLAN_FIX)
 
 
-def estimate(plan: Plan, catalog: Catalog) -> EstimateDocument:
+def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
     """Estimate one training on each option."""
-    return estimate_plan(plan, catalog)
+    return estimate_plan(plan, catalog, today=today)
 
 
 def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
