@@ -190,6 +190,8 @@ class TestRanking:
         assert one["usd_total"] == two["usd_total"]
         assert one["campaign_usd"]["value"] == pytest.approx(2 * one["usd_marginal"]["value"])
         assert two["campaign_usd"]["value"] == pytest.approx(2 * one["usd_total"]["value"])
+        assert [line["what"] for line in one["bill"]["lines"]] == ["electricity"]
+        assert [line["what"] for line in two["bill"]["lines"]] == ["electricity", "owning: all but electricity"]
         assert "which in full comes to" in marginal.document["sentence"]
         assert "with all of owning it" in full.document["sentence"]
 
