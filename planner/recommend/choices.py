@@ -49,7 +49,9 @@ def choices(
     resolved, nodes = owned.resolved, owned.resolved.site.nodes
     inputs = resolved.inputs
     already = inputs.acquisition is Acquisition.ALREADY_OWNED
-    found = [_owned(KIND_OF[inputs.acquisition], owned, nodes, work * nodes, _upfront(inputs, nodes))]
+    overload = circuit_problem(resolved.site, owned.node, nodes=nodes)
+    as_it_is = KIND_OF[inputs.acquisition]
+    found = [_owned(as_it_is, owned, nodes, work * nodes, _upfront(inputs, nodes), why_not=overload)]
     if not already:
         problem = circuit_problem(resolved.site, owned.node, nodes=nodes + 1)
         more = _upfront(inputs, nodes + 1)

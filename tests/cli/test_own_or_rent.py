@@ -68,6 +68,11 @@ class TestTheCheckValue:
         assert curve[0.3] == pytest.approx(7.006, rel=1e-3)
         assert curve[0.9] == pytest.approx(2.385, rel=1e-3)
 
+    def test_an_allocated_hour_and_an_hour_of_the_node(self, document):
+        """149,503 over the 80 % of the hours that are promised, and over all of them."""
+        assert document["usd_per_allocated_gpu_hour"]["value"] == pytest.approx(149_503 / (8 * 8766 * 0.8), rel=1e-3)
+        assert document["usd_per_node_hour"]["value"] == pytest.approx(149_503 / 8766, rel=1e-3)
+
     def test_break_even_by_price_kind(self, document):
         found = {kind: share and 100 * share["value"] for kind, share in document["break_even_utilisation"].items()}
         assert found == {
@@ -139,6 +144,25 @@ class TestTheDocument:
         more = next(choice for choice in bought["choices"] if choice["kind"] == "add_nodes")
         assert more["why_not"] == "does not fit its circuit: 2 x 10.2 kW = 20.4 kW, circuit_kw is 12"
         assert bought["fits_circuit"] is True
+
+    def test_a_lease_has_no_purchase_to_recover_and_says_that_it_overloads_its_circuit(
+        self, planner, example, own_site
+    ):
+        own_site(
+            purchase=None,
+            life_years=None,
+            residual=[],
+            maintenance_fraction_per_year=None,
+            lease={"usd_per_month": 9_000, "term_months": 36, "maintenance_included": True},
+            nodes=2,
+        )
+        document = planner("own-or-rent", example(EXAMPLE), "--site", "mine", "--json").document
+        parts = {line["part"]: line["usd_per_node_year"]["value"] for line in document["annual"]}
+        assert parts["lease"] == 108_000
+        assert not {"recovery", "residual"} & parts.keys()
+        leased = next(choice for choice in document["choices"] if choice["kind"] == "lease")
+        assert "does not fit its circuit" in leased["why_not"]
+        assert document["fits_circuit"] is False
 
     def test_the_five_inputs_that_move_it_most_come_widest_first(self, planner, example):
         rows = planner("own-or-rent", example(EXAMPLE), "--json").document["sensitivities"]
