@@ -164,7 +164,7 @@ def _plainly(column: str, found: str, message: str) -> tuple[str, str]:
 def _refuse_doubles(rows: Sequence[tuple[int, Price]], where: str) -> None:
     seen: dict[tuple[object, ...], int] = {}
     for line, row in rows:
-        key = (row.provider, row.instance_type, row.region, row.zone, row.price_kind, row.as_of, row.source)
+        key = (row.provider, row.instance_type, row.region, row.zone, row.price_kind, row.as_of, row.source, row.origin)
         first = seen.setdefault(key, line)
         if first != line:
             raise InputError(
