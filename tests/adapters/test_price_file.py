@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
@@ -19,6 +19,7 @@ OLD_HEADER = (
     "currency,minimum_hours,upfront_fraction,source,source_version,as_of,fetched_at,confidence,note"
 )
 GOOD = "aws,p4d.24xlarge,us-east-1,on_demand,21.5,our contract,2026-11-20"
+FEW = settings(max_examples=50, deadline=None)
 
 
 def one(header: str, row: str) -> Price:
@@ -119,6 +120,7 @@ def test_hosted_training_is_priced_by_tokens():
 AMOUNTS = st.floats(min_value=0.01, max_value=1e5)
 
 
+@FEW
 @given(usd_per_hour=AMOUNTS)
 def test_hourly_and_monthly_inputs_of_one_price_agree(usd_per_hour):
     """A mean month has 8,766 / 12 hours."""
@@ -127,6 +129,7 @@ def test_hourly_and_monthly_inputs_of_one_price_agree(usd_per_hour):
     assert monthly.usd_per_hour == pytest.approx(hourly.usd_per_hour, rel=1e-12)
 
 
+@FEW
 @given(usd=AMOUNTS, count=st.integers(1, 72))
 def test_a_price_per_accelerator_is_multiplied_by_their_number(usd, count):
     header = HEADER.replace("usd_per_hour", "usd_per_accelerator_hour") + ",accelerator,accelerators"
@@ -151,6 +154,7 @@ PRICES = st.builds(
 )  # fmt: skip
 
 
+@FEW
 @given(price=PRICES)
 def test_what_is_written_is_read_back_the_same(price):
     ((_, back),) = parse_prices(as_csv([price]), where="x", origin=PriceOrigin.BUNDLED)

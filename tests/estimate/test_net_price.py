@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -19,6 +19,7 @@ LIST = Price(
     provider="aws", instance_type="p5.48xlarge", region="us-east-1", price_kind=PriceKind.ON_DEMAND, usd_per_hour=100.0,
     low_usd_per_hour=80.0, high_usd_per_hour=120.0, source="list", as_of=TODAY, fetched_at=TODAY, confidence="list",
 )  # fmt: skip
+FEW = settings(max_examples=50, deadline=None)
 
 
 def discount(name, fraction, **cells):
@@ -45,7 +46,7 @@ HELD = {
         pytest.param({"discounts": [discount("a", 0.2), discount("b", 0.1, of="list")]}, 70, id="or of the list"),
         pytest.param({"discounts": [discount("a", 0.2, of="list"), discount("b", 0.1)]}, 72, id="list first"),
         pytest.param(
-            {"discounts": [discount("b", 0.1, of="list", after=["a"]), discount("a", 0.2)]}, 70, id="after, not file order"
+            {"discounts": [discount("b", 0.1, of="list", after=["a"]), discount("a", 0.2)]}, 70, id="after"
         ),
         pytest.param({"discounts": [discount("a", 0.2, provider="gcp")]}, None, id="another provider"),
         pytest.param({"discounts": [discount("a", 0.2, kind="spot")]}, None, id="another kind"),
@@ -62,7 +63,7 @@ HELD = {
             {"quotes": [QUOTE, QUOTE | {"name": "other", "usd_per_hour": 65.0}]}, 65, id="the lower of two quotes"
         ),
         pytest.param({"quotes": [QUOTE | {"valid_until": "2026-11-01"}]}, None, id="a quote that has run out"),
-        pytest.param({"commitments": [HELD], "quotes": [QUOTE], "discounts": [discount("a", 0.2)]}, 60, id="already bought"),
+        pytest.param({"commitments": [HELD], "quotes": [QUOTE], "discounts": [discount("a", 0.2)]}, 60, id="bought"),
         pytest.param({"commitments": [HELD | {"valid_until": "2026-11-20"}]}, None, id="a commitment that has ended"),
     ],
 )  # fmt: skip
@@ -115,6 +116,7 @@ def test_discounts_of_the_list_that_come_to_more_than_all_of_it_are_refused():
 FRACTIONS = st.lists(st.floats(0.01, 0.5), min_size=1, max_size=5)
 
 
+@FEW
 @given(fractions=FRACTIONS)
 def test_discounts_of_the_rest_multiply(fractions):
     """net = list x (1 - f1) x (1 - f2) ...: the order does not matter among them."""
@@ -125,6 +127,7 @@ def test_discounts_of_the_rest_multiply(fractions):
     assert net_of(LIST, book(discounts=entries), on=TODAY).usd_per_hour == pytest.approx(expected)
 
 
+@FEW
 @given(fractions=FRACTIONS, seed=st.randoms())
 def test_a_stated_order_is_followed_however_the_file_is_sorted(fractions, seed):
     entries = [
@@ -140,6 +143,7 @@ def test_a_stated_order_is_followed_however_the_file_is_sorted(fractions, seed):
     assert net_of(LIST, book(discounts=shuffled), on=TODAY) == net_of(LIST, book(discounts=entries), on=TODAY)
 
 
+@FEW
 @given(usd=st.floats(0.01, 1e4), fraction=st.floats(0.01, 0.99))
 def test_a_discount_is_linear_in_the_price_and_never_reaches_zero(usd, fraction):
     listed = LIST.model_copy(update={"usd_per_hour": usd})
