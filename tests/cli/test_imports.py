@@ -11,7 +11,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("torch", "sky", "boto3", "botocore", "streamlit", "pandas", "scipy", "altair", "numpy", "rich", "deepspeed")
+HEAVY = (
+    "torch",
+    "sky",
+    "boto3",
+    "botocore",
+    "gpuhunt",
+    "streamlit",
+    "pandas",
+    "scipy",
+    "altair",
+    "numpy",
+    "rich",
+    "deepspeed",
+)
 
 
 def modules_after(*arguments: str) -> set[str]:
@@ -36,6 +49,7 @@ def modules_after(*arguments: str) -> set[str]:
         pytest.param(["campaign", "examples/rtx3090_cluster.yaml", "--json"], id="campaign --json"),
         pytest.param(["compare", "examples/p5e_vs_a100.yaml", "--json"], id="compare --json"),
         pytest.param(["runs", "list", "--json"], id="runs list --json"),
+        pytest.param(["prices", "show", "--json"], id="prices show --json"),
         pytest.param(["doctor", "--json"], id="doctor --json"),
         pytest.param(["schema", "plan"], id="schema"),
         pytest.param(["--help"], id="help"),
