@@ -9,7 +9,16 @@ from collections.abc import Sequence
 
 import typer
 
-from planner.cli import bench_command, memory_command, plan_commands, price_commands, run_commands, setup_commands
+from planner.cli import (
+    bench_command,
+    lock_commands,
+    memory_command,
+    owning_command,
+    plan_commands,
+    price_commands,
+    run_commands,
+    setup_commands,
+)
 from planner.cli.output import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
 
@@ -26,6 +35,8 @@ app = typer.Typer(
 plan_commands.register(app)
 bench_command.register(app)
 memory_command.register(app)
+owning_command.register(app)
+lock_commands.register(app)
 app.add_typer(run_commands.app, name="runs")
 app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)

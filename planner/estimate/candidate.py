@@ -9,10 +9,12 @@ from itertools import product
 from planner.errors import InputError, NotFoundError
 from planner.estimate.price_choice import believed
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.hardware import Accelerator, Link, Node
-from planner.model.offer import Price, PriceKind, Site
+from planner.model.offer import Price, PriceKind
 from planner.model.plan import Plan, PlanOption
 from planner.model.run import RunRecord
+from planner.model.site import Site
 from planner.model.workload import Strategy
 
 ANY_REGION = "any"
@@ -32,6 +34,13 @@ class Candidate:
     nodes: int
     accelerators_per_node: int
     strategy: Strategy
+    currency: Currency | None = None
+    """The plan's own, in which the option may state its price."""
+
+    @property
+    def has_own_price(self) -> bool:
+        """Say whether the plan states the price, so that no catalog row counts."""
+        return self.option.usd_per_hour is not None or self.option.local_per_hour is not None
 
     @property
     def accelerators(self) -> int:
@@ -76,6 +85,7 @@ def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: s
             nodes=nodes,
             accelerators_per_node=per_node,
             strategy=strategy,
+            currency=plan.currency,
         )
 
 
@@ -96,11 +106,7 @@ def _join(
         )
         return site, None, node, accelerator, run.hardware.accelerators_per_node, run.hardware.nodes
     if option.site is not None:
-        found = catalog.sites.get(option.site)
-        if found is None:
-            raise NotFoundError(
-                "site", option.site, catalog.sites, where=f"{where}.site", fix=f"Known: {', '.join(catalog.sites)}"
-            )
+        found = catalog.find_site(option.site, where=f"{where}.site")
         node = _find_node(found.node, catalog, where=f"site {found.id}")
         return found, None, node, _accelerator(node, catalog), node.accelerators, 1
     assert option.offer is not None, "the model lets exactly one of site, offer and run through"
@@ -162,7 +168,7 @@ def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | 
     rows = prices_of(option.offer, catalog)
     regions = sorted({row.region for row in rows})
     if option.region is not None and rows and option.region not in regions and regions != [ANY_REGION]:
-        if option.usd_per_hour is not None:
+        if option.usd_per_hour is not None or option.local_per_hour is not None:
             return None
         raise NotFoundError(
             f"price of {option.offer} in region", option.region, regions, where=f"{where}.region",
@@ -209,4 +215,6 @@ def _id(option: PlanOption, node: Node, price: Price | None, nodes: int, per_nod
         parts.append(f"{nodes}n")
     if option.strategy is not None:
         parts.append(strategy.value)
+    if option.power_cap_w is not None:
+        parts.append(f"cap{option.power_cap_w:g}w")
     return ":".join(parts)

@@ -1,4 +1,4 @@
-"""Where a machine comes from: a cloud offer with a price, or a site that is owned."""
+"""What a cloud asks for a machine: one price, with its terms, source and date."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
-from planner.model.quantity import Quantity, Unit
 
 
 class PriceKind(StrEnum):
@@ -148,28 +147,3 @@ class Price(Frozen):
     def is_stale(self, today: date) -> bool:
         """Say whether the price is older than its kind allows."""
         return self.age_days(today) > self.stale_days
-
-
-class Site(Frozen):
-    """An owned machine: `catalogs/sites/*.yaml`, or the user's own in the workspace."""
-
-    schema_version: Literal[1]
-    id: Id
-    name: Text
-    node: Id
-    nodes: Count = 1
-    """How many such nodes stand there."""
-    power: Quantity | None = None
-    """What one node draws while it trains, where somebody knows; otherwise taken from the rated power."""
-    electricity: Quantity | None = None
-    pue: Quantity | None = None
-    source: Text
-    as_of: date
-
-    @model_validator(mode="after")
-    def _units(self) -> Self:
-        for name, unit in (("power", Unit.KW), ("electricity", Unit.USD_PER_KWH), ("pue", Unit.RATIO)):
-            quantity: Quantity | None = getattr(self, name)
-            if quantity is not None and quantity.unit is not unit:
-                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
-        return self
