@@ -6,10 +6,8 @@ import math
 from datetime import date, timedelta
 
 from planner.estimate.bill import Billed, Work, owned_bill, rented_bill
-from planner.estimate.bill_lines import USD
 from planner.estimate.border import computed, interval
 from planner.estimate.option import EstimatedOption
-from planner.estimate.owned_money import LINE_OF
 from planner.model.answer import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan import CampaignLimits, Owning
@@ -98,15 +96,15 @@ def _billed(estimated: EstimatedOption, work: Work, owning: Owning | None) -> Bi
     training = estimated.option.training_hours
     if estimated.rates is not None:
         return rented_bill(training, estimated.rates, work) if training is not None else None
-    one = estimated.option.usd_total if owning is Owning.FULL else estimated.option.usd_marginal
-    if owning is None or one is None:
+    option = estimated.option
+    if owning is None or (owning is Owning.FULL and option.usd_total is None):
         return None
     return owned_bill(
-        one,
+        option.usd_marginal,
         trainings=work.trainings,
         currency=estimated.currency,
-        paid_in=estimated.tariff_currency if owning is Owning.MARGINAL else USD,
-        what=LINE_OF[owning],
+        paid_in=estimated.tariff_currency,
+        full=option.usd_total if owning is Owning.FULL else None,
     )
 
 
