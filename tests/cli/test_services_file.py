@@ -46,6 +46,7 @@ def test_an_own_rate_comes_first(planner, changed, services):
         ),
         pytest.param("aws,egress,0.09,USD/GB,,,0,,x,20.11.2026,", ["as_of", "20.11.2026"], id="a date of another form"),
         pytest.param("aws,egres,0.09,USD/GB,,,0,,x,2026-11-20,", ["service", "'egres'"], id="a service misspelt"),
+        pytest.param("aws,egress,0.09,USD/GB,0,0.2,0,,x,2026-11-20,", ["low_usd", "greater than 0"], id="free at best"),
         pytest.param("aws,egress,0.09", ["more or fewer cells"], id="too few cells"),
     ],
 )
