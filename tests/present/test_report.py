@@ -116,7 +116,7 @@ def test_an_unknown_headline_says_so() -> None:
     assert headline(None) == "not known"
 
 
-@pytest.mark.parametrize("write", [as_markdown, lambda document: as_html(document, SVG), as_csv])
+@pytest.mark.parametrize("write", [as_markdown, lambda document: as_html(document, SVG)])
 def test_a_stale_price_is_marked_where_it_ranks(comparison, write):
     rented = next(option for option in comparison.options if option.usd_per_hour is not None)
     others = [option for option in comparison.options if option is not rented]
