@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from planner.model.price_answer import PriceRow, PriceSpan, SourceReport
 from planner.present.table import NOT_KNOWN, Row
 
-
 WORDY = ("source", "note", "range", "to be had")
 """Columns that a terminal has no room for."""
 
