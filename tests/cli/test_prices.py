@@ -310,6 +310,14 @@ class TestPriceBook:
         assert "price_book.yaml: there is no price book" in answer.err
 
 
+@pytest.mark.parametrize(("days_left", "usd_per_hour"), [(0, 20), (-1, 55.04)], ids=["its last day", "over"])
+def test_an_offer_that_has_run_out_is_not_used(planner, plan, home, days_left, usd_per_hour):
+    row = ROW.format(usd=20, day=date(2026, 11, 1)).strip() + f",{date.today() + timedelta(days=days_left)}\n"
+    (home / "prices" / "ours.csv").write_text(HEADER.strip() + ",valid_until\n" + row)
+    answer = planner("estimate", plan, "--json").option("aws/p5.48xlarge:us-east-1:on_demand")
+    assert answer["usd_per_hour"]["value"] == usd_per_hour
+
+
 def test_a_stale_price_is_marked_where_it_ranks(planner, plan, home):
     (home / "prices" / "ours.csv").write_text(HEADER + ROW.format(usd=20, day=date(2026, 1, 1)))
     answer = planner("compare", plan, "--json").option("aws/p5.48xlarge:us-east-1:on_demand")
