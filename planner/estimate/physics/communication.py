@@ -1,0 +1,121 @@
+"""Time on the wires: links, collectives, and the traffic of each way to spread a training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.estimate.physics.compute import US, layer_matrices, micro_tokens, stored_matrices
+from planner.estimate.physics.configs import Configs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.estimate.physics.configs import Array
+
+
+def inside_rate(c: Configs, p: Mapping[str, float]) -> Array:
+    """Bytes/s that a collective reaches per accelerator inside a domain.
+
+    Without peer-to-peer every byte crosses the host's bus, which its accelerators share: rate = bus / sharers, and
+    never more than the card's own PCIe.
+    """
+    import numpy as np
+
+    own = c.intra * np.where(c.pcie > 0, p["pcie"], p["nvlink"])
+    host = p["host_bus_gb"] * 1e9 / np.maximum(c.bus_sharers, 1.0)
+    return np.where(c.through_host > 0, 1 / (1 / own**4 + 1 / host**4) ** 0.25, own)
+
+
+def rate_over(c: Configs, p: Mapping[str, float], devices: Array, stride: Array) -> Array:
+    """Bytes/s of a ring over `devices` that stand `stride` apart: the slowest link that it crosses."""
+    import numpy as np
+
+    inside = inside_rate(c, p)
+    between = np.minimum(c.inter * p["network"], inside)
+    return np.where(devices * stride > c.nvlink_domain, between, inside)
+
+
+def ring_seconds(c: Configs, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array) -> Array:
+    """Time of one all-gather or reduce-scatter of `size` bytes: (n - 1)/n x size / rate, and a message's latency.
+
+    Source: Thakur et al. 2005, ring algorithms; an all-reduce is two of them.
+    """
+    import numpy as np
+
+    bytes_time = (1 - 1 / devices) * size / rate_over(c, p, devices, stride)
+    latency = p["message_us"] * US * np.log2(devices)
+    return bytes_time + latency
+
+
+def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per layer and micro-batch: four all-reduces of the hidden state, two forward and two backward.
+
+    Recomputation repeats the forward ones. Source: Shoeybi et al. 2019, section 3.
+    """
+    size = micro_tokens(c) * c.hidden * c.number_bytes
+    one = 2 * ring_seconds(c, p, size=size, devices=c.tp, stride=c.tp * 0 + 1)
+    return (c.tp > 1) * one * (4 + 2 * c.recompute)
+
+
+def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per layer and micro-batch: tokens go to their experts and back, forward and backward; four all-to-alls."""
+    size = micro_tokens(c) * c.hidden * c.number_bytes * c.active_experts
+    one = ring_seconds(c, p, size=size, devices=c.ep, stride=c.tp)
+    return (c.ep > 1) * one * (4 + 2 * c.recompute)
+
+
+def context_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per layer and micro-batch: keys and values travel once round the ring, three times with the backward pass."""
+    size = micro_tokens(c) * c.cp * 2 * c.kv_dim / c.tp * c.number_bytes
+    return (c.cp > 1) * 3 * ring_seconds(c, p, size=size, devices=c.cp, stride=c.tp)
+
+
+def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per micro-batch: the hidden state to the next stage and its gradient back, once per virtual stage."""
+    size = micro_tokens(c) * c.hidden * c.number_bytes / c.tp
+    rate = rate_over(c, p, c.pp, c.tp * c.dp)
+    return (c.pp > 1) * 2 * c.chunks * (size / rate + p["message_us"] * US)
+
+
+def held_parameters(c: Configs) -> Array:
+    """Parameters whose states one model replica's device answers for: its share of stages, slices and experts."""
+    expert = (stored_matrices(c) - (2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim)) * c.layers * (c.experts > 1)
+    return ((c.parameters - expert) + expert / c.ep) / c.tp / c.pp
+
+
+def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per micro-batch, where weights are sharded: two all-gathers and a reduce-scatter of gradients.
+
+    Frozen weights need no gradients; at 4 bits they travel at a quarter. Source: Rajbhandari et al. 2020, section 7.
+    """
+    import numpy as np
+
+    weights = held_parameters(c) * np.where(c.quantized > 0, 0.5, 2.0)
+    devices = c.dp * c.cp
+    gather = ring_seconds(c, p, size=weights, devices=devices, stride=c.tp)
+    reduce = ring_seconds(c, p, size=held_parameters(c) * 2.0, devices=devices, stride=c.tp) * (1 - c.adapters)
+    messages = 3 * c.layers / c.pp * p["message_us"] * US * np.log2(devices)
+    return (c.zero >= 3) * (devices > 1) * (2 * gather + reduce + messages)
+
+
+def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per step, where every device keeps its weights: an all-reduce of gradients (or scatter, and gather of weights)."""
+    import numpy as np
+
+    devices = c.dp * c.cp
+    trained = held_parameters(c) * np.where(c.adapters > 0, 0.01, 1.0)
+    size = trained * np.where(c.zero >= 1, 2.0, c.gradient_bytes)
+    return (c.zero < 3) * (devices > 1) * 2 * ring_seconds(c, p, size=size, devices=devices, stride=c.tp)
+
+
+__all__ = [
+    "context_seconds",
+    "expert_seconds",
+    "gradient_seconds",
+    "held_parameters",
+    "inside_rate",
+    "layer_matrices",
+    "pipeline_seconds",
+    "sharded_seconds",
+    "tensor_seconds",
+]

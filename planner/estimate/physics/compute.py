@@ -1,0 +1,106 @@
+"""Time on one device: products, attention, element-wise passes, logits, launches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.estimate.physics.configs import GENERATIONS, Configs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.estimate.physics.configs import Array
+
+BACKWARD = 2.0
+"""The backward pass of a product against its forward pass: one product for each of its two inputs."""
+US = 1e-6
+
+
+def layer_matrices(c: Configs) -> Array:
+    """Weights of one layer that one token meets: query, key, value, output, and the MLP of the active experts."""
+    return 2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.active_experts
+
+
+def stored_matrices(c: Configs) -> Array:
+    """Weights of one layer, all experts counted."""
+    return 2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.experts
+
+
+def passes(c: Configs) -> Array:
+    """Forward passes that one training pass is worth in products: 1 + recomputed + backward.
+
+    Adapters leave out the products for the gradients of frozen weights.
+    """
+    return 1 + c.recompute + BACKWARD - c.adapters
+
+
+def micro_tokens(c: Configs) -> Array:
+    """Tokens of one micro-batch on one device: context parallelism divides them."""
+    return c.micro_batch * c.seq_len / c.cp
+
+
+def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
+    """Share of the peak that large products reach, by generation and number format."""
+    import numpy as np
+
+    table = np.array([p[f"gemm_{name}"] for name in GENERATIONS])
+    formats = np.array([1.0, p["gemm_8bit"], p["gemm_4bit"]])
+    share = table[c.generation.astype(int)] * formats[c.format_step.astype(int)]
+    return share * np.where(c.vector_rate > 0, p["gemm_vector"], 1.0)
+
+
+def layer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Device time of one layer, forward and backward, for one micro-batch.
+
+    products (FLOPs / reached peak + bytes / bandwidth) + attention + element-wise bytes / bandwidth + expansion of
+    4-bit weights + idle time between kernels. Sums and not maxima: kernels follow one another.
+    """
+    tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
+    weights = layer_matrices(c) / c.tp
+    local = (stored_matrices(c) - layer_matrices(c)) / c.tp / c.ep + weights
+    number = c.number_bytes
+    products = 2 * tokens * weights / (c.peak * gemm_share(c, p))
+    mlp_width = c.ffn_hidden * c.active_experts * c.mlp_matrices / c.tp
+    widths = (c.q_dim * 2 + c.kv_dim * 2) / c.tp + (3 + c.mlp_matrices * c.active_experts) * c.hidden + mlp_width
+    traffic = number * (tokens * widths + local) * p["gemm_bytes"] / reached
+    expansion = c.quantized * local * p["expand"] / reached
+    fused = 1 - c.fused * (1 - p["elementwise_fused"])
+    gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
+    stream = (0.6 * c.hidden + 0.1 * gated) * number * p["elementwise"]
+    extras = 1 + c.adapters * p["adapters"] + (c.experts > 1) * p["routing"]
+    elementwise = tokens * stream * fused * extras / reached * (1 + 0.33 * c.recompute)
+    return (
+        (products + traffic + expansion) * passes(c)
+        + _attention_seconds(c, p)
+        + elementwise
+        + p["tail_us"] * US * fused * (1 + 0.33 * c.recompute)
+    )
+
+
+def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Time of scores and their weighted sum: 4 x T x width FLOPs a token, half of that where a kernel skips the upper half.
+
+    Written out, the matrix itself costs passes over memory: heads x T numbers a token.
+    """
+    tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
+    flops = 4 * tokens * c.seq_len * c.q_dim / c.tp
+    share = gemm_share(c, p)
+    kernel = flops * (1 - 0.5 * c.causal) / (c.peak16 * p["attention"]) * (3.5 + c.recompute)
+    written = flops / (c.peak16 * share) * (3 + c.recompute)
+    written = written + tokens * c.heads / c.tp * c.seq_len * c.number_bytes * p["softmax"] * (1 + 0.3 * c.recompute) / reached
+    return c.flash * kernel + (1 - c.flash) * written
+
+
+def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Device time of logits and loss for one micro-batch: a product at 16 bit, and passes over the logits."""
+    tokens, reached = micro_tokens(c) * c.head_share, c.hbm * p["hbm"]
+    products = 2 * tokens * c.vocab * c.hidden / c.tp / (c.peak16 * gemm_share(c, p)) * (3 - c.adapters)
+    fused = 1 - 0.7 * c.fused
+    return products + tokens * c.vocab / c.tp * p["logits"] * fused / reached
+
+
+def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Time that the host needs to launch one layer's kernels, forward and backward."""
+    fused = 1 - c.fused * (1 - p["host_fused"])
+    adapters = 1 + c.adapters * (p["host_adapters"] - 1)
+    return p["host_us"] * US * fused * adapters * (1 + 0.33 * c.recompute)

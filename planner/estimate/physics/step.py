@@ -1,0 +1,78 @@
+"""Seconds of one optimizer step, from its parts; every part is a sum or a smooth maximum, so more work never helps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.estimate.physics import communication as wires
+from planner.estimate.physics import compute
+from planner.estimate.physics.configs import Configs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.estimate.physics.configs import Array
+
+
+def smooth_maximum(one: Array, other: Array, exponent: float) -> Array:
+    """(a^k + b^k)^(1/k): the sum at k = 1, the larger one as k grows; rises with both."""
+    import numpy as np
+
+    top = np.maximum(np.maximum(one, other), 1e-30)
+    return top * ((one / top) ** exponent + (other / top) ** exponent) ** (1 / exponent)
+
+
+def step_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
+    """Seconds of each part of one step, in the order in which they add up.
+
+    compute: micro-batches x the slower of device and host, over the layers of one stage
+    split: tensor, expert and context parallel traffic, which nothing hides
+    sharding: what gathering weights adds to a micro-batch
+    bubble: (stages - 1) / virtual stages more micro-batches
+    gradients: what the backward pass of the last micro-batch does not hide
+    optimizer: reading and writing states, sharded as ZeRO says, or through the CPU
+    waiting: the slowest of many
+    """
+    import numpy as np
+
+    stage = c.layers / c.pp
+    layer = compute.layer_seconds(c, p)
+    head = compute.head_seconds(c, p) * 0.5 * (1 + 1 / c.pp)
+    host = compute.host_seconds(c, p) * stage
+    device = layer * stage + head
+    busy = smooth_maximum(device, host, 4.0)
+    split = (
+        wires.tensor_seconds(c, p) + wires.expert_seconds(c, p) + wires.context_seconds(c, p)
+    ) * stage + wires.pipeline_seconds(c, p)
+    micro = smooth_maximum(busy + split, wires.sharded_seconds(c, p), p["overlap"])
+    gradients = wires.gradient_seconds(c, p)
+    hiding = p["hidden_share"] * busy
+    exposed = smooth_maximum(hiding, gradients, 3.0) - hiding
+    optimizer = _optimizer_seconds(c, p)
+    bubble = micro * (c.pp - 1) / c.chunks
+    total = c.micro_batches * micro + bubble + exposed + optimizer
+    waiting = total * p["jitter"] * np.log2(c.gpus)
+    return {
+        "compute": c.micro_batches * busy,
+        "split": c.micro_batches * split,
+        "sharding": c.micro_batches * (micro - busy - split),
+        "bubble": bubble,
+        "gradients": exposed,
+        "optimizer": optimizer,
+        "waiting": waiting,
+    }
+
+
+def step_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Seconds of one optimizer step: the sum of its parts."""
+    return sum(step_parts(c, p).values())  # type: ignore[return-value]
+
+
+def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    import numpy as np
+
+    trained = wires.held_parameters(c) * np.where(c.adapters > 0, 0.01, 1.0)
+    share = trained / np.where(c.zero >= 1, c.dp * c.cp, 1.0)
+    on_device = share * p["optimizer"] / (c.hbm * p["hbm"])
+    through_cpu = share * 16.0 / (p["offload_gb"] * 1e9)
+    return np.where(c.optimizer_offload > 0, through_cpu, on_device) + p["step_ms"] * 1e-3
