@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.estimate.physics.configs import Configs, from_rows
-from planner.estimate.physics.parameters import PARAMETERS
+from planner.estimate.physics.parameters import INDEX, PARAMETERS
 from planner.estimate.physics.step import step_seconds
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from planner.estimate.measured_config import Labels, Observation
     from planner.estimate.physics.configs import Array
 
 LEVELS = ("accelerator", "framework", "source")
-LEVEL_SPREAD = {"accelerator": 0.06, "framework": 0.12, "source": 0.12}
-"""Standard deviation of the logarithm of what one accelerator, framework or site adds to all of its step times."""
+LEVEL_SPREAD = {"accelerator": 0.06, "framework": 0.12, "source": 0.12, "host": 0.45}
+"""Standard deviation of the logarithm of what one accelerator, framework or site adds to all of its step times; and
+of a framework's time to launch a kernel (`host`)."""
 NOISE = 0.07
 """Of one measurement, after everything that the physics knows."""
 TAIL = 4.0
 """Degrees of freedom of the errors: Student's t, so that a wrong row pulls little."""
+SOURCE_POWER = -0.4
+"""A source of n rows weighs n^0.6 and not n: a large grid does not outvote the rest."""
 STEP = 1e-4
 """Of a logarithm, for derivatives."""
 
@@ -50,7 +51,7 @@ class Sample:
 
         chosen = np.flatnonzero(keep) if keep.dtype == bool else keep
         return Sample(
-            self.configs.at(chosen), tuple(self.labels[place] for place in chosen), self.log_seconds[chosen]
+            self.configs.at(chosen), tuple(self.labels[int(place)] for place in chosen), self.log_seconds[chosen]
         )
 
 
@@ -64,145 +65,139 @@ def sample(observations: Sequence[Observation]) -> Sample:
     return Sample(configs, tuple(observation.labels for observation in observations), np.log(seconds))
 
 
-def prior_constants() -> dict[str, float]:
-    """Return the constants before any evidence."""
-    return {parameter.name: parameter.prior for parameter in PARAMETERS}
+def prior_fit() -> Fit:
+    """Return the constants before any evidence, and no effects."""
+    return Fit({parameter.name: parameter.prior for parameter in PARAMETERS}, {level: {} for level in LEVEL_SPREAD})
 
 
-def fit(data: Sample, *, start: Fit | None = None, rounds: int = 25) -> Fit:
+def log_seconds(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> Array:
+    """Return the logarithm of the modelled step seconds, with the effects of known labels."""
+    import numpy as np
+
+    host = np.array([fitted.effects["host"].get(label.framework, 0.0) for label in labels])
+    added = [sum(fitted.effects[level].get(getattr(label, level), 0.0) for level in LEVELS) for label in labels]
+    launched = configs.replaced(host_scale=configs.host_scale * np.exp(host))
+    return np.log(step_seconds(launched, fitted.constants)) + np.array(added)
+
+
+def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
     """Find the most probable constants and effects.
 
-    minimise  sum_i w_i t((ln measured_i - ln modelled_i - effects_i) / noise)  +  sum ((ln constant - ln prior) / spread)^2
-              + sum (effect / spread of its level)^2
+    minimise  sum_i w_i t((ln measured_i - ln modelled_i - effects_i) / noise)
+              + sum ((ln constant - ln prior) / spread)^2 / 2  +  sum (effect / spread of its level)^2 / 2
 
-    by Gauss-Newton steps with damping; each source weighs with the square root of its number of rows, spread over them,
-    so that a large grid does not outvote the rest. Constants stay inside their bounds.
+    by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963), t as in Student's distribution. Constants stay
+    inside their bounds.
     """
-    import numpy as np
-
-    priors = np.log([parameter.prior for parameter in PARAMETERS])
-    spreads = np.array([parameter.spread for parameter in PARAMETERS])
-    low = np.log([parameter.low for parameter in PARAMETERS])
-    high = np.log([parameter.high for parameter in PARAMETERS])
-    if not len(data.labels):
-        return Fit(prior_constants(), {level: {} for level in LEVELS})
-    design, names = _design(data.labels)
-    level_spread = np.array([LEVEL_SPREAD[level] for level, _ in names])
-    weights = _source_weights(data.labels)
-    theta = priors.copy() if start is None else np.log([start.constants[p.name] for p in PARAMETERS])
-    effects = np.zeros(len(names))
-    if start is not None:
-        effects = np.array([start.effects.get(level, {}).get(name, 0.0) for level, name in names])
-    damping, model = 1e-3, _log_model(data.configs, theta)
-    loss = _loss(data, model + design @ effects, weights, theta, effects, priors, spreads, level_spread)
+    if not data.labels:
+        return prior_fit()
+    problem = _Problem(data)
+    state = problem.start(start or prior_fit())
+    loss, damping = problem.loss(state), 1e-3
     for _ in range(rounds):
-        residual = data.log_seconds - model - design @ effects
-        trust = weights * (TAIL + 1) / (TAIL + (residual / NOISE) ** 2)
-        jacobian = np.hstack([_jacobian(data.configs, theta, model), design])
-        scaled = jacobian * (trust / NOISE**2)[:, None]
-        curvature = jacobian.T @ scaled
-        gradient = scaled.T @ residual
-        pull = np.concatenate([(priors - theta) / spreads**2, -effects / level_spread**2])
-        stiffness = np.concatenate([1 / spreads**2, 1 / level_spread**2])
-        improved = False
-        for _ in range(8):
-            matrix = curvature + np.diag(stiffness + damping * np.diag(curvature))
-            move = np.linalg.solve(matrix, gradient + pull)
-            new_theta = np.clip(theta + np.clip(move[: len(theta)], -0.7, 0.7), low, high)
-            new_effects = effects + move[len(theta) :]
-            new_model = _log_model(data.configs, new_theta)
-            new_loss = _loss(
-                data, new_model + design @ new_effects, weights, new_theta, new_effects, priors, spreads, level_spread
-            )
+        moved, new_loss, damping = problem.improve(state, loss, damping)
+        if new_loss >= loss:
+            break
+        gained, state, loss = loss - new_loss, moved, new_loss
+        if gained < 1e-9 * abs(loss):
+            break
+    return problem.named(state)
+
+
+class _Problem:
+    """The least-squares problem of one sample; its state is one vector: constants, launch effects, effects."""
+
+    def __init__(self, data: Sample) -> None:
+        import numpy as np
+
+        self.data = data
+        self.constants = len(PARAMETERS)
+        self.frameworks = sorted({label.framework for label in data.labels})
+        self.names = sorted({(level, getattr(label, level)) for label in data.labels for level in LEVELS})
+        self.of_framework = np.zeros((len(data.labels), len(self.frameworks)))
+        self.design = np.zeros((len(data.labels), len(self.names)))
+        place = {name: column for column, name in enumerate(self.names)}
+        for row, label in enumerate(data.labels):
+            self.of_framework[row, self.frameworks.index(label.framework)] = 1.0
+            for level in LEVELS:
+                self.design[row, place[level, getattr(label, level)]] = 1.0
+        self.centre = np.concatenate(
+            [np.log([p.prior for p in PARAMETERS]), np.zeros(len(self.frameworks) + len(self.names))]
+        )
+        self.spread = np.array(
+            [p.spread for p in PARAMETERS]
+            + [LEVEL_SPREAD["host"]] * len(self.frameworks)
+            + [LEVEL_SPREAD[level] for level, _ in self.names]
+        )
+        self.low, self.high = np.log([p.low for p in PARAMETERS]), np.log([p.high for p in PARAMETERS])
+        counts: dict[str, int] = {}
+        for label in data.labels:
+            counts[label.source] = counts.get(label.source, 0) + 1
+        self.weights = np.array([counts[label.source] ** SOURCE_POWER for label in data.labels])
+
+    def start(self, found: Fit) -> Array:
+        import numpy as np
+
+        return np.array(
+            [math.log(found.constants[p.name]) for p in PARAMETERS]
+            + [found.effects["host"].get(name, 0.0) for name in self.frameworks]
+            + [found.effects[level].get(name, 0.0) for level, name in self.names]
+        )
+
+    def physics(self, state: Array) -> Array:
+        """Log seconds of the physics alone."""
+        import numpy as np
+
+        values = {p.name: float(v) for p, v in zip(PARAMETERS, np.exp(state[: self.constants]), strict=True)}
+        host = self.of_framework @ state[self.constants : self.constants + len(self.frameworks)]
+        configs = self.data.configs.replaced(host_scale=np.exp(host))
+        return np.log(step_seconds(configs, values))
+
+    def residual(self, state: Array) -> Array:
+        return self.data.log_seconds - self.physics(state) - self.design @ state[self.constants + len(self.frameworks) :]
+
+    def loss(self, state: Array) -> float:
+        import numpy as np
+
+        errors = self.weights * (TAIL + 1) / 2 * np.log1p((self.residual(state) / NOISE) ** 2 / TAIL)
+        return float(errors.sum() + 0.5 * (((state - self.centre) / self.spread) ** 2).sum())
+
+    def improve(self, state: Array, loss: float, damping: float) -> tuple[Array, float, float]:
+        """Take one step; the damping grows until the loss falls."""
+        import numpy as np
+
+        residual = self.residual(state)
+        trust = self.weights * (TAIL + 1) / (TAIL + (residual / NOISE) ** 2) / NOISE**2
+        jacobian = self._jacobian(state)
+        curvature = jacobian.T @ (jacobian * trust[:, None])
+        pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
+        for _ in range(10):
+            matrix = curvature + np.diag(1 / self.spread**2 + damping * np.diag(curvature))
+            moved = state + np.clip(np.linalg.solve(matrix, pull), -0.7, 0.7)
+            moved[: self.constants] = np.clip(moved[: self.constants], self.low, self.high)
+            new_loss = self.loss(moved)
             if new_loss < loss:
-                improved = True
-                break
+                return moved, new_loss, damping / 4
             damping *= 6
-        if not improved:
-            break
-        gained, damping = loss - new_loss, damping / 4
-        theta, effects, model, loss = new_theta, new_effects, new_model, new_loss
-        if gained < 1e-7 * abs(loss):
-            break
-    found: dict[str, dict[str, float]] = {level: {} for level in LEVELS}
-    for (level, name), effect in zip(names, effects, strict=True):
-        found[level][name] = float(effect)
-    return Fit({p.name: float(math.exp(v)) for p, v in zip(PARAMETERS, theta, strict=True)}, found)
+        return state, loss, damping
 
+    def _jacobian(self, state: Array) -> Array:
+        import numpy as np
 
-def log_effects(fitted: Fit, labels: Sequence[Labels]) -> Array:
-    """Return the sum of the effects of each measurement's labels."""
-    import numpy as np
+        base = self.physics(state)
+        columns = []
+        for place in range(self.constants):
+            moved = state.copy()
+            moved[place] += STEP
+            columns.append((self.physics(moved) - base) / STEP)
+        launches = columns[INDEX["host_us"]][:, None] * self.of_framework
+        return np.hstack([np.stack(columns, axis=1), launches, self.design])
 
-    return np.array(
-        [sum(fitted.effects[level].get(getattr(label, level), 0.0) for level in LEVELS) for label in labels]
-    )
-
-
-def log_seconds(fitted: Fit, configs: Configs) -> Array:
-    """Return the logarithm of the modelled step seconds, without effects."""
-    import numpy as np
-
-    return np.log(step_seconds(configs, fitted.constants))
-
-
-def _log_model(configs: Configs, theta: Array) -> Array:
-    import numpy as np
-
-    values = {p.name: float(v) for p, v in zip(PARAMETERS, np.exp(theta), strict=True)}
-    return np.log(step_seconds(configs, values))
-
-
-def _jacobian(configs: Configs, theta: Array, model: Array) -> Array:
-    import numpy as np
-
-    columns = []
-    for place in range(len(theta)):
-        moved = theta.copy()
-        moved[place] += STEP
-        columns.append((_log_model(configs, moved) - model) / STEP)
-    return np.stack(columns, axis=1)
-
-
-def _design(labels: Sequence[Labels]) -> tuple[Array, list[tuple[str, str]]]:
-    import numpy as np
-
-    names = sorted({(level, getattr(label, level)) for label in labels for level in LEVELS})
-    place = {name: column for column, name in enumerate(names)}
-    design = np.zeros((len(labels), len(names)))
-    for row, label in enumerate(labels):
-        for level in LEVELS:
-            design[row, place[level, getattr(label, level)]] = 1.0
-    return design, names
-
-
-def _source_weights(labels: Sequence[Labels]) -> Array:
-    import numpy as np
-
-    counts: dict[str, int] = {}
-    for label in labels:
-        counts[label.source] = counts.get(label.source, 0) + 1
-    return np.array([counts[label.source] ** -0.4 for label in labels])
-
-
-def _loss(
-    data: Sample,
-    model: Array,
-    weights: Array,
-    theta: Array,
-    effects: Array,
-    priors: Array,
-    spreads: Array,
-    level_spread: Array,
-) -> float:
-    import numpy as np
-
-    residual = (data.log_seconds - model) / NOISE
-    fit_loss = (weights * (TAIL + 1) / 2 * np.log1p(residual**2 / TAIL)).sum()
-    return float(
-        fit_loss + 0.5 * (((theta - priors) / spreads) ** 2).sum() + 0.5 * ((effects / level_spread) ** 2).sum()
-    )
-
-
-__all__ = ["Fit", "Sample", "fit", "log_effects", "log_seconds", "prior_constants", "sample"]
-_ = (Callable, Mapping)
+    def named(self, state: Array) -> Fit:
+        effects: dict[str, dict[str, float]] = {level: {} for level in LEVEL_SPREAD}
+        for name, value in zip(self.frameworks, state[self.constants :], strict=False):
+            effects["host"][name] = float(value)
+        for (level, name), value in zip(self.names, state[self.constants + len(self.frameworks) :], strict=True):
+            effects[level][name] = float(value)
+        constants = {p.name: math.exp(v) for p, v in zip(PARAMETERS, state, strict=False)}
+        return Fit(constants, effects)

@@ -251,7 +251,9 @@ def _training(row: Measurement, number_format: str) -> dict[str, float]:
         "adapters": float(adapters),
         "quantized": float(quantized),
         "recompute": recomputed,
+        "host_scale": 1.0,
         "flash": flash,
+        "native": float(any(part in said + attention for part in ("transformerengine", "cudnn", "fa3", "fa4"))),
         "fused": fused_share(said + " " + row.framework.casefold()),
         "gradient_bytes": 4.0 if amp else 2.0,
         "zero": float(_zero(row)),
@@ -307,7 +309,9 @@ def _spread(row: Measurement) -> dict[str, float]:
     if splits > row.num_gpus or row.num_gpus % splits:
         tp = pp = cp = splits = 1.0
     dp = row.num_gpus / splits
-    return {"dp": dp, "tp": tp, "pp": pp, "cp": cp, "ep": min(ep, row.num_gpus / pp), "chunks": float(row.vpp or 1)}
+    hybrid = "hsdp" in f"{row.parallelism} {row.zero}".casefold()
+    shards = min(dp, float(row.gpus_per_node or 8)) if hybrid else dp * cp
+    return {"shards": shards, "dp": dp, "tp": tp, "pp": pp, "cp": cp, "ep": min(ep, row.num_gpus / pp), "chunks": float(row.vpp or 1)}
 
 
 def _machine(row: Measurement, accelerator: Accelerator) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from planner.estimate.physics.compute import US, layer_matrices, micro_tokens, stored_matrices
+from planner.estimate.physics.compute import US, micro_tokens, stored_matrices
 from planner.estimate.physics.configs import Configs
 
 if TYPE_CHECKING:
@@ -27,11 +27,15 @@ def inside_rate(c: Configs, p: Mapping[str, float]) -> Array:
 
 
 def rate_over(c: Configs, p: Mapping[str, float], devices: Array, stride: Array) -> Array:
-    """Bytes/s of a ring over `devices` that stand `stride` apart: the slowest link that it crosses."""
+    """Bytes/s of a ring over `devices` that stand `stride` apart: the slowest link that it crosses.
+
+    A ring enters and leaves each domain once, so all its members there lend it their share of the network.
+    """
     import numpy as np
 
     inside = inside_rate(c, p)
-    between = np.minimum(c.inter * p["network"], inside)
+    members = np.maximum(1.0, np.minimum(devices, c.nvlink_domain / stride))
+    between = np.minimum(c.inter * members * p["network"], inside)
     return np.where(devices * stride > c.nvlink_domain, between, inside)
 
 
@@ -58,9 +62,18 @@ def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 
 def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
-    """Per layer and micro-batch: tokens go to their experts and back, forward and backward; four all-to-alls."""
-    size = micro_tokens(c) * c.hidden * c.number_bytes * c.active_experts
-    one = ring_seconds(c, p, size=size, devices=c.ep, stride=c.tp)
+    """Per layer and micro-batch: tokens go to their experts and back, forward and backward; four all-to-alls.
+
+    A token crosses to another domain once, however many of its experts stand there.
+    """
+    import numpy as np
+
+    token = micro_tokens(c) * c.hidden * c.number_bytes
+    domains = np.maximum(1.0, c.ep * c.tp / c.nvlink_domain)
+    crossing = np.minimum(c.active_experts * (1 - 1 / domains), domains - 1)
+    inside = (c.active_experts * (1 - 1 / c.ep)) / inside_rate(c, p)
+    between = crossing / np.minimum(c.inter * p["network"], inside_rate(c, p))
+    one = token * (inside + between) + p["message_us"] * US * np.log2(c.ep)
     return (c.ep > 1) * one * (4 + 2 * c.recompute)
 
 
@@ -72,8 +85,10 @@ def context_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per micro-batch: the hidden state to the next stage and its gradient back, once per virtual stage."""
+    import numpy as np
+
     size = micro_tokens(c) * c.hidden * c.number_bytes / c.tp
-    rate = rate_over(c, p, c.pp, c.tp * c.dp)
+    rate = np.where(c.pp * c.tp * c.dp > c.nvlink_domain, c.inter * p["network"], inside_rate(c, p))
     return (c.pp > 1) * 2 * c.chunks * (size / rate + p["message_us"] * US)
 
 
@@ -91,7 +106,7 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
     weights = held_parameters(c) * np.where(c.quantized > 0, 0.5, 2.0)
-    devices = c.dp * c.cp
+    devices = c.shards
     gather = ring_seconds(c, p, size=weights, devices=devices, stride=c.tp)
     reduce = ring_seconds(c, p, size=held_parameters(c) * 2.0, devices=devices, stride=c.tp) * (1 - c.adapters)
     messages = 3 * c.layers / c.pp * p["message_us"] * US * np.log2(devices)
@@ -99,23 +114,15 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 
 def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
-    """Per step, where every device keeps its weights: an all-reduce of gradients (or scatter, and gather of weights)."""
+    """Per step, what each replica must agree on: an all-reduce of gradients (or scatter, and gather of weights).
+
+    Where weights are sharded over a part of the devices only, the shards' gradients are reduced between the parts.
+    """
     import numpy as np
 
-    devices = c.dp * c.cp
+    devices = np.where(c.zero >= 3, c.dp * c.cp / c.shards, c.dp * c.cp)
+    stride = np.where(c.zero >= 3, c.tp * c.shards, c.tp)
     trained = held_parameters(c) * np.where(c.adapters > 0, 0.01, 1.0)
-    size = trained * np.where(c.zero >= 1, 2.0, c.gradient_bytes)
-    return (c.zero < 3) * (devices > 1) * 2 * ring_seconds(c, p, size=size, devices=devices, stride=c.tp)
+    size = trained * np.where(c.zero >= 1, 2.0, c.gradient_bytes) / np.where(c.zero >= 3, c.shards, 1.0)
+    return (devices > 1) * 2 * ring_seconds(c, p, size=size, devices=devices, stride=stride)
 
-
-__all__ = [
-    "context_seconds",
-    "expert_seconds",
-    "gradient_seconds",
-    "held_parameters",
-    "inside_rate",
-    "layer_matrices",
-    "pipeline_seconds",
-    "sharded_seconds",
-    "tensor_seconds",
-]

@@ -82,10 +82,14 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     Written out, the matrix itself costs passes over memory: heads x T numbers a token.
     """
+    import numpy as np
+
     tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
     flops = 4 * tokens * c.seq_len * c.q_dim / c.tp
     share = gemm_share(c, p)
-    kernel = flops * (1 - 0.5 * c.causal) / (c.peak16 * p["attention"]) * (3.5 + c.recompute)
+    newer = (c.generation == GENERATIONS.index("hopper")) | (c.generation == GENERATIONS.index("blackwell"))
+    reached_share = np.where(newer, p["attention_newer"] * (1 + c.native * (p["attention_native"] - 1)), p["attention"])
+    kernel = flops * (1 - 0.5 * c.causal) / (c.peak16 * reached_share) * (3.5 + c.recompute)
     written = flops / (c.peak16 * share) * (3 + c.recompute)
     written = written + tokens * c.heads / c.tp * c.seq_len * c.number_bytes * p["softmax"] * (1 + 0.3 * c.recompute) / reached
     return c.flash * kernel + (1 - c.flash) * written
@@ -103,4 +107,5 @@ def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time that the host needs to launch one layer's kernels, forward and backward."""
     fused = 1 - c.fused * (1 - p["host_fused"])
     adapters = 1 + c.adapters * (p["host_adapters"] - 1)
-    return p["host_us"] * US * fused * adapters * (1 + 0.33 * c.recompute)
+    sharded = 1 + (c.zero >= 3) * (p["host_sharded"] - 1)
+    return p["host_us"] * c.host_scale * US * fused * adapters * sharded * (1 + 0.33 * c.recompute)

@@ -53,6 +53,8 @@ class Configs:
     """Share of the forward pass that is computed twice."""
     flash: Array
     """1: a kernel that never writes the attention matrix."""
+    native: Array
+    """1: an attention kernel written for this generation (FlashAttention 3, cuDNN), not for the one before."""
     fused: Array
     """0: one kernel per operator, 1: compiled or fused by hand."""
     number_bytes: Array
@@ -61,6 +63,8 @@ class Configs:
     """Of a gradient on the wire."""
     zero: Array
     """0 plain data parallelism, 1 and 2 as in ZeRO, 3 also for fully sharded data parallelism."""
+    shards: Array
+    """Devices over which weights are sharded: all replicas, or those of one node (hybrid sharding)."""
     optimizer_offload: Array
     # The accelerator
     peak: Array
@@ -88,6 +92,8 @@ class Configs:
     """1: the link inside is PCIe."""
     inter: Array
     """Bytes/s per accelerator and direction, between domains."""
+    host_scale: Array
+    """Host time per kernel launched, against the usual: frameworks and processors differ."""
     # How it is spread
     dp: Array
     tp: Array

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
     from planner.estimate.physics.configs import Array
 
+OTHER_LAYERS = 2.0
+"""Host work of a micro-batch besides its layers, in layers: embedding, head, loss, the loop itself."""
+HOST_SHARPNESS = 6.0
+"""Launches run ahead of the device, so the slower of the two shows almost alone."""
+HIDING_SHARPNESS = 3.0
+
 
 def smooth_maximum(one: Array, other: Array, exponent: float) -> Array:
     """(a^k + b^k)^(1/k): the sum at k = 1, the larger one as k grows; rises with both."""
@@ -38,16 +44,16 @@ def step_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     stage = c.layers / c.pp
     layer = compute.layer_seconds(c, p)
     head = compute.head_seconds(c, p) * 0.5 * (1 + 1 / c.pp)
-    host = compute.host_seconds(c, p) * stage
+    host = compute.host_seconds(c, p) * (stage + OTHER_LAYERS)
     device = layer * stage + head
-    busy = smooth_maximum(device, host, 4.0)
+    busy = smooth_maximum(device, host, HOST_SHARPNESS)
     split = (
         wires.tensor_seconds(c, p) + wires.expert_seconds(c, p) + wires.context_seconds(c, p)
     ) * stage + wires.pipeline_seconds(c, p)
     micro = smooth_maximum(busy + split, wires.sharded_seconds(c, p), p["overlap"])
     gradients = wires.gradient_seconds(c, p)
     hiding = p["hidden_share"] * busy
-    exposed = smooth_maximum(hiding, gradients, 3.0) - hiding
+    exposed = smooth_maximum(hiding, gradients, HIDING_SHARPNESS) - hiding
     optimizer = _optimizer_seconds(c, p)
     bubble = micro * (c.pp - 1) / c.chunks
     total = c.micro_batches * micro + bubble + exposed + optimizer
