@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
+from planner.model.calibration import Calibration
 from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price, Site
 from planner.model.quantity import Quantity
@@ -36,6 +37,8 @@ class Catalog(Frozen):
     bundled_runs: frozenset[str]
     """Ids of the runs that ship with the planner; the others are the user's."""
     defaults: Defaults
+    calibration: Calibration | None = None
+    """What published measurements taught the estimator; None leaves it to ratios of the user's runs."""
 
     def find_run(self, run_id: str, *, where: str = "") -> RunRecord:
         """Return a run by its id; raise with the nearest ids where there is none."""

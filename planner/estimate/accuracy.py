@@ -1,0 +1,159 @@
+"""Predicts measurements that the estimator did not see, and scores them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from planner.estimate.anchors import choose_anchors
+from planner.estimate.calibrate import fit, sample
+from planner.estimate.estimator import estimate_many
+from planner.estimate.expected_error import count_evidence
+from planner.estimate.hold_out import KEYS, OWN_FOLD_ROWS, ROUNDS, SMALL_FOLDS, TEST_GPUS, TRAIN_GPUS, gpus_of, judge
+from planner.estimate.hold_out import folds as folds_of
+from planner.estimate.learn import learn
+from planner.estimate.ranges import spreads
+from planner.model.calibration import Calibration
+
+if TYPE_CHECKING:
+    from planner.estimate.measured_config import Observation
+    from planner.estimate.physics.configs import Array
+
+LEAVE_OUT = ("source", "family", "model", "scale", "precision")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One measurement beside its prediction, in tokens/s per accelerator."""
+
+    observation: Observation
+    predicted: float
+    low_80: float
+    high_80: float
+    low_90: float
+    high_90: float
+    group: str
+    taught: tuple[int, ...]
+    """Places of the evidence that taught this prediction: its fold's."""
+
+    @property
+    def error(self) -> float:
+        """Relative error of the prediction."""
+        return self.predicted / self.observation.tokens_per_s_per_gpu - 1
+
+
+def same_measurement(one: Observation) -> set[tuple[object, ...]]:
+    """Return keys that duplicates and replicates of a measurement share with it."""
+    config = tuple(sorted(one.config.items()))
+    rate = f"{one.tokens_per_s_per_gpu:.3g}"
+    shape = (one.labels.accelerator, config, rate)
+    return {
+        ("replicate", one.labels.source, one.labels.workload, one.labels.accelerator, config),
+        ("duplicate", *shape),
+        ("row", one.id, one.labels.source),
+    }
+
+
+def without(evidence: Sequence[Observation], asked: Sequence[Observation]) -> list[Observation]:
+    """Return the evidence that is neither among the rows asked nor a duplicate or replicate of one."""
+    taken = {key for one in asked for key in same_measurement(one)}
+    return [one for one in evidence if not same_measurement(one) & taken]
+
+
+def predict_rows(
+    asked: Sequence[Observation],
+    evidence: Sequence[Observation],
+    shipped: Calibration,
+    *,
+    anchors: int,
+    leave_out: str | None,
+    today: date,
+) -> list[Scored]:
+    """Predict rows.
+
+    Without `leave_out`, no row of `asked` teaches. With it, a row is predicted by evidence and by the other rows, save
+    those of its own source (family, model, precision); of scale, large rows are predicted by small ones.
+    """
+    left = without(evidence, asked)
+    if leave_out is not None:
+        folds = _folds(asked, left, leave_out, today=today)
+    else:
+        calibration = shipped if len(left) == len(evidence) else learn(left, today=today)
+        folds = [(list(range(len(asked))), calibration, tuple(range(len(left))))]
+    found = []
+    for places, calibration, taught in folds:
+        rows = [asked[place] for place in places]
+        for cell in choose_anchors(rows, anchors=anchors) if anchors else [None]:
+            chosen = rows if cell is None else [rows[place] for place in cell.asked]
+            own = [] if cell is None else [rows[place] for place in cell.anchors]
+            if not chosen:
+                continue
+            data = sample(chosen)
+            guess = estimate_many(data.configs, data.labels, calibration, own=own)
+            found += [
+                Scored(
+                    observation=one,
+                    predicted=float(guess.tokens_per_s_per_gpu[place]),
+                    low_80=float(guess.low_80[place]),
+                    high_80=float(guess.high_80[place]),
+                    low_90=float(guess.low_90[place]),
+                    high_90=float(guess.high_90[place]),
+                    group=guess.groups[place],
+                    taught=taught,
+                )
+                for place, one in enumerate(chosen)
+            ]
+    order = {one.id: place for place, one in enumerate(asked)}
+    return sorted(found, key=lambda scored: order[scored.observation.id])
+
+
+def _folds(
+    asked: Sequence[Observation], left: Sequence[Observation], split: str, *, today: date
+) -> list[tuple[list[int], Calibration, tuple[int, ...]]]:
+    """Return, per fold, the rows asked, a calibration that never saw them, and the pool's places that taught it.
+
+    The widths of ranges come from the other folds: what a fold is judged by never saw that fold.
+    """
+    import numpy as np
+
+    pool = [*asked, *left]
+    data = sample(pool)
+    whole = fit(data)
+    split_folds = _restricted(pool, len(asked), split)
+    judged = [judge(data, pool, [fold], whole) for fold in split_folds]
+    calibrations = []
+    for number, fold in enumerate(split_folds):
+        others = [one for place, one in enumerate(judged) if place != number] or [judged[number]]
+        rows = np.concatenate([one.rows for one in others])
+        errors = np.concatenate([data.log_seconds[one.rows] - one.log_predicted for one in others])
+        expected = np.concatenate([one.expected for one in others])
+        sources = [pool[int(row)].labels.source for row in rows]
+        weights = np.array([sources.count(source) ** -0.5 for source in sources])
+        found = spreads(errors, expected, weights, [group for one in others for group in one.groups])
+        taught = data.at(fold.train)
+        fold_fit = fit(taught, start=whole, rounds=ROUNDS)
+        known = count_evidence(taught.labels, taught.configs.gpus)
+        calibration = Calibration(
+            made_on=today,
+            method="held out",
+            rows=len(fold.train),
+            rows_sha256="-",
+            constants=fold_fit.constants,
+            effects=fold_fit.effects,
+            seen=known.seen,
+            largest=known.largest,
+            spreads=found,
+        )
+        places = [int(row) for row in fold.test if row < len(asked)]
+        calibrations.append((places, calibration, tuple(int(row) for row in fold.train)))
+    return calibrations
+
+
+def _restricted(pool: Sequence[Observation], asked: int, split: str) -> list[object]:
+    """Return the folds of the pool that ask rows of the table."""
+    return [fold for fold in folds_of(split, pool) if (fold.test < asked).any()]
+
+
+_ = KEYS, OWN_FOLD_ROWS, SMALL_FOLDS, TEST_GPUS, TRAIN_GPUS, gpus_of

@@ -1,0 +1,102 @@
+"""The estimator: configurations in, tokens/s per accelerator with ranges out; one call for one or for a hundred thousand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from planner.estimate.calibrate import Fit, log_seconds
+from planner.estimate.expected_error import Known, expected_error, group_of
+from planner.estimate.own_runs import update
+from planner.estimate.ranges import OWN_RUNS, half_width
+
+if TYPE_CHECKING:
+    from planner.estimate.measured_config import Labels, Observation
+    from planner.estimate.physics.configs import Array, Configs
+    from planner.model.calibration import Calibration
+
+
+class Estimates(NamedTuple):
+    """Tokens/s per accelerator with 80 and 90 % ranges; arrays run along the configurations."""
+
+    tokens_per_s_per_gpu: Array
+    low_80: Array
+    high_80: Array
+    low_90: Array
+    high_90: Array
+    groups: tuple[str, ...]
+
+
+def estimate_many(
+    configs: Configs, labels: Sequence[Labels], calibration: Calibration, *, own: Sequence[Observation] = ()
+) -> Estimates:
+    """Estimate configurations; `own` are measurements of the user's, which correct the answer at once.
+
+    tokens/s per accelerator = tokens of a step / (step seconds x accelerators)
+    """
+    import numpy as np
+
+    found = Fit(calibration.constants, calibration.effects)
+    known = Known.of(calibration)
+    log_step = log_seconds(found, configs, labels)
+    expected = expected_error(configs, labels, calibration.constants, known)
+    groups = groups_of(configs, labels, known)
+    if own:
+        log_step, expected, groups = _with_own_runs(configs, labels, log_step, expected, groups, calibration, own)
+    log_rate = np.log(configs.tokens_per_step / configs.gpus) - log_step
+    named = np.array(groups, dtype=object)
+    wide_80, wide_90 = np.zeros(len(configs)), np.zeros(len(configs))
+    for group in set(groups):
+        chosen = named == group
+        wide_80[chosen] = half_width(group, expected[chosen], calibration.spreads, percent=80)
+        wide_90[chosen] = half_width(group, expected[chosen], calibration.spreads, percent=90)
+    wide_90 = np.maximum(wide_80, wide_90)
+    return Estimates(
+        np.exp(log_rate),
+        np.exp(log_rate - wide_80),
+        np.exp(log_rate + wide_80),
+        np.exp(log_rate - wide_90),
+        np.exp(log_rate + wide_90),
+        tuple(groups),
+    )
+
+
+def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> list[str]:
+    """Name the group of each prediction."""
+    names = ("dp", "tp", "pp", "cp", "pcie", "adapters", "experts")
+    columns = [getattr(configs, name).tolist() for name in names]
+    return [
+        group_of(dict(zip(names, values, strict=True)), label, known)
+        for *values, label in zip(*columns, labels, strict=True)
+    ]
+
+
+def _with_own_runs(
+    configs: Configs,
+    labels: Sequence[Labels],
+    log_step: Array,
+    expected: Array,
+    groups: list[str],
+    calibration: Calibration,
+    own: Sequence[Observation],
+) -> tuple[Array, Array, list[str]]:
+    from planner.estimate.calibrate import sample
+
+    data = sample(own)
+    found, known = Fit(calibration.constants, calibration.effects), Known.of(calibration)
+    anchor_expected = expected_error(data.configs, data.labels, calibration.constants, known)
+    posterior = update(
+        configs=configs,
+        labels=labels,
+        expected=expected,
+        anchors=data.configs,
+        anchor_labels=data.labels,
+        anchor_expected=anchor_expected,
+        anchor_errors=data.log_seconds - log_seconds(found, data.configs, data.labels),
+    )
+    sites = {(label.source, label.accelerator) for label in data.labels}
+    named = [
+        OWN_RUNS if (label.source, label.accelerator) in sites else group
+        for label, group in zip(labels, groups, strict=True)
+    ]
+    return log_step + posterior.shift, expected * posterior.left, named

@@ -1,0 +1,131 @@
+"""How wrong a prediction may be before anything was measured at its place: by its parts, and by its distance from evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from planner.estimate.physics.step import step_parts
+
+if TYPE_CHECKING:
+    from planner.estimate.measured_config import Labels
+    from planner.estimate.physics.configs import Array, Configs
+    from planner.model.calibration import Calibration, Seen
+
+FEW_ROWS = 3
+"""Fewer rows than this do not make a label known."""
+SITE_ERROR = 0.09
+"""What one more site or script adds to all of its step times, in logarithms."""
+PART_ERROR = {
+    "compute": 0.05,
+    "split": 0.30,
+    "sharding": 0.35,
+    "bubble": 0.15,
+    "gradients": 0.35,
+    "optimizer": 0.25,
+    "waiting": 0.50,
+}
+"""Of each part of a step by itself, in logarithms: arithmetic is known better than wires."""
+HOST_ERROR = 0.15
+"""Of a step that waits for the host."""
+UNKNOWN_ERROR = {"framework": 0.12, "accelerator": 0.08, "generation": 0.14}
+"""On top, where a label is not among the evidence."""
+DOUBLING_ERROR = 0.04
+"""On top, with every doubling of the accelerators beyond the evidence."""
+ADAPTER_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR, VECTOR_ERROR = 0.12, 0.20, 0.08, 0.05
+
+
+def expected_error(configs: Configs, labels: Sequence[Labels], constants: Mapping[str, float], known: Known) -> Array:
+    """Return the standard deviation of ln(measured / predicted), by what the configuration consists of.
+
+    sd^2 = site^2 + sum (share of a part x its error)^2 + what is unknown^2
+    """
+    import numpy as np
+
+    parts = step_parts(configs, constants)
+    total = sum(parts.values())
+    variance = np.full(len(configs), SITE_ERROR**2)
+    for name, error in PART_ERROR.items():
+        variance = variance + (parts[name] / total * error) ** 2
+    variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
+    variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2 + (VECTOR_ERROR * configs.vector_rate) ** 2
+    small = configs.micro_batch * configs.seq_len * configs.hidden / configs.tp
+    variance = variance + HOST_ERROR**2 / (1 + small / 4e6)
+    for level, error in UNKNOWN_ERROR.items():
+        missing = np.array([not known.has(level, getattr(label, level)) for label in labels], dtype=float)
+        variance = variance + missing * error**2
+    beyond = np.maximum(0.0, np.log2(configs.gpus / max(1, known.largest)))
+    variance = variance + (DOUBLING_ERROR * beyond) ** 2
+    return np.asarray(np.sqrt(variance))
+
+
+class Known:
+    """Which labels have evidence, and up to which scale."""
+
+    def __init__(self, seen: Mapping[str, Mapping[str, Seen]], largest: int) -> None:
+        self.seen, self.largest = seen, largest
+
+    @classmethod
+    def of(cls, calibration: Calibration) -> Known:
+        """Return what a calibration knows."""
+        return cls(calibration.seen, calibration.largest)
+
+    def has(self, level: str, name: str) -> bool:
+        """Say whether a label has enough evidence to speak of it as known."""
+        found = self.seen.get(level, {}).get(name)
+        return found is not None and found.rows >= FEW_ROWS
+
+    def rows(self, level: str, name: str) -> int:
+        """Return how many measurements a label has."""
+        found = self.seen.get(level, {}).get(name)
+        return 0 if found is None else found.rows
+
+
+def count_evidence(labels: Sequence[Labels], gpus: Array) -> Known:
+    """Count measurements, sources and scale of each label."""
+    from planner.model.calibration import Seen
+
+    rows: dict[str, dict[str, list[int]]] = {level: {} for level in UNKNOWN_ERROR}
+    sources: dict[tuple[str, str], set[str]] = {}
+    for place, label in enumerate(labels):
+        for level, names in rows.items():
+            name = getattr(label, level)
+            names.setdefault(name, []).append(int(gpus[place]))
+            sources.setdefault((level, name), set()).add(label.source)
+    seen = {
+        level: {
+            name: Seen(rows=len(found), sources=len(sources[level, name]), largest=max(found))
+            for name, found in sorted(names.items())
+        }
+        for level, names in rows.items()
+    }
+    return Known(seen, max((int(count) for count in gpus), default=1))
+
+
+GROUPS = (
+    "new generation",
+    "new accelerator",
+    "new scale",
+    "cards over PCIe",
+    "adapters",
+    "experts",
+    "new framework",
+    "same accelerator and framework",
+)
+"""Of predictions, by what they lack; each is calibrated by itself."""
+
+
+def group_of(config: Mapping[str, float], label: Labels, known: Known) -> str:
+    """Name the group of a prediction: the first that fits."""
+    gpus = config["dp"] * config["tp"] * config["pp"] * config["cp"]
+    conditions = (
+        not known.has("generation", label.generation),
+        not known.has("accelerator", label.accelerator),
+        gpus > known.largest,
+        gpus > 1 and config["pcie"] > 0,
+        config["adapters"] > 0,
+        config["experts"] > 1,
+        not known.has("framework", label.framework),
+        True,
+    )
+    return next(name for name, holds in zip(GROUPS, conditions, strict=True) if holds)
