@@ -11,6 +11,7 @@ from launcher.batch_search import BatchSearch, search_micro_batch
 from launcher.collect import record_of
 from launcher.local import run_local
 from planner.errors import InputError, NodeError
+from planner.model.architecture import Resnet
 from planner.model.run import Probe, RunRecord
 from planner.model.workload import BenchWorkload, Checkpointing, Precision, Strategy, Window
 from workloads.spec import SpecError, from_json
@@ -41,6 +42,8 @@ class Settings:
     checkpointing: Checkpointing = Checkpointing.NONE
     compile: bool = False
     loss_chunks: int = 1
+    channels_last: bool = True
+    """Where images go into convolutions: colours beside each other in memory, as their kernels like it."""
     lora: LoraSettings | None = None
     """None: all weights are trained."""
 
@@ -71,6 +74,7 @@ def spec_of(workload: BenchWorkload, settings: Settings, *, micro_batch: int, wi
         "compile": settings.compile,
         "loss_chunks": settings.loss_chunks,
         "method": "full" if settings.lora is None else "lora",
+        "channels_last": isinstance(workload.architecture, Resnet) and settings.channels_last,
         "lora": None if settings.lora is None else asdict(settings.lora) | {"targets": list(settings.lora.targets)},
     }
 
@@ -113,6 +117,12 @@ def _check(spec: dict[str, Any]) -> None:
         from_json(spec, where=str(spec["workload"]))
     except SpecError as error:
         raise InputError(str(error)) from error
+    if spec["precision"] == "float8":
+        from workloads.float8 import problem_here
+
+        missing = problem_here()
+        if missing is not None:
+            raise InputError(missing)
 
 
 def _search(

@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from launcher.verdict import problems_of, restart_problems
 from planner.errors import InputError, NodeError
+from planner.model.architecture import Architecture, Resnet
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.run import NodeResult, Probe, RunHardware, RunRecord
-from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+from planner.model.workload import Checkpointing, Precision, Strategy
 
 SHORT_WINDOW_S = 10.0
 ENERGY_COUNTER_ERROR = 0.10
@@ -41,6 +42,7 @@ def record_of(
     first = parsed[0]
     rates = tuple(result.samples / result.window_s for result in parsed)
     spec = first.spec
+    architecture = TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"])
     day = date.fromisoformat(first.finished_at[:10])
     steps = sum(result.steps for result in parsed)
     seconds = sum(result.window_s for result in parsed)
@@ -48,9 +50,9 @@ def record_of(
         schema_version=1,
         id=_id(results, spec, first),
         workload=str(spec["workload"]),
-        architecture=Decoder.model_validate(spec["architecture"]),
+        architecture=architecture,
         parameters=first.parameters,
-        seq_len=int(spec["seq_len"]),
+        seq_len=spec.get("seq_len"),
         hardware=RunHardware(
             accelerator=_accelerator(first, aliases),
             node=_machine_id(first),
@@ -63,6 +65,7 @@ def record_of(
         compiled=bool(spec.get("compile", False)),
         loss_chunks=int(spec.get("loss_chunks", 1)),
         method=spec.get("method", "full"),
+        channels_last=spec.get("channels_last", False) if isinstance(architecture, Resnet) else None,
         trained_parameters=first.trained_parameters,
         micro_batch=int(spec["micro_batch"]),
         global_batch=first.global_batch,

@@ -11,7 +11,8 @@ import importlib.util
 from typing import TYPE_CHECKING
 
 from planner.errors import InputError, MissingExtraError
-from planner.model.workload import Decoder, Precision
+from planner.model.architecture import Decoder
+from planner.model.workload import Precision
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,16 +48,16 @@ def _saved_bytes(decoder: Decoder, precision: Precision, *, autocast: bool, batc
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    from workloads import models
-    from workloads.spec import Architecture
+    from workloads import decoder as decoder_model
+    from workloads.architecture import DecoderShape
 
-    architecture = Architecture(**decoder.model_copy(update={"max_positions": SEQ_LEN}).model_dump(mode="json"))
+    architecture = DecoderShape(**decoder.model_copy(update={"max_positions": SEQ_LEN}).model_dump(mode="json"))
     products = {Precision.BF16: torch.bfloat16, Precision.FP16: torch.float16}.get(precision, torch.float32)
     usual = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32 if autocast else products)
     try:
         with FakeTensorMode():
-            model = models.Decoder(architecture, seq_len=SEQ_LEN)
+            model = decoder_model.Decoder(architecture, seq_len=SEQ_LEN)
             model.init_weights(seed=0)
             tokens = torch.zeros(batch, SEQ_LEN, dtype=torch.long)
             own = {weight.untyped_storage()._cdata for weight in model.parameters()}

@@ -11,6 +11,7 @@ from typing import List, Tuple
 import torch
 from torch import Tensor
 
+from workloads.architecture import Transformer
 from workloads.models import NO_TARGET
 from workloads.spec import Spec
 
@@ -55,9 +56,11 @@ def sequence(spec: Spec, number: int) -> Tensor:
     something to learn (uniform tokens would stay at log(vocab)), and embedding rows repeat as they do in text.
     """
     generator = torch.Generator().manual_seed(spec.seed * SEED_STRIDE + number)
-    uniform = torch.rand(spec.seq_len + 1, generator=generator, dtype=torch.float64)
-    tokens = float(spec.architecture.vocab) ** uniform
-    return tokens.long().clamp_(1, spec.architecture.vocab) - 1
+    uniform = torch.rand(spec.tokens_per_sample + 1, generator=generator, dtype=torch.float64)
+    architecture = spec.architecture
+    assert isinstance(architecture, Transformer)
+    tokens = float(architecture.vocab) ** uniform
+    return tokens.long().clamp_(1, architecture.vocab) - 1
 
 
 def _without_target(targets: Tensor) -> int:

@@ -60,6 +60,7 @@ class Record:
         self._writes = rank == 0
         self._lock = threading.Lock()
         self._steps = 0
+        self._unit = "tokens"
         self.document: Dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "kind": "result",
@@ -86,6 +87,7 @@ class Record:
             "samples": 0,
             "tokens": 0,
             "padding_tokens": 0,
+            "images": None,
             "phases": {},
             "losses_first10": [],
             "loss_last": None,
@@ -112,26 +114,34 @@ class Record:
         phases: Dict[str, float] = self.document["phases"]
         return phases
 
-    def add_steps(self, phase: str, step_seconds: Sequence[float], *, tokens: Sequence[int]) -> None:
-        """Append rank 0's steps and the world's real tokens in each to the jsonl, and keep the measured ones."""
+    def count_in(self, unit: str) -> None:
+        """Count work in tokens, or in images: then there are no tokens, and none of padding."""
+        self._unit = unit
+        if unit == "images":
+            self.document.update(tokens=None, padding_tokens=None, images=0)
+
+    def add_steps(self, phase: str, step_seconds: Sequence[float], *, units: Sequence[int]) -> None:
+        """Append rank 0's steps and the world's real tokens or images in each to the jsonl, keep the measured."""
         if not self._writes or not step_seconds:
             return
         lines = []
-        for seconds, real_tokens in zip(step_seconds, tokens):
+        for seconds, real in zip(step_seconds, units):
             self._steps += 1
-            row = {"step": self._steps, "phase": phase, "seconds": round(seconds, 9), "tokens": real_tokens}
+            row = {"step": self._steps, "phase": phase, "seconds": round(seconds, 9), self._unit: real}
             lines.append(json.dumps(row) + "\n")
         with steps_file(self.out).open("a", encoding="utf-8") as file:
             file.write("".join(lines))
         if phase == MEASURE:
             self.document["step_seconds"].extend(step_seconds)
-            self.document["tokens"] += sum(tokens)
+            self.document[self._unit] += sum(units)
 
     def set_window(self, window_s: float) -> None:
         """Note the window: samples = steps * global batch; what of samples * seq_len was no real token is padding."""
         steps = len(self.document["step_seconds"])
         samples = steps * self.document["global_batch"]
-        padding_tokens = samples * self.document["spec"]["seq_len"] - self.document["tokens"]
+        padding_tokens = None
+        if self._unit == "tokens":
+            padding_tokens = samples * self.document["spec"]["seq_len"] - self.document["tokens"]
         self.document.update(steps=steps, window_s=window_s, samples=samples, padding_tokens=padding_tokens)
 
     def set_losses(self, first: List[float], last: Optional[float]) -> None:

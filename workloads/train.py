@@ -77,6 +77,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     record.document["environment"] = environment.describe()
     spec = _read_spec(spec_path, record)
     record.document["global_batch"] = spec.global_batch(world.world_size)
+    record.count_in(spec.unit)
 
     import torch.distributed as dist  # timed: seconds on a cold disk, and billed
 
@@ -104,6 +105,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     from workloads.agreement import Agreement
     from workloads.calibration import calibrate
     from workloads.data import SyntheticTokens
+    from workloads.images import SyntheticImages
     from workloads.loop import TrainingLoop
     from workloads.models import build_on_meta, count_parameters
     from workloads.precision import Precision, tf32_allowed
@@ -124,6 +126,10 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
         record.document["calibration"] = calibration
         record.phases["calibrate_s"] = calibration["seconds"]
     model = build_on_meta(spec)
+    if spec.precision == "float8":
+        from workloads.float8 import use_float8
+
+        use_float8(model)
     record.document.update(
         parameters=count_parameters(model),
         trained_parameters=count_parameters(model, trained_only=True),
@@ -133,7 +139,9 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
         spec=spec,
         strategy=load(spec.strategy)(model, spec, precision, device),
         compile_model=model.compile_parts if spec.compile else None,
-        data=SyntheticTokens(spec, rank=world.rank, world_size=world.world_size, device=device),
+        data=(SyntheticTokens if spec.unit == "tokens" else SyntheticImages)(
+            spec, rank=world.rank, world_size=world.world_size, device=device
+        ),
         agreement=agreement,
         record=record,
         watch=telemetry.open_for(device.type, local_rank=world.local_rank, local_devices=world.local_world_size),

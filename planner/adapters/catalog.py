@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
 from planner.adapters.evidence import CALIBRATION, FOLDER, read_calibration
+from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.run_store import FolderStore
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError, StoreError
+from planner.estimate.price_level import price_bands
 from planner.model.base import Frozen
 from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog, Defaults
 from planner.model.hardware import Accelerator, Node
-from planner.model.offer import Price, Site
+from planner.model.offer import Price, PriceOrigin
 from planner.model.run import RunRecord
+from planner.model.site import Site
+from planner.model.tariff import Tariff
 from planner.model.workload import Preset
 
 
@@ -28,6 +32,7 @@ class _HasId(Protocol):
 
 Named = TypeVar("Named", bound=_HasId)
 Listed = TypeVar("Listed", Accelerator, Node)
+Filed = TypeVar("Filed", Site, Tariff)
 
 
 def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) -> Catalog:
@@ -49,17 +54,19 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
             f"{own.folder}: two runs have the id '{taken[0]}': the other one is bundled.",
             fix="Rename the one in your workspace.",
         )
+    nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
     return Catalog(
         accelerators=_layered(Accelerator, roots, "accelerators.csv"),
-        nodes=_layered(Node, roots, "nodes.csv"),
-        prices=tuple(_prices(root / "prices")),
-        own_prices=() if workspace is None else tuple(_prices(workspace / "prices")),
-        sites=_layered_sites(roots),
+        nodes=nodes,
+        prices=tuple(prices),
+        own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
+        sites=_layered_files(Site, roots, "sites"),
+        tariffs=_layered_files(Tariff, roots, "tariffs"),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),
-        defaults=read_model(Defaults, _last_file(roots, "defaults.yaml")),
+        defaults=_defaults(roots),
         calibration=_calibration(root / FOLDER / CALIBRATION),
     )
 
@@ -77,11 +84,20 @@ def _layered(model: type[Listed], roots: Sequence[Path], name: str) -> dict[str,
     return found
 
 
-def _layered_sites(roots: Sequence[Path]) -> dict[str, Site]:
-    found: dict[str, Site] = {}
-    for folder in (layer / "sites" for layer in roots):
-        found |= _by_id([read_model(Site, path) for path in _yaml_files(folder)], "site", folder)
+def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict[str, Filed]:
+    """Read one folder of YAML files of every layer; later layers replace earlier ones."""
+    found: dict[str, Filed] = {}
+    for folder in (layer / name for layer in roots):
+        found |= _by_id([read_model(model, path) for path in _yaml_files(folder)], model.__name__.lower(), folder)
     return found
+
+
+def _defaults(roots: Sequence[Path]) -> Defaults:
+    """Read the last layer's defaults; a file without the block on owning takes the bundled one."""
+    found = read_model(Defaults, _last_file(roots, "defaults.yaml"))
+    if found.owning is not None:
+        return found
+    return found.model_copy(update={"owning": read_model(Defaults, roots[0] / "defaults.yaml").owning})
 
 
 def read_run(path: Path) -> RunRecord:
@@ -99,7 +115,13 @@ def _yaml_files(folder: Path) -> list[Path]:
 
 
 def _prices(folder: Path) -> list[Price]:
-    return [row for path in sorted(folder.glob("*.csv")) for row in read_rows(Price, path)]
+    return [row for path in sorted(folder.glob("*.csv")) for row in read_prices(path)]
+
+
+def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price]) -> list[Price]:
+    paths = sorted(folder.glob("*.csv"))
+    bands = price_bands(bundled, nodes) if paths else {}
+    return [row for path in paths for row in checked_prices(path, nodes=nodes, bands=bands, origin=PriceOrigin.USER)]
 
 
 def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:

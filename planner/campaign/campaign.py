@@ -8,19 +8,24 @@ from datetime import date, timedelta
 from planner.estimate.border import computed, interval
 from planner.model.answer import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
-from planner.model.plan import CampaignLimits
+from planner.model.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
 
 HOURS_PER_DAY = 24.0
 
 
 def campaign_option(
-    estimate: OptionEstimate, limits: CampaignLimits, catalog: Catalog, *, today: date
+    estimate: OptionEstimate,
+    limits: CampaignLimits,
+    catalog: Catalog,
+    *,
+    today: date,
+    owning: Owning = Owning.MARGINAL,
 ) -> CampaignOption:
     """Run the plan's campaign on this option alone.
 
     campaign_hours = ceil(runs / at_once) x training_hours
-    campaign_usd   = runs x usd_marginal
+    campaign_usd   = runs x usd_marginal, or of an owned machine under `owning: full` runs x usd_total
 
     `at_once` trainings run side by side, each on machines of its own: a cloud is taken to have enough of them,
     a site runs no more than floor(its nodes / nodes per training). Leaves out set-up and queueing.
@@ -29,7 +34,9 @@ def campaign_option(
     at_once = _at_once(estimate, limits, catalog)
     waves = math.ceil(limits.runs / at_once)
     hours = _campaign_hours(estimate.training_hours, waves, limits.runs)
-    usd = _campaign_usd(estimate.usd_marginal, limits.runs)
+    counted = owning if estimate.site is not None else None
+    in_full = counted is Owning.FULL
+    usd = _campaign_usd(estimate.usd_total if in_full else estimate.usd_marginal, limits.runs)
     finish = _finish(limits.start or today, hours) if hours else None
     notes = estimate.notes
     if at_once < limits.at_once:
@@ -37,6 +44,7 @@ def campaign_option(
     return CampaignOption(
         **{name: getattr(estimate, name) for name in OptionEstimate.model_fields if name != "notes"},
         notes=notes,
+        owning=counted,
         at_once=at_once,
         campaign_hours=hours,
         campaign_usd=usd,
@@ -76,11 +84,11 @@ def _campaign_hours(training: Quantity | None, waves: int, runs: int) -> Quantit
     return computed(interval(training, Unit.HOURS).scaled(waves), Unit.HOURS, training, source=source)
 
 
-def _campaign_usd(marginal: Quantity | None, runs: int) -> Quantity | None:
-    if marginal is None:
+def _campaign_usd(one: Quantity | None, runs: int) -> Quantity | None:
+    if one is None:
         return None
-    source = f"{_trainings(runs)} x {marginal.value:.5g} USD; {marginal.source}"
-    return computed(interval(marginal, Unit.USD).scaled(runs), Unit.USD, marginal, source=source)
+    source = f"{_trainings(runs)} x {one.value:.5g} USD; {one.source}"
+    return computed(interval(one, Unit.USD).scaled(runs), Unit.USD, one, source=source)
 
 
 def _trainings(runs: int) -> str:

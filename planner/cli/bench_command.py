@@ -85,6 +85,9 @@ def bench(
             show_default=False,
         ),
     ] = None,
+    channels_last: Annotated[
+        bool, typer.Option("--channels-last/--contiguous", help="Memory layout of a resnet's images.")
+    ] = True,
     repeats: Annotated[int, typer.Option(help="Fresh starts; the median counts, the range is kept.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence.")] = False,
     as_json: JsonFlag = False,
@@ -124,6 +127,7 @@ def bench(
         checkpointing=checkpointing,
         compile=compiled,
         loss_chunks=loss_chunks,
+        channels_last=channels_last,
         lora=_lora(lora_rank, lora_targets) if method is Method.LORA else None,
     )
     if counts:
@@ -173,11 +177,11 @@ class _Progress:
         if time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + PROGRESS_EVERY_S
-        seconds, tokens = float(str(step["seconds"])), float(str(step["tokens"]))
-        rate = tokens / seconds if seconds > 0 else 0.0
-        print(
-            f"  {step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.0f} tokens/s", file=sys.stderr, flush=True
-        )
+        unit = "images" if "images" in step else "tokens"
+        seconds, done = float(str(step["seconds"])), float(str(step[unit]))
+        rate = done / seconds if seconds > 0 else 0.0
+        text = f"  {step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.4g} {unit}/s"
+        print(text, file=sys.stderr, flush=True)
 
 
 def _lora(rank: int | None, targets: str | None) -> LoraSettings:
@@ -219,9 +223,10 @@ def _micro_batch(given: str | None) -> int | str | None:
 
 
 def _say_result(record: RunRecord) -> None:
-    tokens_per_s = record.throughput.value * (record.seq_len or 1)
     machine = record.environment.get("machine")
-    say(f"{record.workload} on {machine}: {quantity_text(record.throughput)}, {tokens_per_s:,.0f} tokens/s")
+    rate = record.throughput.value * (record.seq_len or 1)
+    in_units = "a sample is an image" if record.seq_len is None else f"{rate:,.0f} tokens/s"
+    say(f"{record.workload} on {machine}: {quantity_text(record.throughput)}, {in_units}")
     if record.note:
         say(f"Note: {record.note}.")
     say(

@@ -9,7 +9,15 @@ from collections.abc import Sequence
 
 import typer
 
-from planner.cli import bench_command, evidence_commands, memory_command, plan_commands, run_commands, setup_commands
+from planner.cli import (
+    bench_command,
+    evidence_commands,
+    memory_command,
+    owning_command,
+    plan_commands,
+    run_commands,
+    setup_commands,
+)
 from planner.cli.output import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
 
@@ -26,6 +34,7 @@ app = typer.Typer(
 plan_commands.register(app)
 bench_command.register(app)
 memory_command.register(app)
+owning_command.register(app)
 app.add_typer(run_commands.app, name="runs")
 setup_commands.register(app)
 evidence_commands.register(app)

@@ -16,9 +16,11 @@ from planner.cli.output import (
     print_rows,
     say,
 )
+from planner.errors import InputError
 from planner.estimate.memory import uses_autocast
 from planner.estimate.memory_question import MemoryQuestion
 from planner.model.answer import MemoryDocument
+from planner.model.architecture import Decoder
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.use_cases import catalogs, networks
@@ -62,6 +64,8 @@ def memory(
     catalog = catalogs.open_catalog(home)
     network = networks.find_architecture(workload, catalog)
     precision = precision or network.precision
+    if not isinstance(network.architecture, Decoder) or network.seq_len is None:
+        raise InputError(f"{workload}: the memory of a {network.architecture.kind} is not counted.")
     traced_layer_bytes = None
     if trace:
         from launcher.memory_trace import traced_layer_bytes as trace_layer

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate, expand
+from planner.estimate.electricity import electricity, pue
 from planner.estimate.interval import Interval
 from planner.estimate.job import resolve_job
 from planner.estimate.option import estimate_option
@@ -19,16 +20,7 @@ def estimate_plan(plan: Plan, catalog: Catalog) -> EstimateDocument:
     """Estimate one training of the plan's job on each of its options."""
     job = resolve_job(plan, catalog)
     candidates = expand(plan, catalog)
-    options = tuple(
-        estimate_option(
-            job,
-            candidate,
-            catalog,
-            electricity=_electricity(plan, catalog, candidate),
-            pue=_pue(plan, catalog, candidate),
-        )
-        for candidate in candidates
-    )
+    options = tuple(estimate_option(job, candidate, catalog, plan.assumptions) for candidate in candidates)
     return EstimateDocument(
         plan=plan.name, assumptions=_assumptions(plan, catalog, candidates, options), options=options
     )
@@ -39,8 +31,8 @@ def _assumptions(
 ) -> tuple[Assumption, ...]:
     """List what the answer took from the plan, the sites and the defaults, each as often as it differs."""
     found = [
-        Assumption(name=name, quantity=read(plan, catalog, candidate))
-        for name, read in (("electricity", _electricity), ("pue", _pue))
+        Assumption(name=name, quantity=read(candidate.site, plan.assumptions, catalog))
+        for name, read in (("electricity", electricity), ("pue", pue))
         for candidate in candidates
         if candidate.site is not None
     ]
@@ -54,22 +46,6 @@ def _assumptions(
     if any(option.power_kw is not None and "in training" in option.power_kw.source for option in options):
         found.append(Assumption(name="power in training", quantity=catalog.defaults.training_power_fraction))
     return tuple(dict.fromkeys(found))
-
-
-def _electricity(plan: Plan, catalog: Catalog, candidate: Candidate) -> Quantity:
-    """Return the tariff: the plan's, then the site's, then the default."""
-    value = plan.assumptions.electricity_usd_per_kwh
-    if value is not None:
-        return _from_plan(value, Unit.USD_PER_KWH, "electricity_usd_per_kwh")
-    return (candidate.site.electricity if candidate.site else None) or catalog.defaults.electricity
-
-
-def _pue(plan: Plan, catalog: Catalog, candidate: Candidate) -> Quantity:
-    """Return the power usage effectiveness: the plan's, then the site's, then the default."""
-    value = plan.assumptions.pue
-    if value is not None:
-        return _from_plan(value, Unit.RATIO, "pue")
-    return (candidate.site.pue if candidate.site else None) or catalog.defaults.pue
 
 
 def _from_plan(value: float, unit: Unit, key: str) -> Quantity:

@@ -9,6 +9,7 @@ from typing import Literal
 from planner.estimate.candidate import Candidate
 from planner.estimate.job import Job
 from planner.estimate.memory import Memory, device_memory
+from planner.model.architecture import Decoder, ImageModel, MoeDecoder
 from planner.model.catalog import Catalog
 from planner.model.run import RunRecord
 from planner.model.workload import Checkpointing, Precision, Strategy
@@ -38,11 +39,15 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     """
     if candidate.accelerator.no_training_reason is not None:
         return Fit(False, reason=f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}")
+    if job.precision is Precision.FLOAT8 and candidate.accelerator.fp8_tflops is None:
+        return Fit(False, reason=f"{candidate.accelerator.id} has no float8 matrix hardware that is known")
     if job.global_batch is not None and job.global_batch < candidate.accelerators:
         return Fit(
             False,
             reason=f"a global batch of {job.global_batch} cannot be split over {candidate.accelerators} accelerators",
         )
+    if isinstance(job.decoder, MoeDecoder | ImageModel):
+        return Fit(None, micro_batch=job.micro_batch, note="the memory of this kind of network is not counted")
     if job.decoder is None:
         return _fit_like_the_measured_run(candidate, anchor, catalog)
     if candidate.accelerator.hbm_gib is None:
@@ -73,7 +78,7 @@ def largest_micro_batch(need: Callable[[int], Memory], *, hbm_gib: float) -> int
 
 
 def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:
-    assert job.decoder is not None
+    assert isinstance(job.decoder, Decoder)
     assert job.seq_len is not None
     return device_memory(
         job.decoder,

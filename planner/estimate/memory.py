@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.estimate.flops import matmul_parameters, parameters
-from planner.model.workload import Checkpointing, Decoder, Loss, Precision, Strategy
+from planner.model.architecture import Decoder
+from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 GIB = 2**30
 CONTEXT_GIB = 1.0

@@ -10,9 +10,10 @@ from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
 from planner.estimate.memory import RANGE_FRACTION, Memory, device_memory, logit_bytes, state_bytes_per_parameter
 from planner.model.answer import MemoryDocument, MemoryWay
+from planner.model.architecture import Decoder
 from planner.model.hardware import Accelerator
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.model.workload import Checkpointing, Decoder, Loss, Precision, Strategy
+from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 
 @dataclass(frozen=True)

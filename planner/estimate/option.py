@@ -6,22 +6,27 @@ from dataclasses import dataclass
 
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
+from planner.estimate.circuit import circuit_problem
 from planner.estimate.cloud_cost import rent_usd
 from planner.estimate.duration import train_hours
-from planner.estimate.energy import energy_usd, node_energy_kwh
+from planner.estimate.electricity import cloud_pue, electricity, pue
+from planner.estimate.energy import carbon_kg, node_energy_kwh
+from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.owned_money import OwnedMoney, owned_money
 from planner.estimate.power import rated_power, training_power
 from planner.estimate.price import no_price_reason, price_notes, price_of, smallest_purchase_usd
 from planner.estimate.speed import Speed, speed
-from planner.model.answer import OWNING_NOT_COUNTED, OptionEstimate
+from planner.model.answer import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.offer import PriceKind
-from planner.model.quantity import Quantity, Unit
+from planner.model.plan import Assumptions
+from planner.model.quantity import Basis, Quantity, Unit
 
 
 @dataclass(frozen=True)
 class _Money:
-    """What one training costs, and why what is missing is missing."""
+    """What one training costs on a rented machine, and why what is missing is missing."""
 
     usd_per_epoch: Quantity | None = None
     usd_total: Quantity | None = None
@@ -31,9 +36,7 @@ class _Money:
     notes: tuple[str, ...] = ()
 
 
-def estimate_option(
-    job: Job, candidate: Candidate, catalog: Catalog, *, electricity: Quantity, pue: Quantity
-) -> OptionEstimate:
+def estimate_option(job: Job, candidate: Candidate, catalog: Catalog, given: Assumptions) -> OptionEstimate:
     """Estimate one training of the job on one candidate."""
     found = speed(job, candidate, catalog)
     throughput = _throughput(found)
@@ -41,11 +44,26 @@ def estimate_option(
     training = _hours(throughput, job, epochs=job.epochs)
     power = training_power(candidate, found, catalog)
     energy = _energy(training, power, candidate)
+    building = pue(candidate.site, given, catalog) if candidate.site is not None else cloud_pue(given, catalog)
+    money: _Money | OwnedMoney
     if candidate.site is not None:
-        money = _owned_money(energy, electricity, pue)
+        money = owned_money(
+            candidate,
+            catalog,
+            given,
+            epoch=epoch,
+            training=training,
+            energy=energy,
+            power=power,
+            electricity=electricity(candidate.site, given, catalog),
+            pue=building,
+        )
     else:
         money = _rented_money(epoch, training, candidate, catalog)
     missing = [] if throughput is not None else [found.problem or "throughput is not known"]
+    overload = circuit_problem(candidate.site, candidate.node, nodes=candidate.site.nodes) if candidate.site else None
+    if overload is not None:
+        missing.insert(0, overload)
     missing += money.missing
     if training is not None and energy is None:
         missing.append(f"energy_kwh: no power is known for {candidate.node.id}; give power_kw")
@@ -61,7 +79,7 @@ def estimate_option(
         nodes=candidate.nodes,
         accelerators=candidate.accelerators,
         accelerator=candidate.accelerator.id,
-        fits=found.fit.fits,
+        fits=found.fit.fits if overload is None else False,
         strategy=found.strategy,
         micro_batch=found.fit.micro_batch,
         checkpointing=found.fit.checkpointing,
@@ -72,8 +90,9 @@ def estimate_option(
         usd_per_epoch=money.usd_per_epoch,
         usd_total=money.usd_total,
         usd_marginal=money.usd_marginal,
-        smallest_purchase_usd=money.smallest_purchase_usd,
+        smallest_purchase_usd=money.smallest_purchase_usd if isinstance(money, _Money) else None,
         energy_kwh=energy,
+        carbon_kg=_carbon(energy, building, given),
         power_kw=power,
         rated_kw=rated_power(candidate),
         runs=found.run_ids,
@@ -81,11 +100,6 @@ def estimate_option(
         notes=notes,
         why_not="; ".join(missing) or None,
     )
-
-
-def _owned_money(energy: Quantity | None, electricity: Quantity, pue: Quantity) -> _Money:
-    """Count an owned machine's electricity alone."""
-    return _Money(usd_marginal=_electricity_usd(energy, electricity, pue), missing=(OWNING_NOT_COUNTED,))
 
 
 def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate, catalog: Catalog) -> _Money:
@@ -152,17 +166,20 @@ def _energy(training: Quantity | None, power: Quantity | None, candidate: Candid
     return computed(kwh, Unit.KWH, training, power, source=source)
 
 
-def _electricity_usd(energy: Quantity | None, electricity: Quantity, pue: Quantity) -> Quantity | None:
-    if energy is None:
+def _carbon(energy: Quantity | None, building: Quantity, given: Assumptions) -> Quantity | None:
+    if energy is None or given.carbon_kg_per_kwh is None:
         return None
-    usd = energy_usd(
+    source = "the plan: assumptions.carbon_kg_per_kwh"
+    intensity = stated(Interval.exact(given.carbon_kg_per_kwh), Unit.KG_CO2_PER_KWH, Basis.ASSUMED, source)
+    kg = carbon_kg(
         energy_kwh=interval(energy, Unit.KWH),
-        pue=interval(pue, Unit.RATIO),
-        usd_per_kwh=interval(electricity, Unit.USD_PER_KWH),
+        pue=interval(building, Unit.RATIO),
+        kg_per_kwh=given.carbon_kg_per_kwh,
     )
-    product = f"{energy.value:.5g} kWh x {pue.value:g} PUE x {electricity.value:g} USD/kWh"
-    source = f"{product}; {electricity.source}; PUE: {pue.source}; {energy.source}"
-    return computed(usd, Unit.USD, energy, electricity, pue, source=source)
+    product = f"{energy.value:.5g} kWh x {building.value:g} PUE x {given.carbon_kg_per_kwh:g} kg/kWh"
+    return computed(
+        kg, Unit.KG_CO2, energy, building, intensity, source=f"{product}; {source}; {building.source}; {energy.source}"
+    )
 
 
 def _rent(hours: Quantity, price: Quantity, candidate: Candidate) -> Quantity:

@@ -10,7 +10,7 @@ from datetime import date
 from planner.estimate.candidate import Candidate
 from planner.estimate.carry_over import nearest_run
 from planner.estimate.evidence import measured_runs
-from planner.estimate.first_model import predict
+from planner.estimate.predict import predict
 from planner.estimate.fit import Fit, fit
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
@@ -57,7 +57,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     fitting = fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
     if fitting.fits is False:
         return _unknown(candidate, fitting, fitting.reason or "does not fit")
-    prediction = predict(job, candidate, catalog)
+    prediction = predict(job, candidate, catalog, fitting)
     if isinstance(prediction, NoPrediction):
         return _unknown(candidate, fitting, f"no estimate: {prediction.reason}")
     return Speed(

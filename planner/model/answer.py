@@ -7,19 +7,19 @@ from typing import Literal
 
 from planner.model.base import Frozen
 from planner.model.offer import PriceKind
+from planner.model.plan import Owning
 from planner.model.quantity import Quantity
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
-OWNING_NOT_COUNTED = (
-    "usd_total, usd_per_epoch: the full cost of owning is not part of this version, usd_marginal is the electricity"
-)
-"""Stands in `why_not` of every owned option, as the reason for what is null."""
+OWNING_NOT_KNOWN = "usd_total, usd_per_epoch: the full cost of owning is not known"
+"""Opens the remark in `why_not` of an owned option whose site does not say enough; usd_marginal stands all the same."""
 
 
 class OptionEstimate(Frozen):
     """Time, money and energy of one training on one option; a null quantity has its reason in `why_not`.
 
-    `usd_total` is what a rented machine costs; owning costs are not part of this version, so it is null on a site.
+    `usd_total` is the rent, or an owned machine's full cost for as long as the training keeps it busy (null where its
+    site does not say enough).
     `usd_marginal` is what the training adds to the bills: the rent, or an owned machine's electricity.
     """
 
@@ -48,6 +48,8 @@ class OptionEstimate(Frozen):
     """Where the price has a minimum term longer than this training: what must be bought at least."""
     energy_kwh: Quantity | None
     """At the node, before PUE, of the whole training."""
+    carbon_kg: Quantity | None
+    """Of that energy with PUE, in kg of CO2 equivalent; null where the plan gives no carbon intensity."""
     power_kw: Quantity | None
     """Of one node, as the energy was computed."""
     rated_kw: Quantity | None
@@ -61,18 +63,27 @@ class OptionEstimate(Frozen):
 
     @property
     def obstacles(self) -> str:
-        """What stands against the option: `why_not` less the remark on owning, which holds for every site."""
-        return "; ".join(part for part in (self.why_not or "").split("; ") if part != OWNING_NOT_COUNTED)
+        """What stands against the option: `why_not` less the remark that owning in full is not known."""
+        parts = (self.why_not or "").split("; ")
+        return "; ".join(part for part in parts if not part.startswith(OWNING_NOT_KNOWN))
 
 
 class CampaignOption(OptionEstimate):
     """An option, running the whole campaign alone."""
 
+    @property
+    def obstacles(self) -> str:
+        """What stands against the option; that owning in full is not known does where the plan counts it."""
+        return (self.why_not or "") if self.owning is Owning.FULL else super().obstacles
+
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
     campaign_hours: Quantity | None
+    owning: Owning | None
+    """What `campaign_usd` counts of an owned machine; null: it is rented."""
     campaign_usd: Quantity | None
-    """What the campaign adds to the bills: runs x usd_marginal."""
+    """What options are ranked by: runs x usd_marginal (the rent, or the electricity of an owned machine), or runs x
+    usd_total of an owned machine where the plan says `owning: full`."""
     finish: date | None
     meets_deadline: bool | None
     within_budget: bool | None

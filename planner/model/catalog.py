@@ -6,9 +6,12 @@ from planner.errors import NotFoundError
 from planner.model.base import Frozen
 from planner.model.calibration import Calibration
 from planner.model.hardware import Accelerator, Node
-from planner.model.offer import Price, Site
+from planner.model.offer import Price
+from planner.model.owning_defaults import OwningDefaults
 from planner.model.quantity import Quantity
 from planner.model.run import RunRecord
+from planner.model.site import Site
+from planner.model.tariff import Tariff
 from planner.model.workload import Preset
 
 
@@ -21,6 +24,10 @@ class Defaults(Frozen):
     idle_power_fraction: Quantity
     training_power_fraction: Quantity
     """Share of its rated power that a node draws in training."""
+    cloud_pue: Quantity | None = None
+    """Of rented machines; null only in a file of the user's own."""
+    owning: OwningDefaults | None = None
+    """Null only in a file of the user's own; the bundled block is then taken."""
 
 
 class Catalog(Frozen):
@@ -32,6 +39,7 @@ class Catalog(Frozen):
     own_prices: tuple[Price, ...] = ()
     """The user's; where they have a row for the same instance, kind and region, it is taken."""
     sites: dict[str, Site]
+    tariffs: dict[str, Tariff]
     presets: dict[str, Preset]
     runs: dict[str, RunRecord]
     bundled_runs: frozenset[str]
@@ -39,6 +47,27 @@ class Catalog(Frozen):
     defaults: Defaults
     calibration: Calibration | None = None
     """What published measurements taught the estimator; None leaves it to ratios of the user's runs."""
+
+    @property
+    def owning_defaults(self) -> OwningDefaults:
+        """What owning is taken to cost where a site does not say."""
+        assert self.defaults.owning is not None, "the loader fills it in"
+        return self.defaults.owning
+
+    def find_site(self, site_id: str, *, where: str) -> Site:
+        """Return a site by its id; raise with the known ones where there is none."""
+        found = self.sites.get(site_id)
+        if found is None:
+            raise NotFoundError("site", site_id, self.sites, where=where, fix=f"Known: {', '.join(self.sites)}")
+        return found
+
+    def find_tariff(self, tariff_id: str, *, where: str) -> Tariff:
+        """Return a tariff by its id; raise with the known ones where there is none."""
+        found = self.tariffs.get(tariff_id)
+        if found is None:
+            known = ", ".join(self.tariffs) or "none"
+            raise NotFoundError("tariff", tariff_id, self.tariffs, where=where, fix=f"Known: {known}")
+        return found
 
     def find_run(self, run_id: str, *, where: str = "") -> RunRecord:
         """Return a run by its id; raise with the nearest ids where there is none."""

@@ -8,10 +8,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from planner.model.architecture import Architecture, check_seq_len
 from planner.model.base import Count, Fraction, Frozen, Id, Positive, Text
 from planner.model.offer import PriceKind
 from planner.model.quantity import Basis
-from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+from planner.model.workload import Checkpointing, Precision, Strategy
 
 Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
 Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
@@ -37,7 +38,7 @@ class WorkloadChoice(Frozen):
 
     measured: Id | None = None
     ref: Id | None = None
-    architecture: Decoder | None = None
+    architecture: Architecture | None = None
     seq_len: Count | None = None
 
     @model_validator(mode="after")
@@ -47,8 +48,8 @@ class WorkloadChoice(Frozen):
             raise ValueError(f"needs exactly one of measured, ref or architecture, has {' and '.join(given) or 'none'}")
         if self.measured is not None and self.seq_len is not None:
             raise ValueError("seq_len belongs to the measured run: leave it out")
-        if self.architecture is not None and self.seq_len is None:
-            raise ValueError("an inline architecture needs seq_len (tokens in a sample)")
+        if self.architecture is not None:
+            check_seq_len(self.architecture, self.seq_len)
         return self
 
 
@@ -151,12 +152,31 @@ class Assumptions(Frozen):
     """What the plan assumes; whatever is missing comes from `catalogs/defaults.yaml` and is named in the answer."""
 
     electricity_usd_per_kwh: Money | None = None
+    tariff: Id | None = None
+    """A tariff of `catalogs/tariffs/` by its id, for every owned machine; instead of electricity_usd_per_kwh."""
+    carbon_kg_per_kwh: Annotated[float, Field(strict=True, ge=0, le=10)] | None = None
+    """Carbon intensity of the electricity, kg of CO2 equivalent; without it no emissions are given."""
     pue: Annotated[float, Field(strict=True, ge=1, le=10)] | None = None
     goodput_fraction: Fraction = 1.0
     """Share of wall-clock time that trains: takes off restarts, checkpoints and evaluation."""
     mfu: Fraction | None = None
     """Model FLOPs utilisation assumed on hardware nobody measured, of the dense peak."""
     flops_convention: FlopsConvention = FlopsConvention.FULL_ATTENTION
+
+    @model_validator(mode="after")
+    def _one_price_of_electricity(self) -> Self:
+        if self.electricity_usd_per_kwh is not None and self.tariff is not None:
+            raise ValueError("electricity_usd_per_kwh and tariff contradict each other: keep one")
+        return self
+
+
+class Owning(StrEnum):
+    """What of an owned machine counts when options are ranked."""
+
+    MARGINAL = "marginal"
+    """What a training adds to the bills: the machine stands there anyhow."""
+    FULL = "full"
+    """Purchase, place, staff and all: the machine is still to be bought, or could be sold."""
 
 
 class Plan(Frozen):
@@ -170,3 +190,4 @@ class Plan(Frozen):
     campaign: CampaignLimits = CampaignLimits()
     options: Annotated[tuple[PlanOption, ...], Field(min_length=1, max_length=500)]
     assumptions: Assumptions = Assumptions()
+    owning: Owning = Owning.MARGINAL

@@ -24,6 +24,13 @@ class Unit(StrEnum):
     SAMPLES_PER_S = "samples/s"
     GIB = "GiB"
     RATIO = "ratio"
+    USD_PER_GPU_HOUR = "USD/GPU-h"
+    USD_PER_YEAR = "USD/year"
+    USD_PER_KW_MONTH = "USD/kW-month"
+    YEARS = "years"
+    MONTHS = "months"
+    KG_CO2 = "kgCO2e"
+    KG_CO2_PER_KWH = "kgCO2e/kWh"
 
 
 class Basis(StrEnum):

@@ -6,9 +6,10 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from planner.model.architecture import Architecture
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+from planner.model.workload import Checkpointing, Precision, Strategy
 
 
 class RunHardware(Frozen):
@@ -43,7 +44,7 @@ class RunRecord(Frozen):
     schema_version: Literal[1]
     id: Id
     workload: Id
-    architecture: Decoder | None = None
+    architecture: Architecture | None = None
     parameters: Count | None = None
     seq_len: Count | None = None
     hardware: RunHardware
@@ -55,6 +56,8 @@ class RunRecord(Frozen):
     method: Literal["full", "lora"] | None = None
     """All weights are trained, or low-rank adapters beside frozen ones."""
     trained_parameters: Count | None = None
+    channels_last: bool | None = None
+    """Of convolutions: the colours of a pixel beside each other in memory; null where there are none."""
     micro_batch: Count | None
     global_batch: Count | None
     throughput: Quantity
@@ -151,8 +154,11 @@ class NodeResult(Frozen):
     rank_work_seconds: tuple[NonNegative, ...] = ()
     data_wait_s: NonNegative | None = None
     samples: int
-    tokens: int
-    padding_tokens: int
+    tokens: int | None
+    padding_tokens: int | None
+    """Null where samples are images."""
+    images: int | None = None
+    """Images with a label, counted; null where samples are sequences."""
     phases: dict[str, NonNegative]
     losses_first10: tuple[float | None, ...]
     loss_last: float | None

@@ -9,6 +9,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from planner.errors import InputError
+from planner.model.architecture import Architecture, Resnet, check_seq_len
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 
 
@@ -19,6 +20,8 @@ class Precision(StrEnum):
     TF32 = "tf32"
     BF16 = "bf16"
     FP16 = "fp16"
+    FLOAT8 = "float8"
+    """Linear maps in 8-bit floats (e4m3, scaled per tensor), everything else in bf16."""
 
 
 class Strategy(StrEnum):
@@ -55,33 +58,6 @@ class Method(StrEnum):
     LORA = "lora"
 
 
-class Decoder(Frozen):
-    """A dense decoder-only transformer; the same keys stand in the benchmark's `spec.json`."""
-
-    layers: Count
-    hidden: Count
-    heads: Count
-    kv_heads: Count
-    head_dim: Count
-    ffn_hidden: Count
-    mlp: Literal["gelu", "swiglu"]
-    norm: Literal["layernorm", "rmsnorm"]
-    norm_eps: Positive = 1e-5
-    bias: bool = False
-    positions: Literal["learned", "rope"]
-    max_positions: Count
-    rope_theta: Positive = 10_000.0
-    qk_norm: bool = False
-    vocab: Count
-    tied_head: bool
-
-    @model_validator(mode="after")
-    def _heads_divide(self) -> Self:
-        if self.heads % self.kv_heads:
-            raise ValueError(f"heads ({self.heads}) must be a multiple of kv_heads ({self.kv_heads})")
-        return self
-
-
 class Window(Frozen):
     """How long the benchmark warms up and measures (workloads/README.md)."""
 
@@ -103,8 +79,9 @@ class BenchWorkload(Frozen):
     """What the benchmark runs: a network, its samples, and for how long."""
 
     name: Id
-    architecture: Decoder
-    seq_len: Count
+    architecture: Architecture
+    seq_len: Count | None = None
+    """Tokens in a sample; null where a sample is an image."""
     micro_batch: Count
     precision: Precision
     window: Window
@@ -112,16 +89,30 @@ class BenchWorkload(Frozen):
     note: Text | None = None
     """What must be said with every record of it."""
 
+    @model_validator(mode="after")
+    def _samples_have_their_size(self) -> Self:
+        check_seq_len(self.architecture, self.seq_len)
+        return self
+
     def cut(self, *, layers: int) -> BenchWorkload:
         """Return the same network with fewer layers, so that it fits one device: another workload, and named so."""
+        if isinstance(self.architecture, Resnet):
+            raise InputError(
+                f"{self.name} is a resnet, whose stages differ: no cut of it would show how the whole trains.",
+                fix="Leave --layers out.",
+            )
         whole = self.architecture.layers
         if layers >= whole:
             raise InputError(
                 f"{self.name} has {whole} layers; {layers} would be no cut.", fix="Take fewer, or leave --layers out."
             )
+        try:
+            cut = self.architecture.cut(layers)
+        except ValueError as error:
+            raise InputError(f"{self.name} cannot be cut to {layers} layers: {error}.", fix="Take more.") from error
         return BenchWorkload(
             name=f"{self.name}-{layers}layer{'' if layers == 1 else 's'}",
-            architecture=self.architecture.model_copy(update={"layers": layers}),
+            architecture=cut,
             seq_len=self.seq_len,
             micro_batch=self.micro_batch,
             precision=self.precision,
@@ -142,11 +133,16 @@ class Preset(BenchWorkload):
 
 
 class ArchitectureFile(Frozen):
-    """A network of one's own: an architecture, and how long its samples are."""
+    """A network of one's own: an architecture, and how long its samples are (where they are not images)."""
 
     schema_version: Literal[1] = 1
     name: Text | None = None
-    architecture: Decoder
-    seq_len: Count
+    architecture: Architecture
+    seq_len: Count | None = None
     micro_batch: Count = 1
     precision: Precision = Precision.BF16
+
+    @model_validator(mode="after")
+    def _samples_have_their_size(self) -> Self:
+        check_seq_len(self.architecture, self.seq_len)
+        return self

@@ -9,7 +9,7 @@ from html import escape
 from planner.model.answer import Assumption, ComparisonDocument, RankedOption
 from planner.model.quantity import Basis, Quantity
 from planner.present.facts import (
-    RENT,
+    RENTED_ONLY,
     date_text,
     headline,
     headline_range,
@@ -96,7 +96,7 @@ def quantities_html(option: RankedOption) -> str:
     ]
     missing = not_known(option)
     unknown = f'<p class="small">Not known: {escape("; ".join(missing))}.</p>' if missing else ""
-    owned = option.site is not None and all(getattr(option, field) is None for field in RENT)
+    owned = option.site is not None and all(getattr(option, field) is None for field in RENTED_ONLY)
     rent = '<p class="small">Owned: there is no rent to show.</p>' if owned else ""
     return _table(("What", "Value", "90 % range", "Basis", "As of", "Formula and source"), rows) + unknown + rent
 

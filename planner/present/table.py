@@ -76,7 +76,7 @@ def campaign_rows(options: Sequence[CampaignOption]) -> list[Row]:
             "at once": str(option.at_once),
             "campaign": quantity_text(option.campaign_hours),
             "ends": str(option.finish or NOT_KNOWN),
-            "adds to bills": quantity_text(option.campaign_usd),
+            "campaign cost": quantity_text(option.campaign_usd),
             "deadline": _yes_no(option.meets_deadline),
             "budget": _yes_no(option.within_budget),
             "why not": option.obstacles,
@@ -93,7 +93,7 @@ def comparison_rows(options: Sequence[RankedOption]) -> list[Row]:
         | _machine(option)
         | {
             "campaign": quantity_text(option.campaign_hours),
-            "adds to bills": quantity_text(option.campaign_usd),
+            "campaign cost": quantity_text(option.campaign_usd),
             "price": price_text(option),
             "why not": option.why_not or "",
             NOTES: _notes(option),

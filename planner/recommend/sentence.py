@@ -7,7 +7,7 @@ from datetime import date
 
 from planner.model.answer import CampaignOption
 from planner.model.offer import PriceKind
-from planner.model.plan import CampaignLimits, Prefer
+from planner.model.plan import CampaignLimits, Owning, Prefer
 from planner.model.quantity import Basis
 from planner.recommend.pareto import hours_and_usd
 from planner.recommend.rank import preference
@@ -22,7 +22,8 @@ def take(feasible: Sequence[CampaignOption], limits: CampaignLimits, *, deadline
     hours, usd = option.campaign_hours, option.campaign_usd
     one = limits.runs == 1
     trainings = "one training takes" if one else f"{limits.runs} trainings take"
-    money = f"cost{'s' if one else ''} {usd_text(usd.value)}{' of electricity' if option.site is not None else ''}"
+    counted = {Owning.MARGINAL: " of electricity", Owning.FULL: " with all of owning it", None: ""}[option.owning]
+    money = f"cost{'s' if one else ''} {usd_text(usd.value)}{counted}"
     among = "the only option" if len(feasible) == 1 else f"the {_best(limits)} of {len(feasible)} options"
     parts = [
         f"Take {option.id}: {trainings} {duration_text(hours.value)} ({spread_text(hours, duration_text)}) and "
@@ -96,9 +97,11 @@ def _beside(option: CampaignOption, feasible: Sequence[CampaignOption], limits: 
 
 def _caveats(option: CampaignOption, limits: CampaignLimits, *, today: date) -> list[str]:
     caveats = []
-    if option.site is not None:
+    if option.owning is Owning.MARGINAL:
         against = ", and the budget is held against electricity alone" if limits.budget_usd is not None else ""
-        caveats.append(f"buying or owning {option.id} is not counted{against}")
+        full = option.usd_total
+        owning = f", which in full comes to {usd_text(full.value * limits.runs)}" if full is not None else ""
+        caveats.append(f"buying or owning {option.id} is not counted{owning}{against}")
     if option.price_kind is PriceKind.SPOT and option.usd_per_hour is not None:
         caveats.append(f"its spot price is of {option.usd_per_hour.as_of}, and interruptions are not counted")
     if option.smallest_purchase_usd is not None:

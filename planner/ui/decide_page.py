@@ -206,7 +206,7 @@ def _draw(comparison: ComparisonDocument) -> None:
 def _key_figures(option: RankedOption | None) -> Sequence[tuple[str, Quantity | None]]:
     return [
         ("Campaign time", option.campaign_hours if option else None),
-        ("Campaign cost: what it adds to the bills", option.campaign_usd if option else None),
+        ("Campaign cost", option.campaign_usd if option else None),
         ("Energy of one training, at the machine", option.energy_kwh if option else None),
     ]
 

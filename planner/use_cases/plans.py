@@ -48,7 +48,10 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
         plan=plan.name,
         assumptions=estimated.assumptions,
         runs=plan.campaign.runs,
-        options=tuple(campaign_option(option, plan.campaign, catalog, today=today) for option in estimated.options),
+        options=tuple(
+            campaign_option(option, plan.campaign, catalog, today=today, owning=plan.owning)
+            for option in estimated.options
+        ),
     )
 
 

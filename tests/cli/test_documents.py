@@ -42,8 +42,8 @@ OF_THE_ISSUE = [
     "energy_kwh",
     "why_not",
 ]
-ADDED = ["name", "checkpointing", "usd_per_hour", "power_kw", "rated_kw", "runs", "doubts", "notes"]
-OF_A_CAMPAIGN = ["at_once", "campaign_hours", "campaign_usd", "finish", "meets_deadline", "within_budget"]
+ADDED = ["carbon_kg", "name", "checkpointing", "usd_per_hour", "power_kw", "rated_kw", "runs", "doubts", "notes"]
+OF_A_CAMPAIGN = ["owning", "at_once", "campaign_hours", "campaign_usd", "finish", "meets_deadline", "within_budget"]
 OF_A_COMPARISON = ["rank", "pareto"]
 ANSWERS = ("throughput", "epoch_hours", "training_hours", "usd_per_epoch", "usd_total", "usd_marginal", "energy_kwh")
 

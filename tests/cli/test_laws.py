@@ -36,6 +36,8 @@ QUANTITIES = (
 OF_THE_CAMPAIGN = ("campaign_hours", "campaign_usd")
 WHOLE_TRAINING = ("training_hours", "usd_total", "usd_marginal", "energy_kwh", *OF_THE_CAMPAIGN)
 TIME_AND_WHAT_IT_COSTS = ("epoch_hours", "usd_per_epoch", *WHOLE_TRAINING)
+OWNED_IN_FULL = ("usd_total", "usd_per_epoch")
+"""Of an owned machine: energy is only one part of them."""
 FACTORS = st.floats(min_value=1e-3, max_value=1e3)
 FEW = settings(max_examples=8, deadline=None)
 
@@ -65,8 +67,10 @@ def assert_moved(before: list[Option], after: list[Option], law: Mapping[str, fl
         assert_option_moved(old, new, law)
 
 
-def assert_option_moved(old: Option, new: Option, law: Mapping[str, float]) -> None:
+def assert_option_moved(old: Option, new: Option, law: Mapping[str, float], *, but: tuple[str, ...] = ()) -> None:
     for name in (*QUANTITIES, *OF_THE_CAMPAIGN):
+        if name in but:
+            continue
         assert (old[name] is None) == (new[name] is None), f"{old['id']} {name}"
         if old[name] is None:
             continue
@@ -213,13 +217,19 @@ class TestMoney:
         after = answer(plan | {"assumptions": assumed | {key: base * 2}})
         assert any(option["site"] for option in before)
         for old, new in zip(before, after, strict=True):
-            assert_option_moved(old, new, times(2, ("usd_marginal", "campaign_usd")) if old["site"] else {})
+            law = times(2, ("usd_marginal", "campaign_usd")) if old["site"] else {}
+            assert_option_moved(old, new, law, but=OWNED_IN_FULL if old["site"] else ())
+            if old["usd_total"] is not None and old["site"]:
+                more = new["usd_total"]["value"] - old["usd_total"]["value"]
+                assert 0 < more < old["usd_total"]["value"], "electricity is a part of owning"
 
     def test_free_electricity_costs_nothing_and_still_uses_energy(self):
         plan = plan_of("local_pc")
         before = answer(plan)
         after = answer(plan | {"assumptions": {"electricity_usd_per_kwh": 0.0}})
-        assert_moved(before, after, times(0, ("usd_marginal", "campaign_usd")))
+        for old, new in zip(before, after, strict=True):
+            assert_option_moved(old, new, times(0, ("usd_marginal", "campaign_usd")), but=OWNED_IN_FULL)
+            assert 0 < new["usd_total"]["value"] < old["usd_total"]["value"]
 
     @pytest.mark.parametrize("factor", [0.5, 2.0])
     def test_power_scales_energy_and_its_bill(self, factor):
@@ -231,7 +241,8 @@ class TestMoney:
         law = times(factor, ("power_kw", "energy_kwh", "usd_marginal", "campaign_usd"))
         stated = {"dgx-station-v100", "pc-rtx4090"}
         for old, new in zip(before, answer(plan), strict=True):
-            assert_option_moved(old, new, law if old["site"] in stated else {})
+            changed = old["site"] in stated
+            assert_option_moved(old, new, law if changed else {}, but=OWNED_IN_FULL if changed else ())
 
 
 class TestCampaign:

@@ -14,8 +14,9 @@ from planner.estimate.memory import (
     layer_activation_bytes,
     selective_layer_bytes,
 )
+from planner.model.architecture import Decoder
 from planner.model.catalog import Catalog
-from planner.model.workload import Checkpointing, Decoder, Loss, Precision, Strategy
+from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 GIB = 2**30
 

@@ -10,7 +10,8 @@ from launcher.memory_trace import traced_layer_bytes
 from planner.adapters.catalog import load_catalog
 from planner.errors import InputError, MissingExtraError
 from planner.estimate.memory import layer_activation_bytes
-from planner.model.workload import Decoder, Precision
+from planner.model.architecture import Decoder
+from planner.model.workload import Precision
 
 torch = pytest.importorskip("torch")
 
