@@ -116,6 +116,8 @@ def measured_tokens(row: Measurement) -> float | None:
     length = row.avg_tokens_per_sample or row.seq_len
     if row.throughput_total is None or length is None:
         return None
+    if row.unit == "s/step" and row.global_batch is not None:
+        return row.global_batch * length / row.throughput_total / row.num_gpus
     if row.unit.startswith("tokens/s"):
         return row.throughput_total / row.num_gpus
     if row.unit in ("samples/s", "sequences/s"):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from planner.estimate.flops import parameters
 from planner.estimate.links import links
 from planner.estimate.measured_config import Labels, Observation, accelerator_facts, generation_of, peak_flops
+from planner.model.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator, Link, Node
 from planner.model.run import RunRecord
-from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+from planner.model.workload import Checkpointing, Precision, Strategy
 
 OWN_SITE = "own runs"
 OWN_FRAMEWORK = "training-planner"
@@ -28,7 +29,7 @@ def number_format(precision: Precision | None, accelerator: Accelerator) -> str:
 
 
 def planned_config(
-    decoder: Decoder,
+    decoder: TextModel,
     *,
     seq_len: int,
     micro_batch: float,
@@ -71,10 +72,7 @@ def planned_config(
         "q_dim": width,
         "kv_dim": decoder.kv_heads * decoder.head_dim,
         "heads": decoder.heads,
-        "ffn_hidden": decoder.ffn_hidden,
         "mlp_matrices": 3.0 if decoder.mlp == "swiglu" else 2.0,
-        "experts": 1.0,
-        "active_experts": 1.0,
         "vocab": decoder.vocab,
         "head_share": 1.0,
         "causal": 1.0,
@@ -106,6 +104,19 @@ def planned_config(
         "cp": float(context),
         "ep": 1.0,
         "chunks": 1.0,
+    } | _mlp(decoder)
+
+
+def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
+    """Return width and number of experts; a few dense layers count as so many experts of the mean width."""
+    if isinstance(decoder, Decoder):
+        return {"ffn_hidden": decoder.ffn_hidden, "experts": 1.0, "active_experts": 1.0}
+    sparse = decoder.sparse_layers / decoder.layers
+    dense = (1 - sparse) * (decoder.ffn_hidden or 0) / decoder.moe_ffn_hidden
+    return {
+        "ffn_hidden": decoder.moe_ffn_hidden,
+        "experts": sparse * (decoder.experts + decoder.shared_experts) + dense,
+        "active_experts": sparse * (decoder.experts_per_token + decoder.shared_experts) + dense,
     }
 
 
@@ -123,7 +134,9 @@ def labels_of(accelerator: Accelerator, workload: str) -> Labels:
 def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
     """Describe a run of the user's; None where it does not say enough, or was found wrong."""
     accelerator = catalog.accelerators.get(run.hardware.accelerator)
-    if accelerator is None or run.architecture is None or run.seq_len is None or run.micro_batch is None:
+    if accelerator is None or run.seq_len is None or run.micro_batch is None:
+        return None
+    if not isinstance(run.architecture, TextModel):
         return None
     if run.verdict or run.method == "lora":
         return None

@@ -17,6 +17,7 @@ from planner.estimate.planned_config import labels_of, observed_run, planned_con
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.estimate.scaling import is_communication_bound
 from planner.estimate.share_of_peak import from_flop_rate, from_mfu
+from planner.model.architecture import TextModel
 from planner.model.catalog import Catalog
 from planner.model.quantity import Basis
 
@@ -45,7 +46,7 @@ def predict(job: Job, candidate: Candidate, catalog: Catalog, fitting: Fit | Non
     """Predict the throughput of a job on a candidate that no run answers for; a plan's own MFU comes first."""
     if job.mfu is not None and job.decoder is not None:
         return from_mfu(job, candidate)
-    if job.decoder is None or candidate.accelerator.id == CPU or catalog.calibration is None:
+    if not isinstance(job.decoder, TextModel) or candidate.accelerator.id == CPU or catalog.calibration is None:
         return _without_physics(job, candidate, catalog)
     return _from_physics(job, candidate, catalog, catalog.calibration, fitting or Fit(None))
 
@@ -65,7 +66,7 @@ def _from_physics(
     from planner.estimate.estimator import estimate_many
     from planner.estimate.physics.configs import from_rows
 
-    assert job.decoder is not None
+    assert isinstance(job.decoder, TextModel)
     assert job.seq_len is not None
     if job.seq_len > LONGEST_SAMPLE:
         return NoPrediction(f"samples of {job.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known")
