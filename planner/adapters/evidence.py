@@ -55,7 +55,8 @@ def _row(path: Path, line: int, cells: dict[str, str]) -> Measurement:
         detail = error.errors()[0]
         column = str(detail["loc"][0]) if detail["loc"] else "the row"
         raise InputError(
-            f"{path}:{line}: {column}: {detail['msg'].removeprefix('Value error, ')} (found {known.get(column, '')!r}).",
+            f"{path}:{line}: {column}: {detail['msg'].removeprefix('Value error, ')} "
+            f"(found {known.get(column, '')!r}).",
             fix="Write plain digits with a point, and leave unknown cells empty.",
         ) from error
 
@@ -71,7 +72,9 @@ def read_calibration(path: Path | None = None) -> Calibration:
     found = path or catalogs_dir() / FOLDER / CALIBRATION
     fix = "Make it anew with: make calibrate"
     text = read_text(found, limit_bytes=TABLE_LIMIT_BYTES, fix=fix)
-    return parse_model(Calibration, parse_mapping(text, where=str(found), fix=fix), where=str(found), text=text, fix=fix)
+    return parse_model(
+        Calibration, parse_mapping(text, where=str(found), fix=fix), where=str(found), text=text, fix=fix
+    )
 
 
 def as_table(rows: list[Measurement]) -> str:

@@ -74,7 +74,8 @@ def add_evidence(file: TableFile, home: HomeOption = None) -> None:
 
 def accuracy(
     measurements: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A CSV table; default: the bundled evidence.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="A CSV table; default: the bundled evidence.", show_default=False),
     ] = None,
     anchors: Annotated[
         int, typer.Option(min=0, max=MOST_ANCHORS, help="Runs of the same machine and framework that are known.")

@@ -11,7 +11,7 @@ from planner.estimate.anchors import choose_anchors
 from planner.estimate.calibrate import fit, sample
 from planner.estimate.estimator import estimate_many
 from planner.estimate.expected_error import count_evidence
-from planner.estimate.hold_out import KEYS, OWN_FOLD_ROWS, ROUNDS, SMALL_FOLDS, TEST_GPUS, TRAIN_GPUS, gpus_of, judge
+from planner.estimate.hold_out import ROUNDS, Fold, judge
 from planner.estimate.hold_out import folds as folds_of
 from planner.estimate.learn import learn
 from planner.estimate.ranges import spreads
@@ -19,7 +19,6 @@ from planner.model.calibration import Calibration
 
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Observation
-    from planner.estimate.physics.configs import Array
 
 LEAVE_OUT = ("source", "family", "model", "scale", "precision")
 
@@ -151,9 +150,6 @@ def _folds(
     return calibrations
 
 
-def _restricted(pool: Sequence[Observation], asked: int, split: str) -> list[object]:
+def _restricted(pool: Sequence[Observation], asked: int, split: str) -> list[Fold]:
     """Return the folds of the pool that ask rows of the table."""
     return [fold for fold in folds_of(split, pool) if (fold.test < asked).any()]
-
-
-_ = KEYS, OWN_FOLD_ROWS, SMALL_FOLDS, TEST_GPUS, TRAIN_GPUS, gpus_of

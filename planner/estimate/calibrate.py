@@ -77,7 +77,7 @@ def log_seconds(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> Arra
     host = np.array([fitted.effects["host"].get(label.framework, 0.0) for label in labels])
     added = [sum(fitted.effects[level].get(getattr(label, level), 0.0) for level in LEVELS) for label in labels]
     launched = configs.replaced(host_scale=configs.host_scale * np.exp(host))
-    return np.log(step_seconds(launched, fitted.constants)) + np.array(added)
+    return np.asarray(np.log(step_seconds(launched, fitted.constants)) + np.array(added))
 
 
 def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
@@ -154,7 +154,9 @@ class _Problem:
         return np.log(step_seconds(configs, values))
 
     def residual(self, state: Array) -> Array:
-        return self.data.log_seconds - self.physics(state) - self.design @ state[self.constants + len(self.frameworks) :]
+        return (
+            self.data.log_seconds - self.physics(state) - self.design @ state[self.constants + len(self.frameworks) :]
+        )
 
     def loss(self, state: Array) -> float:
         import numpy as np

@@ -1,4 +1,4 @@
-"""The estimator: configurations in, tokens/s per accelerator with ranges out; one call for one or for a hundred thousand."""
+"""The estimator: configurations in, tokens/s per accelerator with ranges out, one or a hundred thousand at once."""
 
 from __future__ import annotations
 

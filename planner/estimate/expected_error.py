@@ -1,4 +1,4 @@
-"""How wrong a prediction may be before anything was measured at its place: by its parts, and by its distance from evidence."""
+"""How wrong a prediction may be: by the parts of its step, and by its distance from evidence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def expected_error(configs: Configs, labels: Sequence[Labels], constants: Mappin
     for name, error in PART_ERROR.items():
         variance = variance + (parts[name] / total * error) ** 2
     variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
-    variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2 + (VECTOR_ERROR * configs.vector_rate) ** 2
+    variance = (
+        variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2 + (VECTOR_ERROR * configs.vector_rate) ** 2
+    )
     small = configs.micro_batch * configs.seq_len * configs.hidden / configs.tp
     variance = variance + HOST_ERROR**2 / (1 + small / 4e6)
     for level, error in UNKNOWN_ERROR.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.estimate.calibrate import Fit, Sample, fit, log_seconds
-from planner.estimate.expected_error import Known, count_evidence, expected_error, group_of
+from planner.estimate.expected_error import count_evidence, expected_error, group_of
 
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Observation
@@ -105,6 +105,3 @@ def judge(data: Sample, observations: Sequence[Observation], split_folds: Sequen
         expected.append(expected_error(asked.configs, asked.labels, found.constants, known))
         groups += [group_of(observations[int(row)].config, observations[int(row)].labels, known) for row in fold.test]
     return Judged(np.concatenate(rows), np.concatenate(predicted), np.concatenate(expected), tuple(groups))
-
-
-__all__ = ["Fold", "Judged", "Known", "folds", "gpus_of", "judge"]

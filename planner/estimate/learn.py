@@ -8,8 +8,8 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from planner.estimate.anchors import choose_anchors
-from planner.estimate.calibrate import Fit, fit, log_seconds, sample
-from planner.estimate.expected_error import count_evidence, expected_error
+from planner.estimate.calibrate import Fit, fit, sample
+from planner.estimate.expected_error import count_evidence
 from planner.estimate.hold_out import folds, judge
 from planner.estimate.own_runs import update
 from planner.estimate.ranges import OWN_RUNS, spreads
@@ -18,7 +18,7 @@ from planner.model.calibration import Calibration
 if TYPE_CHECKING:
     from planner.estimate.hold_out import Judged
     from planner.estimate.measured_config import Observation
-    from planner.estimate.physics.configs import Array
+    from planner.estimate.physics.configs import Array, Configs
 
 METHOD = "1"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
@@ -41,7 +41,9 @@ def learn(observations: Sequence[Observation], *, today: date, ranges: bool = Tr
         expected = [one.expected for one in judged]
         groups = [group for one in judged for group in one.groups]
         weights = [_weights(observations, one.rows) for one in judged]
-        own_error, own_expected, own_rows = _with_anchors(data.at(judged[0].rows).configs, observations, judged[0], errors[0])
+        own_error, own_expected, own_rows = _with_anchors(
+            data.at(judged[0].rows).configs, observations, judged[0], errors[0]
+        )
         found = spreads(
             np.concatenate([*errors, own_error]),
             np.concatenate([*expected, own_expected]),
@@ -91,14 +93,11 @@ def _weights(observations: Sequence[Observation], rows: Array) -> Array:
 
 
 def _with_anchors(
-    configs: object, observations: Sequence[Observation], judged: Judged, errors: Array
+    configs: Configs, observations: Sequence[Observation], judged: Judged, errors: Array
 ) -> tuple[Array, Array, Array]:
     """Repeat the held-out predictions with three runs of the same machine and framework as anchors."""
     import numpy as np
 
-    from planner.estimate.physics.configs import Configs
-
-    assert isinstance(configs, Configs)
     rows = [observations[int(row)] for row in judged.rows]
     cells = choose_anchors(rows, anchors=ANCHORS)
     new_errors, new_expected, kept = [], [], []
@@ -121,6 +120,3 @@ def _with_anchors(
     if not kept:
         return np.zeros(0), np.zeros(0), np.zeros(0, dtype=int)
     return np.concatenate(new_errors), np.concatenate(new_expected), np.concatenate(kept)
-
-
-_ = log_seconds, expected_error

@@ -37,11 +37,10 @@ def links(
     *,
     per_node: int,
     slots: int,
-    nodes: int,
     link: Link | None,
     network_gbit_per_s: float | None,
 ) -> Links:
-    """Describe the wires of `nodes` machines that use `per_node` of their `slots` accelerators each.
+    """Describe the wires of machines that use `per_node` of their `slots` accelerators each.
 
     Host buses: two sockets share eight and more cards; the busiest one counts.
     """

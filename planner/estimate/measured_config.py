@@ -144,7 +144,9 @@ def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
     fp16 = accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
     fp8 = accelerator.fp8_tflops
     tflops = {
-        "fp4": fp8 * FP4_OVER_FP8[accelerator.architecture] if fp8 and accelerator.architecture in FP4_OVER_FP8 else None,
+        "fp4": fp8 * FP4_OVER_FP8[accelerator.architecture]
+        if fp8 and accelerator.architecture in FP4_OVER_FP8
+        else None,
         "fp8": fp8,
         "16bit": fp16,
         "tf32": accelerator.tf32_tflops or accelerator.fp32_tflops or (fp16 / 4 if fp16 else None),
@@ -313,17 +315,24 @@ def _spread(row: Measurement) -> dict[str, float]:
     dp = row.num_gpus / splits
     hybrid = "hsdp" in f"{row.parallelism} {row.zero}".casefold()
     shards = min(dp, float(row.gpus_per_node or 8)) if hybrid else dp * cp
-    return {"shards": shards, "dp": dp, "tp": tp, "pp": pp, "cp": cp, "ep": min(ep, row.num_gpus / pp), "chunks": float(row.vpp or 1)}
+    return {
+        "shards": shards,
+        "dp": dp,
+        "tp": tp,
+        "pp": pp,
+        "cp": cp,
+        "ep": min(ep, row.num_gpus / pp),
+        "chunks": float(row.vpp or 1),
+    }
 
 
 def _machine(row: Measurement, accelerator: Accelerator) -> dict[str, float]:
     per_node = min(row.gpus_per_node or 8, row.num_gpus)
-    nodes = max(1, -(-row.num_gpus // per_node))
+    max(1, -(-row.num_gpus // per_node))
     wires = links(
         accelerator,
         per_node=per_node,
         slots=per_node,
-        nodes=nodes,
         link=parse_link(row.interconnect_intra, accelerator),
         network_gbit_per_s=parse_network_gbit(row.interconnect_inter),
     )
@@ -340,7 +349,11 @@ def _machine(row: Measurement, accelerator: Accelerator) -> dict[str, float]:
 
 def _batches(row: Measurement, config: Mapping[str, float], accelerator: Accelerator) -> dict[str, float]:
     """Return sample length, micro-batch and accumulation; a batch that is not stated is what would fit."""
-    packed = "padding-free" not in row.packing and "unpacked" not in row.packing and row.packing.startswith(("packed", "concat"))
+    packed = (
+        "padding-free" not in row.packing
+        and "unpacked" not in row.packing
+        and row.packing.startswith(("packed", "concat"))
+    )
     length = (row.seq_len if packed else None) or row.avg_tokens_per_sample or row.seq_len or ASSUMED_LENGTH
     replicas = config["dp"]
     micro = row.micro_batch

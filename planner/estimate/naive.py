@@ -14,11 +14,13 @@ METHODS = ("peak_ratio", "bandwidth_ratio", "geometric_mean_ratio", "constant_mf
 
 
 def train_flops_per_token(config: dict[str, float]) -> float:
-    """6 x weights that a token meets + 12 x layers x width x length: the usual count, full attention, no recomputation."""
+    """6 x weights that a token meets + 12 x layers x width x length: full attention, nothing recomputed."""
     attention = 2 * config["hidden"] * (config["q_dim"] + config["kv_dim"])
     mlp = config["mlp_matrices"] * config["hidden"] * config["ffn_hidden"] * config["active_experts"]
     head = config["hidden"] * config["vocab"] * config["head_share"]
-    return 6 * (config["layers"] * (attention + mlp) + head) + 12 * config["layers"] * config["q_dim"] * config["seq_len"]
+    return (
+        6 * (config["layers"] * (attention + mlp) + head) + 12 * config["layers"] * config["q_dim"] * config["seq_len"]
+    )
 
 
 def naive_predictions(asked: Observation, evidence: Sequence[Observation]) -> dict[str, float]:

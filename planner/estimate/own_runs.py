@@ -52,13 +52,13 @@ def correlation(one: Array, labels: Sequence[Labels], other: Array, others: Sequ
     def same(level: str) -> Array:
         left = np.array([getattr(label, level) for label in labels], dtype=object)
         right = np.array([getattr(label, level) for label in others], dtype=object)
-        return (left[:, None] == right[None, :]).astype(float)
+        return np.asarray(left[:, None] == right[None, :], dtype=float)
 
     site = same("source")
     distance = ((one[:, None, :] - other[None, :, :]) ** 2).sum(axis=2)
     here = site * same("accelerator")
     workload = site * same("workload")
-    return (
+    return np.asarray(
         SHARED["site"] * site
         + SHARED["accelerator"] * here
         + SHARED["workload"] * workload

@@ -60,51 +60,55 @@ def planned_config(
         return f"{devices} accelerators do not divide into {tensor} x {stages} x {context}"
     link = None if node.link is Link.OTHER else node.link
     wires = links(
-        accelerator, per_node=per_node, slots=node.accelerators, nodes=nodes, link=link,
+        accelerator, per_node=per_node, slots=node.accelerators, link=link,
         network_gbit_per_s=node.network_gbit_per_s,
     )  # fmt: skip
     sixteen_bit = chosen == "16bit"
     zero = ZERO_STAGE[strategy]
     width = decoder.heads * decoder.head_dim
-    return accelerator_facts(accelerator, chosen) | {
-        "layers": decoder.layers,
-        "hidden": decoder.hidden,
-        "q_dim": width,
-        "kv_dim": decoder.kv_heads * decoder.head_dim,
-        "heads": decoder.heads,
-        "mlp_matrices": 3.0 if decoder.mlp == "swiglu" else 2.0,
-        "vocab": decoder.vocab,
-        "head_share": 1.0,
-        "causal": 1.0,
-        "parameters": parameters(decoder),
-        "seq_len": seq_len,
-        "micro_batch": micro_batch,
-        "micro_batches": micro_batches,
-        "adapters": 0.0,
-        "quantized": 0.0,
-        "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
-        "host_scale": 1.0,
-        "flash": 1.0,
-        "native": 0.0,
-        "fused": float(compiled),
-        "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
-        "zero": float(zero),
-        "shards": devices / tensor / stages,
-        "optimizer_offload": 0.0,
-        "gpus_per_node": per_node,
-        "nvlink_domain": wires.domain,
-        "intra": wires.intra,
-        "through_host": float(wires.through_host),
-        "bus_sharers": wires.bus_sharers,
-        "pcie": float(wires.pcie),
-        "inter": wires.inter,
-        "dp": devices / splits,
-        "tp": float(tensor),
-        "pp": float(stages),
-        "cp": float(context),
-        "ep": 1.0,
-        "chunks": 1.0,
-    } | _mlp(decoder)
+    return (
+        accelerator_facts(accelerator, chosen)
+        | {
+            "layers": decoder.layers,
+            "hidden": decoder.hidden,
+            "q_dim": width,
+            "kv_dim": decoder.kv_heads * decoder.head_dim,
+            "heads": decoder.heads,
+            "mlp_matrices": 3.0 if decoder.mlp == "swiglu" else 2.0,
+            "vocab": decoder.vocab,
+            "head_share": 1.0,
+            "causal": 1.0,
+            "parameters": parameters(decoder),
+            "seq_len": seq_len,
+            "micro_batch": micro_batch,
+            "micro_batches": micro_batches,
+            "adapters": 0.0,
+            "quantized": 0.0,
+            "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
+            "host_scale": 1.0,
+            "flash": 1.0,
+            "native": 0.0,
+            "fused": float(compiled),
+            "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
+            "zero": float(zero),
+            "shards": devices / tensor / stages,
+            "optimizer_offload": 0.0,
+            "gpus_per_node": per_node,
+            "nvlink_domain": wires.domain,
+            "intra": wires.intra,
+            "through_host": float(wires.through_host),
+            "bus_sharers": wires.bus_sharers,
+            "pcie": float(wires.pcie),
+            "inter": wires.inter,
+            "dp": devices / splits,
+            "tp": float(tensor),
+            "pp": float(stages),
+            "cp": float(context),
+            "ep": 1.0,
+            "chunks": 1.0,
+        }
+        | _mlp(decoder)
+    )
 
 
 def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:

@@ -69,7 +69,9 @@ def _from_physics(
     assert isinstance(job.decoder, TextModel)
     assert job.seq_len is not None
     if job.seq_len > LONGEST_SAMPLE:
-        return NoPrediction(f"samples of {job.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known")
+        return NoPrediction(
+            f"samples of {job.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known"
+        )
     micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
     if job.global_batch is not None:
         micro_batch = min(micro_batch, max(1.0, job.global_batch / candidate.accelerators))
@@ -110,7 +112,7 @@ def _from_physics(
 
 
 def _own_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[Observation], tuple[RunRecord, ...]]:
-    """Return the runs that say something about the candidate: all on its accelerator, of others those not bound by links."""
+    """Return the runs that say something of the candidate: all on its accelerator, others unless bound by links."""
     found: list[tuple[Observation, RunRecord]] = []
     for run in catalog.runs.values():
         hardware = run.hardware
@@ -145,14 +147,20 @@ def nearest_evidence(label: Labels, group: str, calibration: Calibration, own: l
 
 
 def _source(
-    config: Mapping[str, float], calibration: Calibration, found: Estimates, candidate: Candidate, own: list[Observation]
+    config: Mapping[str, float],
+    calibration: Calibration,
+    found: Estimates,
+    candidate: Candidate,
+    own: list[Observation],
 ) -> str:
     from planner.estimate.physics.configs import from_rows
     from planner.estimate.physics.step import step_parts
 
     parts = {name: float(value[0]) for name, value in step_parts(from_rows([config]), calibration.constants).items()}
     total = sum(parts.values())
-    shown = ", ".join(f"{PART_NAMES[name]} {value / total:.0%}" for name, value in parts.items() if value / total >= 0.01)
+    shown = ", ".join(
+        f"{PART_NAMES[name]} {value / total:.0%}" for name, value in parts.items() if value / total >= 0.01
+    )
     tokens = config["dp"] * config["micro_batch"] * config["micro_batches"] * config["seq_len"]
     rate = float(found.tokens_per_s_per_gpu[0]) * candidate.accelerators
     corrected = f", corrected by {len(own)} runs" if own else ""

@@ -19,7 +19,7 @@ Figures = dict[str, float | None]
 
 
 def overall(rows: Sequence[Scored]) -> Figures:
-    """Score predictions: percentages of the measured value; the width is half of the 90 % range, as a factor less one."""
+    """Score predictions: per cent of the measured value; the width is that of half the 90 % range."""
     import numpy as np
 
     if not rows:
@@ -56,7 +56,7 @@ def error_figures(errors: Sequence[float]) -> Figures:
 
 def macro(rows: Sequence[Scored]) -> Figures:
     """Average the figures over sources of five rows and more."""
-    groups = [group for group in split_by(rows, lambda row: row.observation.labels.source).values()]
+    groups = list(split_by(rows, lambda row: row.observation.labels.source).values())
     return _mean([overall(group) for group in groups if len(group) >= MACRO_ROWS], overall(()))
 
 

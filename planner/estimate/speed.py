@@ -10,10 +10,10 @@ from datetime import date
 from planner.estimate.candidate import Candidate
 from planner.estimate.carry_over import nearest_run
 from planner.estimate.evidence import measured_runs
-from planner.estimate.predict import predict
 from planner.estimate.fit import Fit, fit
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.predict import predict
 from planner.estimate.prediction import NoPrediction
 from planner.model.catalog import Catalog
 from planner.model.plan import UserStep

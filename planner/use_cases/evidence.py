@@ -160,9 +160,7 @@ def accuracy(
     evidence = _teachers(evidence_files(workspace_dir(home)), load_catalog())
     if leave_out is None and path is None:
         leave_out = "source"
-    scored = predict_rows(
-        asked, evidence, read_calibration(), anchors=anchors, leave_out=leave_out, today=today
-    )
+    scored = predict_rows(asked, evidence, read_calibration(), anchors=anchors, leave_out=leave_out, today=today)
     return accuracy_document(rows, refused, scored, [*asked, *_left(evidence, asked)], leave_out, anchors)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("torch", "sky", "boto3", "botocore", "streamlit", "pandas", "scipy", "altair", "numpy", "rich", "deepspeed")
+HEAVY = ("torch", "sky", "boto3", "botocore", "streamlit", "pandas", "scipy", "altair", "rich", "deepspeed")
 
 
 def modules_after(*arguments: str) -> set[str]:

@@ -56,9 +56,11 @@ def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     Recomputation repeats the forward ones. Source: Shoeybi et al. 2019, section 3.
     """
+    import numpy as np
+
     size = micro_tokens(c) * c.hidden * c.number_bytes
     one = 2 * ring_seconds(c, p, size=size, devices=c.tp, stride=c.tp * 0 + 1)
-    return (c.tp > 1) * one * (4 + 2 * c.recompute)
+    return np.asarray((c.tp > 1) * one * (4 + 2 * c.recompute))
 
 
 def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -74,13 +76,15 @@ def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     inside = (c.active_experts * (1 - 1 / c.ep)) / inside_rate(c, p)
     between = crossing / np.minimum(c.inter * p["network"], inside_rate(c, p))
     one = token * (inside + between) + p["message_us"] * US * np.log2(c.ep)
-    return (c.ep > 1) * one * (4 + 2 * c.recompute)
+    return np.asarray((c.ep > 1) * one * (4 + 2 * c.recompute))
 
 
 def context_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per layer and micro-batch: keys and values travel once round the ring, three times with the backward pass."""
+    import numpy as np
+
     size = micro_tokens(c) * c.cp * 2 * c.kv_dim / c.tp * c.number_bytes
-    return (c.cp > 1) * 3 * ring_seconds(c, p, size=size, devices=c.cp, stride=c.tp)
+    return np.asarray((c.cp > 1) * 3 * ring_seconds(c, p, size=size, devices=c.cp, stride=c.tp))
 
 
 def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -89,7 +93,7 @@ def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     size = micro_tokens(c) * c.hidden * c.number_bytes / c.tp
     rate = np.where(c.pp * c.tp * c.dp > c.nvlink_domain, c.inter * p["network"], inside_rate(c, p))
-    return (c.pp > 1) * 2 * c.chunks * (size / rate + p["message_us"] * US)
+    return np.asarray((c.pp > 1) * 2 * c.chunks * (size / rate + p["message_us"] * US))
 
 
 def held_parameters(c: Configs) -> Array:
@@ -110,7 +114,7 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     gather = ring_seconds(c, p, size=weights, devices=devices, stride=c.tp)
     reduce = ring_seconds(c, p, size=held_parameters(c) * 2.0, devices=devices, stride=c.tp) * (1 - c.adapters)
     messages = 3 * c.layers / c.pp * p["message_us"] * US * np.log2(devices)
-    return (c.zero >= 3) * (devices > 1) * (2 * gather + reduce + messages)
+    return np.asarray((c.zero >= 3) * (devices > 1) * (2 * gather + reduce + messages))
 
 
 def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -124,5 +128,4 @@ def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     stride = np.where(c.zero >= 3, c.tp * c.shards, c.tp)
     trained = held_parameters(c) * np.where(c.adapters > 0, 0.01, 1.0)
     size = trained * np.where(c.zero >= 1, 2.0, c.gradient_bytes) / np.where(c.zero >= 3, c.shards, 1.0)
-    return (devices > 1) * 2 * ring_seconds(c, p, size=size, devices=devices, stride=stride)
-
+    return np.asarray((devices > 1) * 2 * ring_seconds(c, p, size=size, devices=devices, stride=stride))

@@ -18,12 +18,20 @@ US = 1e-6
 
 def layer_matrices(c: Configs) -> Array:
     """Weights of one layer that one token meets: query, key, value, output, and the MLP of the active experts."""
-    return 2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.active_experts
+    import numpy as np
+
+    return np.asarray(
+        2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.active_experts
+    )
 
 
 def stored_matrices(c: Configs) -> Array:
     """Weights of one layer, all experts counted."""
-    return 2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.experts
+    import numpy as np
+
+    return np.asarray(
+        2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.experts
+    )
 
 
 def passes(c: Configs) -> Array:
@@ -46,7 +54,7 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     table = np.array([p[f"gemm_{name}"] for name in GENERATIONS])
     formats = np.array([1.0, p["gemm_8bit"], p["gemm_4bit"]])
     share = table[c.generation.astype(int)] * formats[c.format_step.astype(int)]
-    return share * np.where(c.vector_rate > 0, p["gemm_vector"], 1.0)
+    return np.asarray(share * np.where(c.vector_rate > 0, p["gemm_vector"], 1.0))
 
 
 def layer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -55,6 +63,8 @@ def layer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     products (FLOPs / reached peak + bytes / bandwidth) + attention + element-wise bytes / bandwidth + expansion of
     4-bit weights + idle time between kernels. Sums and not maxima: kernels follow one another.
     """
+    import numpy as np
+
     tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
     weights = layer_matrices(c) / c.tp
     local = (stored_matrices(c) - layer_matrices(c)) / c.tp / c.ep + weights
@@ -69,7 +79,7 @@ def layer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     stream = (0.6 * c.hidden + 0.1 * gated) * number * p["elementwise"]
     extras = 1 + c.adapters * p["adapters"] + (c.experts > 1) * p["routing"]
     elementwise = tokens * stream * fused * extras / reached * (1 + 0.33 * c.recompute)
-    return (
+    return np.asarray(
         (products + traffic + expansion) * passes(c)
         + _attention_seconds(c, p)
         + elementwise
@@ -78,7 +88,7 @@ def layer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 
 def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
-    """Time of scores and their weighted sum: 4 x T x width FLOPs a token, half of that where a kernel skips the upper half.
+    """Time of scores and their weighted sum: 4 x T x width FLOPs a token, half of that if causal.
 
     Written out, the matrix itself costs passes over memory: heads x T numbers a token.
     """
@@ -91,21 +101,28 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     reached_share = np.where(newer, p["attention_newer"] * (1 + c.native * (p["attention_native"] - 1)), p["attention"])
     kernel = flops * (1 - 0.5 * c.causal) / (c.peak16 * reached_share) * (3.5 + c.recompute)
     written = flops / (c.peak16 * share) * (3 + c.recompute)
-    written = written + tokens * c.heads / c.tp * c.seq_len * c.number_bytes * p["softmax"] * (1 + 0.3 * c.recompute) / reached
-    return c.flash * kernel + (1 - c.flash) * written
+    written = (
+        written
+        + tokens * c.heads / c.tp * c.seq_len * c.number_bytes * p["softmax"] * (1 + 0.3 * c.recompute) / reached
+    )
+    return np.asarray(c.flash * kernel + (1 - c.flash) * written)
 
 
 def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Device time of logits and loss for one micro-batch: a product at 16 bit, and passes over the logits."""
+    import numpy as np
+
     tokens, reached = micro_tokens(c) * c.head_share, c.hbm * p["hbm"]
     products = 2 * tokens * c.vocab * c.hidden / c.tp / (c.peak16 * gemm_share(c, p)) * (3 - c.adapters)
     fused = 1 - 0.7 * c.fused
-    return products + tokens * c.vocab / c.tp * p["logits"] * fused / reached
+    return np.asarray(products + tokens * c.vocab / c.tp * p["logits"] * fused / reached)
 
 
 def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time that the host needs to launch one layer's kernels, forward and backward."""
+    import numpy as np
+
     fused = 1 - c.fused * (1 - p["host_fused"])
     adapters = 1 + c.adapters * (p["host_adapters"] - 1)
     sharded = 1 + (c.zero >= 3) * (p["host_sharded"] - 1)
-    return p["host_us"] * c.host_scale * US * fused * adapters * sharded * (1 + 0.33 * c.recompute)
+    return np.asarray(p["host_us"] * c.host_scale * US * fused * adapters * sharded * (1 + 0.33 * c.recompute))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    Array = NDArray[Any]
 
 GENERATIONS = ("pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "cdna", "other")
 """Groups of architectures that share one efficiency of large matrix products."""

@@ -28,7 +28,9 @@ PARAMETERS = (
     Parameter("gemm_cdna", 0.48, 0.15, 0.2, 1.0, "share of peak of a large product, CDNA: 51 % measured on MI300X"),
     Parameter("gemm_other", 0.60, 0.25, 0.2, 1.0, "share of peak of a large product, other architectures"),
     Parameter("gemm_vector", 1.0, 0.10, 0.6, 1.2, "fp32 on ordinary cores, against the share of tensor cores"),
-    Parameter("gemm_8bit", 0.72, 0.15, 0.3, 1.0, "8-bit products, against the share at 16 bit: scaling and transposing"),
+    Parameter(
+        "gemm_8bit", 0.72, 0.15, 0.3, 1.0, "8-bit products, against the share at 16 bit: scaling and transposing"
+    ),
     Parameter("gemm_4bit", 0.60, 0.20, 0.2, 1.0, "4-bit products, against the share at 16 bit"),
     Parameter("gemm_bytes", 1.5, 0.30, 0.5, 4.0, "traffic of a product against reading and writing everything once"),
     Parameter("attention", 0.50, 0.20, 0.1, 0.9, "share of 16-bit peak of a fused attention kernel, forward and back"),
@@ -56,7 +58,9 @@ PARAMETERS = (
     Parameter("message_us", 25.0, 0.50, 5.0, 300.0, "time of one collective besides its bytes, microseconds"),
     Parameter("overlap", 3.0, 0.30, 1.0, 8.0, "exponent that joins compute and sharded weights' traffic; 1 hides none"),
     Parameter("hidden_share", 0.35, 0.40, 0.02, 0.67, "share of a micro-batch that gradients' traffic can hide behind"),
-    Parameter("jitter", 0.006, 0.50, 0.0005, 0.05, "slow-down with every doubling of the accelerators: the slowest waits"),
+    Parameter(
+        "jitter", 0.006, 0.50, 0.0005, 0.05, "slow-down with every doubling of the accelerators: the slowest waits"
+    ),
     Parameter("offload_gb", 6.0, 0.50, 1.0, 40.0, "GB/s of optimizer state through CPU and PCIe, per accelerator"),
 )
 """Medians from data sheets, counts of kernels and public micro-benchmarks; evidence moves them within their bounds."""

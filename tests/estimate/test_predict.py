@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from planner.estimate.candidate import expand
-from planner.estimate.first_model import predict
 from planner.estimate.job import resolve_job
+from planner.estimate.predict import predict
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.model.catalog import Catalog
 from planner.model.hardware import Link
