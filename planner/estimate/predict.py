@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.candidate import Candidate, machine_of
 from planner.estimate.carry_over import carry_over
+from planner.estimate.evidence import training_peak_tflops
 from planner.estimate.fit import Fit
+from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.planned_config import labels_of, observed_run, planned_config
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.estimate.scaling import is_communication_bound
-from planner.estimate.share_of_peak import from_flop_rate, from_mfu
+from planner.estimate.share_of_peak import from_flop_rate, from_mfu, is_too_small
 from planner.model.architecture import TextModel
 from planner.model.catalog import Catalog
 from planner.model.quantity import Basis
@@ -72,6 +74,12 @@ def _from_physics(
         return NoPrediction(
             f"samples of {job.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known"
         )
+    own, runs = _own_runs(candidate, catalog)
+    if is_too_small(job.decoder):
+        return NoPrediction(
+            f"a network of {parameters(job.decoder):,} parameters is bound by kernel launches on "
+            f"{candidate.accelerator.id}, and no evidence is of so small ones: measure it there"
+        )
     micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
     if job.global_batch is not None:
         micro_batch = min(micro_batch, max(1.0, job.global_batch / candidate.accelerators))
@@ -93,8 +101,8 @@ def _from_physics(
     if isinstance(config, str):
         return NoPrediction(config)
     label = labels_of(candidate.accelerator, job.workload)
-    own, runs = _own_runs(candidate, catalog)
     found = estimate_many(from_rows([config]), [label], calibration, own=own)
+    _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
     per_sample = candidate.accelerators / job.seq_len
     rate = Interval(
         float(found.tokens_per_s_per_gpu[0]) * per_sample,
@@ -107,12 +115,15 @@ def _from_physics(
         source=_source(config, calibration, found, candidate, own),
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
         runs=runs,
-        notes=(nearest_evidence(label, found.groups[0], calibration, own),),
+        notes=(nearest_evidence(label, found.groups[0], calibration, own), *((lacking,) if lacking else ())),
     )
 
 
 def _own_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[Observation], tuple[RunRecord, ...]]:
-    """Return the runs that say something of the candidate: all on its accelerator, others unless bound by links."""
+    """Return the runs that say something of the candidate: all on its accelerator, others unless bound by links.
+
+    Networks that are bound by launches say nothing of those that are not.
+    """
     found: list[tuple[Observation, RunRecord]] = []
     for run in catalog.runs.values():
         hardware = run.hardware
@@ -121,6 +132,8 @@ def _own_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[Observation]
             node.link, accelerators_per_node=hardware.accelerators_per_node, nodes=hardware.nodes
         )
         if hardware.accelerator != candidate.accelerator.id and (bound or run.short_window):
+            continue
+        if run.architecture is not None and is_too_small(run.architecture):
             continue
         observation = observed_run(run, catalog, node)
         if observation is not None:

@@ -98,8 +98,11 @@ def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 def held_parameters(c: Configs) -> Array:
     """Parameters whose states one model replica's device answers for: its share of stages, slices and experts."""
+    import numpy as np
+
     expert = (stored_matrices(c) - (2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim)) * c.layers * (c.experts > 1)
-    return ((c.parameters - expert) + expert / c.ep) / c.tp / c.pp
+    shared = c.parameters - expert
+    return np.asarray((shared + expert / c.ep) / c.tp / c.pp)
 
 
 def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
