@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from launcher.expected import NOTHING, Expected, memory_facts, mfu_by_name
 from planner.model.run import NodeResult, Probe
 
 MIN_WINDOW_S = 60.0
@@ -35,11 +36,13 @@ CAUSAL_SHARE_LEFT_OUT = 0.5
 DRIFT_MIN_STEPS = 9
 """Thirds of fewer than three steps say nothing."""
 
+LEAST_MEMORY_OF_ESTIMATE, MOST_MEMORY_OF_ESTIMATE = 0.80, 1.25
+
 COMPUTED_IN = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16", "float8": "float8"}
 """How torch's name of the products' type begins; TF32 is float32 with its own switch, float8 has two (e4m3, e5m2)."""
 
 
-def problems_of(result: NodeResult, probes: Sequence[Probe] = ()) -> list[str]:
+def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expected = NOTHING) -> list[str]:
     """List what speaks against one start of a benchmark; empty when nothing does.
 
     Source of the limits: the measurement protocol in workloads/README.md.
@@ -52,6 +55,9 @@ def problems_of(result: NodeResult, probes: Sequence[Probe] = ()) -> list[str]:
         *_disturbed(result),
         *_throttled(result),
         *_impossible(result),
+        *_off_the_reference(result, expected),
+        *_too_slow(result, expected),
+        *_not_the_estimated_memory(result, expected),
         *_room_for_more(result, probes),
     ]
 
@@ -173,6 +179,14 @@ def _disturbed(result: NodeResult) -> list[str]:
             f"{in_use_before_gib:.1f} GiB of a device were in use before the run began "
             f"(its own context takes under {MAX_CONTEXT_GIB} GiB): other processes were on it"
         )
+    counts = [device.get("compute_processes") or 0 for device in (result.telemetry or {}).get("devices", [])]
+    if max(counts, default=0) > 1:
+        problems.append(
+            f"{max(counts)} processes computed on device {counts.index(max(counts))} during the window: "
+            "other processes were on it"
+        )
+    if result.disk_problem is not None:
+        problems.append(f"its files could not be written ({result.disk_problem}): the record came by its output")
     retries = result.memory.get("allocator_retries")
     if retries:
         problems.append(
@@ -233,9 +247,42 @@ def _skippable_flops(result: NodeResult) -> float:
     return CAUSAL_SHARE_LEFT_OUT * products * product * sequences
 
 
+def _off_the_reference(result: NodeResult, expected: Expected) -> list[str]:
+    """Say which of the first losses is not what this network, data and seed give: then something else was trained."""
+    for step, (loss, reference) in enumerate(zip(result.losses_first10, expected.first_losses, strict=False), start=1):
+        if loss is not None and abs(loss / reference - 1) > expected.loss_tolerance:
+            return [
+                f"the loss of step {step} is {loss:.4f}, and the reference {reference:.4f} "
+                f"(up to {expected.loss_tolerance:.1%} apart is fine): it trained something else"
+            ]
+    return []
+
+
+def _too_slow(result: NodeResult, expected: Expected) -> list[str]:
+    mfu = mfu_by_name(result, expected).get("full_attention_of_nominal_peak")
+    if mfu is None or expected.least_mfu is None or mfu >= expected.least_mfu:
+        return []
+    return [
+        f"it reached {mfu:.1%} of the accelerator's nominal peak (MFU, full attention); this workload reaches "
+        f"{expected.least_mfu:.0%} at least: something holds it back"
+    ]
+
+
+def _not_the_estimated_memory(result: NodeResult, expected: Expected) -> list[str]:
+    facts = memory_facts(result, expected)
+    ratio, estimate_gib = facts.get("used_of_estimate"), facts.get("estimate_gib")
+    if ratio is None or estimate_gib is None or LEAST_MEMORY_OF_ESTIMATE <= ratio <= MOST_MEMORY_OF_ESTIMATE:
+        return []
+    return [
+        f"its peak memory was {ratio * estimate_gib:.1f} GiB, {ratio:.2f} times the {estimate_gib:.1f} GiB estimated "
+        f"({LEAST_MEMORY_OF_ESTIMATE:.2f} to {MOST_MEMORY_OF_ESTIMATE:.2f} is fine): it trained something else, or the "
+        "estimate is wrong"
+    ]
+
+
 def _room_for_more(result: NodeResult, probes: Sequence[Probe]) -> list[str]:
     """Undersaturated: under half of the memory used, and over 5 % faster when the batch doubles."""
-    speeds = {probe.micro_batch: probe.samples_per_s for probe in probes if probe.samples_per_s is not None}
+    speeds = {probe.micro_batch: probe.samples_per_s for probe in probes if probe.fits and probe.samples_per_s}
     micro_batch = int(result.spec["micro_batch"])
     if micro_batch not in speeds or 2 * micro_batch not in speeds:
         return []

@@ -6,7 +6,7 @@ number of processes sees the same data for the same global batch. There is no pa
 
 from __future__ import annotations
 
-from typing import List, Tuple
+from typing import List, Protocol, Tuple
 
 import torch
 from torch import Tensor
@@ -19,6 +19,16 @@ POOL_STEPS = 16  # steps after which the data repeats; about 1 MiB a device at m
 SEED_STRIDE = 1_000_003
 
 Batch = Tuple[Tensor, Tensor]
+
+
+class Samples(Protocol):
+    """One rank's input."""
+
+    def micro_batches(self, step: int) -> List[Batch]:
+        """Return the (inputs, targets) of one optimizer step, `grad_accumulation` pairs, on the device."""
+
+    def padding_tokens(self) -> List[int]:
+        """Return this rank's positions without a target in each step of a pattern that repeats."""
 
 
 class SyntheticTokens:

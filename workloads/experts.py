@@ -37,14 +37,15 @@ class MixtureOfExperts(nn.Module):
         tokens = hidden.flatten(0, -2)
         best, chosen = self.router(tokens).float().topk(self.experts_per_token, dim=-1)
         by_expert = chosen.flatten().argsort(stable=True)
-        rows = by_expert // self.experts_per_token
-        gates = best.softmax(dim=-1).flatten()[by_expert].unsqueeze(-1)
         ends = F.one_hot(chosen.flatten(), self.experts.count).sum(dim=0).cumsum(dim=0)
-        found = self.experts(tokens.index_select(0, rows), ends)
-        mixed = torch.zeros_like(tokens).index_add(0, rows, (found * gates).to(tokens.dtype))
+        copies = tokens.to(compute_type(self.experts.up)).index_select(0, by_expert // self.experts_per_token)
+        found = self.experts(copies, ends).index_select(0, by_expert.argsort())  # back in the order of tokens
+        gates = best.softmax(dim=-1).to(found.dtype)
+        mixed = (found.view(*gates.shape, -1) * gates.unsqueeze(-1)).sum(dim=1)
         if self.shared is not None:
-            mixed = mixed + self.shared(tokens).to(tokens.dtype)
-        return mixed.view_as(hidden)
+            mixed = mixed + self.shared(tokens)
+        contribution: Tensor = mixed.to(hidden.dtype).view_as(hidden)
+        return contribution
 
 
 class Experts(nn.Module):
@@ -71,7 +72,7 @@ class Experts(nn.Module):
 
 
 def _grouped(tokens: Tensor, weight: Tensor, ends: Tensor) -> Tensor:
-    """Tokens x weight[expert]^T: one kernel in bf16 where this torch has it, else a product for each expert.
+    """Tokens x weight[expert]^T: one call in bf16 where this torch has it, else a product for each expert.
 
     The loop has to know how many tokens each expert has, so there the host waits for the device.
     """

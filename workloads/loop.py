@@ -18,9 +18,8 @@ from torch import Tensor
 
 from workloads import failure, telemetry, window
 from workloads.agreement import INTERRUPTED, Agreement
-from workloads.data import Batch, SyntheticTokens
+from workloads.data import Batch, Samples
 from workloads.environment import GIB
-from workloads.images import SyntheticImages
 from workloads.own_speed import own_work_seconds
 from workloads.probes import Witness
 from workloads.result import MEASURE, WARMUP, Record
@@ -41,7 +40,7 @@ class TrainingLoop:
         spec: Spec,
         strategy: Strategy,
         compile_model: Optional[Callable[[], None]],
-        data: Union[SyntheticTokens, SyntheticImages],
+        data: Samples,
         agreement: Agreement,
         record: Record,
         watch: Union[telemetry.Telemetry, telemetry.NoTelemetry],

@@ -7,13 +7,13 @@ before any memory is taken, and so that parameters can be counted without a node
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Callable
+from typing import Callable, Optional
 
 import torch
 from torch import Tensor, nn
 
-from workloads.architecture import ResnetShape, VitShape
-from workloads.spec import Spec
+from workloads.architecture import Architecture, ResnetShape, VitShape
+from workloads.spec import Lora, Spec
 
 Place = Callable[[Tensor, Tensor], object]
 Draw = Callable[[Tensor, float], None]
@@ -67,26 +67,38 @@ class Model(nn.Module, ABC):
 
 def build_on_meta(spec: Spec) -> Model:
     """Return the model without memory behind it: call `to_empty(device=...)`, then `init_weights`."""
-    architecture = spec.architecture
     with torch.device("meta"):
-        if isinstance(architecture, ResnetShape):
-            from workloads.resnet import Resnet
-
-            return Resnet(architecture, checkpointing=spec.checkpointing)
-        if isinstance(architecture, VitShape):
-            from workloads.vit import Vit
-
-            return Vit(architecture, checkpointing=spec.checkpointing)
-
-        from workloads.decoder import Decoder
-
-        return Decoder(
-            architecture,
-            seq_len=spec.tokens_per_sample,
+        return model_of(
+            spec.architecture,
+            seq_len=spec.seq_len,
             checkpointing=spec.checkpointing,
             loss_chunks=spec.loss_chunks,
             lora=spec.lora,
         )
+
+
+def model_of(
+    architecture: Architecture,
+    *,
+    seq_len: Optional[int],
+    checkpointing: str = "none",
+    loss_chunks: int = 1,
+    lora: Optional[Lora] = None,
+) -> Model:
+    """Return the model of an architecture on torch's default device; only a decoder takes the last two."""
+    if isinstance(architecture, ResnetShape):
+        from workloads.resnet import Resnet
+
+        return Resnet(architecture, checkpointing=checkpointing)
+    if isinstance(architecture, VitShape):
+        from workloads.vit import Vit
+
+        return Vit(architecture, checkpointing=checkpointing)
+
+    from workloads.decoder import Decoder
+
+    assert seq_len is not None, "a decoder's samples have a length"
+    return Decoder(architecture, seq_len=seq_len, checkpointing=checkpointing, loss_chunks=loss_chunks, lora=lora)
 
 
 def count_parameters(model: nn.Module, *, trained_only: bool = False) -> int:

@@ -12,7 +12,7 @@ import math
 import os
 import threading
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from workloads import failure
 
@@ -39,6 +39,11 @@ def write_atomically(path: Path, text: str) -> None:
         os.replace(draft, path)  # noqa: PTH105  (the same call; Path.replace adds nothing)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
 
 
 def finite_or_none(value: float) -> Optional[float]:
@@ -100,13 +105,14 @@ class Record:
             "calibration": None,
             "telemetry": None,
             "environment": {},
+            "disk_problem": None,
             "started_at": utc_now(),
             "finished_at": None,
         }
         if self._writes:
             # A result that is already there is of an earlier run; if this one is killed it must not pass for its own.
             out.unlink(missing_ok=True)
-            steps_file(out).write_text("", encoding="utf-8")
+            self._on_disk(lambda: steps_file(out).write_text("", encoding="utf-8"))
 
     @property
     def phases(self) -> Dict[str, float]:
@@ -129,8 +135,8 @@ class Record:
             self._steps += 1
             row = {"step": self._steps, "phase": phase, "seconds": round(seconds, 9), self._unit: real}
             lines.append(json.dumps(row) + "\n")
-        with steps_file(self.out).open("a", encoding="utf-8") as file:
-            file.write("".join(lines))
+        if self.document["disk_problem"] is None:
+            self._on_disk(lambda: _append(steps_file(self.out), "".join(lines)))
         if phase == MEASURE:
             self.document["step_seconds"].extend(step_seconds)
             self.document[self._unit] += sum(units)
@@ -164,8 +170,15 @@ class Record:
                     self.set_window(sum(document["step_seconds"]))  # the window was cut short
             document["finished_at"] = utc_now()
             if self._writes:
-                write_atomically(self.out, self.as_line() + "\n")
+                self._on_disk(lambda: write_atomically(self.out, self.as_line() + "\n"))
             return str(document["exit_reason"])
+
+    def _on_disk(self, write: Callable[[], object]) -> None:
+        """Write; where the disk is full or gone, note it and go on: the record still leaves through stdout."""
+        try:
+            write()
+        except OSError as error:
+            self.document["disk_problem"] = error.strerror or str(error)
 
     def as_line(self) -> str:
         """Return the document on one line, as it stands in result.json and on the last line of stdout."""

@@ -20,6 +20,8 @@ KIND = "spec"
 
 STRATEGIES = ("ddp", "fsdp2", "zero1", "zero2", "zero3")
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "float8")
+DATA_DTYPES = ("uint16", "uint32")
+MODES = ("matched", "tuned")
 ATTENTION_TARGETS = ("query", "key", "value", "out")
 LORA_TARGETS = (*ATTENTION_TARGETS, "gate", "up", "down")
 
@@ -31,6 +33,8 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "precision": PRECISIONS,
     "checkpointing": ("none", "selective", "full"),
     "method": ("full", "lora"),
+    "mode": MODES,
+    "dtype": DATA_DTYPES,
     "targets": LORA_TARGETS,
 }
 MAY_BE_ZERO = ("seed", "shared_experts", "dense_layers", "min_warmup_steps", "min_warmup_s", "min_s")
@@ -71,6 +75,14 @@ class Lora:
 
 
 @dataclass(frozen=True)
+class Data:
+    """A file or folder of token shards on the node; `dtype` is that of raw .bin files."""
+
+    path: str
+    dtype: str
+
+
+@dataclass(frozen=True)
 class Spec:
     """One benchmark run. `micro_batch` is samples per device and forward pass: sequences of `seq_len`, or images.
 
@@ -92,6 +104,9 @@ class Spec:
     method: str = "full"
     lora: Optional[Lora] = None
     calibrate: bool = False
+    data: Optional[Data] = None
+    mode: str = "matched"
+    note: Optional[str] = None
     peer_timeout_s: float = 300.0
     channels_last: bool = False
 
@@ -153,11 +168,24 @@ def from_json(document: Mapping[str, Any], *, where: str = "spec.json") -> Spec:
     return spec
 
 
+def architecture_of(document: Mapping[str, Any], *, where: str = "architecture") -> Architecture:
+    """Check an architecture's document and return it; raises SpecError."""
+    found: Architecture = _value("architecture", document, Architecture, where)
+    wrong = problem(found)
+    if wrong is not None:
+        raise SpecError(f"{where}: {wrong}")
+    return found
+
+
 def to_json(spec: Spec) -> Dict[str, Any]:
     """Return the document that `from_json` reads back as the same Spec."""
     document: Dict[str, Any] = {"schema_version": SCHEMA_VERSION, "kind": KIND, **dataclasses.asdict(spec)}
     plain: Dict[str, Any] = json.loads(json.dumps(document))  # tuples become lists
     return plain
+
+
+OPTIONAL: Dict[Any, Any] = {Optional[Lora]: Lora, Optional[Data]: Data, Optional[str]: str}
+"""What may be null, and what it is otherwise."""
 
 
 def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Section:
@@ -173,13 +201,13 @@ def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Sec
 
 
 def _value(key: str, value: Any, expected: Any, where: str) -> Any:
-    if expected == Optional[Lora]:
+    if expected in OPTIONAL:
         if value is None:
             return None
-        expected = Lora
+        expected = OPTIONAL[expected]
     if expected == Optional[int]:
         return None if value is None else _number(key, value, int, where)
-    if expected in (Architecture, Window, Lora):
+    if expected in (Architecture, Window, Lora, Data):
         if not isinstance(value, dict):
             raise SpecError(f"{where}: {value!r} is not an object. Write {{...}}.")
         return _section(_shape(value, where) if expected == Architecture else expected, value, where)
@@ -276,6 +304,8 @@ def _check_float8(spec: Spec, where: str) -> None:
 
 
 def _check_training(spec: Spec, where: str) -> None:
+    if spec.data is not None and spec.unit != "tokens":
+        raise SpecError(f"{where}: data: holds tokens, and this network reads images. Leave data out.")
     if (spec.method == "lora") != (spec.lora is not None):
         wanted = "give rank, alpha and targets" if spec.method == "lora" else 'write method "lora", or take it out'
         raise SpecError(f"{where}: lora: does not go with method {spec.method!r}. Please {wanted}.")

@@ -7,7 +7,9 @@ ending leaves a record: result.json in place, the same document as the last line
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence
@@ -67,7 +69,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         exit_reason = failure.INTERRUPTED if stop.requested() else failure.reason_of(error)
         message = failure.describe(error)
         if world.rank != 0 and exit_reason != failure.INTERRUPTED:
-            failure.leave_reason(options.out, world.rank, exit_reason, message)
+            with contextlib.suppress(OSError):  # a full disk must not keep this rank alive
+                failure.leave_reason(options.out, world.rank, exit_reason, message)
         # Hard exit: peers wait in a collective, and a process group cannot be taken down without them.
         os._exit(end(exit_reason, message))
     return end(exit_reason)
@@ -109,6 +112,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     from workloads.loop import TrainingLoop
     from workloads.models import build_on_meta, count_parameters
     from workloads.precision import Precision, tf32_allowed
+    from workloads.shard_data import ShardTokens
     from workloads.strategies import load
 
     precision = Precision(spec.precision, device)
@@ -122,7 +126,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     )
     record.document["topology"] = agreement.of_every_node(own_topology)
     if spec.calibrate:
-        calibration = calibrate(precision, agreement, world_size=world.world_size, device=device)
+        calibration = calibrate(precision, agreement, rank=world.rank, world_size=world.world_size, device=device)
         record.document["calibration"] = calibration
         record.phases["calibrate_s"] = calibration["seconds"]
     model = build_on_meta(spec)
@@ -135,13 +139,13 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
         trained_parameters=count_parameters(model, trained_only=True),
         tf32_allowed=tf32_allowed(),
     )
+    synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
+    samples = synthetic if spec.data is None else ShardTokens
     loop = TrainingLoop(
         spec=spec,
         strategy=load(spec.strategy)(model, spec, precision, device),
         compile_model=model.compile_parts if spec.compile else None,
-        data=(SyntheticTokens if spec.unit == "tokens" else SyntheticImages)(
-            spec, rank=world.rank, world_size=world.world_size, device=device
-        ),
+        data=samples(spec, rank=world.rank, world_size=world.world_size, device=device),
         agreement=agreement,
         record=record,
         watch=telemetry.open_for(device.type, local_rank=world.local_rank, local_devices=world.local_world_size),
@@ -223,4 +227,7 @@ def _set_cpu_threads(device: torch.device, world: World) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    code = main()
+    sys.stdout.flush()
+    # Hard exit: at the interpreter's end torch 2.4 joins gloo's thread while that thread waits for the interpreter.
+    os._exit(code)

@@ -9,7 +9,7 @@ from typing import Literal
 from planner.estimate.candidate import Candidate
 from planner.estimate.job import Job
 from planner.estimate.memory import Memory, device_memory
-from planner.model.architecture import Decoder, ImageModel, MoeDecoder
+from planner.model.architecture import ImageModel
 from planner.model.catalog import Catalog
 from planner.model.run import RunRecord
 from planner.model.workload import Checkpointing, Precision, Strategy
@@ -17,6 +17,8 @@ from planner.model.workload import Checkpointing, Precision, Strategy
 USABLE_FRACTION = 0.95
 """A device filled further retries allocations (docs/accuracy.md)."""
 LARGEST_MICRO_BATCH = 64
+"""Of sequences; images are smaller."""
+LARGEST_IMAGE_BATCH = 1024
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,6 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
             False,
             reason=f"a global batch of {job.global_batch} cannot be split over {candidate.accelerators} accelerators",
         )
-    if isinstance(job.decoder, MoeDecoder | ImageModel):
-        return Fit(None, micro_batch=job.micro_batch, note="the memory of this kind of network is not counted")
     if job.decoder is None:
         return _fit_like_the_measured_run(candidate, anchor, catalog)
     if candidate.accelerator.hbm_gib is None:
@@ -78,8 +78,7 @@ def largest_micro_batch(need: Callable[[int], Memory], *, hbm_gib: float) -> int
 
 
 def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:
-    assert isinstance(job.decoder, Decoder)
-    assert job.seq_len is not None
+    assert job.decoder is not None
     return device_memory(
         job.decoder,
         seq_len=job.seq_len,
@@ -97,9 +96,10 @@ def _usable_gib(candidate: Candidate) -> float:
 
 
 def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing) -> int:
-    share = (job.global_batch or LARGEST_MICRO_BATCH * candidate.accelerators) // candidate.accelerators
+    largest = LARGEST_IMAGE_BATCH if isinstance(job.decoder, ImageModel) else LARGEST_MICRO_BATCH
+    share = (job.global_batch or largest * candidate.accelerators) // candidate.accelerators
     micro_batch = 1
-    while micro_batch * 2 <= min(share, LARGEST_MICRO_BATCH) and _need(
+    while micro_batch * 2 <= min(share, largest) and _need(
         job, candidate, micro_batch * 2, checkpointing
     ).total_gib <= _usable_gib(candidate):
         micro_batch *= 2

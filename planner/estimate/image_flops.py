@@ -103,5 +103,25 @@ def resnet_convolutions(resnet: Resnet) -> Iterator[Convolution]:
             inputs = EXPANSION * width
 
 
+def resnet_activations(resnet: Resnet) -> tuple[int, int, list[tuple[int, int]]]:
+    """Count the numbers that one image leaves behind for the backward pass: of the stem, pooling's places, each block.
+
+    Of a block: (its input, all that it saves): the outputs of its convolutions, from which the batch norms start
+    again, and of its three ReLUs. Of the stem: the image, the convolution's output, the ReLU's, the pooling's.
+    """
+    convolutions = list(resnet_convolutions(resnet))
+    outputs = [each.outputs * each.output_size**2 for each in convolutions]
+    pooled = convolutions[0].outputs * _half(convolutions[0].output_size) ** 2
+    stem = COLOURS * resnet.image_size**2 + 2 * outputs[0] + pooled
+    blocks, at, size = [], 1, pooled
+    for blocks_of_stage in resnet.blocks:
+        for number in range(blocks_of_stage):
+            reduce, spatial, expand = outputs[at : at + 3]
+            shortcut = expand if number == 0 else 0
+            blocks.append((size, 2 * reduce + 2 * spatial + expand + shortcut + expand))
+            at, size = at + (4 if number == 0 else 3), expand
+    return stem, pooled, blocks
+
+
 def _half(size: int) -> int:
     return (size + 1) // 2

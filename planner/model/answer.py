@@ -9,7 +9,7 @@ from planner.model.base import Frozen
 from planner.model.offer import PriceKind
 from planner.model.plan import Owning
 from planner.model.quantity import Quantity
-from planner.model.workload import Checkpointing, Loss, Precision, Strategy
+from planner.model.workload import BenchMode, Checkpointing, Loss, Precision, Strategy
 
 OWNING_NOT_KNOWN = "usd_total, usd_per_epoch: the full cost of owning is not known"
 """Opens the remark in `why_not` of an owned option whose site does not say enough; usd_marginal stands all the same."""
@@ -165,7 +165,8 @@ class MemoryDocument(Frozen):
     accelerators: int
     strategy: Strategy
     precision: Precision
-    seq_len: int
+    seq_len: int | None
+    """Null where a sample is an image."""
     micro_batch: int
     checkpointing: Checkpointing
     loss: Loss
@@ -213,3 +214,20 @@ class SweepDocument(Frozen):
     rows: tuple[SweepRow, ...]
     doubts: tuple[str, ...]
     notes: tuple[str, ...]
+
+
+class RatioDocument(Frozen):
+    """`planner runs ratio --json`: how much faster one accelerator is than another, from two measured runs."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["ratio"] = "ratio"
+    workload: str
+    accelerator: str
+    base_accelerator: str
+    run: str
+    base_run: str
+    mode: BenchMode | None
+    """Null where the runs differ in it or do not state it."""
+    ratio: Quantity
+    """Per accelerator."""
+    doubts: tuple[str, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from planner.errors import InputError
 from planner.model.architecture import Architecture, Resnet, check_seq_len
@@ -58,6 +58,15 @@ class Method(StrEnum):
     LORA = "lora"
 
 
+class BenchMode(StrEnum):
+    """How the benchmark chooses a micro-batch."""
+
+    MATCHED = "matched"
+    """The same one everywhere: the workload's own."""
+    TUNED = "tuned"
+    """The best of this device, at the workload's global batch by accumulation."""
+
+
 class Window(Frozen):
     """How long the benchmark warms up and measures (workloads/README.md)."""
 
@@ -75,6 +84,13 @@ QUICK_WINDOW = Window(min_warmup_steps=10, min_warmup_s=1, max_warmup_s=10, min_
 """A first look."""
 
 
+class FirstLosses(Frozen):
+    """How the loss begins, as a plain fp32 loop of one process on a CPU found it, with seed 0."""
+
+    global_batch: Count
+    losses: tuple[Positive, ...]
+
+
 class BenchWorkload(Frozen):
     """What the benchmark runs: a network, its samples, and for how long."""
 
@@ -86,6 +102,11 @@ class BenchWorkload(Frozen):
     precision: Precision
     window: Window
     quick_window: Window
+    global_batch: Count | None = None
+    """Samples of one optimizer step in tuned mode; null: micro_batch x devices."""
+    least_mfu: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Of the nominal peak, full attention: a run below it has something wrong."""
+    first_losses: tuple[FirstLosses, ...] = ()
     note: Text | None = None
     """What must be said with every record of it."""
 
@@ -118,6 +139,7 @@ class BenchWorkload(Frozen):
             precision=self.precision,
             window=self.window,
             quick_window=self.quick_window,
+            global_batch=self.global_batch,
             note=f"A cut of {self.name} to {layers} of its {whole} layers: it shows how such layers train, and is no "
             f"measurement of {self.name}",
         )

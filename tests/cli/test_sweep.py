@@ -146,6 +146,14 @@ def test_better_than_perfect_is_a_doubt_in_words(planner: Any, bench: Bench) -> 
     assert "Doubt: fake-x2: 2 accelerators" in answer.err
 
 
+@pytest.mark.parametrize(("rate", "doubted"), [(22.0, True), (20.9, False)], ids=["110 %", "104.5 %"])
+def test_the_record_itself_says_that_it_scales_too_well(planner: Any, bench: Bench, rate: float, doubted: bool) -> None:
+    bench.rates[2] = rate
+    assert planner("bench", "gpt-305m", "--sweep-gpus", "1,2").code == 0
+    verdict = planner("runs", "show", "fake-x2").document["verdict"]
+    assert [problem for problem in verdict if "2 accelerators each do 110%" in problem] == verdict[-1:] * doubted
+
+
 def test_what_was_measured_before_a_failure_is_kept(planner: Any, bench: Bench) -> None:
     answer = planner("bench", "gpt-305m", "--sweep-gpus", "1,2,8")
     assert answer.code == 4

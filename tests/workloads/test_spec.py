@@ -24,7 +24,8 @@ def test_a_spec_survives_the_round_trip(spec_document):
 
 def test_a_spec_with_every_option_survives_the_round_trip(spec_document):
     document = spec_document(checkpointing="selective", compile=True, loss_chunks=4, method="lora", lora=LORA)
-    document.update(calibrate=True, peer_timeout_s=5.0, channels_last=False)
+    document.update(calibrate=True, peer_timeout_s=5.0, mode="tuned", note="a cut", channels_last=False)
+    document["data"] = {"path": "/tokens", "dtype": "uint32"}
     document["architecture"]["kind"] = "decoder"
     assert to_json(from_json(document)) == document
 

@@ -36,6 +36,10 @@ class FullyShardedStrategy(Strategy):
     """
 
     def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
+        if device.type == "cpu" and not hasattr(torch.cpu.Stream, "record_event"):
+            raise RunError(
+                failure.ERROR, f"strategy fsdp2 needs a newer torch on a CPU, and this is {torch.__version__}."
+            )
         mesh = init_device_mesh(device.type, (dist.get_world_size(),))
         compute_type = precision.low_type
         policy = MixedPrecisionPolicy(param_dtype=compute_type, reduce_dtype=compute_type and torch.float32)
