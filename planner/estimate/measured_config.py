@@ -75,6 +75,8 @@ def observe(
     config = _network(row) | _training(row, number_format) | accelerator_facts(accelerator, number_format)
     config |= _machine(row, accelerator) | _spread(row)
     config |= _batches(row, config, accelerator)
+    if _needs_flops(config) * tokens > config["peak"]:
+        return Refusal(row.id, "faster than the accelerator's peak: something in the row is wrong")
     labels = Labels(
         accelerator=accelerator.id,
         generation=generation_of(accelerator),
@@ -83,6 +85,13 @@ def observe(
         workload=row.model,
     )
     return Observation(row.id, config, labels, tokens, 1.0)
+
+
+def _needs_flops(config: Mapping[str, float]) -> float:
+    """Return the fewest FLOPs that a token can cost: forward and backward through its weights, no attention."""
+    attention = 2 * config["hidden"] * (config["q_dim"] + config["kv_dim"])
+    mlp = config["mlp_matrices"] * config["hidden"] * config["ffn_hidden"] * config["active_experts"]
+    return (6 - 2 * config["adapters"]) * config["layers"] * (attention + mlp)
 
 
 def find(name: str, accelerators: Mapping[str, Accelerator], aliases: Mapping[str, str]) -> Accelerator | None:
@@ -354,6 +363,7 @@ def _batches(row: Measurement, config: Mapping[str, float], accelerator: Acceler
         and "unpacked" not in row.packing
         and row.packing.startswith(("packed", "concat"))
     )
+    ragged = any(word in row.packing for word in ("padding-free", "padded", "unpacked", "group_by_length"))
     length = (row.seq_len if packed else None) or row.avg_tokens_per_sample or row.seq_len or ASSUMED_LENGTH
     replicas = config["dp"]
     micro = row.micro_batch
@@ -368,7 +378,7 @@ def _batches(row: Measurement, config: Mapping[str, float], accelerator: Acceler
             micro = min(micro, max(1.0, row.global_batch / replicas))
     if accumulation is None:
         accumulation = max(1.0, row.global_batch / replicas / micro) if row.global_batch is not None else 1.0
-    return {"seq_len": length, "micro_batch": micro, "micro_batches": max(1.0, accumulation)}
+    return {"seq_len": length, "ragged": float(ragged), "micro_batch": micro, "micro_batches": max(1.0, accumulation)}
 
 
 def framework_family(row: Measurement) -> str:

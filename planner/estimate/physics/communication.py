@@ -60,7 +60,8 @@ def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     size = micro_tokens(c) * c.hidden * c.number_bytes
     one = 2 * ring_seconds(c, p, size=size, devices=c.tp, stride=c.tp * 0 + 1)
-    return np.asarray((c.tp > 1) * one * (4 + 2 * c.recompute))
+    shown = 1 - c.native * p["tensor_hidden"]
+    return np.asarray((c.tp > 1) * one * (4 + 2 * c.recompute) * shown)
 
 
 def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:

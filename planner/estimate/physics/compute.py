@@ -76,7 +76,7 @@ def layer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     expansion = c.quantized * local * p["expand"] / reached
     fused = 1 - c.fused * (1 - p["elementwise_fused"])
     gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
-    stream = (0.6 * c.hidden + 0.1 * gated) * number * p["elementwise"]
+    stream = (0.6 * c.hidden / c.tp + 0.1 * gated) * number * p["elementwise"]
     extras = 1 + c.adapters * p["adapters"] + (c.experts > 1) * p["routing"]
     elementwise = tokens * stream * fused * extras / reached * (1 + 0.33 * c.recompute)
     return np.asarray(

@@ -43,6 +43,8 @@ class Configs:
     micro_batch: Array
     micro_batches: Array
     """Per optimizer step and pipeline: the gradient accumulation."""
+    ragged: Array
+    """1: samples of different lengths that are not packed, so that devices wait for the one with the longest."""
     # How it is trained
     adapters: Array
     """1: low-rank adapters beside frozen weights."""

@@ -56,6 +56,8 @@ PARAMETERS = (
     Parameter("host_bus_gb", 20.0, 0.25, 6.0, 60.0, "GB/s through one host bus, where there is no peer-to-peer"),
     Parameter("network", 0.65, 0.25, 0.2, 1.0, "share of the network's rate that a collective reaches"),
     Parameter("message_us", 25.0, 0.50, 5.0, 300.0, "time of one collective besides its bytes, microseconds"),
+    Parameter("tensor_hidden", 0.5, 0.30, 0.05, 0.95, "share of tensor parallel traffic that newest kernels hide"),
+    Parameter("ragged", 0.5, 0.30, 0.1, 1.5, "coefficient of variation of the lengths of samples that are not packed"),
     Parameter("overlap", 3.0, 0.30, 1.0, 8.0, "exponent that joins compute and sharded weights' traffic; 1 hides none"),
     Parameter("hidden_share", 0.35, 0.40, 0.02, 0.67, "share of a micro-batch that gradients' traffic can hide behind"),
     Parameter(
