@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import INDEX, PARAMETERS
-from planner.estimate.physics.step import step_seconds
+from planner.estimate.physics.step import step, step_seconds
 
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Labels, Observation
@@ -70,14 +70,15 @@ def prior_fit() -> Fit:
     return Fit({parameter.name: parameter.prior for parameter in PARAMETERS}, {level: {} for level in LEVEL_SPREAD})
 
 
-def log_seconds(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> Array:
-    """Return the logarithm of the modelled step seconds, with the effects of known labels."""
+def model_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple[Array, dict[str, Array]]:
+    """Return the logarithm of the modelled step seconds, with the effects of known labels, and the parts' shares."""
     import numpy as np
 
     host = np.array([fitted.effects["host"].get(label.framework, 0.0) for label in labels])
     added = [sum(fitted.effects[level].get(getattr(label, level), 0.0) for level in LEVELS) for label in labels]
     launched = configs.replaced(host_scale=configs.host_scale * np.exp(host))
-    return np.asarray(np.log(step_seconds(launched, fitted.constants)) + np.array(added))
+    found = step(launched, fitted.constants)
+    return np.asarray(np.log(found.seconds) + np.array(added)), found.shares
 
 
 def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.calibrate import Fit, log_seconds
+from planner.estimate.calibrate import Fit, model_step, sample
 from planner.estimate.expected_error import Known, expected_error, group_of
-from planner.estimate.own_runs import update
+from planner.estimate.own_runs import Place, features, update
 from planner.estimate.ranges import OWN_RUNS, half_width
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ def estimate_many(
     """
     import numpy as np
 
-    found = Fit(calibration.constants, calibration.effects)
     known = Known.of(calibration)
-    log_step = log_seconds(found, configs, labels)
-    expected = expected_error(configs, labels, calibration.constants, known)
+    log_step, shares = model_step(fitted(calibration), configs, labels)
+    expected = expected_error(configs, labels, shares, known)
     groups = groups_of(configs, labels, known)
     if own:
-        log_step, expected, groups = _with_own_runs(configs, labels, log_step, expected, groups, calibration, own)
+        asked = Place(labels, shares, features(configs), expected)
+        log_step, expected, groups = _with_own_runs(asked, log_step, groups, calibration, own)
     log_rate = np.log(configs.tokens_per_step / configs.gpus) - log_step
     named = np.array(groups, dtype=object)
     wide_80, wide_90 = np.zeros(len(configs)), np.zeros(len(configs))
@@ -71,32 +71,22 @@ def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> list[
     ]
 
 
-def _with_own_runs(
-    configs: Configs,
-    labels: Sequence[Labels],
-    log_step: Array,
-    expected: Array,
-    groups: list[str],
-    calibration: Calibration,
-    own: Sequence[Observation],
-) -> tuple[Array, Array, list[str]]:
-    from planner.estimate.calibrate import sample
+def fitted(calibration: Calibration) -> Fit:
+    """Return a calibration's constants and effects in the form in which they compute."""
+    return Fit(calibration.constants, calibration.effects)
 
+
+def _with_own_runs(
+    asked: Place, log_step: Array, groups: list[str], calibration: Calibration, own: Sequence[Observation]
+) -> tuple[Array, Array, list[str]]:
     data = sample(own)
-    found, known = Fit(calibration.constants, calibration.effects), Known.of(calibration)
-    anchor_expected = expected_error(data.configs, data.labels, calibration.constants, known)
-    posterior = update(
-        configs=configs,
-        labels=labels,
-        expected=expected,
-        anchors=data.configs,
-        anchor_labels=data.labels,
-        anchor_expected=anchor_expected,
-        anchor_errors=data.log_seconds - log_seconds(found, data.configs, data.labels),
-    )
-    sites = {(label.source, label.accelerator) for label in data.labels}
+    modelled, shares = model_step(fitted(calibration), data.configs, data.labels)
+    expected = expected_error(data.configs, data.labels, shares, Known.of(calibration))
+    anchors = Place(data.labels, shares, features(data.configs), expected)
+    posterior = update(asked, anchors, data.log_seconds - modelled)
+    machines = {(label.source, label.accelerator) for label in data.labels}
     named = [
-        OWN_RUNS if (label.source, label.accelerator) in sites else group
-        for label, group in zip(labels, groups, strict=True)
+        OWN_RUNS if (label.source, label.accelerator) in machines else group
+        for label, group in zip(asked.labels, groups, strict=True)
     ]
-    return log_step + posterior.shift, expected * posterior.left, named
+    return log_step + posterior.shift, asked.expected * posterior.left, named

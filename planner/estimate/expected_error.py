@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from planner.estimate.physics.step import step_parts
-
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Labels
     from planner.estimate.physics.configs import Array, Configs
@@ -14,45 +12,47 @@ if TYPE_CHECKING:
 
 FEW_ROWS = 3
 """Fewer rows than this do not make a label known."""
-SITE_ERROR = 0.09
-"""What one more site or script adds to all of its step times, in logarithms."""
+SITE, ACCELERATOR, WORKLOAD, NEARBY = 0.08, 0.05, 0.06, 0.08
+"""Standard deviations, in logarithms, of what all measurements of a site have in common, those of one accelerator there,
+those of one workload there, and those with nearby settings."""
+NOISE = 0.015
+"""Of one measurement by itself: the spread between nodes of one kind is 0.6 to 2 %."""
 PART_ERROR = {
-    "compute": 0.05,
-    "split": 0.30,
-    "sharding": 0.35,
-    "bubble": 0.15,
-    "gradients": 0.35,
-    "optimizer": 0.25,
-    "waiting": 0.50,
+    "products": 0.10,
+    "traffic": 0.40,
+    "expansion": 0.50,
+    "attention": 0.70,
+    "elementwise": 0.50,
+    "tail": 0.80,
+    "logits": 0.40,
+    "host": 0.60,
+    "split": 0.60,
+    "sharding": 0.60,
+    "gradients": 0.60,
+    "optimizer": 0.50,
+    "overhead": 0.80,
+    "waiting": 0.80,
 }
-"""Of each part of a step by itself, in logarithms: arithmetic is known better than wires."""
-HOST_ERROR = 0.15
-"""Of a step that waits for the host."""
+"""How far a part of a step differs from site to site, in logarithms: arithmetic is known better than wires and hosts."""
 UNKNOWN_ERROR = {"framework": 0.12, "accelerator": 0.08, "generation": 0.14}
 """On top, where a label is not among the evidence."""
 DOUBLING_ERROR = 0.04
 """On top, with every doubling of the accelerators beyond the evidence."""
-ADAPTER_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR, VECTOR_ERROR = 0.12, 0.20, 0.08, 0.05
+ADAPTER_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.20, 0.08
 
 
-def expected_error(configs: Configs, labels: Sequence[Labels], constants: Mapping[str, float], known: Known) -> Array:
+def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[str, Array], known: Known) -> Array:
     """Return the standard deviation of ln(measured / predicted), by what the configuration consists of.
 
-    sd^2 = site^2 + sum (share of a part x its error)^2 + what is unknown^2
+    sd^2 = site^2 + accelerator^2 + workload^2 + nearby^2 + noise^2 + sum (share of a part x its error)^2 + what is unknown^2
     """
     import numpy as np
 
-    parts = step_parts(configs, constants)
-    total = sum(parts.values())
-    variance = np.full(len(configs), SITE_ERROR**2)
+    variance = np.full(len(configs), SITE**2 + ACCELERATOR**2 + WORKLOAD**2 + NEARBY**2 + NOISE**2)
     for name, error in PART_ERROR.items():
-        variance = variance + (parts[name] / total * error) ** 2
+        variance = variance + (shares[name] * error) ** 2
     variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
-    variance = (
-        variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2 + (VECTOR_ERROR * configs.vector_rate) ** 2
-    )
-    small = configs.micro_batch * configs.seq_len * configs.hidden / configs.tp
-    variance = variance + HOST_ERROR**2 / (1 + small / 4e6)
+    variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2
     for level, error in UNKNOWN_ERROR.items():
         missing = np.array([not known.has(level, getattr(label, level)) for label in labels], dtype=float)
         variance = variance + missing * error**2

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.estimate.calibrate import Fit, Sample, fit, log_seconds
+from planner.estimate.calibrate import Fit, Sample, fit, model_step
 from planner.estimate.expected_error import count_evidence, expected_error, group_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Judged:
     rows: Array
     log_predicted: Array
     expected: Array
+    shares: dict[str, Array]
     groups: tuple[str, ...]
 
 
@@ -92,7 +93,7 @@ def judge(data: Sample, observations: Sequence[Observation], split_folds: Sequen
     """Predict every fold's test rows by a fit on its training rows."""
     import numpy as np
 
-    rows, predicted, expected, groups = [], [], [], []
+    rows, predicted, expected, shares, groups = [], [], [], [], []
     for fold in split_folds:
         if not len(fold.test):
             continue
@@ -101,7 +102,15 @@ def judge(data: Sample, observations: Sequence[Observation], split_folds: Sequen
         known = count_evidence(taught.labels, taught.configs.gpus)
         asked = data.at(fold.test)
         rows.append(fold.test)
-        predicted.append(log_seconds(found, asked.configs, asked.labels))
-        expected.append(expected_error(asked.configs, asked.labels, found.constants, known))
+        log_step, parts = model_step(found, asked.configs, asked.labels)
+        predicted.append(log_step)
+        shares.append(parts)
+        expected.append(expected_error(asked.configs, asked.labels, parts, known))
         groups += [group_of(observations[int(row)].config, observations[int(row)].labels, known) for row in fold.test]
-    return Judged(np.concatenate(rows), np.concatenate(predicted), np.concatenate(expected), tuple(groups))
+    return Judged(
+        np.concatenate(rows),
+        np.concatenate(predicted),
+        np.concatenate(expected),
+        {name: np.concatenate([parts[name] for parts in shares]) for name in shares[0]},
+        tuple(groups),
+    )

@@ -8,10 +8,10 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from planner.estimate.anchors import choose_anchors
-from planner.estimate.calibrate import Fit, fit, sample
+from planner.estimate.calibrate import fit, sample
 from planner.estimate.expected_error import count_evidence
 from planner.estimate.hold_out import folds, judge
-from planner.estimate.own_runs import update
+from planner.estimate.own_runs import Place, features, update
 from planner.estimate.ranges import OWN_RUNS, spreads
 from planner.model.calibration import Calibration
 
@@ -68,11 +68,6 @@ def learn(observations: Sequence[Observation], *, today: date, ranges: bool = Tr
     )
 
 
-def fitted(calibration: Calibration) -> Fit:
-    """Return a calibration's constants and effects in the form in which they compute."""
-    return Fit(calibration.constants, calibration.effects)
-
-
 def fingerprint(observations: Sequence[Observation]) -> str:
     """Return a digest of everything that the fit reads."""
     digest = hashlib.sha256()
@@ -100,23 +95,25 @@ def _with_anchors(
 
     rows = [observations[int(row)] for row in judged.rows]
     cells = choose_anchors(rows, anchors=ANCHORS)
+    where = features(configs)
     new_errors, new_expected, kept = [], [], []
     for cell in cells:
         asked, known = np.array(cell.asked, dtype=int), np.array(cell.anchors, dtype=int)
         if not len(asked) or not len(known):
             continue
-        posterior = update(
-            configs=configs.at(asked),
-            labels=[rows[place].labels for place in cell.asked],
-            expected=judged.expected[asked],
-            anchors=configs.at(known),
-            anchor_labels=[rows[place].labels for place in cell.anchors],
-            anchor_expected=judged.expected[known],
-            anchor_errors=errors[known],
-        )
+        posterior = update(_place(rows, judged, where, asked), _place(rows, judged, where, known), errors[known])
         new_errors.append(errors[asked] - posterior.shift)
         new_expected.append(judged.expected[asked] * posterior.left)
         kept.append(judged.rows[asked])
     if not kept:
         return np.zeros(0), np.zeros(0), np.zeros(0, dtype=int)
     return np.concatenate(new_errors), np.concatenate(new_expected), np.concatenate(kept)
+
+
+def _place(rows: Sequence[Observation], judged: Judged, where: Array, chosen: Array) -> Place:
+    return Place(
+        [rows[int(place)].labels for place in chosen],
+        {name: share[chosen] for name, share in judged.shares.items()},
+        where[chosen],
+        judged.expected[chosen],
+    )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+from planner.estimate.expected_error import ACCELERATOR, NEARBY, NOISE, PART_ERROR, SITE, WORKLOAD
 
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Labels
     from planner.estimate.physics.configs import Array, Configs
 
-SHARED = {"site": 0.30, "accelerator": 0.15, "workload": 0.20, "nearby": 0.32}
-"""Which share of the error's variance is the same for two measurements of one site, of one accelerator and one workload
-there, and of nearby settings; the rest, 3 %, is noise."""
 NEARBY_SCALE = {"gpus": 1.5, "tokens": 2.0, "length": 1.5, "splits": 1.0, "format": 0.7}
 """Doublings after which nearby settings say little of each other."""
+
+
+BELIEVED = 2.0
+"""Expected errors up to which a run's own error is taken at its word."""
 
 
 class Posterior(NamedTuple):
@@ -45,50 +48,56 @@ def features(configs: Configs) -> Array:
     return np.stack(columns, axis=1)
 
 
-def correlation(one: Array, labels: Sequence[Labels], other: Array, others: Sequence[Labels]) -> Array:
-    """Return the correlation of errors between two lists of configurations."""
+class Place(NamedTuple):
+    """What the update needs of configurations: labels, shares of the parts of a step, place among settings."""
+
+    labels: Sequence[Labels]
+    shares: Mapping[str, Array]
+    features: Array
+    expected: Array
+
+
+def covariance(one: Place, other: Place) -> Array:
+    """Return how errors of two lists of configurations go together.
+
+    Within a site: site^2 + sum over parts (error of the part)^2 x share x share' + accelerator^2, workload^2, nearby^2
+    where these are the same. A run that waits for its host says how slow the host is, and little of the products.
+    """
     import numpy as np
 
     def same(level: str) -> Array:
-        left = np.array([getattr(label, level) for label in labels], dtype=object)
-        right = np.array([getattr(label, level) for label in others], dtype=object)
+        left = np.array([getattr(label, level) for label in one.labels], dtype=object)
+        right = np.array([getattr(label, level) for label in other.labels], dtype=object)
         return np.asarray(left[:, None] == right[None, :], dtype=float)
 
     site = same("source")
-    distance = ((one[:, None, :] - other[None, :, :]) ** 2).sum(axis=2)
     here = site * same("accelerator")
     workload = site * same("workload")
+    distance = ((one.features[:, None, :] - other.features[None, :, :]) ** 2).sum(axis=2)
+    parts = sum(
+        error**2 * one.shares[name][:, None] * other.shares[name][None, :] for name, error in PART_ERROR.items()
+    )
     return np.asarray(
-        SHARED["site"] * site
-        + SHARED["accelerator"] * here
-        + SHARED["workload"] * workload
-        + SHARED["nearby"] * here * workload * np.exp(-0.5 * distance)
+        site * (SITE**2 + parts)
+        + here * ACCELERATOR**2
+        + workload * WORKLOAD**2
+        + here * workload * NEARBY**2 * np.exp(-0.5 * distance)
     )
 
 
-def update(
-    *,
-    configs: Configs,
-    labels: Sequence[Labels],
-    expected: Array,
-    anchors: Configs,
-    anchor_labels: Sequence[Labels],
-    anchor_expected: Array,
-    anchor_errors: Array,
-) -> Posterior:
+def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
     """Condition the error of each prediction on the errors seen at the anchors.
 
-    shift = k K^-1 r,  left^2 = 1 - k K^-1 k' ;  K_ij = expected_i expected_j correlation_ij
+    shift = k K^-1 r,  left^2 = (k'' - k K^-1 k') / k''
+    What lies beyond twice the expected error counts as noise of that run: one odd run does not carry the rest away.
     Source: Gaussian conditioning, Rasmussen and Williams 2006, section 2.2.
     """
     import numpy as np
 
-    own, there = features(configs), features(anchors)
-    between = correlation(there, anchor_labels, there, anchor_labels)
-    np.fill_diagonal(between, 1.0)
-    towards = correlation(own, labels, there, anchor_labels)
+    surprise = np.maximum(0.0, np.abs(errors) - BELIEVED * anchors.expected)
+    between = covariance(anchors, anchors) + np.diag(NOISE**2 + surprise**2)
+    towards = covariance(asked, anchors)
     weights = np.linalg.solve(between, towards.T).T
-    shift = expected * (weights @ (anchor_errors / anchor_expected))
-    left = np.sqrt(np.maximum(0.0, 1 - (weights * towards).sum(axis=1)))
-    pull = weights * expected[:, None] / anchor_expected[None, :]
-    return Posterior(shift, left, pull)
+    explained = (weights * towards).sum(axis=1)
+    left = np.sqrt(np.maximum(NOISE**2, asked.expected**2 - explained) / asked.expected**2)
+    return Posterior(weights @ errors, np.minimum(1.0, left), weights)

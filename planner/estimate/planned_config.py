@@ -83,7 +83,7 @@ def planned_config(
             "micro_batch": micro_batch,
             "micro_batches": micro_batches,
             "ragged": 0.0,
-        "adapters": 0.0,
+            "adapters": 0.0,
             "quantized": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
             "host_scale": 1.0,

@@ -33,13 +33,22 @@ CPU = "CPU"
 LONGEST_SAMPLE = 4_000_000
 MOST_RUNS = 64
 """Of the user's own that one answer conditions on: the nearest."""
+SMALLEST_SHARE = 0.02
+"""Of a step, for a part to be named."""
 PART_NAMES = {
-    "compute": "compute",
+    "products": "matrix products",
+    "traffic": "their memory traffic",
+    "expansion": "expanding 4-bit weights",
+    "attention": "attention",
+    "elementwise": "element-wise passes",
+    "tail": "gaps between kernels",
+    "logits": "logits and loss",
+    "host": "waiting for the host",
     "split": "tensor, expert and context traffic",
     "sharding": "waiting for sharded weights",
-    "bubble": "pipeline bubble",
     "gradients": "waiting for gradients",
-    "optimizer": "optimizer and step overhead",
+    "optimizer": "optimizer",
+    "overhead": "step overhead",
     "waiting": "waiting for the slowest",
 }
 
@@ -167,13 +176,10 @@ def _source(
     own: list[Observation],
 ) -> str:
     from planner.estimate.physics.configs import from_rows
-    from planner.estimate.physics.step import step_parts
+    from planner.estimate.physics.step import step
 
-    parts = {name: float(value[0]) for name, value in step_parts(from_rows([config]), calibration.constants).items()}
-    total = sum(parts.values())
-    shown = ", ".join(
-        f"{PART_NAMES[name]} {value / total:.0%}" for name, value in parts.items() if value / total >= 0.01
-    )
+    shares = {name: float(value[0]) for name, value in step(from_rows([config]), calibration.constants).shares.items()}
+    shown = ", ".join(f"{PART_NAMES[name]} {share:.0%}" for name, share in shares.items() if share >= SMALLEST_SHARE)
     tokens = config["dp"] * config["micro_batch"] * config["micro_batches"] * config["seq_len"]
     rate = float(found.tokens_per_s_per_gpu[0]) * candidate.accelerators
     corrected = f", corrected by {len(own)} runs" if own else ""

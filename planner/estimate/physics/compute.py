@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from planner.estimate.physics.configs import Array
 
+REPEATED = 0.33
+"""Share of element-wise work and launches that a forward pass is of forward and backward together."""
 BACKWARD = 2.0
 """The backward pass of a product against its forward pass: one product for each of its two inputs."""
 US = 1e-6
@@ -57,34 +59,31 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(share * np.where(c.vector_rate > 0, p["gemm_vector"], 1.0))
 
 
-def layer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
-    """Device time of one layer, forward and backward, for one micro-batch.
+def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
+    """Device time of one layer, forward and backward, for one micro-batch, part by part.
 
-    products (FLOPs / reached peak + bytes / bandwidth) + attention + element-wise bytes / bandwidth + expansion of
-    4-bit weights + idle time between kernels. Sums and not maxima: kernels follow one another.
+    products: FLOPs / reached peak; traffic: bytes of products / bandwidth; expansion: of 4-bit weights; attention;
+    elementwise: passes over hidden states; tail: idle time between kernels. They add up: kernels follow one another.
     """
-    import numpy as np
-
     tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
     weights = layer_matrices(c) / c.tp
     local = (stored_matrices(c) - layer_matrices(c)) / c.tp / c.ep + weights
     number = c.number_bytes
-    products = 2 * tokens * weights / (c.peak * gemm_share(c, p))
     mlp_width = c.ffn_hidden * c.active_experts * c.mlp_matrices / c.tp
     widths = (c.q_dim * 2 + c.kv_dim * 2) / c.tp + (3 + c.mlp_matrices * c.active_experts) * c.hidden + mlp_width
-    traffic = number * (tokens * widths + local) * p["gemm_bytes"] / reached
-    expansion = c.quantized * local * p["expand"] / reached
     fused = 1 - c.fused * (1 - p["elementwise_fused"])
     gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
     stream = (0.6 * c.hidden / c.tp + 0.1 * gated) * number * p["elementwise"]
     extras = 1 + c.adapters * p["adapters"] + (c.experts > 1) * p["routing"]
-    elementwise = tokens * stream * fused * extras / reached * (1 + 0.33 * c.recompute)
-    return np.asarray(
-        (products + traffic + expansion) * passes(c)
-        + _attention_seconds(c, p)
-        + elementwise
-        + p["tail_us"] * US * fused * (1 + 0.33 * c.recompute)
-    )
+    again = 1 + REPEATED * c.recompute
+    return {
+        "products": 2 * tokens * weights / (c.peak * gemm_share(c, p)) * passes(c),
+        "traffic": number * (tokens * widths + local) * p["gemm_bytes"] / reached * passes(c),
+        "expansion": c.quantized * local * p["expand"] / reached * passes(c),
+        "attention": _attention_seconds(c, p),
+        "elementwise": tokens * stream * fused * extras / reached * again,
+        "tail": p["tail_us"] * US * fused * again,
+    }
 
 
 def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -125,4 +124,4 @@ def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     fused = 1 - c.fused * (1 - p["host_fused"])
     adapters = 1 + c.adapters * (p["host_adapters"] - 1)
     sharded = 1 + (c.zero >= 3) * (p["host_sharded"] - 1)
-    return np.asarray(p["host_us"] * c.host_scale * US * fused * adapters * sharded * (1 + 0.33 * c.recompute))
+    return np.asarray(p["host_us"] * c.host_scale * US * fused * adapters * sharded * (1 + REPEATED * c.recompute))

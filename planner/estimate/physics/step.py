@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner.estimate.physics import communication as wires
 from planner.estimate.physics import compute
@@ -18,6 +18,7 @@ OTHER_LAYERS = 2.0
 HOST_SHARPNESS = 6.0
 """Launches run ahead of the device, so the slower of the two shows almost alone."""
 HIDING_SHARPNESS = 3.0
+SMALLEST_SECONDS = 1e-30
 LARGEST_OF_TWO, LARGEST_POWER = 0.564, 0.84
 
 
@@ -25,54 +26,63 @@ def smooth_maximum(one: Array, other: Array, exponent: float) -> Array:
     """(a^k + b^k)^(1/k): the sum at k = 1, the larger one as k grows; rises with both."""
     import numpy as np
 
-    top = np.maximum(np.maximum(one, other), 1e-30)
+    top = np.maximum(np.maximum(one, other), SMALLEST_SECONDS)
     return top * ((one / top) ** exponent + (other / top) ** exponent) ** (1 / exponent)
 
 
-def step_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
-    """Seconds of each part of one step, in the order in which they add up.
+class Step(NamedTuple):
+    """Seconds of one step, and how much of a change in each part arrives in it: d ln seconds / d ln part."""
 
-    compute: micro-batches x the slower of device and host, over the layers of one stage
-    split: tensor, expert and context parallel traffic, which nothing hides
-    sharding: what gathering weights adds to a micro-batch
-    bubble: (stages - 1) / virtual stages more micro-batches
-    gradients: what the backward pass of the last micro-batch does not hide
-    optimizer: reading and writing states, sharded as ZeRO says, or through the CPU
-    waiting: the slowest of many
+    seconds: Array
+    shares: dict[str, Array]
+
+
+def step(c: Configs, p: Mapping[str, float]) -> Step:
+    """Compute seconds of one optimizer step and the shares of its parts.
+
+    seconds = ((micro-batches + bubble) x micro-batch + exposed gradients + optimizer) x (1 + waiting)
+    micro-batch = the slower of compute and sharded traffic, smoothly; compute = the slower of device and host, plus
+    tensor, expert and context traffic, which nothing hides; bubble = (stages - 1) / virtual stages.
     """
     import numpy as np
 
     stage = c.layers / c.pp
-    layer = compute.layer_seconds(c, p)
-    head = compute.head_seconds(c, p) * 0.5 * (1 + 1 / c.pp)
-    host = compute.host_seconds(c, p) * (stage + OTHER_LAYERS)
-    device = layer * stage + head
-    busy = smooth_maximum(device, host, HOST_SHARPNESS) * _longest(c, p)
+    longest = _longest(c, p)
+    parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
+    parts["logits"] = compute.head_seconds(c, p) * 0.5 * (1 + 1 / c.pp) * longest
+    host = compute.host_seconds(c, p) * (stage + OTHER_LAYERS) * longest
+    device = sum(parts.values())
+    busy = smooth_maximum(device, host, HOST_SHARPNESS)
+    of_device = (device / busy) ** HOST_SHARPNESS
     split = (
         wires.tensor_seconds(c, p) + wires.expert_seconds(c, p) + wires.context_seconds(c, p)
     ) * stage + wires.pipeline_seconds(c, p)
-    micro = smooth_maximum(busy + split, wires.sharded_seconds(c, p), p["overlap"])
-    gradients = wires.gradient_seconds(c, p)
-    hiding = p["hidden_share"] * busy
+    work, sharded = busy + split, wires.sharded_seconds(c, p)
+    micro = smooth_maximum(work, sharded, p["overlap"])
+    of_work = (work / micro) ** p["overlap"]
+    hiding, gradients = p["hidden_share"] * busy, wires.gradient_seconds(c, p)
     exposed = smooth_maximum(hiding, gradients, HIDING_SHARPNESS) - hiding
-    optimizer = _optimizer_seconds(c, p)
-    bubble = micro * (c.pp - 1) / c.chunks
-    total = c.micro_batches * micro + bubble + exposed + optimizer
-    waiting = total * p["jitter"] * np.log2(c.gpus)
-    return {
-        "compute": c.micro_batches * busy,
-        "split": c.micro_batches * split,
-        "sharding": c.micro_batches * (micro - busy - split),
-        "bubble": bubble,
-        "gradients": exposed,
-        "optimizer": optimizer,
-        "waiting": waiting,
+    optimizer, overhead = _optimizer_seconds(c, p), p["step_ms"] * 1e-3
+    repeated = micro * (c.micro_batches + (c.pp - 1) / c.chunks)
+    total = repeated + exposed + optimizer + overhead
+    waiting = p["jitter"] * np.log2(c.gpus)
+    of_busy = repeated / total * of_work * busy / work
+    shares = {name: of_busy * of_device * value / device for name, value in parts.items()}
+    shares |= {
+        "host": of_busy * (1 - of_device),
+        "split": repeated / total * of_work * split / work,
+        "sharding": repeated / total * (1 - of_work),
+        "gradients": exposed / total,
+        "optimizer": optimizer / total,
+        "overhead": overhead / total,
+        "waiting": waiting / (1 + waiting),
     }
+    return Step(np.asarray(total * (1 + waiting)), shares)
 
 
 def step_seconds(c: Configs, p: Mapping[str, float]) -> Array:
-    """Seconds of one optimizer step: the sum of its parts."""
-    return sum(step_parts(c, p).values())  # type: ignore[return-value]
+    """Seconds of one optimizer step."""
+    return step(c, p).seconds
 
 
 def _longest(c: Configs, p: Mapping[str, float]) -> Array:
@@ -95,4 +105,4 @@ def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     share = trained / np.where(c.zero >= 1, c.dp * c.cp, 1.0)
     on_device = share * p["optimizer"] / (c.hbm * p["hbm"])
     through_cpu = share * 16.0 / (p["offload_gb"] * 1e9)
-    return np.where(c.optimizer_offload > 0, through_cpu, on_device) + p["step_ms"] * 1e-3
+    return np.asarray(np.where(c.optimizer_offload > 0, through_cpu, on_device))
