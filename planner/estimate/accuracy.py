@@ -121,7 +121,7 @@ def _folds(
     data = sample(pool)
     whole = fit(data)
     split_folds = _restricted(pool, len(asked), split)
-    judged = [judge(data, pool, [fold], whole) for fold in split_folds]
+    judged = [judge(data, [fold], whole) for fold in split_folds]
     calibrations = []
     for number, fold in enumerate(split_folds):
         others = [one for place, one in enumerate(judged) if place != number] or [judged[number]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner.estimate.measured_config import of_each
 from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import INDEX, PARAMETERS
 from planner.estimate.physics.step import step, step_seconds
@@ -74,11 +75,12 @@ def model_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple
     """Return the logarithm of the modelled step seconds, with the effects of known labels, and the parts' shares."""
     import numpy as np
 
-    host = np.array([fitted.effects["host"].get(label.framework, 0.0) for label in labels])
-    added = [sum(fitted.effects[level].get(getattr(label, level), 0.0) for level in LEVELS) for label in labels]
+    effects = fitted.effects
+    host = of_each(labels, lambda label: effects["host"].get(label.framework, 0.0))
+    added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in LEVELS))
     launched = configs.replaced(host_scale=configs.host_scale * np.exp(host))
     found = step(launched, fitted.constants)
-    return np.asarray(np.log(found.seconds) + np.array(added)), found.shares
+    return np.asarray(np.log(found.seconds) + added), found.shares
 
 
 def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.estimate.calibrate import Fit, model_step, sample
-from planner.estimate.expected_error import Known, expected_error, group_of
+from planner.estimate.expected_error import Known, expected_error, groups_of
 from planner.estimate.own_runs import Place, features, update
-from planner.estimate.ranges import OWN_RUNS, half_width
+from planner.estimate.ranges import OWN_RUNS, half_widths
 
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Labels, Observation
@@ -39,18 +39,12 @@ def estimate_many(
     known = Known.of(calibration)
     log_step, shares = model_step(fitted(calibration), configs, labels)
     expected = expected_error(configs, labels, shares, known)
-    groups = groups_of(configs, labels, known)
+    groups: Sequence[str] = groups_of(configs, labels, known)
     if own:
         asked = Place(labels, shares, features(configs), expected)
         log_step, expected, groups = _with_own_runs(asked, log_step, groups, calibration, own)
     log_rate = np.log(configs.tokens_per_step / configs.gpus) - log_step
-    named = np.array(groups, dtype=object)
-    wide_80, wide_90 = np.zeros(len(configs)), np.zeros(len(configs))
-    for group in set(groups):
-        chosen = named == group
-        wide_80[chosen] = half_width(group, expected[chosen], calibration.spreads, percent=80)
-        wide_90[chosen] = half_width(group, expected[chosen], calibration.spreads, percent=90)
-    wide_90 = np.maximum(wide_80, wide_90)
+    wide_80, wide_90 = half_widths(groups, expected, calibration.spreads)
     return Estimates(
         np.exp(log_rate),
         np.exp(log_rate - wide_80),
@@ -61,24 +55,14 @@ def estimate_many(
     )
 
 
-def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> list[str]:
-    """Name the group of each prediction."""
-    names = ("dp", "tp", "pp", "cp", "pcie", "adapters", "experts")
-    columns = [getattr(configs, name).tolist() for name in names]
-    return [
-        group_of(dict(zip(names, values, strict=True)), label, known)
-        for *values, label in zip(*columns, labels, strict=True)
-    ]
-
-
 def fitted(calibration: Calibration) -> Fit:
     """Return a calibration's constants and effects in the form in which they compute."""
     return Fit(calibration.constants, calibration.effects)
 
 
 def _with_own_runs(
-    asked: Place, log_step: Array, groups: list[str], calibration: Calibration, own: Sequence[Observation]
-) -> tuple[Array, Array, list[str]]:
+    asked: Place, log_step: Array, groups: Sequence[str], calibration: Calibration, own: Sequence[Observation]
+) -> tuple[Array, Array, Sequence[str]]:
     data = sample(own)
     modelled, shares = model_step(fitted(calibration), data.configs, data.labels)
     expected = expected_error(data.configs, data.labels, shares, Known.of(calibration))

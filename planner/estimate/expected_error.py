@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from planner.estimate.measured_config import of_each
+
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Labels
     from planner.estimate.physics.configs import Array, Configs
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
 FEW_ROWS = 3
 """Fewer rows than this do not make a label known."""
 SITE, ACCELERATOR, WORKLOAD, NEARBY = 0.08, 0.05, 0.06, 0.08
-"""Standard deviations, in logarithms, of what all measurements of a site have in common, those of one accelerator there,
-those of one workload there, and those with nearby settings."""
+"""Standard deviations, in logarithms, of what all measurements of a site have in common, those of one accelerator
+there, those of one workload there, and those with nearby settings."""
 NOISE = 0.015
 """Of one measurement by itself: the spread between nodes of one kind is 0.6 to 2 %."""
 PART_ERROR = {
@@ -33,7 +35,7 @@ PART_ERROR = {
     "overhead": 0.80,
     "waiting": 0.80,
 }
-"""How far a part of a step differs from site to site, in logarithms: arithmetic is known better than wires and hosts."""
+"""How far a part of a step differs from site to site, in logarithms: products are known better than wires and hosts."""
 UNKNOWN_ERROR = {"framework": 0.12, "accelerator": 0.08, "generation": 0.14}
 """On top, where a label is not among the evidence."""
 DOUBLING_ERROR = 0.04
@@ -44,7 +46,8 @@ ADAPTER_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.20, 0.08
 def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[str, Array], known: Known) -> Array:
     """Return the standard deviation of ln(measured / predicted), by what the configuration consists of.
 
-    sd^2 = site^2 + accelerator^2 + workload^2 + nearby^2 + noise^2 + sum (share of a part x its error)^2 + what is unknown^2
+    sd^2 = site^2 + accelerator^2 + workload^2 + nearby^2 + noise^2 + sum (share of a part x its error)^2
+           + what is unknown^2
     """
     import numpy as np
 
@@ -53,9 +56,12 @@ def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[s
         variance = variance + (shares[name] * error) ** 2
     variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
     variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2
-    for level, error in UNKNOWN_ERROR.items():
-        missing = np.array([not known.has(level, getattr(label, level)) for label in labels], dtype=float)
-        variance = variance + missing * error**2
+    variance = variance + of_each(
+        labels,
+        lambda label: sum(
+            error**2 for level, error in UNKNOWN_ERROR.items() if not known.has(level, getattr(label, level))
+        ),
+    )
     beyond = np.maximum(0.0, np.log2(configs.gpus / max(1, known.largest)))
     variance = variance + (DOUBLING_ERROR * beyond) ** 2
     return np.asarray(np.sqrt(variance))
@@ -117,17 +123,22 @@ GROUPS = (
 """Of predictions, by what they lack; each is calibrated by itself."""
 
 
-def group_of(config: Mapping[str, float], label: Labels, known: Known) -> str:
-    """Name the group of a prediction: the first that fits."""
-    gpus = config["dp"] * config["tp"] * config["pp"] * config["cp"]
-    conditions = (
-        not known.has("generation", label.generation),
-        not known.has("accelerator", label.accelerator),
+def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> tuple[str, ...]:
+    """Name the group of each prediction: the first that fits."""
+    import numpy as np
+
+    def lacks(level: str) -> Array:
+        return of_each(labels, lambda label: float(not known.has(level, getattr(label, level)))) > 0
+
+    gpus = configs.gpus
+    holds = [
+        lacks("generation"),
+        lacks("accelerator"),
         gpus > known.largest,
-        gpus > 1 and config["pcie"] > 0,
-        config["adapters"] > 0,
-        config["experts"] > 1,
-        not known.has("framework", label.framework),
-        True,
-    )
-    return next(name for name, holds in zip(GROUPS, conditions, strict=True) if holds)
+        (gpus > 1) & (configs.pcie > 0),
+        configs.adapters > 0,
+        configs.experts > 1,
+        lacks("framework"),
+        np.ones(len(configs), dtype=bool),
+    ]
+    return tuple(np.array(GROUPS, dtype=object)[np.argmax(holds, axis=0)].tolist())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.estimate.calibrate import Fit, Sample, fit, model_step
-from planner.estimate.expected_error import count_evidence, expected_error, group_of
+from planner.estimate.expected_error import count_evidence, expected_error, groups_of
 
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Observation
@@ -89,11 +89,12 @@ KEYS: dict[str, Callable[[Observation], str]] = {
 """What one fold of a split has in common."""
 
 
-def judge(data: Sample, observations: Sequence[Observation], split_folds: Sequence[Fold], whole: Fit) -> Judged:
+def judge(data: Sample, split_folds: Sequence[Fold], whole: Fit) -> Judged:
     """Predict every fold's test rows by a fit on its training rows."""
     import numpy as np
 
-    rows, predicted, expected, shares, groups = [], [], [], [], []
+    rows, predicted, expected, shares = [], [], [], []
+    groups: list[str] = []
     for fold in split_folds:
         if not len(fold.test):
             continue
@@ -106,7 +107,7 @@ def judge(data: Sample, observations: Sequence[Observation], split_folds: Sequen
         predicted.append(log_step)
         shares.append(parts)
         expected.append(expected_error(asked.configs, asked.labels, parts, known))
-        groups += [group_of(observations[int(row)].config, observations[int(row)].labels, known) for row in fold.test]
+        groups += groups_of(asked.configs, asked.labels, known)
     return Judged(
         np.concatenate(rows),
         np.concatenate(predicted),

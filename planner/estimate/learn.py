@@ -36,7 +36,7 @@ def learn(observations: Sequence[Observation], *, today: date, ranges: bool = Tr
     whole = fit(data)
     known = count_evidence(data.labels, data.configs.gpus)
     if ranges and observations:
-        judged = [judge(data, observations, folds(split, observations), whole) for split in SPLITS]
+        judged = [judge(data, folds(split, observations), whole) for split in SPLITS]
         errors = [data.log_seconds[one.rows] - one.log_predicted for one in judged]
         expected = [one.expected for one in judged]
         groups = [group for one in judged for group in one.groups]

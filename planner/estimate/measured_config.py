@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from planner.estimate.links import links, parse_link, parse_network_gbit
 from planner.estimate.physics.configs import GENERATIONS
 from planner.model.evidence import Measurement
 from planner.model.hardware import Accelerator
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FP4_OVER_FP8 = {"Blackwell": 2.0, "Blackwell Ultra": 3.0}
 """Dense 4-bit against dense 8-bit peak. Source: NVIDIA HGX B200 and B300 data sheets."""
@@ -33,6 +37,20 @@ class Labels:
     framework: str
     source: str
     workload: str
+
+
+def of_each(labels: Sequence[Labels], value: Callable[[Labels], float]) -> NDArray[Any]:
+    """Return a value of each of many labels; one that stands there often is asked once."""
+    import numpy as np
+
+    known: dict[int, float] = {}
+    found = np.empty(len(labels))
+    for place, label in enumerate(labels):
+        key = id(label)
+        if key not in known:
+            known[key] = value(label)
+        found[place] = known[key]
+    return found
 
 
 @dataclass(frozen=True)

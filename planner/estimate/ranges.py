@@ -48,13 +48,15 @@ def spreads(errors: Array, expected: Array, weights: Array, groups: Sequence[str
     return found
 
 
-def half_width(group: str, expected: Array, found: Mapping[str, Spread], *, percent: int) -> Array:
-    """Return ln(high / value) of ranges: expected error x the group's stretch, never under 2 %."""
+def half_widths(groups: Sequence[str], expected: Array, found: Mapping[str, Spread]) -> tuple[Array, Array]:
+    """Return ln(high / value) of 80 and 90 % ranges: expected error x the group's stretch, never under 2 %."""
     import numpy as np
 
-    spread = found.get(group, found["all"])
-    times = spread.times_80 if percent == 80 else spread.times_90
-    return np.maximum(math.log1p(NARROWEST), times * expected)
+    times = {group: found.get(group, found["all"]) for group in set(groups)}
+    wide_80 = np.array([times[group].times_80 for group in groups]) * expected
+    wide_90 = np.array([times[group].times_90 for group in groups]) * expected
+    narrow = np.maximum(math.log1p(NARROWEST), wide_80)
+    return narrow, np.maximum(narrow, wide_90)
 
 
 def _spread(ratio: Array, weights: Array, chosen: Array) -> Spread:

@@ -51,7 +51,7 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
     parts["logits"] = compute.head_seconds(c, p) * 0.5 * (1 + 1 / c.pp) * longest
     host = compute.host_seconds(c, p) * (stage + OTHER_LAYERS) * longest
-    device = sum(parts.values())
+    device = np.sum(list(parts.values()), axis=0)
     busy = smooth_maximum(device, host, HOST_SHARPNESS)
     of_device = (device / busy) ** HOST_SHARPNESS
     split = (
