@@ -17,6 +17,7 @@ from planner.cli import (
     plan_commands,
     run_commands,
     setup_commands,
+    strategy_command,
 )
 from planner.cli.output import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
@@ -38,6 +39,7 @@ owning_command.register(app)
 app.add_typer(run_commands.app, name="runs")
 setup_commands.register(app)
 evidence_commands.register(app)
+strategy_command.register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -64,8 +64,8 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     exposed = smooth_maximum(hiding, gradients, HIDING_SHARPNESS) - hiding
     optimizer, overhead = _optimizer_seconds(c, p), p["step_ms"] * 1e-3
     repeated = micro * (c.micro_batches + (c.pp - 1) / c.chunks)
-    total = repeated + exposed + optimizer + overhead
     waiting = p["jitter"] * np.log2(c.gpus)
+    total = (repeated + exposed + optimizer + overhead) * (1 + waiting)
     of_busy = repeated / total * of_work * busy / work
     shares = {name: of_busy * of_device * value / device for name, value in parts.items()}
     shares |= {
@@ -77,7 +77,7 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
         "overhead": overhead / total,
         "waiting": waiting / (1 + waiting),
     }
-    return Step(np.asarray(total * (1 + waiting)), shares)
+    return Step(np.asarray(total), shares)
 
 
 def step_seconds(c: Configs, p: Mapping[str, float]) -> Array:
