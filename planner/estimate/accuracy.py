@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from planner.estimate.anchors import choose_anchors
+from planner.estimate.anchors import Cell, choose_anchors
 from planner.estimate.calibrate import fit, sample
 from planner.estimate.estimator import estimate_many
-from planner.estimate.expected_error import count_evidence
-from planner.estimate.hold_out import ROUNDS, Fold, judge
 from planner.estimate.hold_out import folds as folds_of
-from planner.estimate.learn import learn
+from planner.estimate.hold_out import judge
+from planner.estimate.learn import learn, source_weights
 from planner.estimate.ranges import spreads
 from planner.model.calibration import Calibration
 
@@ -61,36 +60,49 @@ def without(evidence: Sequence[Observation], asked: Sequence[Observation]) -> li
     return [one for one in evidence if not same_measurement(one) & taken]
 
 
-def predict_rows(
+@dataclass(frozen=True)
+class Taught:
+    """Rows that one calibration may be asked, because it never saw them nor what the split keeps from it."""
+
+    places: tuple[int, ...]
+    calibration: Calibration
+    by: tuple[int, ...]
+    """Places of its teachers: among the rows asked, then the evidence left."""
+
+
+def teach(
     asked: Sequence[Observation],
     evidence: Sequence[Observation],
     shipped: Calibration,
     *,
-    anchors: int,
     leave_out: str | None,
     today: date,
-) -> list[Scored]:
-    """Predict rows.
+) -> list[Taught]:
+    """Calibrate for rows.
 
     Without `leave_out`, no row of `asked` teaches. With it, a row is predicted by evidence and by the other rows, save
     those of its own source (family, model, precision); of scale, large rows are predicted by small ones.
     """
     left = without(evidence, asked)
     if leave_out is not None:
-        folds = _folds(asked, left, leave_out, today=today)
-    else:
-        calibration = shipped if len(left) == len(evidence) else learn(left, today=today)
-        folds = [(list(range(len(asked))), calibration, tuple(range(len(left))))]
+        return _folds(asked, left, leave_out, today=today)
+    calibration = shipped if len(left) == len(evidence) else learn(left, today=today)
+    return [Taught(tuple(range(len(asked))), calibration, tuple(range(len(asked), len(asked) + len(left))))]
+
+
+def predict_rows(asked: Sequence[Observation], folds: Sequence[Taught], *, anchors: int) -> list[Scored]:
+    """Predict rows; of each source, accelerator and framework, `anchors` rows are known and the others are asked."""
     found = []
-    for places, calibration, taught in folds:
-        rows = [asked[place] for place in places]
-        for cell in choose_anchors(rows, anchors=anchors) if anchors else [None]:
-            chosen = rows if cell is None else [rows[place] for place in cell.asked]
-            own = [] if cell is None else [rows[place] for place in cell.anchors]
+    for fold in folds:
+        rows = [asked[place] for place in fold.places]
+        cells = choose_anchors(rows, anchors=anchors) if anchors else [Cell((), tuple(range(len(rows))))]
+        for cell in cells:
+            chosen = [rows[place] for place in cell.asked]
             if not chosen:
                 continue
             data = sample(chosen)
-            guess = estimate_many(data.configs, data.labels, calibration, own=own)
+            own = [rows[place] for place in cell.anchors]
+            guess = estimate_many(data.configs, data.labels, fold.calibration, own=own)
             found += [
                 Scored(
                     observation=one,
@@ -100,40 +112,35 @@ def predict_rows(
                     low_90=float(guess.low_90[place]),
                     high_90=float(guess.high_90[place]),
                     group=guess.groups[place],
-                    taught=taught,
+                    taught=fold.by,
                 )
                 for place, one in enumerate(chosen)
             ]
-    order = {one.id: place for place, one in enumerate(asked)}
-    return sorted(found, key=lambda scored: order[scored.observation.id])
+    order = {id(one): place for place, one in enumerate(asked)}
+    return sorted(found, key=lambda scored: order[id(scored.observation)])
 
 
-def _folds(
-    asked: Sequence[Observation], left: Sequence[Observation], split: str, *, today: date
-) -> list[tuple[list[int], Calibration, tuple[int, ...]]]:
-    """Return, per fold, the rows asked, a calibration that never saw them, and the pool's places that taught it.
+def _folds(asked: Sequence[Observation], left: Sequence[Observation], split: str, *, today: date) -> list[Taught]:
+    """Return, per fold, the rows asked and a calibration that never saw them.
 
-    The widths of ranges come from the other folds: what a fold is judged by never saw that fold.
+    The widths of ranges come from the other folds: what a fold is judged by never saw that fold. Those with own runs
+    are the shipped ones' shape: the widths of the other folds.
     """
     import numpy as np
 
     pool = [*asked, *left]
     data = sample(pool)
     whole = fit(data)
-    split_folds = _restricted(pool, len(asked), split)
+    split_folds = [fold for fold in folds_of(split, pool) if (fold.test < len(asked)).any()]
     judged = [judge(data, [fold], whole) for fold in split_folds]
-    calibrations = []
+    found = []
     for number, fold in enumerate(split_folds):
         others = [one for place, one in enumerate(judged) if place != number] or [judged[number]]
         rows = np.concatenate([one.rows for one in others])
         errors = np.concatenate([data.log_seconds[one.rows] - one.log_predicted for one in others])
         expected = np.concatenate([one.expected for one in others])
-        sources = [pool[int(row)].labels.source for row in rows]
-        weights = np.array([sources.count(source) ** -0.5 for source in sources])
-        found = spreads(errors, expected, weights, [group for one in others for group in one.groups])
-        taught = data.at(fold.train)
-        fold_fit = fit(taught, start=whole, rounds=ROUNDS)
-        known = count_evidence(taught.labels, taught.configs.gpus)
+        weights = source_weights(pool, rows)
+        fold_fit, known = judged[number].fits[0]
         calibration = Calibration(
             made_on=today,
             method="held out",
@@ -143,13 +150,8 @@ def _folds(
             effects=fold_fit.effects,
             seen=known.seen,
             largest=known.largest,
-            spreads=found,
+            spreads=spreads(errors, expected, weights, [group for one in others for group in one.groups]),
         )
-        places = [int(row) for row in fold.test if row < len(asked)]
-        calibrations.append((places, calibration, tuple(int(row) for row in fold.train)))
-    return calibrations
-
-
-def _restricted(pool: Sequence[Observation], asked: int, split: str) -> list[Fold]:
-    """Return the folds of the pool that ask rows of the table."""
-    return [fold for fold in folds_of(split, pool) if (fold.test < asked).any()]
+        places = tuple(int(row) for row in fold.test if row < len(asked))
+        found.append(Taught(places, calibration, tuple(int(row) for row in fold.train)))
+    return found

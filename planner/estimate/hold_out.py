@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.estimate.calibrate import Fit, Sample, fit, model_step
-from planner.estimate.expected_error import count_evidence, expected_error, groups_of
+from planner.estimate.expected_error import Known, count_evidence, expected_error, groups_of
 
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Observation
@@ -36,6 +36,8 @@ class Judged:
     expected: Array
     shares: dict[str, Array]
     groups: tuple[str, ...]
+    fits: tuple[tuple[Fit, Known], ...]
+    """Of each fold that asked anything: what was learnt, and which labels it saw."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +97,14 @@ def judge(data: Sample, split_folds: Sequence[Fold], whole: Fit) -> Judged:
 
     rows, predicted, expected, shares = [], [], [], []
     groups: list[str] = []
+    fits: list[tuple[Fit, Known]] = []
     for fold in split_folds:
         if not len(fold.test):
             continue
         taught = data.at(fold.train)
         found = fit(taught, start=whole, rounds=ROUNDS)
         known = count_evidence(taught.labels, taught.configs.gpus)
+        fits.append((found, known))
         asked = data.at(fold.test)
         rows.append(fold.test)
         log_step, parts = model_step(found, asked.configs, asked.labels)
@@ -114,4 +118,5 @@ def judge(data: Sample, split_folds: Sequence[Fold], whole: Fit) -> Judged:
         np.concatenate(expected),
         {name: np.concatenate([parts[name] for parts in shares]) for name in shares[0]},
         tuple(groups),
+        tuple(fits),
     )

@@ -40,14 +40,14 @@ def learn(observations: Sequence[Observation], *, today: date, ranges: bool = Tr
         errors = [data.log_seconds[one.rows] - one.log_predicted for one in judged]
         expected = [one.expected for one in judged]
         groups = [group for one in judged for group in one.groups]
-        weights = [_weights(observations, one.rows) for one in judged]
+        weights = [source_weights(observations, one.rows) for one in judged]
         own_error, own_expected, own_rows = _with_anchors(
             data.at(judged[0].rows).configs, observations, judged[0], errors[0]
         )
         found = spreads(
             np.concatenate([*errors, own_error]),
             np.concatenate([*expected, own_expected]),
-            np.concatenate([*weights, _weights(observations, own_rows)]),
+            np.concatenate([*weights, source_weights(observations, own_rows)]),
             [*groups, *([OWN_RUNS] * len(own_rows))],
         )
     else:
@@ -76,7 +76,7 @@ def fingerprint(observations: Sequence[Observation]) -> str:
     return digest.hexdigest()
 
 
-def _weights(observations: Sequence[Observation], rows: Array) -> Array:
+def source_weights(observations: Sequence[Observation], rows: Array) -> Array:
     """Weigh rows so that a source counts with the square root of its rows."""
     import numpy as np
 

@@ -16,7 +16,7 @@ from planner.estimate.job import Job
 from planner.estimate.owned_money import OwnedMoney, owned_money
 from planner.estimate.power import rated_power, training_power
 from planner.estimate.price import no_price_reason, price_notes, price_of, smallest_purchase_usd
-from planner.estimate.speed import Speed, speed
+from planner.estimate.speed import Speed, fastest
 from planner.model.answer import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.offer import PriceKind
@@ -38,7 +38,7 @@ class _Money:
 
 def estimate_option(job: Job, candidate: Candidate, catalog: Catalog, given: Assumptions) -> OptionEstimate:
     """Estimate one training of the job on one candidate."""
-    found = speed(job, candidate, catalog)
+    candidate, found = fastest(job, candidate, catalog)
     throughput = _throughput(found)
     epoch = _hours(throughput, job, epochs=1.0)
     training = _hours(throughput, job, epochs=job.epochs)

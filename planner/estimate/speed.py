@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.estimate.candidate import Candidate
@@ -71,6 +71,23 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         doubts=_doubts(prediction.runs),
         notes=prediction.notes + ((fitting.note,) if fitting.note else ()),
     )
+
+
+def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate, Speed]:
+    """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none."""
+    if not candidate.any_strategy:
+        return candidate, speed(job, candidate, catalog)
+    choices = [Strategy.DDP] if candidate.accelerators == 1 else list(Strategy)
+    tried = [replace(candidate, strategy=choice, any_strategy=False) for choice in choices]
+    found = [(one, speed(job, one, catalog)) for one in tried]
+    chosen, best = max(found, key=lambda pair: pair[1].samples_per_s.value if pair[1].samples_per_s else 0.0)
+    if len(found) == 1 or best.samples_per_s is None:
+        return chosen, best
+    shown = ", ".join(
+        f"{one.strategy.value} {of.samples_per_s.value:.4g}" if of.samples_per_s else f"{one.strategy.value} none"
+        for one, of in found
+    )
+    return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
 
 
 def _stated(step: UserStep, candidate: Candidate) -> Speed:

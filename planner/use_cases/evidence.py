@@ -13,7 +13,7 @@ from planner.adapters.evidence import CALIBRATION, FOLDER, evidence_files, read_
 from planner.adapters.files import write_text
 from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError
-from planner.estimate.accuracy import Scored, predict_rows
+from planner.estimate.accuracy import Scored, predict_rows, teach, without
 from planner.estimate.learn import learn
 from planner.estimate.measured_config import Observation, Refusal, observe
 from planner.estimate.naive import METHODS, naive_predictions
@@ -160,14 +160,9 @@ def accuracy(
     evidence = _teachers(evidence_files(workspace_dir(home)), load_catalog())
     if leave_out is None and path is None:
         leave_out = "source"
-    scored = predict_rows(asked, evidence, read_calibration(), anchors=anchors, leave_out=leave_out, today=today)
-    return accuracy_document(rows, refused, scored, [*asked, *_left(evidence, asked)], leave_out, anchors)
-
-
-def _left(evidence: list[Observation], asked: list[Observation]) -> list[Observation]:
-    from planner.estimate.accuracy import without
-
-    return without(evidence, asked)
+    folds = teach(asked, evidence, read_calibration(), leave_out=leave_out, today=today)
+    scored = predict_rows(asked, folds, anchors=anchors)
+    return accuracy_document(rows, refused, scored, [*asked, *without(evidence, asked)], leave_out, anchors)
 
 
 def accuracy_document(
