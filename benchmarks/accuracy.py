@@ -71,7 +71,7 @@ def _worst(worst: list[Scored]) -> list[str]:
 
 def _splits(documents: list[tuple[str, int, dict[str, Any]]]) -> list[str]:
     lines = [
-        "| left out | runs known | rows | MAPE | median | p90 | bias | over sources | in 80 % | in 90 % | half-width 90 |",
+        "| left out | known | rows | MAPE | median | p90 | bias | over sources | in 80 % | in 90 % | half-width 90 |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for split, anchors, found in documents:
@@ -88,8 +88,8 @@ def _naive(documents: list[tuple[str, int, dict[str, Any]]]) -> list[str]:
     lines = [
         "The same rows by other means, nothing known of the source (MAPE / median / p90), and choices:",
         "",
-        "| left out | planner | peak ratio | bandwidth ratio | both | constant MFU | right of two: 10-20, 20-50, over 50 % "
-        "| regret: median, p95 |",
+        "| left out | planner | peak ratio | bandwidth ratio | both | constant MFU | right of two at a gap of 10-20, "
+        "20-50, over 50 % | regret: median, p95 |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for split, anchors, found in documents:

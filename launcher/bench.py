@@ -63,6 +63,7 @@ class Settings:
     lora: LoraSettings | None = None
     """None: all weights are trained."""
     calibrate: bool = False
+    """Before the first start: the machine stays the same."""
     data: DataSettings | None = None
     """None: synthetic tokens."""
 
@@ -170,7 +171,7 @@ def benchmark(
         )
         results.append(
             run_local(
-                spec,
+                spec | {"calibrate": settings.calibrate and start == 1},
                 devices_per_node=settings.devices,
                 work_dir=work_dir / f"start-{start}",
                 on_progress=talk.step,
@@ -201,6 +202,11 @@ def _accumulation(workload: BenchWorkload, settings: Settings, micro_batch: int)
 def _allowed(workload: BenchWorkload, settings: Settings) -> list[int]:
     """Return the micro-batches that may be chosen: with a global batch, those that divide each device's share."""
     global_batch = _global_batch(workload, settings)
+    if global_batch is None and settings.mode is BenchMode.TUNED:
+        raise InputError(
+            f"tuned runs are compared at one global batch, and {workload.name} states none.",
+            fix=f"Give one, e.g. --global-batch {32 * settings.devices}.",
+        )
     if global_batch is None:
         return list(range(1, LARGEST_MICRO_BATCH + 1))
     share, rest = divmod(global_batch, settings.devices)

@@ -6,6 +6,7 @@ PlannerError             1  our own fault; asks for a report
 |  |- StoreError         2  the workspace cannot be read or written
 |  `- MissingExtraError  2  a part of the planner that is not installed
 `- NodeError             4  a machine or a provider failed
+   `- PriceSourceError   4  a source of prices did not answer, or not with prices; what was known is kept
 """
 
 from __future__ import annotations
@@ -77,3 +78,9 @@ class NodeError(PlannerError):
 
     kind = "node"
     exit_code = 4
+
+
+class PriceSourceError(NodeError):
+    """A source of prices did not answer, or not with prices; what was known is kept."""
+
+    kind = "price_source"

@@ -39,7 +39,7 @@ class Plan:
 
 
 ON_CUDA = Plan((2048, 4096, 8192, 16384), 1024, (1, 8, 64, 256, 1024), 256, 8, seconds_each=1.5, max_seconds=90.0)
-ON_CPU = Plan((256, 512, 1024), 32, (1, 4, 16, 64), 4, 2, seconds_each=0.2, max_seconds=6.0)
+ON_CPU = Plan((256, 512, 1024), 32, (1, 4, 16, 64), 4, 2, seconds_each=0.2, max_seconds=30.0)
 """Small: on a CPU these buffers stay in the peak of the process's memory."""
 
 

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence
 
 from workloads import environment, failure, telemetry, topology
 from workloads.failure import RunError
@@ -42,8 +42,12 @@ class World:
             ) from None
 
 
-def main(arguments: Optional[Sequence[str]] = None) -> int:
-    """Run one rank and return its exit code: 0 only where there is a measurement to read."""
+def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) -> int:
+    """Run one rank and return its exit code: 0 only where there is a measurement to read.
+
+    `hard_exit`: end the process with it, without taking anything down. Under torch 2.4 the destructor of a process
+    group joins gloo's thread while that thread waits for the interpreter, and neither ever ends.
+    """
     parser = argparse.ArgumentParser(prog="workloads.train", description="Run one training benchmark under torchrun.")
     parser.add_argument("--spec", type=Path, required=True, help="what to run: spec.json")
     parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
@@ -61,10 +65,17 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             print(record.as_line(), flush=True)
         return failure.exit_code(written)
 
+    def leave(exit_reason: str) -> int:
+        code = end(exit_reason)
+        if hard_exit:
+            sys.stdout.flush()
+            os._exit(code)
+        return code
+
     stop = StopRequest(lambda why: end(failure.INTERRUPTED, why))
     stop.watch()
     try:
-        exit_reason = _run(options.spec, record, world, stop)
+        return _run(options.spec, record, world, stop, leave)
     except BaseException as error:  # noqa: BLE001  (whatever it is, it goes into the record)
         exit_reason = failure.INTERRUPTED if stop.requested() else failure.reason_of(error)
         message = failure.describe(error)
@@ -73,10 +84,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
                 failure.leave_reason(options.out, world.rank, exit_reason, message)
         # Hard exit: peers wait in a collective, and a process group cannot be taken down without them.
         os._exit(end(exit_reason, message))
-    return end(exit_reason)
 
 
-def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> str:
+def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave: Callable[[str], int]) -> int:
     record.document["environment"] = environment.describe()
     spec = _read_spec(spec_path, record)
     record.document["global_batch"] = spec.global_batch(world.world_size)
@@ -161,7 +171,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     start_s = time.perf_counter()
     dist.destroy_process_group()
     record.phases["teardown_s"] = time.perf_counter() - start_s
-    return exit_reason
+    return leave(exit_reason)  # from here, where model and process group are still held
 
 
 def _topology(record: Record, device: torch.device) -> Dict[str, Any]:
@@ -227,7 +237,4 @@ def _set_cpu_threads(device: torch.device, world: World) -> None:
 
 
 if __name__ == "__main__":
-    code = main()
-    sys.stdout.flush()
-    # Hard exit: at the interpreter's end torch 2.4 joins gloo's thread while that thread waits for the interpreter.
-    os._exit(code)
+    main(hard_exit=True)

@@ -10,6 +10,7 @@ from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
 from planner.adapters.evidence import CALIBRATION, FOLDER, read_calibration
 from planner.adapters.price_file import checked_prices, read_prices
+from planner.adapters.price_store import PriceStore
 from planner.adapters.run_store import FolderStore
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError, StoreError
@@ -17,9 +18,10 @@ from planner.estimate.price_level import price_bands
 from planner.model.base import Frozen
 from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog, Defaults
-from planner.model.hardware import Accelerator, Node
+from planner.model.hardware import Accelerator, Link, Node
 from planner.model.offer import Price, PriceOrigin
 from planner.model.run import RunRecord
+from planner.model.service import ServiceRate
 from planner.model.site import Site
 from planner.model.tariff import Tariff
 from planner.model.workload import Preset
@@ -55,12 +57,14 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
             fix="Rename the one in your workspace.",
         )
     nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
+    observed = [] if workspace is None else PriceStore(workspace).current()
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
     return Catalog(
         accelerators=_layered(Accelerator, roots, "accelerators.csv"),
-        nodes=nodes,
-        prices=tuple(prices),
+        nodes=observed_nodes(observed) | nodes,
+        prices=(*prices, *observed),
         own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
+        services=tuple(row for layer in reversed(roots) for row in _services(layer)),
         sites=_layered_files(Site, roots, "sites"),
         tariffs=_layered_files(Tariff, roots, "tariffs"),
         presets={preset.name: preset for preset in presets},
@@ -93,11 +97,18 @@ def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict
 
 
 def _defaults(roots: Sequence[Path]) -> Defaults:
-    """Read the last layer's defaults; a file without the block on owning takes the bundled one."""
+    """Read the last layer's defaults; a block that the user's file leaves out is the bundled one."""
     found = read_model(Defaults, _last_file(roots, "defaults.yaml"))
-    if found.owning is not None:
+    left_out = [name for name in Defaults.model_fields if getattr(found, name) is None]
+    if not left_out:
         return found
-    return found.model_copy(update={"owning": read_model(Defaults, roots[0] / "defaults.yaml").owning})
+    bundled = read_model(Defaults, roots[0] / "defaults.yaml")
+    return found.model_copy(update={name: getattr(bundled, name) for name in left_out})
+
+
+def _services(layer: Path) -> list[ServiceRate]:
+    path = layer / "services.csv"
+    return read_rows(ServiceRate, path) if path.is_file() else []
 
 
 def read_run(path: Path) -> RunRecord:
@@ -122,6 +133,23 @@ def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price
     paths = sorted(folder.glob("*.csv"))
     bands = price_bands(bundled, nodes) if paths else {}
     return [row for path in paths for row in checked_prices(path, nodes=nodes, bands=bands, origin=PriceOrigin.USER)]
+
+
+def observed_nodes(prices: Iterable[Price]) -> dict[str, Node]:
+    """Describe the instances that only a price list names: how many accelerators, nothing of their links."""
+    return {
+        price.node: Node(
+            id=price.node,
+            name=f"{price.provider} {price.instance_type}",
+            accelerator=price.accelerator,
+            accelerators=price.accelerators,
+            link=Link.OTHER if price.accelerators > 1 else Link.SINGLE,
+            source=price.source,
+            as_of=price.as_of,
+        )
+        for price in prices
+        if price.accelerator is not None and price.accelerators is not None
+    }
 
 
 def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:

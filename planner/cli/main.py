@@ -12,9 +12,11 @@ import typer
 from planner.cli import (
     bench_command,
     evidence_commands,
+    lock_commands,
     memory_command,
     owning_command,
     plan_commands,
+    price_commands,
     run_commands,
     setup_commands,
     strategy_command,
@@ -36,7 +38,9 @@ plan_commands.register(app)
 bench_command.register(app)
 memory_command.register(app)
 owning_command.register(app)
+lock_commands.register(app)
 app.add_typer(run_commands.app, name="runs")
+app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)
 evidence_commands.register(app)
 strategy_command.register(app)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from planner.errors import InputError, NotFoundError
+from planner.estimate.price_choice import believed
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.hardware import Accelerator, Link, Node
-from planner.model.offer import Price, PriceKind, PriceOrigin
+from planner.model.offer import Price, PriceKind
 from planner.model.plan import Plan, PlanOption
 from planner.model.run import RunRecord
 from planner.model.site import Site
@@ -34,6 +36,13 @@ class Candidate:
     strategy: Strategy
     any_strategy: bool = False
     """The plan leaves the choice to the planner: the fastest that fits."""
+    currency: Currency | None = None
+    """The plan's own, in which the option may state its price."""
+
+    @property
+    def has_own_price(self) -> bool:
+        """Say whether the plan states the price, so that no catalog row counts."""
+        return self.option.usd_per_hour is not None or self.option.local_per_hour is not None
 
     @property
     def accelerators(self) -> int:
@@ -80,6 +89,7 @@ def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: s
             accelerators_per_node=per_node,
             strategy=strategy,
             any_strategy=wanted == "auto",
+            currency=plan.currency,
         )
 
 
@@ -162,7 +172,7 @@ def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | 
     rows = prices_of(option.offer, catalog)
     regions = sorted({row.region for row in rows})
     if option.region is not None and rows and option.region not in regions and regions != [ANY_REGION]:
-        if option.usd_per_hour is not None:
+        if option.usd_per_hour is not None or option.local_per_hour is not None:
             return None
         raise NotFoundError(
             f"price of {option.offer} in region", option.region, regions, where=f"{where}.region",
@@ -188,22 +198,8 @@ def _current_price(rows: list[Price], option: PlanOption) -> Price | None:
     places: dict[str, list[Price]] = {}
     for row in matching:
         places.setdefault(row.region, []).append(row)
-    current = [row for rows in places.values() for row in _trusted(rows)]
+    current = [row for rows in places.values() for row in believed(rows)]
     return min(current, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)
-
-
-def _trusted(rows: list[Price]) -> list[Price]:
-    """Return, of one instance, kind and region, the rows to believe.
-
-    These are the newest rows of the most trusted origin (`PriceOrigin`) that is not out of date: its newest row may be
-    older than the newest of all by no more than such a price keeps.
-    """
-    newest = max(row.as_of for row in rows)
-    believed = min(
-        (row for row in rows if (newest - row.as_of).days <= row.stale_days),
-        key=lambda row: (list(PriceOrigin).index(row.origin), -row.as_of.toordinal()),
-    )
-    return [row for row in rows if (row.origin, row.as_of) == (believed.origin, believed.as_of)]
 
 
 def _as_list(value: int | tuple[int, ...] | None, default: int) -> tuple[int, ...]:
@@ -223,4 +219,6 @@ def _id(option: PlanOption, node: Node, price: Price | None, nodes: int, per_nod
         parts.append(f"{nodes}n")
     if option.strategy is not None:
         parts.append("auto" if option.strategy == "auto" else strategy.value)
+    if option.power_cap_w is not None:
+        parts.append(f"cap{option.power_cap_w:g}w")
     return ":".join(parts)

@@ -124,7 +124,7 @@ def _states_source(question: MemoryQuestion) -> str:
 
 
 def _activations_source(question: MemoryQuestion, checkpointing: Checkpointing) -> str:
-    counted = "counted per layer" if question.traced_layer_bytes is None else "traced in one layer"
+    counted = "counted per layer" if question.traced_layer_bytes is None else "traced"
     return f"{_places(question)}, checkpointing {checkpointing.value}: saved tensors {counted}"
 
 

@@ -3,40 +3,62 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
+from planner.estimate.bill import Work, owned_bill, rented_bill
+from planner.estimate.bill_rates import BillRates, bill_rates
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.circuit import circuit_problem
 from planner.estimate.cloud_cost import rent_usd
 from planner.estimate.duration import train_hours
-from planner.estimate.electricity import cloud_pue, electricity, pue
+from planner.estimate.electricity import cloud_pue, paid_in, pue
 from planner.estimate.energy import carbon_kg, node_energy_kwh
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
-from planner.estimate.owned_money import OwnedMoney, owned_money
+from planner.estimate.owned_money import owned_money
+from planner.estimate.places import not_allowed
 from planner.estimate.power import rated_power, training_power
-from planner.estimate.price import no_price_reason, price_notes, price_of, smallest_purchase_usd
+from planner.estimate.price import list_price_of, no_price_reason, price_notes, price_of
+from planner.estimate.price_age import dated
 from planner.estimate.speed import Speed, fastest
 from planner.model.answer import OptionEstimate
+from planner.model.bill import Bill
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.offer import PriceKind
-from planner.model.plan import Assumptions
+from planner.model.plan import Owning, Plan
 from planner.model.quantity import Basis, Quantity, Unit
 
 
 @dataclass(frozen=True)
 class _Money:
-    """What one training costs on a rented machine, and why what is missing is missing."""
+    """What one training costs, and why what is missing is missing."""
 
     usd_per_epoch: Quantity | None = None
     usd_total: Quantity | None = None
     usd_marginal: Quantity | None = None
     smallest_purchase_usd: Quantity | None = None
+    bill: Bill | None = None
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def estimate_option(job: Job, candidate: Candidate, catalog: Catalog, given: Assumptions) -> OptionEstimate:
+@dataclass(frozen=True)
+class EstimatedOption:
+    """An option's estimate, with what the bill of a whole campaign multiplies."""
+
+    option: OptionEstimate
+    rates: BillRates | None
+    """None: owned, or without a price."""
+    currency: Currency | None
+    tariff_currency: str
+    """In which an owned machine's electricity is paid."""
+
+
+def estimate_option(
+    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *, today: date | None = None
+) -> EstimatedOption:
     """Estimate one training of the job on one candidate."""
     candidate, found = fastest(job, candidate, catalog)
     throughput = _throughput(found)
@@ -44,22 +66,17 @@ def estimate_option(job: Job, candidate: Candidate, catalog: Catalog, given: Ass
     training = _hours(throughput, job, epochs=job.epochs)
     power = training_power(candidate, found, catalog)
     energy = _energy(training, power, candidate)
-    building = pue(candidate.site, given, catalog) if candidate.site is not None else cloud_pue(given, catalog)
-    money: _Money | OwnedMoney
+    rates = None
+    tariff = paid_in(candidate.site, plan, catalog)
+    building = pue(candidate.site, plan, catalog) if candidate.site is not None else cloud_pue(plan, catalog)
+    price = price_of(candidate)
     if candidate.site is not None:
-        money = owned_money(
-            candidate,
-            catalog,
-            given,
-            epoch=epoch,
-            training=training,
-            energy=energy,
-            power=power,
-            electricity=electricity(candidate.site, given, catalog),
-            pue=building,
-        )
+        money = _owned_money(plan, candidate, catalog, epoch, training, energy, power, paid_in=tariff)
+    elif price is None:
+        money = _Money(missing=(no_price_reason(candidate, catalog),))
     else:
-        money = _rented_money(epoch, training, candidate, catalog)
+        rates = bill_rates(plan, job, candidate, price, catalog)
+        money = _rented_money(epoch, training, candidate, rates)
     missing = [] if throughput is not None else [found.problem or "throughput is not known"]
     overload = circuit_problem(candidate.site, candidate.node, nodes=candidate.site.nodes) if candidate.site else None
     if overload is not None:
@@ -69,7 +86,7 @@ def estimate_option(job: Job, candidate: Candidate, catalog: Catalog, given: Ass
         missing.append(f"energy_kwh: no power is known for {candidate.node.id}; give power_kw")
     known = (candidate.accelerator.support_ended, candidate.accelerator.trap)
     notes = found.notes + money.notes + tuple(f"{candidate.accelerator.id}: {text}" for text in known if text)
-    return OptionEstimate(
+    estimate = OptionEstimate(
         id=candidate.id,
         name=_name(candidate),
         offer=candidate.option.offer,
@@ -86,13 +103,16 @@ def estimate_option(job: Job, candidate: Candidate, catalog: Catalog, given: Ass
         throughput=throughput,
         epoch_hours=epoch,
         training_hours=training,
-        usd_per_hour=price_of(candidate),
+        usd_per_hour=price,
+        list_usd_per_hour=list_price_of(candidate),
         usd_per_epoch=money.usd_per_epoch,
         usd_total=money.usd_total,
         usd_marginal=money.usd_marginal,
-        smallest_purchase_usd=money.smallest_purchase_usd if isinstance(money, _Money) else None,
+        smallest_purchase_usd=money.smallest_purchase_usd,
+        bill=money.bill,
+        not_allowed=not_allowed(candidate, plan.limits),
         energy_kwh=energy,
-        carbon_kg=_carbon(energy, building, given),
+        carbon_kg=_carbon(energy, building, plan),
         power_kw=power,
         rated_kw=rated_power(candidate),
         runs=found.run_ids,
@@ -100,21 +120,49 @@ def estimate_option(job: Job, candidate: Candidate, catalog: Catalog, given: Ass
         notes=notes,
         why_not="; ".join(missing) or None,
     )
+    shown = estimate if today is None else dated(estimate, today=today)
+    return EstimatedOption(shown, rates, plan.currency, tariff)
 
 
-def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate, catalog: Catalog) -> _Money:
-    """Count the rent; all of it is money that this training adds to the bills."""
-    price = price_of(candidate)
-    if price is None:
-        return _Money(missing=(no_price_reason(candidate, catalog),))
+def _owned_money(
+    plan: Plan,
+    candidate: Candidate,
+    catalog: Catalog,
+    epoch: Quantity | None,
+    training: Quantity | None,
+    energy: Quantity | None,
+    power: Quantity | None,
+    *,
+    paid_in: str,
+) -> _Money:
+    """Count an owned machine at the margin and in full; its bill is the one that the plan asks for."""
+    found = owned_money(plan, candidate, catalog, epoch=epoch, training=training, energy=energy, power=power)
+    in_full = plan.owning is Owning.FULL
+    billed = None
+    if found.usd_total is not None or not in_full:
+        full = found.usd_total if in_full else None
+        billed = owned_bill(found.usd_marginal, trainings=1, currency=plan.currency, paid_in=paid_in, full=full)
+    return _Money(
+        usd_per_epoch=found.usd_per_epoch,
+        usd_total=found.usd_total,
+        usd_marginal=found.usd_marginal,
+        bill=billed.bill if billed else None,
+        missing=found.missing,
+        notes=found.notes,
+    )
+
+
+def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate, rates: BillRates) -> _Money:
+    """Count the whole bill of one training that is run alone."""
     if epoch is None or training is None:
         return _Money()
-    total = _rent(training, price, candidate)
+    billed = rented_bill(training, rates, Work())
     return _Money(
-        usd_per_epoch=_rent(epoch, price, candidate),
-        usd_total=total,
-        usd_marginal=total,
-        smallest_purchase_usd=smallest_purchase_usd(training, candidate),
+        usd_per_epoch=_rent(epoch, rates.price, candidate),
+        usd_total=billed.worth,
+        usd_marginal=billed.usd,
+        smallest_purchase_usd=billed.bought,
+        bill=billed.bill,
         notes=price_notes(candidate),
     )
 
@@ -166,17 +214,14 @@ def _energy(training: Quantity | None, power: Quantity | None, candidate: Candid
     return computed(kwh, Unit.KWH, training, power, source=source)
 
 
-def _carbon(energy: Quantity | None, building: Quantity, given: Assumptions) -> Quantity | None:
-    if energy is None or given.carbon_kg_per_kwh is None:
+def _carbon(energy: Quantity | None, building: Quantity, plan: Plan) -> Quantity | None:
+    kg_per_kwh = plan.assumptions.carbon_kg_per_kwh
+    if energy is None or kg_per_kwh is None:
         return None
     source = "the plan: assumptions.carbon_kg_per_kwh"
-    intensity = stated(Interval.exact(given.carbon_kg_per_kwh), Unit.KG_CO2_PER_KWH, Basis.ASSUMED, source)
-    kg = carbon_kg(
-        energy_kwh=interval(energy, Unit.KWH),
-        pue=interval(building, Unit.RATIO),
-        kg_per_kwh=given.carbon_kg_per_kwh,
-    )
-    product = f"{energy.value:.5g} kWh x {building.value:g} PUE x {given.carbon_kg_per_kwh:g} kg/kWh"
+    intensity = stated(Interval.exact(kg_per_kwh), Unit.KG_CO2_PER_KWH, Basis.ASSUMED, source)
+    kg = carbon_kg(energy_kwh=interval(energy, Unit.KWH), pue=interval(building, Unit.RATIO), kg_per_kwh=kg_per_kwh)
+    product = f"{energy.value:.5g} kWh x {building.value:g} PUE x {kg_per_kwh:g} kg/kWh"
     return computed(
         kg, Unit.KG_CO2, energy, building, intensity, source=f"{product}; {source}; {building.source}; {energy.source}"
     )

@@ -13,7 +13,7 @@ from planner.estimate.resolved_site import ResolvedSite, resale_share, with_gran
 from planner.model.catalog import Catalog
 from planner.model.figure import Figure
 from planner.model.hardware import Accelerator, Node
-from planner.model.plan import Assumptions
+from planner.model.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.site import Acquisition, AlreadyOwned, Site
 
@@ -33,7 +33,7 @@ def resolve_site(
     site: Site,
     node: Node,
     accelerator: Accelerator,
-    given: Assumptions,
+    plan: Plan,
     catalog: Catalog,
     *,
     training_power: Quantity | None = None,
@@ -51,7 +51,7 @@ def resolve_site(
         return NoOwningCost(f"the site {site.id}: {problem}")
     taken.keeping()
     taken.place(rated_kw)
-    taken.power(node, rated_kw, training_power, given)
+    taken.power(node, rated_kw, training_power, plan)
     taken.use()
     found = {name: quantity.value for name, quantity in taken.quantities.items()}
     absent = {field.name: 0.0 for field in fields(OwnedInputs) if field.name not in found}
@@ -113,6 +113,10 @@ class _Inputs:
                 self.take(name, own, Unit.RATIO, default=default, key=f"purchase.{name}")
             self.take("years", site.life_years, Unit.YEARS, default=self.given.life_years, key="life_years")
             self._residual()
+            if accelerator.support_ended is not None:
+                self.notes.append(
+                    f"it may serve less than its life: software support has ended: {accelerator.support_ended}"
+                )
         elif site.lease is not None:
             self.take("lease_usd_per_month", site.lease.usd_per_month, Unit.USD, key="lease.usd_per_month")
             term = site.lease.term_months
@@ -232,7 +236,7 @@ class _Inputs:
         reserved = terms.reserved_kw_per_node if terms else None
         self.quantities["reserved_kw"] = self._kw(reserved, rated_kw, "colocation.reserved_kw_per_node", "rated power")
 
-    def power(self, node: Node, rated_kw: float, training_power: Quantity | None, given: Assumptions) -> None:
+    def power(self, node: Node, rated_kw: float, training_power: Quantity | None, plan: Plan) -> None:
         """Set what a node draws and what that costs."""
         site, defaults = self.site, self.catalog.defaults
         rated = self._kw(site.rated_kw, rated_kw, "rated_kw", f"data sheet of {node.id}")
@@ -250,15 +254,15 @@ class _Inputs:
                 drawn = interval(share, Unit.RATIO).scaled(rated_kw)
                 source = f"{rated_kw:g} kW rated ({rated.source}) x {share.value:g}; {share.source}"
                 self.quantities[name] = computed(drawn, Unit.KW, rated, share, source=source)
-        building = pue(site, given, self.catalog)
+        building = pue(site, plan, self.catalog)
         self.quantities["pue"] = building
         if building is defaults.pue:
             self.defaults.append("pue")
-        price = electricity(site, given, self.catalog)
+        price = electricity(site, plan, self.catalog)
         self.quantities["usd_per_kwh"] = price
         if price is defaults.electricity:
             self.defaults.append("electricity")
-        demand = demand_charge(site, given, self.catalog)
+        demand = demand_charge(site, plan, self.catalog)
         if demand.value > 0:
             self.quantities["demand_usd_per_kw_month"] = demand
             what = "rated power x PUE"

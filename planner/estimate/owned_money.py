@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
+from planner.estimate.electricity import electricity, pue
 from planner.estimate.energy import energy_usd
 from planner.estimate.owned_cost import annual_cost, busy_gpu_hours_per_year, usd_per_busy_gpu_hour
 from planner.estimate.owned_inputs import NoOwningCost, resolve_site
@@ -13,7 +14,7 @@ from planner.estimate.resolved_site import ResolvedSite
 from planner.estimate.spread import signed_product
 from planner.model.answer import OWNING_NOT_KNOWN
 from planner.model.catalog import Catalog
-from planner.model.plan import Assumptions
+from planner.model.plan import Plan
 from planner.model.quantity import Quantity, Unit
 
 
@@ -29,20 +30,19 @@ class OwnedMoney:
 
 
 def owned_money(
+    plan: Plan,
     candidate: Candidate,
     catalog: Catalog,
-    given: Assumptions,
     *,
     epoch: Quantity | None,
     training: Quantity | None,
     energy: Quantity | None,
     power: Quantity | None,
-    electricity: Quantity,
-    pue: Quantity,
 ) -> OwnedMoney:
     """Count a training at the margin (its electricity) and in full (its busy GPU-hours of the site's annual cost)."""
-    marginal = _electricity_usd(energy, electricity, pue)
-    resolved = resolve_candidate(candidate, catalog, given, power=power)
+    site = candidate.site
+    marginal = _electricity_usd(energy, electricity(site, plan, catalog), pue(site, plan, catalog))
+    resolved = resolve_candidate(plan, candidate, catalog, power=power)
     if isinstance(resolved, NoOwningCost):
         return OwnedMoney(None, None, marginal, (f"{OWNING_NOT_KNOWN}: {resolved.reason}",), ())
     price = full_price(resolved)
@@ -59,7 +59,7 @@ def owned_money(
 
 
 def resolve_candidate(
-    candidate: Candidate, catalog: Catalog, given: Assumptions, *, power: Quantity | None
+    plan: Plan, candidate: Candidate, catalog: Catalog, *, power: Quantity | None
 ) -> ResolvedSite | NoOwningCost:
     """Resolve the site of an owned candidate; its own power counts where the whole node works."""
     assert candidate.site is not None
@@ -68,7 +68,7 @@ def resolve_candidate(
         candidate.site,
         candidate.node,
         candidate.accelerator,
-        given,
+        plan,
         catalog,
         training_power=power if whole else None,
     )
@@ -99,14 +99,14 @@ def _share(hours: Quantity | None, price: Quantity, candidate: Candidate) -> Qua
     return computed(usd, Unit.USD, hours, price, source=f"{arithmetic}; {price.source}")
 
 
-def _electricity_usd(energy: Quantity | None, electricity: Quantity, pue: Quantity) -> Quantity | None:
+def _electricity_usd(energy: Quantity | None, price: Quantity, building: Quantity) -> Quantity | None:
     if energy is None:
         return None
     usd = energy_usd(
         energy_kwh=interval(energy, Unit.KWH),
-        pue=interval(pue, Unit.RATIO),
-        usd_per_kwh=interval(electricity, Unit.USD_PER_KWH),
+        pue=interval(building, Unit.RATIO),
+        usd_per_kwh=interval(price, Unit.USD_PER_KWH),
     )
-    product = f"{energy.value:.5g} kWh x {pue.value:g} PUE x {electricity.value:g} USD/kWh"
-    source = f"{product}; {electricity.source}; PUE: {pue.source}; {energy.source}"
-    return computed(usd, Unit.USD, energy, electricity, pue, source=source)
+    product = f"{energy.value:.5g} kWh x {building.value:g} PUE x {price.value:g} USD/kWh"
+    source = f"{product}; {price.source}; PUE: {building.source}; {energy.source}"
+    return computed(usd, Unit.USD, energy, price, building, source=source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.interval import Interval
-from planner.model.figure import Figure
+from planner.model.currency import Currency
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.tariff import Tariff
 
@@ -38,30 +38,36 @@ def year_per_kwh(tariff: Tariff) -> float:
     return sum(weighted) / sum(DAYS_PER_MONTH)
 
 
-def energy_price(tariff: Tariff) -> Quantity:
+def energy_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:
     """Return the mean price of a kWh in USD."""
-    value = year_per_kwh(tariff)
-    flat = tariff.per_kwh
-    own = Interval.exact(value)
-    if flat is not None and flat.value > 0:
-        over = tariff.surcharge_per_kwh
-        own = Interval(value, flat.lowest + over, flat.highest + over)
-    return _in_usd(tariff, own, Unit.USD_PER_KWH, f"{value:.5g} {tariff.currency}/kWh")
+    flat, over = tariff.per_kwh, tariff.surcharge_per_kwh
+    if flat is not None:
+        own = Interval(flat.value + over, flat.lowest + over, flat.highest + over)
+    else:
+        own = Interval.exact(year_per_kwh(tariff))
+    return _in_usd(tariff, currency, own, Unit.USD_PER_KWH, f"{own.value:.5g} {tariff.currency}/kWh")
 
 
-def demand_price(tariff: Tariff) -> Quantity:
+def demand_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:
     """Return the demand charge in USD per contracted kW and month; 0 where the tariff has none."""
     value = tariff.demand_per_kw_month
-    return _in_usd(tariff, Interval.exact(value), Unit.USD_PER_KW_MONTH, f"{value:g} {tariff.currency}/kW-month")
+    return _in_usd(
+        tariff, currency, Interval.exact(value), Unit.USD_PER_KW_MONTH, f"{value:g} {tariff.currency}/kW-month"
+    )
 
 
-def _in_usd(tariff: Tariff, value: Interval, unit: Unit, what: str) -> Quantity:
+def _in_usd(tariff: Tariff, currency: Currency | None, value: Interval, unit: Unit, what: str) -> Quantity:
+    """Convert at the plan's rate where the plan states one for this currency, else at the tariff's own."""
     source = f"tariff {tariff.id}: {what}; {tariff.source}"
     basis = Basis.QUOTED if tariff.per_kwh is None else tariff.per_kwh.basis
     own = stated(value, unit, basis, source, tariff.as_of)
-    rate: Figure | None = tariff.per_usd
-    if rate is None:
+    if tariff.per_usd is None:
         return own
-    exchange = rate.quantity(Unit.RATIO, where=f"tariff {tariff.id}: per_usd")
+    if currency is not None and currency.code == tariff.currency:
+        rate = Interval(currency.per_usd, currency.lowest, currency.highest)
+        exchange = stated(rate, Unit.RATIO, Basis.QUOTED, f"the plan: currency ({currency.source})", currency.as_of)
+    else:
+        exchange = tariff.per_usd.quantity(Unit.RATIO, where=f"tariff {tariff.id}: per_usd")
     usd = value.times(interval(exchange, Unit.RATIO).inverse())
-    return computed(usd, unit, own, exchange, source=f"{what} / {rate.value:g} {tariff.currency} a USD; {source}")
+    at = f"{exchange.value:g} {tariff.currency} a USD ({exchange.source})"
+    return computed(usd, unit, own, exchange, source=f"{what} / {at}; {source}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
+from planner.model.bill_defaults import BillDefaults
 from planner.model.calibration import Calibration
 from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price
 from planner.model.owning_defaults import OwningDefaults
 from planner.model.quantity import Quantity
 from planner.model.run import RunRecord
+from planner.model.service import ServiceRate
 from planner.model.site import Site
 from planner.model.tariff import Tariff
 from planner.model.workload import Preset
@@ -26,6 +28,7 @@ class Defaults(Frozen):
     """Share of its rated power that a node draws in training."""
     cloud_pue: Quantity | None = None
     """Of rented machines; null only in a file of the user's own."""
+    bill: BillDefaults | None = None
     owning: OwningDefaults | None = None
     """Null only in a file of the user's own; the bundled block is then taken."""
 
@@ -36,8 +39,11 @@ class Catalog(Frozen):
     accelerators: dict[str, Accelerator]
     nodes: dict[str, Node]
     prices: tuple[Price, ...]
+    """The bundled ones, and what refreshes have brought; `origin` tells them apart."""
     own_prices: tuple[Price, ...] = ()
     """The user's; where they have a row for the same instance, kind and region, it is taken."""
+    services: tuple[ServiceRate, ...] = ()
+    """The user's first."""
     sites: dict[str, Site]
     tariffs: dict[str, Tariff]
     presets: dict[str, Preset]
@@ -47,6 +53,12 @@ class Catalog(Frozen):
     defaults: Defaults
     calibration: Calibration | None = None
     """What published measurements taught the estimator; None leaves it to ratios of the user's runs."""
+
+    @property
+    def bill_defaults(self) -> BillDefaults:
+        """What a bill takes where the plan does not say."""
+        assert self.defaults.bill is not None, "the loader fills it in"
+        return self.defaults.bill
 
     @property
     def owning_defaults(self) -> OwningDefaults:

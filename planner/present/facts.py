@@ -14,7 +14,7 @@ QUANTITIES: dict[str, str] = {
     "campaign_usd": "Campaign cost",
     "training_hours": "One training: time",
     "usd_marginal": "One training: cost (adds to the bills)",
-    "usd_total": "One training: rent, or owning in full",
+    "usd_total": "One training: whole cost, rented or owned in full",
     "epoch_hours": "One epoch: time",
     "usd_per_epoch": "One epoch: rent, or owning in full",
     "usd_per_hour": "One node: rent per hour",
@@ -37,7 +37,10 @@ OWNED_MEANS_ELECTRICITY = (
 MODELLED_MEANS_FIRST_MODEL = (
     "Modelled numbers come from a first model with wide ranges: measure one run on the machine before you order it."
 )
-LEFT_OUT = "Left out of every cost: set-up and queueing time, storage, and data transfer out of a cloud (egress)."
+LEFT_OUT = (
+    "Left out of every cost: spot interruptions and taxes. The bill of a rented machine counts set-up, storage and "
+    "data transfer out of the cloud (egress); campaign time leaves out set-up, upload and queueing."
+)
 RANGE_MEANS = "A range holds the true value with 90 % probability; a list price has none."
 
 

@@ -8,6 +8,8 @@ from html import escape
 
 from planner.model.answer import Assumption, ComparisonDocument, RankedOption
 from planner.model.quantity import Basis, Quantity
+from planner.present.bill_table import bill_rows
+from planner.present.bill_text import coverage_text
 from planner.present.facts import (
     RENTED_ONLY,
     date_text,
@@ -105,6 +107,22 @@ def doubts_html(option: RankedOption) -> str:
     """Write what is wrong with the runs that an option rests on; nothing where nothing is."""
     doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in option.doubts)
     return f'<div class="problem"><b>The evidence is doubtful</b><ul>{doubts}</ul></div>' if doubts else ""
+
+
+def bill_html(option: RankedOption) -> str:
+    """Write a rented option's bill, line by line, with what is not on it; nothing for an owned one."""
+    if option.bill is None or option.offer is None:
+        return ""
+    found = bill_rows(option.bill)
+    head = list(found[0])
+    rows = []
+    for row in found:
+        cells = "".join(f"<td>{escape(row.get(name, ''))}</td>" for name in head)
+        rows.append(f"<tr>{cells}</tr>")
+    count = option.bill.trainings
+    caption = f"Bill of {count:,} trainings" if count > 1 else "Bill of 1 training"
+    coverage = f'<p class="small">Coverage: {escape(coverage_text(option.bill))}.</p>'
+    return f"<h4>{caption}</h4>{_table(head, rows)}{coverage}"
 
 
 def notes_html(option: RankedOption) -> str:

@@ -13,14 +13,14 @@ from launcher.expected import Expect, Expected
 from planner.estimate.fit import largest_micro_batch
 from planner.estimate.flops import flops_per_sample
 from planner.estimate.memory import Memory, device_memory
-from planner.model.architecture import Architecture, Decoder, TextModel
+from planner.model.architecture import Architecture, TextModel
 from planner.model.catalog import Catalog
 from planner.model.plan import FlopsConvention
 from planner.model.run import NodeResult
 from planner.model.workload import BenchWorkload, Checkpointing, Loss, Precision, Preset, Strategy
 
 INIT_STD = 0.02
-"""Of the benchmark's normal weights (workloads/models.py), as in GPT-2."""
+"""Of the benchmark's normal weights (workloads/decoder.py), as in GPT-2."""
 FIRST_LOSS_TOLERANCE = 0.02
 """Of the first loss from its formula; the tests measure 0.3 % on cpu-smoke."""
 REFERENCE_TOLERANCE = {"fp32": 0.001, "tf32": 0.005, "bf16": 0.02, "fp16": 0.02, "float8": 0.05}
@@ -69,14 +69,13 @@ def start_micro_batch(
 ) -> int | None:
     """Return the largest micro-batch that should fit, where a search begins; None where memory cannot be told."""
     known = catalog.accelerators.get(accelerator or "")
-    network, seq_len = workload.architecture, workload.seq_len
-    if known is None or known.hbm_gib is None or not isinstance(network, Decoder) or seq_len is None:
+    if known is None or known.hbm_gib is None:
         return None
 
     def need(micro_batch: int) -> Memory:
         return device_memory(
-            network,
-            seq_len=seq_len,
+            workload.architecture,
+            seq_len=workload.seq_len,
             micro_batch=micro_batch,
             strategy=strategy,
             precision=precision or workload.precision,
@@ -127,15 +126,13 @@ def _flops(architecture: Architecture, seq_len: int | None) -> dict[str, float]:
     }
 
 
-def _memory(result: NodeResult, architecture: Architecture) -> float | None:
-    """Return GiB; None of networks whose memory has no formula yet."""
-    if not isinstance(architecture, Decoder):
-        return None
+def _memory(result: NodeResult, architecture: Architecture) -> float:
+    """Return the estimate in GiB."""
     spec = result.spec
     compiled, chunks = bool(spec.get("compile", False)), int(spec.get("loss_chunks", 1))
     return device_memory(
         architecture,
-        seq_len=int(spec["seq_len"]),
+        seq_len=spec.get("seq_len"),
         micro_batch=int(spec["micro_batch"]),
         strategy=Strategy(spec["strategy"]),
         precision=Precision(spec["precision"]),

@@ -15,13 +15,13 @@ import launcher.bench
 import launcher.local
 from launcher.bench import Settings
 from planner.adapters.catalog import load_catalog
-from planner.errors import NodeError
+from planner.errors import NodeError, StoreError
 from planner.estimate.estimate_plan import estimate_plan
 from planner.model.plan import Plan
 from planner.model.quantity import Basis
 from planner.model.run import RunRecord
 from planner.model.workload import BenchWorkload
-from planner.use_cases import networks
+from planner.use_cases import networks, runs
 
 NETWORK = {
     "architecture": {
@@ -159,6 +159,19 @@ def test_what_was_measured_before_a_failure_is_kept(planner: Any, bench: Bench) 
     assert answer.code == 4
     assert "8 processes do not start here" in answer.err
     assert len(list((Path(os.environ["PLANNER_HOME"]) / "runs").glob("*.json"))) == 2
+
+
+def test_a_record_that_cannot_be_stored_is_still_told(
+    planner: Any, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> Path:
+        raise StoreError("the disk is full.")
+
+    monkeypatch.setattr(runs, "store_run", full)
+    answer = planner("bench", "gpt-305m", "--gpus", "1")
+    assert answer.code == 2
+    told = next(line for line in answer.err.splitlines() if "could not be stored" in line)
+    assert json.loads(told[told.index("{") :])["id"] == "fake-x1"
 
 
 def test_too_many_devices_are_refused_before_the_first_is_measured(

@@ -132,16 +132,18 @@ def test_memory_of_every_kind_grows_with_the_batch(
 
 
 @pytest.mark.parametrize(
-    ("precision", "micro_batch"),
+    ("precision", "micro_batch", "hbm_gib"),
     [
-        pytest.param(Precision.FP16, 256, id="AMP, batch 256"),
-        pytest.param(Precision.FP32, 128, id="fp32, batch 128"),
+        pytest.param(Precision.FP16, 256, 16, id="V100 of 16 GB, AMP"),
+        pytest.param(Precision.FP32, 112, 16, id="V100 of 16 GB, fp32: 256 did not fit"),
+        pytest.param(Precision.FP32, 256, 32, id="V100 of 32 GB, fp32"),
+        pytest.param(Precision.FP32, 128, 15, id="T4, fp32: 256 did not fit"),
     ],
 )
-def test_the_batches_that_nvidia_trains_resnet50_with_fit_a_v100(
-    catalog: Catalog, precision: Precision, micro_batch: int
+def test_the_batches_that_nvidia_trains_resnet50_with_fit(
+    catalog: Catalog, precision: Precision, micro_batch: int, hbm_gib: float
 ) -> None:
-    """On a V100 of 16 GB, with momentum and not Adam, which holds 0.1 GiB less: DeepLearningExamples, resnet50v1.5."""
+    """Theirs is momentum and not Adam, 0.1 GiB less. Source: NVIDIA/DeepLearningExamples at 097c7ff, configs.yml."""
 
     def need(batch: int) -> Any:
         return device_memory(
@@ -154,7 +156,10 @@ def test_the_batches_that_nvidia_trains_resnet50_with_fit_a_v100(
             checkpointing=Checkpointing.NONE,
         )
 
-    assert micro_batch <= largest_micro_batch(need, hbm_gib=16) < 2 * micro_batch
+    largest = largest_micro_batch(need, hbm_gib=hbm_gib)
+    assert largest >= micro_batch
+    if micro_batch < 256:
+        assert largest < 256
 
 
 @pytest.mark.parametrize(

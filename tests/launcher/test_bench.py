@@ -45,14 +45,17 @@ def test_accumulation_makes_the_global_batch(settings: Settings, micro_batch: in
     ("settings", "message"),
     [
         pytest.param(Settings(devices=3, global_batch=32), "32 is no multiple of micro-batch 4 x 3", id="matched"),
+        pytest.param(Settings(devices=8, mode=TUNED), "compared at one global batch, and .* states none", id="none"),
         pytest.param(Settings(devices=10, mode=TUNED), "128 cannot be split evenly over 10", id="tuned"),
     ],
 )
 def test_a_global_batch_that_does_not_divide_is_refused_before_anything_runs(
     tmp_path: Path, settings: Settings, message: str
 ) -> None:
+    preset = PRESETS["gpt-305m"]
+    workload = preset.model_copy(update={"global_batch": None}) if "states none" in message else preset
     with pytest.raises(InputError, match=message):
-        benchmark(PRESETS["gpt-305m"], settings, work_dir=tmp_path, aliases={}, talk=SILENT)
+        benchmark(workload, settings, work_dir=tmp_path, aliases={}, talk=SILENT)
     assert not list(tmp_path.iterdir())
 
 

@@ -179,7 +179,7 @@ def test_a_spot_price_says_its_date_and_that_interruptions_are_left_out() -> Non
 
 def test_what_must_be_bought_at_least_is_said() -> None:
     answer = compared([option("block", 1, 10, smallest_purchase_usd=quantity(240, Unit.USD))])
-    assert "the smallest purchase is 240 USD" in answer.sentence
+    assert "that holds 240 USD for a term longer than the work" in answer.sentence
 
 
 def test_an_unchecked_fit_ranks_last_and_is_said() -> None:
