@@ -9,17 +9,26 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.measured_config import of_each
 from planner.estimate.physics.configs import Configs, from_rows
-from planner.estimate.physics.parameters import INDEX, PARAMETERS
-from planner.estimate.physics.step import step, step_seconds
+from planner.estimate.physics.parameters import PARAMETERS
+from planner.estimate.physics.step import Step, step
 
 if TYPE_CHECKING:
     from planner.estimate.measured_config import Labels, Observation
     from planner.estimate.physics.configs import Array
 
 LEVELS = ("accelerator", "framework", "source")
-LEVEL_SPREAD = {"accelerator": 0.06, "framework": 0.12, "source": 0.12, "host": 0.45}
+PARTS = ("host", "attention", "elementwise")
+"""Parts of a step whose speed is a framework's own."""
+LEVEL_SPREAD = {
+    "accelerator": 0.06,
+    "framework": 0.10,
+    "source": 0.12,
+    "host": 0.45,
+    "attention": 0.35,
+    "elementwise": 0.35,
+}
 """Standard deviation of the logarithm of what one accelerator, framework or site adds to all of its step times; and
-of a framework's time to launch a kernel (`host`)."""
+of a framework's time for launches, attention and element-wise passes."""
 NOISE = 0.07
 """Of one measurement, after everything that the physics knows."""
 TAIL = 4.0
@@ -76,11 +85,14 @@ def model_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple
     import numpy as np
 
     effects = fitted.effects
-    host = of_each(labels, lambda label: effects["host"].get(label.framework, 0.0))
     added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in LEVELS))
-    launched = configs.replaced(host_scale=configs.host_scale * np.exp(host))
-    found = step(launched, fitted.constants)
+    scales = {f"{part}_scale": np.exp(_of_framework(labels, effects[part])) for part in PARTS}
+    found = step(configs.replaced(**scales), fitted.constants)
     return np.asarray(np.log(found.seconds) + added), found.shares
+
+
+def _of_framework(labels: Sequence[Labels], effects: dict[str, float]) -> Array:
+    return of_each(labels, lambda label: effects.get(label.framework, 0.0))
 
 
 def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
@@ -108,7 +120,7 @@ def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
 
 
 class _Problem:
-    """The least-squares problem of one sample; its state is one vector: constants, launch effects, effects."""
+    """The least-squares problem of one sample; its state is one vector: constants, own parts of frameworks, effects."""
 
     def __init__(self, data: Sample) -> None:
         import numpy as np
@@ -124,12 +136,12 @@ class _Problem:
             self.of_framework[row, self.frameworks.index(label.framework)] = 1.0
             for level in LEVELS:
                 self.design[row, place[level, getattr(label, level)]] = 1.0
-        self.centre = np.concatenate(
-            [np.log([p.prior for p in PARAMETERS]), np.zeros(len(self.frameworks) + len(self.names))]
-        )
+        self.effects_at = self.constants + len(PARTS) * len(self.frameworks)
+        own = len(PARTS) * len(self.frameworks) + len(self.names)
+        self.centre = np.concatenate([np.log([p.prior for p in PARAMETERS]), np.zeros(own)])
         self.spread = np.array(
             [p.spread for p in PARAMETERS]
-            + [LEVEL_SPREAD["host"]] * len(self.frameworks)
+            + [LEVEL_SPREAD[part] for part in PARTS for _ in self.frameworks]
             + [LEVEL_SPREAD[level] for level, _ in self.names]
         )
         self.low, self.high = np.log([p.low for p in PARAMETERS]), np.log([p.high for p in PARAMETERS])
@@ -143,23 +155,23 @@ class _Problem:
 
         return np.array(
             [math.log(found.constants[p.name]) for p in PARAMETERS]
-            + [found.effects["host"].get(name, 0.0) for name in self.frameworks]
+            + [found.effects[part].get(name, 0.0) for part in PARTS for name in self.frameworks]
             + [found.effects[level].get(name, 0.0) for level, name in self.names]
         )
 
-    def physics(self, state: Array) -> Array:
-        """Log seconds of the physics alone."""
+    def step(self, state: Array) -> Step:
+        """Step by the physics alone."""
         import numpy as np
 
         values = {p.name: float(v) for p, v in zip(PARAMETERS, np.exp(state[: self.constants]), strict=True)}
-        host = self.of_framework @ state[self.constants : self.constants + len(self.frameworks)]
-        configs = self.data.configs.replaced(host_scale=np.exp(host))
-        return np.log(step_seconds(configs, values))
+        own = state[self.constants : self.effects_at].reshape(len(PARTS), len(self.frameworks))
+        scales = {f"{part}_scale": np.exp(self.of_framework @ row) for part, row in zip(PARTS, own, strict=True)}
+        return step(self.data.configs.replaced(**scales), values)
 
     def residual(self, state: Array) -> Array:
-        return (
-            self.data.log_seconds - self.physics(state) - self.design @ state[self.constants + len(self.frameworks) :]
-        )
+        import numpy as np
+
+        return self.data.log_seconds - np.log(self.step(state).seconds) - self.design @ state[self.effects_at :]
 
     def loss(self, state: Array) -> float:
         import numpy as np
@@ -189,20 +201,22 @@ class _Problem:
     def _jacobian(self, state: Array) -> Array:
         import numpy as np
 
-        base = self.physics(state)
+        found = self.step(state)
+        base = np.log(found.seconds)
         columns = []
         for place in range(self.constants):
             moved = state.copy()
             moved[place] += STEP
-            columns.append((self.physics(moved) - base) / STEP)
-        launches = columns[INDEX["host_us"]][:, None] * self.of_framework
-        return np.hstack([np.stack(columns, axis=1), launches, self.design])
+            columns.append((np.log(self.step(moved).seconds) - base) / STEP)
+        own = [found.shares[part][:, None] * self.of_framework for part in PARTS]
+        return np.hstack([np.stack(columns, axis=1), *own, self.design])
 
     def named(self, state: Array) -> Fit:
         effects: dict[str, dict[str, float]] = {level: {} for level in LEVEL_SPREAD}
-        for name, value in zip(self.frameworks, state[self.constants :], strict=False):
-            effects["host"][name] = float(value)
-        for (level, name), value in zip(self.names, state[self.constants + len(self.frameworks) :], strict=True):
+        own = state[self.constants : self.effects_at].reshape(len(PARTS), len(self.frameworks))
+        for part, row in zip(PARTS, own, strict=True):
+            effects[part] = {name: float(value) for name, value in zip(self.frameworks, row, strict=True)}
+        for (level, name), value in zip(self.names, state[self.effects_at :], strict=True):
             effects[level][name] = float(value)
         constants = {p.name: math.exp(v) for p, v in zip(PARAMETERS, state, strict=False)}
         return Fit(constants, effects)

@@ -283,6 +283,8 @@ def _training(row: Measurement, number_format: str) -> dict[str, float]:
         "quantized": float(quantized),
         "recompute": recomputed,
         "host_scale": 1.0,
+        "attention_scale": 1.0,
+        "elementwise_scale": 1.0,
         "flash": flash,
         "native": float(any(part in said + attention for part in ("transformerengine", "cudnn", "fa3", "fa4"))),
         "fused": fused_share(said + " " + row.framework.casefold()),
@@ -299,7 +301,9 @@ def fused_share(said: str) -> float:
         return 1.0
     if "foak" in said or "fused" in said:
         return 0.7
-    if any(part in said for part in ("ngc", "megatron", "flash-attn(triton", "nemo", "colossal")):
+    if "megatron" in said:
+        return 0.9
+    if any(part in said for part in ("ngc", "flash-attn(triton", "nemo", "colossal")):
         return 0.5
     return 0.0
 

@@ -87,6 +87,8 @@ def planned_config(
             "quantized": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
             "host_scale": 1.0,
+            "attention_scale": 1.0,
+            "elementwise_scale": 1.0,
             "flash": 1.0,
             "native": 0.0,
             "fused": float(compiled),

@@ -80,8 +80,8 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
         "products": 2 * tokens * weights / (c.peak * gemm_share(c, p)) * passes(c),
         "traffic": number * (tokens * widths + local) * p["gemm_bytes"] / reached * passes(c),
         "expansion": c.quantized * local * p["expand"] / reached * passes(c),
-        "attention": _attention_seconds(c, p),
-        "elementwise": tokens * stream * fused * extras / reached * again,
+        "attention": _attention_seconds(c, p) * c.attention_scale,
+        "elementwise": c.elementwise_scale * tokens * stream * fused * extras / reached * again,
         "tail": p["tail_us"] * US * fused * again,
     }
 
@@ -102,7 +102,15 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     written = flops / (c.peak16 * share) * (3 + c.recompute)
     written = (
         written
-        + tokens * c.heads / c.tp * c.seq_len * c.number_bytes * p["softmax"] * (1 + 0.3 * c.recompute) / reached
+        + tokens
+        * c.heads
+        / c.tp
+        * c.seq_len
+        * c.number_bytes
+        * p["softmax"]
+        * (1 - c.fused * (1 - p["elementwise_fused"]))
+        * (1 + 0.3 * c.recompute)
+        / reached
     )
     return np.asarray(c.flash * kernel + (1 - c.flash) * written)
 

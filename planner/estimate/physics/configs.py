@@ -95,6 +95,10 @@ class Configs:
     """Bytes/s per accelerator and direction, between domains."""
     host_scale: Array
     """Host time per kernel launched, against the usual: frameworks and processors differ."""
+    attention_scale: Array
+    """Time of attention, against the usual: frameworks call different kernels."""
+    elementwise_scale: Array
+    """Time of element-wise passes, against the usual: frameworks fuse differently."""
     # How it is spread
     dp: Array
     tp: Array
