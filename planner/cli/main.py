@@ -11,6 +11,7 @@ import typer
 
 from planner.cli import (
     bench_command,
+    evidence_commands,
     lock_commands,
     memory_command,
     owning_command,
@@ -18,6 +19,7 @@ from planner.cli import (
     price_commands,
     run_commands,
     setup_commands,
+    strategy_command,
 )
 from planner.cli.output import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
@@ -40,6 +42,8 @@ lock_commands.register(app)
 app.add_typer(run_commands.app, name="runs")
 app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)
+evidence_commands.register(app)
+strategy_command.register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
