@@ -1,11 +1,11 @@
-"""Drives several launches at once, one thread each, under one total cap; whoever watches gets each one's latest word."""
+"""Drives several launches at once, one thread each, under one total cap."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from launcher.backends.base import Launch, NodeStatus
@@ -22,6 +22,7 @@ class Watch:
     latest: dict[str, NodeStatus] = field(default_factory=dict)
 
     def __call__(self, run_id: str, status: NodeStatus) -> None:
+        """Keep what was seen."""
         self.latest[run_id] = status
 
 
@@ -74,6 +75,4 @@ class Campaign:
 
 
 def _done(futures: Sequence[Future[Entry]], timeout_s: float) -> bool:
-    from concurrent.futures import wait
-
     return not wait(futures, timeout=timeout_s).not_done

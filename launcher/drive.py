@@ -129,7 +129,7 @@ class Driver:
             ) from error
 
     def _submit(self, entry: Entry) -> None:
-        """Write down that there may be machines, then ask for them: killed in between, the client errs on the safe side."""
+        """Write down that there may be machines, then ask for them: killed in between errs on the safe side."""
         launch, at = entry.launch, self.now()
         deadline = at + timedelta(minutes=launch.bill.caps.watchdog_minutes)
         mine = self.ledger.move(
@@ -161,14 +161,19 @@ class Driver:
             if wrong:
                 self.ledger.note(run_id, "MISMATCH", "; ".join(wrong), at=self.now())
                 self.ledger.move(
-                    run_id, State.LOST, at=self.now(), text="another machine came", outcome=Outcome.MISMATCH
+                    run_id,
+                    State.LOST,
+                    at=self.now(),
+                    text="another machine came",
+                    outcome=Outcome.MISMATCH,
+                    expected=entry.state,
                 )
                 self._take_down(self.ledger.entry(run_id))
                 return
         if status.phase is Phase.UNKNOWN:
             self._note_once(run_id, "UNKNOWN", status.detail)
         elif status.phase is Phase.RUNNING and entry.state is State.SUBMITTED:
-            self.ledger.move(run_id, State.RUNNING, at=self.now(), text=_words(status))
+            self.ledger.move(run_id, State.RUNNING, at=self.now(), text=_words(status), expected=entry.state)
         elif status.phase.is_over:
             if status.phase is not Phase.SUCCEEDED:
                 self._note_once(run_id, status.phase.name, status.detail or status.phase.value)
@@ -188,7 +193,7 @@ class Driver:
                 self._note_once(run_id, "PROBLEM", f"results would not come: {error}")
                 return
             self.ledger.note(run_id, "PROBLEM", f"results did not come: {error}", at=self.now())
-            self.ledger.move(run_id, State.LOST, at=self.now(), text="no result came home", outcome=outcome)
+            self._lose(entry, outcome)
         else:
             self._write_down(entry, found, outcome)
         self._take_down(self.ledger.entry(run_id))
@@ -199,11 +204,33 @@ class Driver:
         if outcome is Outcome.COMPLETED and not found.complete:
             outcome = Outcome.TRUNCATED
         if outcome in (Outcome.LOST, Outcome.TRUNCATED) and not found.results and not found.steps:
-            self.ledger.move(run_id, State.LOST, at=self.now(), text="no result came home", outcome=outcome)
+            self._lose(entry, outcome)
             return
         if outcome is Outcome.LOST:
             outcome = Outcome.TRUNCATED  # the machine is lost, what it pushed is not
-        self.ledger.move(run_id, State.COLLECTED, at=self.now(), text=f"{what} in {found.folder.name}", outcome=outcome)
+        self.ledger.move(
+            run_id,
+            State.COLLECTED,
+            at=self.now(),
+            text=f"{what} in {found.folder.name}",
+            outcome=outcome,
+            expected=self._now_at(entry),
+        )
+
+    def _lose(self, entry: Entry, outcome: Outcome) -> None:
+        self.ledger.move(
+            entry.launch.run_id,
+            State.LOST,
+            at=self.now(),
+            text="no result came home",
+            outcome=outcome,
+            expected=self._now_at(entry),
+        )
+
+    @staticmethod
+    def _now_at(entry: Entry) -> State:
+        """Return the state in which this client left a launch that it has just submitted or looked at."""
+        return State.SUBMITTED if entry.state is State.PLANNED else entry.state
 
     def _take_down(self, entry: Entry) -> None:
         """Take everything down, then ask those who send the bill; without their word the launch stays open."""
@@ -215,7 +242,7 @@ class Driver:
         evidence = self.backend.verify_down(launch)
         said = "; ".join(evidence.checks)
         if evidence.down:
-            self.ledger.move(run_id, State.DOWN_VERIFIED, at=self.now(), text=said)
+            self.ledger.move(run_id, State.DOWN_VERIFIED, at=self.now(), text=said, expected=entry.state)
         else:
             self._note_once(run_id, "STILL_UP", said)
 

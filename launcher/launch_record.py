@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from launcher.bill import Bill, Rate, billed_usd
+from launcher.bill import Rate, billed_usd
 from launcher.collect import GOOD_ENDS, record_of
 from launcher.ledger import Entry, Outcome
 from launcher.target import Target
@@ -33,7 +33,7 @@ def record_of_launch(
         purchase=bill.price_kind,
         price=None if bill.rate is None else price_of(bill.rate),
         no_price_reason=bill.no_price_reason,
-        billed=_billed(bill, entry),
+        billed=billed_quantity(entry),
         worst_case_usd=bill.worst_case_usd,
         submitted_at=None if entry.submitted_at is None else _text(entry.submitted_at),
         down_at=None if entry.ended_at is None else _text(entry.ended_at),
@@ -84,19 +84,9 @@ def price_of(rate: Rate) -> Quantity:
     )
 
 
-def _joined(record: RunRecord, target: Target, facts: LaunchFacts) -> RunRecord:
-    hardware = record.hardware
-    verdict = list(record.verdict)
-    if target.is_cloud:  # the catalog knows this machine; a result only describes it
-        hardware = RunHardware(**hardware.model_dump(exclude={"node"}), node=target.id)
-    if target.accelerator is not None and target.accelerator != hardware.accelerator:
-        verdict.append(f"{target.id} should have {target.accelerator}, and it ran on {hardware.accelerator}")
-    if facts.truncated:
-        verdict.append("truncated: the launch was stopped before its end, and what it had measured counts")
-    return record.model_copy(update={"hardware": hardware, "launch": facts, "verdict": tuple(verdict)})
-
-
-def _billed(bill: Bill, entry: Entry) -> Quantity | None:
+def billed_quantity(entry: Entry) -> Quantity | None:
+    """Return what a launch cost by the ledger's interval; None while it is open or where a price is missing."""
+    bill = entry.launch.bill
     seconds = entry.billed_seconds
     usd = None if seconds is None else billed_usd(bill, seconds=seconds)
     if bill.rate is None or usd is None or seconds is None:
@@ -108,10 +98,22 @@ def _billed(bill: Bill, entry: Entry) -> Quantity | None:
         high=highest,
         unit=Unit.USD,
         basis=weakest(bill.rate.basis, Basis.MODELLED),
-        source=f"{bill.nodes} node(s) x {bill.rate.usd_per_node_hour:g} USD/h x {seconds / 3600:.3f} h from submission to "
-        f"the proof that nothing runs, by the ledger; {bill.rate.source}",
+        source=f"{bill.nodes} node(s) x {bill.rate.usd_per_node_hour:g} USD/h x {seconds / 3600:.3f} h from submission "
+        f"to the proof that nothing runs, by the ledger; {bill.rate.source}",
         as_of=bill.rate.as_of,
     )
+
+
+def _joined(record: RunRecord, target: Target, facts: LaunchFacts) -> RunRecord:
+    hardware = record.hardware
+    verdict = list(record.verdict)
+    if target.is_cloud:  # the catalog knows this machine; a result only describes it
+        hardware = RunHardware(**hardware.model_dump(exclude={"node"}), node=target.id)
+    if target.accelerator is not None and target.accelerator != hardware.accelerator:
+        verdict.append(f"{target.id} should have {target.accelerator}, and it ran on {hardware.accelerator}")
+    if facts.truncated:
+        verdict.append("truncated: the launch was stopped before its end, and what it had measured counts")
+    return record.model_copy(update={"hardware": hardware, "launch": facts, "verdict": tuple(verdict)})
 
 
 def _text(at: datetime) -> str:
