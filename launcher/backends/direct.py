@@ -160,6 +160,9 @@ class DirectBackend:
             ]
         return found
 
+    def close(self) -> None:
+        """Nothing is kept open."""
+
 
 class _Seen:
     """What one node said of its job."""

@@ -14,8 +14,10 @@ import workloads
 from launcher.backends.base import Launch
 from launcher.backends.hosts import Host, HostsFile
 from launcher.bill import Bill, Rate, TimeCaps, bill_of
+from launcher.launch_record import record_by_hand
 from launcher.target import Provider, Purchase, Target, parse_target
 from launcher.task import DISK_GB, cluster_name, task_of
+from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
@@ -24,6 +26,7 @@ from planner.model.base import Frozen, NonNegative
 from planner.model.catalog import Catalog
 from planner.model.offer import Price, PriceKind
 from planner.model.quantity import Basis
+from planner.model.run import RunRecord
 from planner.model.workload import BenchWorkload, Window
 
 HOSTS_FILE = "hosts.yaml"
@@ -194,6 +197,30 @@ def plan_launch(
         planned_at=now,
     )
     return Planned(launch, tuple(_notes(target, terms, rate)))
+
+
+def by_hand_record(
+    result: Mapping[str, Any],
+    text: str,
+    *,
+    usd_per_hour: float | None,
+    catalog: Catalog,
+    home: str | None,
+    where: str,
+) -> RunRecord:
+    """Return the record of a result that was measured on this target without the planner's launcher."""
+    hosts = read_hosts(home)
+    terms = Terms(usd_per_hour=usd_per_hour)
+    target = resolve_target(text, terms, catalog, hosts)
+    rate, reason, region = rate_of(target, terms, catalog, hosts)
+    return record_by_hand(
+        result,
+        target=target.model_copy(update={"region": region}),
+        rate=rate,
+        no_price_reason=reason,
+        aliases=accelerator_aliases(),
+        where=where,
+    )
 
 
 def default_minutes(window: Window, *, starts: int) -> float:

@@ -22,7 +22,7 @@ from launcher.results import collected, read_result
 from launcher.target import Provider
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
-from planner.errors import MissingExtraError, NodeError, NotFoundError, PlannerError
+from planner.errors import MissingExtraError, NodeError, PlannerError
 from planner.use_cases import runs
 from planner.use_cases.launch_plan import Planned, read_budget_usd, read_hosts
 
@@ -67,6 +67,12 @@ class Launches:
             if key not in self._backends:
                 self._backends[key] = self._open(provider)
             return self._backends[key]
+
+    def close(self) -> None:
+        """End what was opened to reach machines; what was launched goes on."""
+        for backend in self._backends.values():
+            backend.close()
+        self._backends.clear()
 
     def driver(self, launch: Launch) -> Driver:
         """Return what drives this launch."""
@@ -221,7 +227,9 @@ class Launches:
 
             return ssh_backend(read_hosts(self.home))
         check_sky()
-        raise NotFoundError("backend", provider.value, (), where="launch")
+        from launcher.backends.sky import SkyBackend
+
+        return SkyBackend(self.folder / "sky")
 
 
 def state_of(entry: Entry) -> LaunchState:
