@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
 from planner.adapters.price_file import checked_prices, read_prices
-from planner.adapters.run_store import FolderStore
+from planner.adapters.settings import open_store
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError, StoreError
 from planner.estimate.price_level import price_bands
@@ -41,14 +41,7 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
     root = bundled or catalogs_dir()
     roots = [root] if workspace is None else [root, workspace]
     bundled_runs = _by_id([read_run(path) for path in sorted((root / "runs").glob("*.json"))], "run", root / "runs")
-    own = FolderStore((workspace or root) / "runs")
-    own_runs = {} if workspace is None else {run.id: run for run in own.read_all()}
-    taken = sorted(bundled_runs.keys() & own_runs.keys())
-    if taken:
-        raise StoreError(
-            f"{own.folder}: two runs have the id '{taken[0]}': the other one is bundled.",
-            fix="Rename the one in your workspace.",
-        )
+    own_runs = {} if workspace is None else _own_runs(workspace, bundled_runs)
     nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
     return Catalog(
@@ -62,6 +55,18 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
         bundled_runs=frozenset(bundled_runs),
         defaults=read_model(Defaults, _last_file(roots, "defaults.yaml")),
     )
+
+
+def _own_runs(workspace: Path, bundled_runs: Mapping[str, RunRecord]) -> dict[str, RunRecord]:
+    store = open_store(workspace)
+    own_runs = {run.id: run for run in store.read_all()}
+    taken = sorted(bundled_runs.keys() & own_runs.keys())
+    if taken:
+        raise StoreError(
+            f"{store.where}: two runs have the id '{taken[0]}': the other one is bundled.",
+            fix="Rename the one in your store.",
+        )
+    return own_runs
 
 
 def _layered(model: type[Listed], roots: Sequence[Path], name: str) -> dict[str, Listed]:

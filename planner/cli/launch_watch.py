@@ -13,9 +13,7 @@ from planner.use_cases.launches import Launches
 TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")
 
 
-def watched(
-    launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[], None]], list[Entry]]
-) -> list[Entry]:
+def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[], None]], list[Entry]]) -> list[Entry]:
     """Run `go` with a live view of these launches; on Ctrl-C say that they go on, and how to come back."""
 
     def entries() -> list[Entry]:

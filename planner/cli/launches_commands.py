@@ -92,7 +92,7 @@ def collect(
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
-    """Take launches up where the last client left them: wait, bring results home, take down, verify, make the record."""
+    """Take launches up where the last client left them: wait, collect, take down, verify, make the record."""
     from launcher.answer import LaunchesDocument
     from planner.cli.launch_watch import conclude, watched
     from planner.use_cases.launches import open_ids, state_of

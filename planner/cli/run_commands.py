@@ -45,8 +45,8 @@ def add(
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
     if twice is not None and any(record != records[ids.index(twice)] for record in records if record.id == twice):
         raise InputError(f"two of the files have the id '{twice}' but differ.", fix="Give one of them another id.")
-    for record, path in zip(records, runs.store_runs(records, home), strict=True):
-        say(f"Added {record.id}: {path}")
+    for record, place in zip(records, runs.store_runs(records, home), strict=True):
+        say(f"Added {record.id}: {place}")
 
 
 def _records_in(path: Path) -> list[RunRecord]:
