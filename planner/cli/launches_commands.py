@@ -74,7 +74,7 @@ def logs(run_id: IdArgument, home: HomeOption = None) -> None:
     with _opened(home) as launches:
         entry = launches.ledger.entry(run_id)
         if entry.open:
-            launches.backend(entry.launch.target.provider).logs(entry.launch, sys.stdout.write)
+            launches.backend(entry.launch.target.provider).logs(entry.launch, _write)
             return
         found = sorted((launches.folder / run_id).rglob("*.log"))
     if not found:
@@ -191,6 +191,10 @@ def bill(
         print_document(document)
     else:
         print_rows(bill_rows(document), form, title="Bill")
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
 
 
 @contextmanager
