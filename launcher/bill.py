@@ -27,6 +27,8 @@ class Rate(Frozen):
     basis: Basis
     source: Text
     as_of: date | None
+    minimum_hours: NonNegative = 0.0
+    """The least that is billed each time."""
     note: Text | None = None
 
 
@@ -80,13 +82,15 @@ def bill_of(
 
     hours          = (max + provisioning + idle minutes) / 60
     storage_usd    = nodes x GB x USD per GB-month x hours / 730
-    worst_case_usd = nodes x highest USD per node-hour x hours + storage_usd
+    worst_case_usd = nodes x highest USD per node-hour x max(hours, minimum hours) + storage_usd
 
     Leaves out traffic: results are a few MB.
     """
     hours = caps.worst_minutes / 60.0
     storage_usd = nodes * storage_gb_per_node * usd_per_gb_month * hours / HOURS_PER_MONTH
-    worst = None if rate is None else nodes * rate.highest_usd_per_node_hour * hours + storage_usd
+    worst = (
+        None if rate is None else nodes * rate.highest_usd_per_node_hour * max(hours, rate.minimum_hours) + storage_usd
+    )
     return Bill(
         nodes=nodes,
         invoiced=invoiced,
@@ -102,9 +106,10 @@ def bill_of(
 def billed_usd(bill: Bill, *, seconds: float) -> float | None:
     """Return what the nodes cost for the seconds that the ledger saw them up; None where the price is not known.
 
-    USD = nodes x USD per node-hour x s / 3600 + storage of the worst case x s / worst-case seconds
+    USD = nodes x USD per node-hour x max(s / 3600, minimum hours) + storage of the worst case x s / worst-case seconds
     """
     if bill.rate is None:
         return None
     share = seconds / (bill.caps.worst_minutes * 60.0)
-    return bill.nodes * bill.rate.usd_per_node_hour * seconds / 3600.0 + bill.storage_usd * share
+    hours = max(seconds / 3600.0, bill.rate.minimum_hours)
+    return bill.nodes * bill.rate.usd_per_node_hour * hours + bill.storage_usd * share

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -147,17 +147,24 @@ class Ledger:
                     )
                 connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
-    def plan(self, launch: Launch) -> None:
-        """Write an intent down, before anything is submitted."""
+    def plan(self, launches: Sequence[Launch], *, check: Callable[[Sequence[Entry]], None] | None = None) -> None:
+        """Write intents down, all or none, before anything is submitted.
+
+        `check` gets what the ledger holds and may raise; nothing can be planned in between, so two clients cannot
+        both spend the last of a budget.
+        """
         with self._transaction() as connection:
-            try:
-                connection.execute(
-                    "INSERT INTO launches (run_id, launch, state, planned_at) VALUES (?, ?, ?, ?)",
-                    (launch.run_id, launch.model_dump_json(), State.PLANNED, _text(launch.planned_at)),
-                )
-            except sqlite3.IntegrityError:
-                raise InputError(f"{self.path}: a launch '{launch.run_id}' is there already.") from None
-            self._note(connection, launch.run_id, launch.planned_at, State.PLANNED, f"{launch.target.id}")
+            if check is not None:
+                check(self._all(connection))
+            for launch in launches:
+                try:
+                    connection.execute(
+                        "INSERT INTO launches (run_id, launch, state, planned_at) VALUES (?, ?, ?, ?)",
+                        (launch.run_id, launch.model_dump_json(), State.PLANNED, _text(launch.planned_at)),
+                    )
+                except sqlite3.IntegrityError:
+                    raise InputError(f"{self.path}: a launch '{launch.run_id}' is there already.") from None
+                self._note(connection, launch.run_id, launch.planned_at, State.PLANNED, launch.target.id)
 
     def move(
         self,
@@ -220,11 +227,7 @@ class Ledger:
     def entries(self, states: Collection[State] = tuple(State)) -> list[Entry]:
         """Return the launches in these states, the oldest first."""
         with self._transaction(write=False) as connection:
-            rows = connection.execute(
-                "SELECT run_id, launch, state, outcome, submitted_at, deadline_at, ended_at, record_id"
-                " FROM launches ORDER BY planned_at, run_id"
-            ).fetchall()
-        return [entry for entry in map(self._entry, rows) if entry.state in states]
+            return [entry for entry in self._all(connection) if entry.state in states]
 
     def events(self, run_id: str) -> list[Event]:
         """Return what happened to a launch, in order."""
@@ -233,6 +236,13 @@ class Ledger:
                 "SELECT at, kind, text FROM events WHERE run_id = ? ORDER BY number", (run_id,)
             ).fetchall()
         return [Event(at=at, kind=kind, text=text) for at, kind, text in rows]
+
+    def _all(self, connection: sqlite3.Connection) -> list[Entry]:
+        rows = connection.execute(
+            "SELECT run_id, launch, state, outcome, submitted_at, deadline_at, ended_at, record_id"
+            " FROM launches ORDER BY planned_at, run_id"
+        ).fetchall()
+        return [self._entry(row) for row in rows]
 
     def _entry(self, row: tuple[Any, ...]) -> Entry:
         run_id, document, state, outcome, submitted_at, deadline_at, ended_at, record_id = row

@@ -150,3 +150,6 @@ class Backend(Protocol):
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         """List what is still there by our names and labels, of this ledger's launches or anybody's."""
+
+    def close(self) -> None:
+        """End what was opened to reach the machines; what was launched goes on."""

@@ -8,13 +8,15 @@ from typing import Protocol, TypeVar
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
+from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError, StoreError
+from planner.estimate.price_level import price_bands
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog, Defaults
 from planner.model.hardware import Accelerator, Node
-from planner.model.offer import Price, Site
+from planner.model.offer import Price, PriceOrigin, Site
 from planner.model.run import RunRecord
 from planner.model.workload import Preset
 
@@ -40,12 +42,13 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
     roots = [root] if workspace is None else [root, workspace]
     bundled_runs = _by_id([read_run(path) for path in sorted((root / "runs").glob("*.json"))], "run", root / "runs")
     own_runs = {} if workspace is None else _own_runs(workspace, bundled_runs)
+    nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
     return Catalog(
         accelerators=_layered(Accelerator, roots, "accelerators.csv"),
-        nodes=_layered(Node, roots, "nodes.csv"),
-        prices=tuple(_prices(root / "prices")),
-        own_prices=() if workspace is None else tuple(_prices(workspace / "prices")),
+        nodes=nodes,
+        prices=tuple(prices),
+        own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
         sites=_layered_sites(roots),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
@@ -97,7 +100,13 @@ def _yaml_files(folder: Path) -> list[Path]:
 
 
 def _prices(folder: Path) -> list[Price]:
-    return [row for path in sorted(folder.glob("*.csv")) for row in read_rows(Price, path)]
+    return [row for path in sorted(folder.glob("*.csv")) for row in read_prices(path)]
+
+
+def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price]) -> list[Price]:
+    paths = sorted(folder.glob("*.csv"))
+    bands = price_bands(bundled, nodes) if paths else {}
+    return [row for path in paths for row in checked_prices(path, nodes=nodes, bands=bands, origin=PriceOrigin.USER)]
 
 
 def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:

@@ -9,7 +9,15 @@ from collections.abc import Sequence
 
 import typer
 
-from planner.cli import bench_command, memory_command, plan_commands, run_commands, setup_commands
+from planner.cli import (
+    bench_command,
+    launch_command,
+    launches_commands,
+    memory_command,
+    plan_commands,
+    run_commands,
+    setup_commands,
+)
 from planner.cli.output import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
 
@@ -27,6 +35,8 @@ plan_commands.register(app)
 bench_command.register(app)
 memory_command.register(app)
 app.add_typer(run_commands.app, name="runs")
+launch_command.register(app)
+app.add_typer(launches_commands.app, name="launches")
 setup_commands.register(app)
 
 

@@ -9,7 +9,7 @@ from itertools import product
 from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator, Link, Node
-from planner.model.offer import Price, PriceKind, Site
+from planner.model.offer import Price, PriceKind, PriceOrigin, Site
 from planner.model.plan import Plan, PlanOption
 from planner.model.run import RunRecord
 from planner.model.workload import Strategy
@@ -153,7 +153,7 @@ def machine_of(run: RunRecord, catalog: Catalog) -> tuple[Node, Accelerator]:
 
 
 def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | None:
-    """Return the price row that the option means: the user's own, else the bundled one.
+    """Return the price row that the option means: the user's own, else that of the most trusted source.
 
     Of several, the newest; without a region, the cheapest of these. None where there is no such row: the option may
     still state a price of its own.
@@ -167,8 +167,16 @@ def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | 
             f"price of {option.offer} in region", option.region, regions, where=f"{where}.region",
             fix=f"Known regions: {', '.join(regions)}; or give usd_per_hour yourself.",
         )  # fmt: skip
+    return current_price(option.offer, catalog, kind=option.price or PriceKind.ON_DEMAND, region=option.region)
+
+
+def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, region: str | None) -> Price | None:
+    """Return the row to believe of an instance on these terms, the user's own first; None where there is none.
+
+    Without a region the cheapest; a row may state the reason why there is no price.
+    """
     for layer in (catalog.own_prices, catalog.prices):
-        found = _current_price([row for row in layer if row.node == option.offer], option)
+        found = _cheapest([row for row in layer if row.node == node_id], kind=kind, region=region)
         if found is not None:
             return found
     return None
@@ -179,14 +187,29 @@ def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:
     return [row for row in (*catalog.own_prices, *catalog.prices) if row.node == node_id]
 
 
-def _current_price(rows: list[Price], option: PlanOption) -> Price | None:
-    kind = option.price or PriceKind.ON_DEMAND
+def _cheapest(rows: list[Price], *, kind: PriceKind, region: str | None) -> Price | None:
     of_kind = [row for row in rows if row.price_kind is kind]
-    matching = [row for row in of_kind if option.region in (None, row.region)]
+    matching = [row for row in of_kind if region in (None, row.region)]
     matching = matching or [row for row in of_kind if row.region == ANY_REGION]
-    newest = {row.region: max(other.as_of for other in matching if other.region == row.region) for row in matching}
-    current = [row for row in matching if row.as_of == newest[row.region]]
+    places: dict[str, list[Price]] = {}
+    for row in matching:
+        places.setdefault(row.region, []).append(row)
+    current = [row for rows in places.values() for row in _trusted(rows)]
     return min(current, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)
+
+
+def _trusted(rows: list[Price]) -> list[Price]:
+    """Return, of one instance, kind and region, the rows to believe.
+
+    These are the newest rows of the most trusted origin (`PriceOrigin`) that is not out of date: its newest row may be
+    older than the newest of all by no more than such a price keeps.
+    """
+    newest = max(row.as_of for row in rows)
+    believed = min(
+        (row for row in rows if (newest - row.as_of).days <= row.stale_days),
+        key=lambda row: (list(PriceOrigin).index(row.origin), -row.as_of.toordinal()),
+    )
+    return [row for row in rows if (row.origin, row.as_of) == (believed.origin, believed.as_of)]
 
 
 def _as_list(value: int | tuple[int, ...] | None, default: int) -> tuple[int, ...]:

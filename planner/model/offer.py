@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 from planner.model.quantity import Quantity, Unit
@@ -24,40 +24,124 @@ class PriceKind(StrEnum):
     CAPACITY_BLOCK = "capacity_block"
     MARKETPLACE = "marketplace"
     LEASE = "lease"
+    GRANT = "grant"
+    """A public or academic allocation, inside its window; the only kind whose price may be stated as zero."""
+    HOSTED_TRAINING = "hosted_training"
+    """A service that trains for a price per million tokens; `instance_type` names the service's model or size class."""
+
+
+Confidence = Literal["api", "list", "third_party", "derived", "estimate"]
+"""How a price is known: the vendor's API, its price page, somebody's copy, arithmetic on another price, a guess."""
+
+
+class PriceOrigin(StrEnum):
+    """Who told us a price, the most trusted first: of two that conflict, the earlier one here is used."""
+
+    USER = "user"
+    AWS_API = "aws_api"
+    VENDOR_API = "vendor_api"
+    GPUHUNT = "gpuhunt"
+    SKYPILOT = "skypilot"
+    BUNDLED = "bundled"
+
+
+FAST_KINDS = frozenset({PriceKind.SPOT, PriceKind.MARKETPLACE})
+"""Kinds whose price moves within a day."""
+FAST_STALE_DAYS = 1
+STALE_DAYS = 30
 
 
 class Price(Frozen):
-    """One row of `catalogs/prices/*.csv`: the whole instance, per hour; null only with a reason."""
+    """One row of a price file: the whole instance, per hour; null only with a reason.
+
+    A file may leave out every column that has a default here (`planner/adapters/price_file.py`).
+    """
 
     provider: Id
     instance_type: Id
+    accelerator: Id | None = None
+    """With `accelerators`: what the instance carries, where `hardware/nodes.csv` does not know it."""
+    accelerators: Count | None = None
     region: Text
     zone: Text | None = None
     price_kind: PriceKind
-    usd_per_hour: Positive | None = None
+    usd_per_hour: NonNegative | None = None
+    usd_per_million_tokens: Positive | None = None
+    """Of hosted training, in place of `usd_per_hour`."""
     no_price_reason: Text | None = None
     low_usd_per_hour: Positive | None = None
+    """Of a spot price: the lowest over the zones and the time that were looked at."""
     high_usd_per_hour: Positive | None = None
-    currency: Literal["USD"]
-    minimum_hours: NonNegative
-    upfront_fraction: NonNegative
+    currency: Literal["USD"] = "USD"
+    minimum_hours: NonNegative = 0.0
+    """The least that is billed, or bought, each time."""
+    billing_granularity_s: Positive | None = None
+    """Use is rounded up to this many seconds; null: not known, and counted exactly."""
+    minimum_term_hours: NonNegative = 0.0
+    """How long one commits to pay, used or not: 8,766 for a 1-year plan."""
+    upfront_fraction: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
+    """Share of the commitment that is paid before the first hour."""
+    valid_from: date | None = None
+    valid_until: date | None = None
+    """Last day of an offer, a block or an allocation."""
+    node_hours_limit: Positive | None = None
+    """Node-hours that an allocation holds."""
+    available: bool | None = None
+    """Whether the vendor said that it has one to rent, when the price was read; null: it does not say."""
+    origin: PriceOrigin = PriceOrigin.BUNDLED
     source: Text
-    source_version: Text
+    source_version: Text | None = None
     as_of: date
+    """The day for which the source states the price."""
     fetched_at: date
-    confidence: Literal["api", "list", "third_party", "derived", "estimate"]
+    """The day on which the source was read."""
+    confidence: Confidence
     note: Text | None = None
 
     @model_validator(mode="after")
     def _a_price_or_a_reason(self) -> Self:
-        if (self.usd_per_hour is None) == (self.no_price_reason is None):
-            raise ValueError("needs either usd_per_hour or no_price_reason")
+        hosted = self.price_kind is PriceKind.HOSTED_TRAINING
+        amount, name = (
+            (self.usd_per_million_tokens, "usd_per_million_tokens") if hosted else (self.usd_per_hour, "usd_per_hour")
+        )
+        if (self.usd_per_hour if hosted else self.usd_per_million_tokens) is not None:
+            raise ValueError(f"{self.price_kind.value} is priced in {name}")
+        if (amount is None) == (self.no_price_reason is None):
+            raise ValueError(f"needs either {name} or no_price_reason")
+        if amount == 0 and self.price_kind is not PriceKind.GRANT:
+            raise ValueError("a price of 0 is no price: leave usd_per_hour empty and give no_price_reason")
+        return self
+
+    @model_validator(mode="after")
+    def _ends_are_in_order(self) -> Self:
+        value = self.usd_per_hour
+        if value is not None and (
+            (self.low_usd_per_hour or value) > value or (self.high_usd_per_hour or value) < value
+        ):
+            raise ValueError("usd_per_hour must lie between low_usd_per_hour and high_usd_per_hour")
+        if self.valid_from is not None and self.valid_until is not None and self.valid_until < self.valid_from:
+            raise ValueError(f"valid_until {self.valid_until} is before valid_from {self.valid_from}")
+        if (self.accelerator is None) != (self.accelerators is None):
+            raise ValueError("accelerator and accelerators come together")
         return self
 
     @property
     def node(self) -> str:
         """The id of the node that this price rents."""
         return f"{self.provider}/{self.instance_type}"
+
+    @property
+    def stale_days(self) -> int:
+        """How old a price of this kind may be: a day for spot and marketplace, 30 days for the others."""
+        return FAST_STALE_DAYS if self.price_kind in FAST_KINDS else STALE_DAYS
+
+    def age_days(self, today: date) -> int:
+        """Return how many days old the price is; a future date counts as today."""
+        return max(0, (today - self.as_of).days)
+
+    def is_stale(self, today: date) -> bool:
+        """Say whether the price is older than its kind allows."""
+        return self.age_days(today) > self.stale_days
 
 
 class Site(Frozen):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from planner.adapters.catalog import load_catalog
-from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError
 from planner.estimate.candidate import expand
 from planner.model.plan import Plan
@@ -55,10 +54,9 @@ def test_two_sites_with_one_id_in_one_folder_are_refused(tmp_path: Path) -> None
 
 
 def test_our_price_is_taken_even_where_the_list_is_newer(tmp_path: Path) -> None:
-    bundled = (catalogs_dir() / "prices" / "aws.csv").read_text().splitlines()
-    row = next(line for line in bundled if line.startswith("aws,p4d.24xlarge,us-east-1,,on_demand,"))
-    ours = row.replace(",on_demand,21.957642,", ",on_demand,11.0,").replace("2026-11-09", "2026-01-01")
-    write(tmp_path / "prices" / "ours.csv", f"{bundled[0]}\n{ours}\n")
+    header = "provider,instance_type,region,price_kind,usd_per_hour,source,as_of"
+    ours = "aws,p4d.24xlarge,us-east-1,on_demand,11.0,our contract,2026-01-01"
+    write(tmp_path / "prices" / "ours.csv", f"{header}\n{ours}\n")
     plan = Plan.model_validate(
         {
             "schema_version": 1,

@@ -111,7 +111,22 @@ def test_the_rtx_pro_6000_has_no_link_to_extend():
 )
 def test_a_price_is_the_one_published(node, region, kind, usd_per_hour):
     found = [row for row in CATALOG.prices if (row.node, row.region, row.price_kind.value) == (node, region, kind)]
-    assert [row.usd_per_hour for row in found] == [usd_per_hour]
+    assert max(found, key=lambda row: row.as_of).usd_per_hour == usd_per_hour
+
+
+@pytest.mark.parametrize(
+    ("node", "usd_per_hour_before", "usd_per_hour_after"),
+    [
+        pytest.param("aws/p5e.48xlarge", 34.61, 39.80, id="p5e"),
+        pytest.param("aws/p5en.48xlarge", 36.18, 41.61, id="p5en"),
+    ],
+)
+def test_the_blocks_of_h200_rose_by_15_percent_in_january_2026(node, usd_per_hour_before, usd_per_hour_after):
+    blocks = [row for row in CATALOG.prices if row.node == node and row.price_kind.value == "capacity_block"]
+    *_, before, after = sorted(blocks, key=lambda row: row.as_of)
+    assert (before.usd_per_hour, after.usd_per_hour) == (usd_per_hour_before, usd_per_hour_after)
+    assert after.as_of.isoformat() == "2026-01-01"
+    assert after.usd_per_hour / before.usd_per_hour == pytest.approx(1.15, abs=0.001)
 
 
 @pytest.mark.parametrize(

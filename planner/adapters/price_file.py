@@ -1,0 +1,173 @@
+"""Price files: the columns, how people may write a price in them, and what is refused with line and column."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from planner.adapters.documents import read_text
+from planner.errors import InputError
+from planner.estimate.price_level import Bands, implausible
+from planner.model.hardware import Node
+from planner.model.offer import Price, PriceOrigin
+
+PRICE_LIMIT_BYTES = 200_000_000
+HOURS_PER_MONTH = 8766 / 12
+"""Of a mean year of 8,766 hours; a price per month stands for every hour of it."""
+
+COLUMNS = (
+    "provider", "instance_type", "accelerator", "accelerators", "region", "zone", "price_kind",
+    "usd_per_hour", "usd_per_million_tokens", "no_price_reason", "low_usd_per_hour", "high_usd_per_hour", "currency",
+    "minimum_hours", "billing_granularity_s", "minimum_term_hours", "upfront_fraction",
+    "valid_from", "valid_until", "node_hours_limit", "available",
+    "origin", "source", "source_version", "as_of", "fetched_at", "confidence", "note",
+)  # fmt: skip
+"""What is written. A file may leave out all that has a default: earlier files, with fewer columns, stay readable."""
+REQUIRED = ("provider", "instance_type", "region", "price_kind", "source", "as_of")
+OTHER_AMOUNTS = ("usd_per_month", "usd_per_accelerator_hour")
+"""Columns that a person may write in place of usd_per_hour; they are converted as the row is read."""
+AMOUNTS = ("usd_per_hour", *OTHER_AMOUNTS, "usd_per_million_tokens", "low_usd_per_hour", "high_usd_per_hour")
+
+
+def read_prices(path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED) -> list[Price]:
+    """Read one price file; a row that says nothing of its origin has the given one."""
+    return [price for _, price in numbered_prices(path, origin=origin)]
+
+
+def numbered_prices(path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED) -> list[tuple[int, Price]]:
+    """Read one price file, each row with the line on which it ends."""
+    return parse_prices(read_text(path, limit_bytes=PRICE_LIMIT_BYTES), where=str(path), origin=origin)
+
+
+def parse_prices(text: str, *, where: str, origin: PriceOrigin) -> list[tuple[int, Price]]:
+    """Read price rows from CSV text; `where` names it in errors."""
+    reader = csv.reader(io.StringIO(text))
+    try:
+        header = next(reader, [])
+        _check_header(header, where)
+        filled = {"origin": origin.value}
+        rows = [(reader.line_num, _row(header, cells, filled, f"{where}:{reader.line_num}")) for cells in reader]
+    except csv.Error as error:
+        raise InputError(f"{where}:{reader.line_num}: is not CSV: {error}.", fix="Check the quotes.") from error
+    _refuse_doubles(rows, where)
+    return rows
+
+
+def checked_prices(path: Path, *, nodes: Mapping[str, Node], bands: Bands, origin: PriceOrigin) -> list[Price]:
+    """Read one price file, refusing a price that no accelerator of its kind can have."""
+    rows = numbered_prices(path, origin=origin)
+    for line, row in rows:
+        problem = implausible(row, nodes, bands)
+        if problem is not None:
+            raise InputError(
+                f"{path}:{line}: usd_per_hour: {problem}",
+                fix="Write USD per hour of the whole instance, or fill usd_per_month or usd_per_accelerator_hour. "
+                "A price that is right and still far off goes into the plan (usd_per_hour) or the price book.",
+            )
+    return [row for _, row in rows]
+
+
+def as_csv(prices: Iterable[Price], *, header: bool = True) -> str:
+    """Write price rows with all columns."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if header:
+        writer.writerow(COLUMNS)
+    for price in prices:
+        writer.writerow([_cell(getattr(price, column)) for column in COLUMNS])
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _check_header(header: Sequence[str], where: str) -> None:
+    known = (*COLUMNS, *OTHER_AMOUNTS)
+    unknown = [column for column in header if column not in known]
+    missing = [column for column in REQUIRED if column not in header]
+    twice = [column for column in header if header.count(column) > 1]
+    for columns, problem in ((unknown, "no such column is known"), (twice, "stands twice"), (missing, "is missing")):
+        if columns:
+            fix = f"Needed: {','.join(REQUIRED)} and usd_per_hour; known: {','.join(known)}"
+            raise InputError(f"{where}:1: {columns[0]}: {problem}.", fix=fix)
+
+
+def _row(header: Sequence[str], cells: Sequence[str], filled: dict[str, str], place: str) -> Price:
+    if len(cells) != len(header):
+        raise InputError(
+            f"{place}: has {len(cells)} cells, the header has {len(header)}.",
+            fix="Quote a cell that has a comma, and write a number with a point: 3.06",
+        )
+    row = filled | {column: cell for column, cell in zip(header, cells, strict=True) if cell}
+    if "fetched_at" not in row and "as_of" in row:
+        row["fetched_at"] = row["as_of"]
+    row.setdefault("confidence", "list")
+    if any(column in row for column in OTHER_AMOUNTS):
+        _convert(row, place)
+    try:
+        return Price.model_validate_strings(row)
+    except ValidationError as error:
+        detail = error.errors()[0]
+        column = str(detail["loc"][0]) if detail["loc"] else "usd_per_hour"
+        found = row.get(column, "")
+        problem, fix = _plainly(column, found, detail["msg"].removeprefix("Value error, "))
+        raise InputError(f"{place}: {column}: {problem} (found {found!r}).", fix=fix) from error
+
+
+def _convert(row: dict[str, str], place: str) -> None:
+    """Turn a price per month, or per accelerator-hour, into the one per instance-hour."""
+    given = [column for column in ("usd_per_hour", *OTHER_AMOUNTS) if column in row]
+    if len(given) > 1:
+        raise InputError(f"{place}: {given[1]}: the row also has {given[0]}.", fix="Keep one of them.")
+    text = row.pop(given[0])
+    try:
+        amount, count = float(text), int(row.get("accelerators", "0"))
+    except ValueError as error:
+        problem, fix = _plainly(given[0], text, "is not a number")
+        raise InputError(f"{place}: {given[0]}: {problem} (found {text!r}).", fix=fix) from error
+    if given[0] == "usd_per_month":
+        row["usd_per_hour"] = repr(amount / HOURS_PER_MONTH)
+    elif count > 0:
+        row["usd_per_hour"] = repr(amount * count)
+    else:
+        raise InputError(
+            f"{place}: usd_per_accelerator_hour: the row does not say how many accelerators the instance has.",
+            fix="Fill accelerator and accelerators, or write usd_per_hour of the whole instance.",
+        )
+
+
+def _plainly(column: str, found: str, message: str) -> tuple[str, str]:
+    """Say in plain words what is wrong with a cell, and what would be right."""
+    if column in AMOUNTS and re.search(r"[$€£]|USD", found):
+        number = re.sub(r"[^0-9.,]", "", found)
+        return "has a currency sign", f"Write the number alone: {number or '3.06'}"
+    if column in AMOUNTS and re.fullmatch(r"\d+,\d+", found):
+        return "has a comma", f"Write a decimal point, {found.replace(',', '.')}, and no thousands separator."
+    if column in ("as_of", "fetched_at", "valid_from", "valid_until") and found:
+        return "is no date", "Write dates as 2026-11-21."
+    if column == "currency":
+        return "is not USD", "Convert the price to USD, and name the rate in note."
+    return message, "Write plain digits with a point, dates as 2026-11-21, and leave unknown cells empty."
+
+
+def _refuse_doubles(rows: Sequence[tuple[int, Price]], where: str) -> None:
+    seen: dict[tuple[object, ...], int] = {}
+    for line, row in rows:
+        key = (row.provider, row.instance_type, row.region, row.zone, row.price_kind, row.as_of, row.source)
+        first = seen.setdefault(key, line)
+        if first != line:
+            raise InputError(
+                f"{where}:{line}: instance_type: {row.node} in {row.region} ({row.price_kind.value}, {row.as_of}) "
+                f"stands already in line {first}.",
+                fix="Take one of the two out, or give them their own dates or sources.",
+            )
