@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 JsonObject = dict[str, Any]
+DRY_RUN = "planner-dry-run"
 LAST_LINES = 400
 """Of a log that is passed on at once."""
 
@@ -35,12 +36,15 @@ def main() -> None:
         answers.flush()
 
 
-def dry_run(task: JsonObject, cluster: str, config: list[str]) -> str:
-    """Let SkyPilot check and price the launch; return the table that it prints."""
+def dry_run(task: JsonObject, config: list[str]) -> str:
+    """Let SkyPilot check and price the launch; return the table that it prints.
+
+    Under a name of its own: SkyPilot's server keeps a dry run as a launch of that name, and ours must not look launched.
+    """
     import sky
 
     with _configured(config):
-        request = sky.launch(_task(task), cluster_name=cluster, dryrun=True)
+        request = sky.launch(_task(task), cluster_name=DRY_RUN, dryrun=True)
         shown = io.StringIO()
         sky.stream_and_get(request, output_stream=shown)
     return _plain(shown.getvalue())
@@ -62,7 +66,7 @@ def look(cluster: str, refresh: bool) -> JsonObject:
     import sky
 
     fields = ["request_id", "name", "status", "error", "created_at", "cluster_name"]
-    requests = [
+    requests: list[JsonObject] = [
         {"id": one.request_id, "name": one.name, "status": str(one.status), "at": one.created_at}
         for one in sky.api_status(all_status=True, cluster_name=cluster, limit=50, fields=fields)
         if one.cluster_name == cluster
@@ -114,10 +118,10 @@ def log(cluster: str, managed: bool) -> str:
 
 def provision_log(cluster: str) -> str:
     """Return the end of the log of how the machines were sought and booted."""
-    import sky
+    from sky.client import sdk
 
     text = io.StringIO()
-    sky.tail_provision_logs(cluster, follow=False, tail=LAST_LINES, output_stream=text)
+    sdk.tail_provision_logs(cluster, follow=False, tail=LAST_LINES, output_stream=text)
     return _plain(text.getvalue())
 
 

@@ -24,7 +24,7 @@ AWS_TYPES = (
         96,
         1152,
         {"us-east-1": ("21.957642", "6.5323"), "us-east-2": ("21.95764", "10.6163")},
-    ),  # noqa: E501
+    ),
     ("p4de.24xlarge", "A100-80GB", 8, 81920, 96, 1152, {"us-east-1": ("27.44705", "14.2574")}),
     (
         "p5.48xlarge",
@@ -34,7 +34,7 @@ AWS_TYPES = (
         192,
         2048,
         {"us-east-1": ("55.04", "16.9508"), "us-east-2": ("55.04", "13.4628")},
-    ),  # noqa: E501
+    ),
     ("p5e.48xlarge", "H200", 8, 144384, 192, 2048, {"us-east-2": ("", "14.0291")}),
     ("p5en.48xlarge", "H200", 8, 144384, 192, 2048, {"us-east-2": ("63.296", "9.3944")}),
     ("m6i.xlarge", "", 0, 0, 4, 16, {"us-east-1": ("0.192", "0.07"), "us-east-2": ("0.192", "0.07")}),
@@ -84,7 +84,7 @@ def free_port() -> int:
 def _write_catalogs(folder: Path) -> None:
     vms = [
         "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,Region,AvailabilityZone,Arch"
-    ]  # noqa: E501
+    ]
     for kind, name, count, mib, cpus, gib, prices in AWS_TYPES:
         info = f'"{_GPU.format(name=name, count=count, mib=mib, total=mib * count)}"' if count else ""
         for region, (on_demand, spot) in prices.items():

@@ -17,6 +17,7 @@ class _Redirect(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        del path, target
         if name != MODULE:
             return None
         sys.meta_path.remove(self)
