@@ -160,11 +160,11 @@ def reap(
         print_rows(found_rows(document), form, title="What runs")
     for state in document.settled:
         say(f"{state.run_id}: {state.state.value}")
-    alarms = [one for one in found if one.verdict == "should be gone" and not (one.evidence and one.evidence.down)]
+    alarms = [f"{one.name} ({one.verdict})" for one in found if one.alarm]
     if alarms:
         raise NodeError(
-            f"{', '.join(one.name for one in alarms)} should be gone and runs.",
-            fix="Take it down: planner launches reap --yes" if not yes else "Take it down in the provider's console.",
+            f"{', '.join(alarms)}: may run, and nobody drives it.",
+            fix="Take down what is ours: planner launches reap --yes" if not yes else "Look in the provider's console.",
         )
 
 

@@ -62,11 +62,12 @@ def test_two_hosts_train_together_and_node_0_s_result_comes_home(driver, tmp_pat
     driver.ledger.plan([launch])
     entry = driver.go_on(launch.run_id, stop=threading.Event(), poll_s=POLL_S, submit=True)
     assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.COMPLETED)
-    result = read_result(tmp_path / "launches" / launch.run_id / "node-0" / "start-1" / "result.json")
+    result = read_result(tmp_path / "launches" / launch.run_id / "start-1" / "result.json")
     assert result is not None
     assert (result["nodes"], result["world_size"]) == (2, 2)
     assert result["exit_reason"] in ("completed", "not_steady")
-    logs = [(tmp_path / "launches" / launch.run_id / f"node-{rank}" / "job.log").read_text() for rank in (0, 1)]
+    home = tmp_path / "launches" / launch.run_id
+    logs = [(folder / "job.log").read_text() for folder in (home, home / "node-1")]
     assert [f"rank={rank} exit=0" in log for rank, log in enumerate(logs)] == [True, True]
     assert driver.backend.verify_down(launch).down
 
