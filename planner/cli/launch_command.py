@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
-from planner.errors import InputError, NodeError, RefusedError
+from planner.errors import InputError, RefusedError
 from planner.model.workload import Checkpointing, Precision, Strategy
 from planner.use_cases import catalogs, networks
 
