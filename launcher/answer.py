@@ -84,6 +84,8 @@ class Found(Frozen):
     run_id: str | None
     detail: Text
     verdict: Literal["as planned", "should be gone", "not in this ledger", "cannot be asked"]
+    alarm: bool
+    """It may run, and nobody drives it."""
     evidence: Evidence | None = None
     """After it was taken down."""
 

@@ -1,4 +1,4 @@
-"""Knows what the folder of a collected launch holds: `node-<rank>/start-<n>/result.json`, steps beside it, logs."""
+"""Knows what the folder of a collected launch holds: `start-<n>/` of node 0, `node-<rank>/` of the others, logs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def collected(folder: Path, *, run_id: str, nodes: int) -> Collected:
 
     Complete means that the sentinel line of every node stands in a log, so nothing was still to come.
     """
-    starts = sorted(folder.glob("node-0/start-*"), key=_number)
+    starts = sorted(folder.glob("start-*"), key=_number)
     results = tuple(path for start in starts if read_result(path := start / RESULT_NAME) is not None)
     steps = tuple(path for start in starts if (path := start / STEPS_NAME).is_file())
     logs = sorted(folder.rglob("*.log"))

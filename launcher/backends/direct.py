@@ -111,7 +111,7 @@ class DirectBackend:
         machines = self._machines_of(launch)
         for rank, machine in enumerate(machines):
             run = f"{machine.folder}/results/{launch.run_id}"
-            folder = into / f"node-{rank}"
+            folder = into if rank == 0 else into / f"node-{rank}"
             folder.mkdir(exist_ok=True)
             machine.copy_here(f"{run}/node-{rank}", folder)
             for start in range(1, int(launch.task["envs"]["PLANNER_STARTS"]) + 1):

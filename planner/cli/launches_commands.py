@@ -74,7 +74,7 @@ def logs(run_id: IdArgument, home: HomeOption = None) -> None:
     with _opened(home) as launches:
         entry = launches.ledger.entry(run_id)
         if entry.open:
-            launches.backend(entry.launch.target.provider).logs(entry.launch, sys.stdout.write)
+            launches.backend(entry.launch.target.provider).logs(entry.launch, _write)
             return
         found = sorted((launches.folder / run_id).rglob("*.log"))
     if not found:
@@ -92,7 +92,7 @@ def collect(
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
-    """Take launches up where the last client left them: wait, bring results home, take down, verify, make the record."""
+    """Take launches up where the last client left them: wait, collect, take down, verify, make the record."""
     from launcher.answer import LaunchesDocument
     from planner.cli.launch_watch import conclude, watched
     from planner.use_cases.launches import open_ids, state_of
@@ -160,11 +160,11 @@ def reap(
         print_rows(found_rows(document), form, title="What runs")
     for state in document.settled:
         say(f"{state.run_id}: {state.state.value}")
-    alarms = [one for one in found if one.verdict == "should be gone" and not (one.evidence and one.evidence.down)]
+    alarms = [f"{one.name} ({one.verdict})" for one in found if one.alarm]
     if alarms:
         raise NodeError(
-            f"{', '.join(one.name for one in alarms)} should be gone and runs.",
-            fix="Take it down: planner launches reap --yes" if not yes else "Take it down in the provider's console.",
+            f"{', '.join(alarms)}: may run, and nobody drives it.",
+            fix="Take down what is ours: planner launches reap --yes" if not yes else "Look in the provider's console.",
         )
 
 
@@ -191,6 +191,10 @@ def bill(
         print_document(document)
     else:
         print_rows(bill_rows(document), form, title="Bill")
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
 
 
 @contextmanager

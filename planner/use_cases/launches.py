@@ -186,18 +186,19 @@ class Launches:
     def _judge(self, left: Leftover, by_id: dict[str, Entry], backend: Backend, take_down: bool) -> Found:
         entry = by_id.get(left.run_id or "")
         seen = {"name": left.name, "where": left.where, "run_id": left.run_id, "detail": left.detail}
-        if left.run_id is None and not left.alarm:
-            return Found(**seen, verdict="cannot be asked")
+        if left.run_id is None:
+            return Found(**seen, verdict="cannot be asked", alarm=left.alarm)
         if entry is None:
-            return Found(**seen, verdict="not in this ledger")
+            return Found(**seen, verdict="not in this ledger", alarm=left.alarm)
         if entry.open and not left.alarm:
-            return Found(**seen, verdict="as planned")
+            return Found(**seen, verdict="as planned", alarm=False)
         evidence = None
         if take_down:
             backend.down(entry.launch)
             evidence = backend.verify_down(entry.launch)
             self.ledger.note(entry.launch.run_id, "REAPED", "; ".join(evidence.checks), at=self.now())
-        return Found(**seen, verdict="should be gone", evidence=evidence)
+        gone = evidence is not None and evidence.down
+        return Found(**seen, verdict="should be gone", alarm=not gone, evidence=evidence)
 
     def _providers(self, launches: Sequence[Launch]) -> list[Provider]:
         """Return the ways to look: this machine, hosts where there are any, SkyPilot where it was used or is there."""
