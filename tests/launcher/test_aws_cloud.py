@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
@@ -17,9 +16,9 @@ from planner.adapters.catalog import read_run
 from planner.adapters.s3_store import S3Store
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import NodeError, PlannerError
+from tests.fakes.aws_policy import NEVER, enforce, user_keys
 from tests.fakes.servers import AWS_KEYS, Server, running
 
-POLICY = Path(__file__).parents[2] / "launcher" / "iam" / "aws-policy.json"
 RECORD = catalogs_dir() / "runs" / "seed-000-dgx-station-v100.json"
 TODAY = date(2026, 11, 21)
 
@@ -41,7 +40,7 @@ def cloud(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> It
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_CA_BUNDLE"):
         monkeypatch.delenv(name, raising=False)
     yield server
-    enforce(server, after="1000000")
+    enforce(server, after=NEVER)
 
 
 @pytest.fixture
@@ -232,24 +231,12 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(cloud, tmp_path, run, na
 # --- rights
 
 
-def enforce(server: Server, *, after: str) -> None:
-    """Let moto check signatures and rights after so many requests."""
-    server.send("/moto-api/reset-auth", after)
-
-
 def use_policy(server: Server, monkeypatch: pytest.MonkeyPatch, *, without: str | None) -> None:
     """Become a user who has the shipped policy and nothing else."""
-    document = json.loads(POLICY.read_text(encoding="utf-8"))
-    for statement in document["Statement"]:
-        statement["Action"] = [action for action in statement["Action"] if action != without]
-    document["Statement"] = [statement for statement in document["Statement"] if statement["Action"]]
-    iam, user = client("iam"), f"without-{without}".replace(":", "-")
-    iam.create_user(UserName=user)
-    iam.put_user_policy(UserName=user, PolicyName="planner", PolicyDocument=json.dumps(document))
-    key = iam.create_access_key(UserName=user)["AccessKey"]
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", key["AccessKeyId"])
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", key["SecretAccessKey"])
-    enforce(server, after="0")
+    keys = user_keys(client("iam"), f"without-{without}".replace(":", "-"), without=without)
+    for name, value in keys.items():
+        monkeypatch.setenv(name, value)
+    enforce(server)
 
 
 def read_store() -> None:

@@ -19,12 +19,14 @@ from launcher.backends.sky import SkyBackend
 from launcher.backends.sky_process import SkyRefusalError
 from launcher.target import Provider, Target
 from planner.errors import InputError, NodeError
+from tests.fakes.aws_policy import enforce, user_keys
 from tests.fakes.launches import ROOT, launch_of
 from tests.fakes.sky_home import CONTEXT, SSH_POOL
 from tests.launcher.sky_offline import Clouds, clouds
 
 pytestmark = pytest.mark.slow
-CANARIES = ("canary-aws-secret", "canary-lambda-key", "canary-hf-token")
+LAMBDA_CANARY, TOKEN_CANARY = "canary-lambda-key", "canary-hf-token"
+ROOT_KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", accelerator="H200-SXM", devices_per_node=8, region="us-east-2")
 P4D = Target(
     provider=Provider.AWS, name="p4d.24xlarge", accelerator="A100-40GB-SXM", devices_per_node=8, region="us-east-1"
@@ -37,10 +39,14 @@ SPOT = {"purchase": "spot"}
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clouds]:
+    """The clouds; on AWS SkyPilot and we have the rights of the shipped policy and no other."""
     with clouds(tmp_path_factory.mktemp("sky")) as made:
-        made.environment["AWS_SECRET_ACCESS_KEY"] = CANARIES[0]
-        made.environment["HF_TOKEN"] = CANARIES[2]
-        (made.home / ".lambda_cloud" / "lambda_keys").write_text(f"api_key = {CANARIES[1]}\n", encoding="utf-8")
+        region, url = "us-east-1", made.aws.url
+        iam = boto3.session.Session(**ROOT_KEYS).client("iam", region_name=region, endpoint_url=url)
+        made.environment.update(user_keys(iam, "planner"))
+        enforce(made.aws)
+        made.environment["HF_TOKEN"] = TOKEN_CANARY
+        (made.home / ".lambda_cloud" / "lambda_keys").write_text(f"api_key = {LAMBDA_CANARY}\n", encoding="utf-8")
         yield made
 
 
@@ -163,7 +169,6 @@ def test_the_task_files_are_accepted_by_skypilot(sky, path):
 def test_it_is_refused_submitted_once_and_leaves_nothing(sky, world):
     """EC2 says that it has no capacity, as it does most days for these machines."""
     launch = launch_of("refused", P5E.model_copy(update=SPOT))
-    boto3.session.Session().client("ec2", region_name="us-east-2").describe_vpcs()  # moto makes its network
     world.aws.ask("refuse", code="InsufficientInstanceCapacity", status=400, after=0, only="RunInstances")
     sky.submit(launch)
     sky.submit(launch)
@@ -275,15 +280,16 @@ def test_no_secret_reaches_a_log_a_task_or_an_answer(sky, world):
     launch = launch_of("canary", P4D)
     sky.check(launch)
     sky.down(launch)
+    canaries = (world.environment["AWS_SECRET_ACCESS_KEY"], LAMBDA_CANARY, TOKEN_CANARY)
     places = [world.home.parent / "workspace", world.home / ".sky", world.home / "sky_logs"]
     held = subprocess.run(
-        ["/usr/bin/grep", "--recursive", "--files-with-matches", *(f"--regexp={one}" for one in CANARIES), *places],
+        ["/usr/bin/grep", "--recursive", "--files-with-matches", *(f"--regexp={one}" for one in canaries), *places],
         capture_output=True,
         text=True,
         check=False,
     )
     assert [line for line in held.stdout.splitlines() if not line.endswith(".db")] == []
-    assert not any(canary in launch.model_dump_json() for canary in CANARIES)
+    assert not any(canary in launch.model_dump_json() for canary in canaries)
 
 
 def test_a_target_without_rsync_here_is_refused_before_anything_is_asked(sky, monkeypatch, tmp_path):
