@@ -27,9 +27,9 @@ from launcher.backends.sky import SkyBackend
 from launcher.bill import TimeCaps
 from launcher.target import Provider, Target
 from tests.fakes.aws_policy import enforce, user_keys
-from tests.fakes.launches import launch_of
 from tests.fakes.servers import FAKES
-from tests.launcher.sky_offline import Clouds, clouds
+from tests.launcher.launches import launch_of
+from tests.launcher.sky_offline import Clouds, clouds, end_servers
 
 ROOT = Path(__file__).parents[2]
 RUNTIME = Path(os.environ.get("PLANNER_E2E_RUNTIME", ROOT / "build" / "e2e" / "skypilot-runtime"))
@@ -171,8 +171,6 @@ def started_node(node: Path, made: Clouds) -> tuple[subprocess.Popen[str], int]:
 
 def end_node(node: Path) -> None:
     """End what still runs on the node: its home is nobody else's."""
-    from tests.launcher.sky_offline import end_servers
-
     end_servers(node)
 
 
@@ -215,7 +213,7 @@ def test_a_machine_that_everybody_forgot_takes_itself_down(stage, tmp_path, monk
         monkeypatch.setenv(name, value)
     target = Target(provider=Provider.AWS, name="m6i.xlarge", accelerator="CPU", devices_per_node=2, region=REGION)
     caps = TimeCaps(max_minutes=5.0, provisioning_minutes=10.0, idle_minutes=1.0)
-    launch = launch_of("forgotten", target, caps=caps, planned_at=datetime.now(tz=UTC))
+    launch = launch_of(target, run_id="forgotten", caps=caps, now=datetime.now(tz=UTC))
     submit_and_die(stage, launch, tmp_path)
     backend = SkyBackend(tmp_path / "sky", sky_home=stage.clouds.home)
     try:

@@ -10,6 +10,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import boto3
 import pytest
@@ -20,11 +21,12 @@ from launcher.backends.sky_process import SkyRefusalError
 from launcher.target import Provider, Target
 from planner.errors import InputError, NodeError
 from tests.fakes.aws_policy import enforce, user_keys
-from tests.fakes.launches import ROOT, launch_of
 from tests.fakes.sky_home import CONTEXT, SSH_POOL
+from tests.launcher.launches import launch_of, rate
 from tests.launcher.sky_offline import Clouds, clouds
 
 pytestmark = pytest.mark.slow
+TASKS = Path(__file__).parents[2] / "launcher" / "tasks"
 LAMBDA_CANARY, TOKEN_CANARY = "canary-lambda-key", "canary-hf-token"
 ROOT_KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", accelerator="H200-SXM", devices_per_node=8, region="us-east-2")
@@ -111,7 +113,7 @@ class Row(dict[str, str]):
 )
 def test_the_dry_run_of_a_target_chooses_it_and_nothing_else(sky, target, instance, gpus, usd_per_hour):
     """The prices are those of the seeded catalogs, rounded; of machines that stand there SkyPilot says 0."""
-    row = Row.of(sky.check(launch_of("dry", target)))
+    row = Row.of(sky.check(launch_of(target, run_id="dry")))
     assert row["GPUS"] == gpus
     assert row["COST ($)"] == usd_per_hour
     if instance is not None:
@@ -133,7 +135,7 @@ def test_the_dry_run_of_a_target_chooses_it_and_nothing_else(sky, target, instan
 )
 def test_what_cannot_be_launched_is_refused_by_the_dry_run(sky, target, said):
     with pytest.raises(SkyRefusalError, match=said) as caught:
-        sky.check(launch_of("dry", target))
+        sky.check(launch_of(target, run_id="dry"))
     assert caught.value.exit_code == 4
 
 
@@ -149,14 +151,14 @@ def test_a_capacity_block_is_priced_from_a_catalog_of_its_own(sky, world):
         instanceMatchCriteria="targeted",
         reservationType="capacity-block",
     )
-    shown = sky.check(launch_of("block", block, usd_per_node_hour=39.80))
+    shown = sky.check(launch_of(block, run_id="block", price=rate(39.80)))
     assert Row.of(shown)["INSTANCE"] == "p5e.48xlarge"
     assert any("39.8" in line for line in shown)
     with pytest.raises(SkyRefusalError):
-        sky.check(launch_of("dry", P5E))
+        sky.check(launch_of(P5E, run_id="dry"))
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "launcher" / "tasks").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(TASKS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_the_task_files_are_accepted_by_skypilot(sky, path):
     """`Task.from_yaml` alone accepts nonsense; this one also says whether the keys are SkyPilot's."""
     from sky import Task
@@ -168,7 +170,7 @@ def test_the_task_files_are_accepted_by_skypilot(sky, path):
 
 def test_it_is_refused_submitted_once_and_leaves_nothing(sky, world):
     """EC2 says that it has no capacity, as it does most days for these machines."""
-    launch = launch_of("refused", P5E.model_copy(update=SPOT))
+    launch = launch_of(P5E.model_copy(update=SPOT), run_id="refused")
     world.aws.ask("refuse", code="InsufficientInstanceCapacity", status=400, after=0, only="RunInstances")
     sky.submit(launch)
     sky.submit(launch)
@@ -190,13 +192,13 @@ def test_it_is_refused_submitted_once_and_leaves_nothing(sky, world):
 
 
 def test_taking_down_what_never_was_is_no_error(sky):
-    launch = launch_of("never", P4D)
+    launch = launch_of(P4D, run_id="never")
     sky.down(launch)
     assert sky.verify_down(launch).down
 
 
 def test_what_skypilot_does_not_know_is_found_and_ended_by_its_label(sky):
-    launch = launch_of("forgotten", P5E)
+    launch = launch_of(P5E, run_id="forgotten")
     started("forgotten", expires_at=datetime.now(tz=UTC))
     other = started("somebody-elses", expires_at=datetime.now(tz=UTC))
     before = sky.verify_down(launch)
@@ -212,7 +214,7 @@ def test_what_skypilot_does_not_know_is_found_and_ended_by_its_label(sky):
 
 
 def test_credentials_that_expired_prove_nothing(sky, world):
-    launch = launch_of("expired", P5E)
+    launch = launch_of(P5E, run_id="expired")
     started("expired", expires_at=datetime.now(tz=UTC))
     world.aws.ask("refuse", code="RequestExpired", status=400, after=0)
     for question in (sky.verify_down, sky.down):
@@ -232,7 +234,7 @@ def test_leftovers_are_listed_with_an_alarm_where_they_are_late(sky, world):
     labels = {"planner-run": "podded", "planner-expires": f"{now - timedelta(hours=1):%Y%m%dT%H%M%SZ}"}
     meta = {"name": "pl-podded-head", "namespace": "default", "labels": labels}
     world.kubernetes.ask("pod", metadata=meta, status={"phase": "Running"})
-    found = {one.name: one for one in sky.find_leftovers([launch_of("a", P5E), launch_of("b", K8S)])}
+    found = {one.name: one for one in sky.find_leftovers([launch_of(P5E, run_id="a"), launch_of(K8S, run_id="b")])}
     assert found["sky-pl-late-head"].alarm
     assert "should have been gone at" in found["sky-pl-late-head"].detail
     assert not found["sky-pl-early-head"].alarm
@@ -244,7 +246,7 @@ def test_leftovers_are_listed_with_an_alarm_where_they_are_late(sky, world):
 def test_a_cloud_that_does_not_answer_is_an_alarm_and_hides_no_other(sky, world):
     started("seen", expires_at=datetime.now(tz=UTC) + timedelta(hours=1))
     world.lambda_labs.ask("refuse", code="global/internal-error", status=500)
-    found = sky.find_leftovers([launch_of("a", P5E), launch_of("b", LAMBDA)])
+    found = sky.find_leftovers([launch_of(P5E, run_id="a"), launch_of(LAMBDA, run_id="b")])
     assert [one.where for one in found if one.alarm and one.detail == "could not be asked"] == [
         "Lambda: Lambda answered 500."
     ]
@@ -255,7 +257,7 @@ def test_a_cloud_that_does_not_answer_is_an_alarm_and_hides_no_other(sky, world)
 def test_a_pod_is_found_and_ended_by_its_label(sky, world, target):
     meta = {"name": "pl-podded-head", "namespace": "default", "labels": {"planner-run": "podded"}}
     world.kubernetes.ask("pod", metadata=meta, status={"phase": "Running"})
-    launch = launch_of("podded", target)
+    launch = launch_of(target, run_id="podded")
     assert not sky.verify_down(launch).down
     sky.down(launch)
     assert sky.verify_down(launch).down
@@ -265,19 +267,19 @@ def test_an_instance_on_lambda_is_found_and_ended_by_its_name(sky, world):
     for name in ("pl-mine-fcd1e5cf-head", "pl-mine-too-fcd1e5cf-head", "somebody-elses"):
         body = {"name": name, "region_name": "us-east-1", "instance_type_name": "gpu_8x_h100_sxm5"}
         world.lambda_labs.post("/api/v1/instance-operations/launch", **body)
-    sky.down(launch_of("mine-too", LAMBDA))
-    assert sky.verify_down(launch_of("mine-too", LAMBDA)).down
-    assert not sky.verify_down(launch_of("mine", LAMBDA)).down
+    sky.down(launch_of(LAMBDA, run_id="mine"))
+    assert sky.verify_down(launch_of(LAMBDA, run_id="mine")).down
+    assert not sky.verify_down(launch_of(LAMBDA, run_id="mine-too")).down, "whose name begins with the other's"
 
 
 def test_a_managed_job_without_a_store_is_refused_before_anything_is_asked(sky):
     with pytest.raises(InputError, match="a managed job's machines are gone when it ends"):
-        sky.submit(launch_of("managed", P5E.model_copy(update={"managed": True})))
+        sky.submit(launch_of(P5E.model_copy(update={"managed": True}), run_id="managed"))
 
 
 def test_no_secret_reaches_a_log_a_task_or_an_answer(sky, world):
     """Everything that our side wrote; SkyPilot's own home holds its own logs, which are searched too."""
-    launch = launch_of("canary", P4D)
+    launch = launch_of(P4D, run_id="canary")
     sky.check(launch)
     sky.down(launch)
     canaries = (world.environment["AWS_SECRET_ACCESS_KEY"], LAMBDA_CANARY, TOKEN_CANARY)
@@ -295,4 +297,4 @@ def test_no_secret_reaches_a_log_a_task_or_an_answer(sky, world):
 def test_a_target_without_rsync_here_is_refused_before_anything_is_asked(sky, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="rsync is not on this machine"):
-        sky.check(launch_of("dry", P4D))
+        sky.check(launch_of(P4D, run_id="dry"))
