@@ -7,9 +7,8 @@ SkyPilot's own list can be wrong in both directions. Nothing is ever purged from
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Collection
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,10 @@ from launcher.backends.base import (
     Phase,
 )
 from launcher.backends.sky_catalog import own_catalog
+from launcher.backends.sky_leftovers import CLUSTER_PREFIX, cluster_leftover, machine_leftover
 from launcher.backends.sky_phase import UNDER_WAY, managed_status_of, status_of
 from launcher.backends.sky_process import SkyProcess, SkyRefusalError
+from launcher.backends.sky_rsync import SSH_CONFIGS, copy_results
 from launcher.cloud import pushed
 from launcher.cloud.machine import Machine
 from launcher.cloud.ours import could_ask, delete, machines_of, machines_of_anybody
@@ -34,12 +35,6 @@ from launcher.target import Provider
 from launcher.task import sky_config_of
 from planner.errors import InputError, NodeError
 
-CLUSTER_PREFIX = "pl-"
-RESULTS_ON_NODE = "planner-results"
-SSH_CONFIGS = Path(".sky") / "generated" / "ssh"
-RSYNC_TIMEOUT_S = 300
-AUTOSTOP_PATIENCE = timedelta(minutes=10)
-"""A machine that has been shutting itself down for longer probably may not terminate itself."""
 JOB_LOG = "job.log"
 PROVISION_LOG = "provision.log"
 
@@ -168,14 +163,14 @@ class SkyBackend:
         found = []
         for process, where in [(self._ordinary(), "SkyPilot"), *self._own_catalogs(known)]:
             found += [
-                _cluster_leftover(cluster, own.get(cluster["name"]), where=where, now=now)
+                cluster_leftover(cluster, own.get(cluster["name"]), where=where, now=now)
                 for cluster in process.ask("clusters", prefix=CLUSTER_PREFIX)
             ]
         for machine, problem in machines_of_anybody([launch.target for launch in known]):
             if machine is None:
                 found.append(Leftover(name="?", where=problem, run_id=None, detail="could not be asked", alarm=True))
             elif machine.alive:
-                found.append(_machine_leftover(machine, now=now))
+                found.append(machine_leftover(machine, now=now))
         return found
 
     def _look(self, launch: Launch, *, refresh: bool = False) -> dict[str, Any]:
@@ -204,11 +199,10 @@ class SkyBackend:
         except NodeError as error:
             problems.append(str(error))
             return
+        config = self._sky_home / SSH_CONFIGS / launch.cluster
         for rank, host in enumerate(hosts):
             folder = into if rank == 0 else into / f"node-{rank}"
-            problem = _rsync(
-                f"{host}:{RESULTS_ON_NODE}/{launch.run_id}/", folder, self._sky_home / SSH_CONFIGS / launch.cluster
-            )
+            problem = copy_results(host, launch.run_id, folder, config=config)
             if problem is not None:
                 problems.append(f"node {rank}: {problem}")
 
@@ -265,21 +259,6 @@ def _rank(line: str) -> str:
     return next((word for word in line.split() if word.startswith("rank=")), "")
 
 
-def _rsync(source: str, folder: Path, config: Path) -> str | None:
-    """Copy; return why it failed. What came over before a failure stays."""
-    folder.mkdir(parents=True, exist_ok=True)
-    ssh = f"ssh -F {config} -o BatchMode=yes -o ConnectTimeout=20"
-    command = ["rsync", "--recursive", "--times", "--partial", f"--rsh={ssh}", source, f"{folder}/"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=RSYNC_TIMEOUT_S, check=False)
-    except subprocess.TimeoutExpired:
-        return f"rsync did not end within {RSYNC_TIMEOUT_S} s"
-    if done.returncode == 0:
-        return None
-    said = " ".join(done.stderr.split())[-300:]
-    return f"rsync ended with code {done.returncode}: {said}"
-
-
 def _said(launch: Launch, found: list[Machine]) -> str:
     who = {Provider.AWS: "EC2", Provider.LAMBDA: "Lambda"}.get(launch.target.provider, "Kubernetes")
     states: dict[str, int] = {}
@@ -287,34 +266,3 @@ def _said(launch: Launch, found: list[Machine]) -> str:
         states[machine.state] = states.get(machine.state, 0) + 1
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
     return f"{who}, machines of {launch.cluster}: {counted}"
-
-
-def _cluster_leftover(cluster: dict[str, Any], launch: Launch | None, *, where: str, now: datetime) -> Leftover:
-    age = now - datetime.fromtimestamp(cluster["launched_at"], tz=UTC)
-    detail = f"{cluster['status']}, launched {round(age.total_seconds() / 60)} minutes ago"
-    stuck = cluster["status"] == "AUTOSTOPPING" and _overdue(launch, now)
-    if cluster["autostop_minutes"] < 0 or not cluster["to_down"]:
-        detail += "; it does not take itself down"
-    return Leftover(
-        name=cluster["name"],
-        where=where,
-        run_id=cluster["name"].removeprefix(CLUSTER_PREFIX),
-        detail=detail + ("; stuck while shutting itself down" if stuck else ""),
-        alarm=stuck or _overdue(launch, now),
-    )
-
-
-def _overdue(launch: Launch | None, now: datetime) -> bool:
-    return launch is not None and launch.deadline_at is not None and now > launch.deadline_at + AUTOSTOP_PATIENCE
-
-
-def _machine_leftover(machine: Machine, *, now: datetime) -> Leftover:
-    late = machine.expires_at is not None and machine.expires_at < now
-    detail = f"{machine.state} {machine.instance_type or ''}".strip()
-    return Leftover(
-        name=machine.name,
-        where=machine.where,
-        run_id=machine.run_id,
-        detail=detail + (f", should have been gone at {machine.expires_at:%Y-%m-%d %H:%M} UTC" if late else ""),
-        alarm=late,
-    )

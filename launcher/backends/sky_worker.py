@@ -39,7 +39,7 @@ def main() -> None:
 def dry_run(task: JsonObject, config: list[str]) -> str:
     """Let SkyPilot check and price the launch; return the table that it prints.
 
-    Under a name of its own: SkyPilot's server keeps a dry run as a launch of that name, and ours must not look launched.
+    Under a name of its own: SkyPilot's server keeps a dry run as a launch, and ours must not look launched.
     """
     import sky
 

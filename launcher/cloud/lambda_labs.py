@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
@@ -19,19 +20,18 @@ ENDPOINT_VARIABLE = "LAMBDA_ENDPOINT_URL"
 KEY_FILE = Path(".lambda_cloud") / "lambda_keys"
 """Below the home folder; where SkyPilot looks for the key too."""
 TIMEOUT_S = 30
-CLUSTER_PREFIX = "pl-"
 REFUSED = (401, 403)
 
 
 def instances(*, cluster: str | None) -> list[Machine]:
     """Return the instances of one cluster, or all of ours.
 
-    Lambda keeps no labels, so the name tells: SkyPilot calls them `<cluster>-<user>-head` and `-worker`. A terminated
-    instance is not listed any more. Source: Lambda cloud API reference.
+    Lambda keeps no labels, so the name tells: SkyPilot calls them `<cluster>-<user>-head` and `-worker`, where the user
+    is eight hexadecimal digits; nothing looser, because whoever is found may be terminated. A terminated instance is
+    not listed any more. Source: Lambda cloud API reference; sky/provision/lambda_cloud of skypilot 0.14.1.
     """
-    prefix = f"{cluster}-" if cluster is not None else CLUSTER_PREFIX
-    listed = _ask("/instances")
-    return [_machine(one) for one in listed if str(one.get("name") or "").startswith(prefix)]
+    ours = re.compile((re.escape(cluster) if cluster else "pl-.+") + r"-[0-9a-f]{8}-(head|worker)")
+    return [_machine(one) for one in _ask("/instances") if ours.fullmatch(str(one.get("name") or ""))]
 
 
 def terminate(machines: Sequence[Machine]) -> None:

@@ -25,9 +25,19 @@ class Server:
 
     def ask(self, path: str, **body: Any) -> Any:
         """Ask the fake itself: `POST /fake/<path>`."""
-        request = urllib.request.Request(f"{self.url}/fake/{path}", data=json.dumps(body).encode(), method="POST")
+        return self.post(f"/fake/{path}", **body)
+
+    def post(self, path: str, **body: Any) -> Any:
+        """Ask as a client would."""
+        return self.send(path, json.dumps(body))
+
+    def send(self, path: str, text: str) -> Any:
+        """Post a text and return what JSON comes back, if any."""
+        kind = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{self.url}{path}", data=text.encode(), headers=kind, method="POST")
         with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
+            text = answer.read()
+            return json.loads(text) if text else None
 
 
 @contextlib.contextmanager

@@ -73,11 +73,12 @@ def launch_of(
     spec: dict[str, Any] | None = None,
     price: Rate | None = None,
     max_minutes: float = 20.0,
+    caps: TimeCaps | None = None,
     starts: int = 1,
     now: datetime = NOON,
 ) -> Launch:
-    """Return an intent to launch `spec` on `target`."""
-    caps = TimeCaps(max_minutes=max_minutes)
+    """Return an intent to launch `spec` on `target`; `caps` stand in for `max_minutes` and its usual company."""
+    caps = caps or TimeCaps(max_minutes=max_minutes)
     return Launch(
         run_id=run_id,
         cluster=cluster_name(run_id),

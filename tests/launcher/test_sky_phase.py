@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from sky.jobs.state import ManagedJobStatus
 from sky.skylet.job_lib import JobStatus
 
