@@ -1,62 +1,106 @@
 """Knows which micro-batch to take: the smallest that is as good as the best. Pure; the probe is passed in.
 
-A probe is a fresh run with a short window: a rank that ran out of memory leaves a process that cannot be used again.
+A probe is a fresh run of a few steps: a rank that ran out of memory leaves a process that cannot be used again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from planner.model.run import Probe
 
 GAIN_FRACTION = 0.03
 """Differences of 3 % and less are not told apart: node-to-node spread is 0.6 to 2 % for one GPU."""
+SWEEP = (2, 4)
+"""Beside the largest that fits, its half and its quarter are tried."""
 
 
 @dataclass(frozen=True)
 class BatchSearch:
-    """What was tried, in order, as (micro-batch, samples/s or None for out of memory), and what was chosen.
-
-    `chosen` is None when not even a micro-batch of 1 fits.
-    """
+    """What was tried, in order, and what was chosen; None where not even the smallest micro-batch fits."""
 
     chosen: int | None
-    probes: tuple[tuple[int, float | None], ...]
+    probes: tuple[Probe, ...]
 
 
-def search_micro_batch(probe: Callable[[int], float | None], *, start: int, limit: int = 4096) -> BatchSearch:
-    """Double from `start` while it pays, then take the smallest micro-batch within 3 % of the best.
+def search_micro_batch(probe: Callable[[int], Probe], *, start: int, allowed: Sequence[int]) -> BatchSearch:
+    """Find the largest of `allowed` that fits, then take the smallest within 3 % of the best of all that were tried.
 
-    It stops when throughput rises by 3 % or less, when memory ends, or at `limit`. Where `start` itself does not
-    fit, it halves until one fits. `probe` returns samples/s of the whole world, or None for out of memory.
+    From `start` (the memory estimate's answer) it doubles until one does not fit, or halves until one does, and
+    bisects between the two. Then half and a quarter of the largest are tried. Doubling ends early once a fourfold
+    micro-batch gains 3 % or less: the sweep over B, B/2 and B/4 is then done, and a larger B would say the same.
+    No micro-batch is tried twice; O(log(largest / smallest)) are tried.
     """
-    if not 1 <= start <= limit:
-        raise ValueError(f"start must be between 1 and limit ({limit}), got {start}")
-    probes: list[tuple[int, float | None]] = []
+    sizes = sorted(set(allowed))
+    if not sizes or sizes[0] < 1:
+        raise ValueError(f"allowed must hold numbers from 1, got {list(allowed)}")
+    tried: dict[int, Probe] = {}
 
-    def samples_per_s(micro_batch: int) -> float | None:
-        measured = probe(micro_batch)
-        probes.append((micro_batch, measured))
-        return measured
+    def fits(size: int) -> bool:
+        if size not in tried:
+            tried[size] = probe(size)
+        return tried[size].fits
 
-    micro_batch = start
-    last = samples_per_s(micro_batch)
-    if last is None:
-        while last is None and micro_batch > 1:
-            micro_batch //= 2
-            last = samples_per_s(micro_batch)
-    else:
-        while last is not None and micro_batch * 2 <= limit:
-            micro_batch *= 2
-            doubled = samples_per_s(micro_batch)
-            if doubled is not None and doubled <= last * (1 + GAIN_FRACTION):
-                break
-            last = doubled
-    return BatchSearch(chosen=_smallest_of_the_best(probes), probes=tuple(probes))
+    fitting, too_large = _doubled(fits, tried, sizes, _at_most(sizes, start))
+    if fitting is not None and too_large is not None:
+        fitting = _bisected(fits, sizes, fitting, too_large)
+    if fitting is not None:
+        for divisor in SWEEP:
+            if fitting // divisor >= sizes[0]:
+                fits(_at_most(sizes, fitting // divisor))
+    return BatchSearch(chosen=_smallest_of_the_best(tried), probes=tuple(tried.values()))
 
 
-def _smallest_of_the_best(probes: list[tuple[int, float | None]]) -> int | None:
-    fitting = [(micro_batch, measured) for micro_batch, measured in probes if measured is not None]
-    if not fitting:
+def _doubled(
+    fits: Callable[[int], bool], tried: dict[int, Probe], sizes: Sequence[int], size: int
+) -> tuple[int | None, int | None]:
+    """Return (a size that fits, the next known one that does not); None for what there is not."""
+    too_large = None
+    while not fits(size):
+        if size == sizes[0]:
+            return None, size
+        too_large, size = size, _at_most(sizes, size // 2)
+    if too_large is not None:
+        return size, too_large
+    ladder = [size]
+    while size != sizes[-1]:
+        if len(ladder) > len(SWEEP) and _rate(tried, size) <= _rate(tried, ladder[-1 - len(SWEEP)]) * (
+            1 + GAIN_FRACTION
+        ):
+            return size, None
+        doubled = max(_at_most(sizes, 2 * size), sizes[bisect_right(sizes, size)])
+        if not fits(doubled):
+            return size, doubled
+        size = doubled
+        ladder.append(size)
+    return size, None
+
+
+def _bisected(fits: Callable[[int], bool], sizes: Sequence[int], fitting: int, too_large: int) -> int:
+    low, high = sizes.index(fitting), sizes.index(too_large)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(sizes[middle]):
+            low = middle
+        else:
+            high = middle
+    return sizes[low]
+
+
+def _at_most(sizes: Sequence[int], size: int) -> int:
+    """Return the largest allowed size up to this one; the smallest of all where there is none."""
+    return sizes[max(0, bisect_right(sizes, size) - 1)]
+
+
+def _rate(tried: dict[int, Probe], size: int) -> float:
+    return tried[size].samples_per_s or 0.0
+
+
+def _smallest_of_the_best(tried: dict[int, Probe]) -> int | None:
+    rates = {size: _rate(tried, size) for size, probe in tried.items() if probe.fits}
+    if not rates:
         return None
-    best = max(measured for _, measured in fitting)
-    return min(micro_batch for micro_batch, measured in fitting if measured >= best * (1 - GAIN_FRACTION))
+    best = max(rates.values())
+    return min(size for size, rate in rates.items() if rate >= best * (1 - GAIN_FRACTION))

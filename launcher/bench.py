@@ -1,4 +1,4 @@
-"""One benchmark on this machine: spec, process restarts, and the record of them all."""
+"""One benchmark on this machine: spec, search for the micro-batch, process restarts, and the record of them all."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from launcher.batch_search import BatchSearch, search_micro_batch
+from launcher.batch_search import search_micro_batch
 from launcher.collect import record_of
+from launcher.expected import Expect
 from launcher.local import run_local
+from launcher.probe import PROBE_WINDOW, failed_probe, probe_of
 from planner.errors import InputError, NodeError
+from planner.model.architecture import Resnet
 from planner.model.run import Probe, RunRecord
-from planner.model.workload import BenchWorkload, Checkpointing, Precision, Strategy, Window
+from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
+from workloads.shards import check_shards
 from workloads.spec import SpecError, from_json
 
-PROBE_WINDOW = Window(min_warmup_steps=3, min_warmup_s=0.0, max_warmup_s=20.0, min_steps=5, min_s=1.0, max_s=20.0)
+LARGEST_MICRO_BATCH = 4096
 
 
 @dataclass(frozen=True)
@@ -28,21 +32,45 @@ class LoraSettings:
 
 
 @dataclass(frozen=True)
+class DataSettings:
+    """A file or folder of token shards, on the node; `dtype` is that of raw .bin files."""
+
+    path: str
+    dtype: str = "uint16"
+
+
+@dataclass(frozen=True)
 class Settings:
-    """What the person asked for; None stands for the workload's own value, `auto` for a search."""
+    """What the person asked for; None stands for the workload's own value."""
 
     devices: int
+    """Processes in all, over all nodes."""
     strategy: Strategy = Strategy.DDP
     precision: Precision | None = None
+    mode: BenchMode = BenchMode.MATCHED
     micro_batch: int | None = None
     search_micro_batch: bool = False
+    start_micro_batch: int | None = None
+    """Where the search begins: what the memory estimate says fits."""
+    global_batch: int | None = None
     repeats: int = 1
     quick: bool = False
     checkpointing: Checkpointing = Checkpointing.NONE
     compile: bool = False
     loss_chunks: int = 1
+    channels_last: bool = True
+    """Where images go into convolutions: colours beside each other in memory, as their kernels like it."""
     lora: LoraSettings | None = None
     """None: all weights are trained."""
+    calibrate: bool = False
+    """Before the first start: the machine stays the same."""
+    data: DataSettings | None = None
+    """None: synthetic tokens."""
+
+    @property
+    def searches(self) -> bool:
+        """Tuned mode searches unless a search before it (of a smaller count) has told the micro-batch."""
+        return self.search_micro_batch or (self.mode is BenchMode.TUNED and self.micro_batch is None)
 
 
 @dataclass(frozen=True)
@@ -53,8 +81,19 @@ class Talk:
     step: Callable[[dict[str, object]], None]
 
 
-def spec_of(workload: BenchWorkload, settings: Settings, *, micro_batch: int, window: Window) -> dict[str, Any]:
-    """Return the `spec.json` of one run."""
+def spec_of(
+    workload: BenchWorkload,
+    settings: Settings,
+    *,
+    micro_batch: int | None = None,
+    window: Window | None = None,
+) -> dict[str, Any]:
+    """Return the `spec.json` of one run, whatever machine it goes to.
+
+    grad_accumulation = global batch / (micro_batch x devices); 1 where no global batch is asked for. Raises InputError
+    where that is no whole number.
+    """
+    micro_batch = micro_batch or settings.micro_batch or workload.micro_batch
     return {
         "schema_version": 1,
         "kind": "spec",
@@ -62,83 +101,157 @@ def spec_of(workload: BenchWorkload, settings: Settings, *, micro_batch: int, wi
         "architecture": workload.architecture.model_dump(mode="json"),
         "seq_len": workload.seq_len,
         "micro_batch": micro_batch,
-        "grad_accumulation": 1,
+        "grad_accumulation": _accumulation(workload, settings, micro_batch),
         "strategy": settings.strategy.value,
         "precision": (settings.precision or workload.precision).value,
         "seed": 0,
-        "window": window.model_dump(mode="json"),
+        "window": (window or window_of(workload, settings)).model_dump(mode="json"),
         "checkpointing": settings.checkpointing.value,
         "compile": settings.compile,
         "loss_chunks": settings.loss_chunks,
         "method": "full" if settings.lora is None else "lora",
+        "channels_last": isinstance(workload.architecture, Resnet) and settings.channels_last,
         "lora": None if settings.lora is None else asdict(settings.lora) | {"targets": list(settings.lora.targets)},
+        "calibrate": settings.calibrate,
+        "data": None if settings.data is None else asdict(settings.data),
+        "mode": settings.mode.value,
+        "note": workload.note,
     }
 
 
+def window_of(workload: BenchWorkload, settings: Settings) -> Window:
+    """Return how long it is to be measured."""
+    return workload.quick_window if settings.quick else workload.window
+
+
+def check_spec(spec: dict[str, Any], *, runs_here: bool) -> None:
+    """Refuse here, before a process is started, what every rank would refuse.
+
+    `runs_here`: also what only the machine that runs it can tell, its data and what its torch can do.
+    """
+    try:
+        checked = from_json(spec, where=str(spec["workload"]))
+        if runs_here and checked.data is not None:
+            check_shards(checked)
+    except SpecError as error:
+        raise InputError(str(error)) from error
+    if spec["precision"] == "float8" and runs_here:
+        from workloads.float8 import problem_here
+
+        missing = problem_here()
+        if missing is not None:
+            raise InputError(missing)
+
+
 def benchmark(
-    workload: BenchWorkload, settings: Settings, *, work_dir: Path, aliases: Mapping[str, str], talk: Talk
+    workload: BenchWorkload,
+    settings: Settings,
+    *,
+    work_dir: Path,
+    aliases: Mapping[str, str],
+    talk: Talk,
+    expect: Expect | None = None,
 ) -> RunRecord:
     """Run the workload here, `repeats` times from a fresh start, and return one record.
 
     The files of every start stay in `work_dir` as evidence. Raises NodeError where nothing was measured.
     """
-    micro_batch = settings.micro_batch or workload.micro_batch
-    window = workload.quick_window if settings.quick else workload.window
-    _check(spec_of(workload, settings, micro_batch=micro_batch, window=window))
+    sizes = _allowed(workload, settings) if settings.searches else None
+    check_spec(spec_of(workload, settings, micro_batch=sizes[0] if sizes else None), runs_here=True)
+    micro_batch: int | None = None
     probes: tuple[Probe, ...] = ()
-    if settings.search_micro_batch:
-        micro_batch, probes = _search(workload, settings, work_dir=work_dir, talk=talk)
-    spec = spec_of(workload, settings, micro_batch=micro_batch, window=window)
+    if sizes:
+        micro_batch, probes = _search(workload, settings, sizes, work_dir=work_dir, talk=talk)
+    spec = spec_of(workload, settings, micro_batch=micro_batch)
     results = []
     for start in range(1, settings.repeats + 1):
         talk.say(
             f"{workload.name}: {settings.devices} process(es), {spec['precision']}, {settings.strategy.value}, "
-            f"micro-batch {micro_batch}; start {start} of {settings.repeats}"
+            f"micro-batch {spec['micro_batch']} x {spec['grad_accumulation']}; start {start} of {settings.repeats}"
         )
         results.append(
             run_local(
-                spec,
+                spec | {"calibrate": settings.calibrate and start == 1},
                 devices_per_node=settings.devices,
                 work_dir=work_dir / f"start-{start}",
                 on_progress=talk.step,
-                timeout_s=_patience_s(window),
+                timeout_s=_patience_s(window_of(workload, settings)),
             )
         )
-    return record_of(results, aliases=aliases, probes=probes, where=str(work_dir), note=workload.note)
+    return record_of(results, aliases=aliases, probes=probes, where=str(work_dir), expect=expect)
 
 
-def _check(spec: dict[str, Any]) -> None:
-    """Refuse here, before a process is started, what every rank would refuse."""
-    try:
-        from_json(spec, where=str(spec["workload"]))
-    except SpecError as error:
-        raise InputError(str(error)) from error
+def _global_batch(workload: BenchWorkload, settings: Settings) -> int | None:
+    tuned = settings.mode is BenchMode.TUNED
+    return settings.global_batch or (workload.global_batch if tuned else None)
+
+
+def _accumulation(workload: BenchWorkload, settings: Settings, micro_batch: int) -> int:
+    global_batch = _global_batch(workload, settings)
+    if global_batch is None:
+        return 1
+    if global_batch % (micro_batch * settings.devices):
+        raise InputError(
+            f"a global batch of {global_batch} is no multiple of micro-batch {micro_batch} x {settings.devices} "
+            "device(s).",
+            fix=f"Give --global-batch a multiple of {micro_batch * settings.devices}, or another --micro-batch.",
+        )
+    return global_batch // (micro_batch * settings.devices)
+
+
+def _allowed(workload: BenchWorkload, settings: Settings) -> list[int]:
+    """Return the micro-batches that may be chosen: with a global batch, those that divide each device's share."""
+    global_batch = _global_batch(workload, settings)
+    if global_batch is None and settings.mode is BenchMode.TUNED:
+        raise InputError(
+            f"tuned runs are compared at one global batch, and {workload.name} states none.",
+            fix=f"Give one, e.g. --global-batch {32 * settings.devices}.",
+        )
+    if global_batch is None:
+        return list(range(1, LARGEST_MICRO_BATCH + 1))
+    share, rest = divmod(global_batch, settings.devices)
+    if rest:
+        raise InputError(
+            f"a global batch of {global_batch} cannot be split evenly over {settings.devices} device(s).",
+            fix=f"Give --global-batch a multiple of {settings.devices}.",
+        )
+    return [size for size in range(1, share + 1) if share % size == 0]
 
 
 def _search(
-    workload: BenchWorkload, settings: Settings, *, work_dir: Path, talk: Talk
+    workload: BenchWorkload, settings: Settings, sizes: list[int], *, work_dir: Path, talk: Talk
 ) -> tuple[int, tuple[Probe, ...]]:
-    def probe(micro_batch: int) -> float | None:
-        spec = spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW)
-        result = run_local(
-            spec,
-            devices_per_node=settings.devices,
-            work_dir=work_dir / f"probe-{micro_batch}",
-            timeout_s=_patience_s(PROBE_WINDOW),
-        )
-        if result["exit_reason"] == "out_of_memory":
-            talk.say(f"micro-batch {micro_batch}: out of memory")
-            return None
-        rate = float(str(result["samples"])) / float(str(result["window_s"]))
-        talk.say(f"micro-batch {micro_batch}: {rate:.4g} samples/s")
-        return rate
+    one_fits = False
 
-    found: BatchSearch = search_micro_batch(probe, start=workload.micro_batch)
+    def probe(micro_batch: int) -> Probe:
+        nonlocal one_fits
+        spec = spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW) | {"calibrate": False}
+        try:
+            result = run_local(
+                spec,
+                devices_per_node=settings.devices,
+                work_dir=work_dir / f"probe-{micro_batch}",
+                timeout_s=_patience_s(PROBE_WINDOW),
+            )
+            found = probe_of(result)
+        except NodeError as error:
+            if not one_fits:  # whatever it is, it is not the size
+                raise
+            found = failed_probe(spec, error)
+        one_fits = one_fits or found.fits
+        rate = "" if found.samples_per_s is None else f"{found.samples_per_s:.4g} samples/s"
+        talk.say(f"micro-batch {micro_batch}: {', '.join(part for part in (rate, found.refused) if part)}")
+        return found
+
+    start = settings.micro_batch or settings.start_micro_batch or workload.micro_batch
+    found = search_micro_batch(probe, start=start, allowed=sizes)
     if found.chosen is None:
-        raise NodeError(f"{workload.name} does not fit this machine even at micro-batch 1.")
+        raise NodeError(
+            f"{workload.name} does not fit this machine even at micro-batch {sizes[0]}.",
+            fix="Shard it (--strategy fsdp2), recompute (--checkpointing full), or take a cut (--layers).",
+        )
     talk.say(f"micro-batch {found.chosen} is the smallest within 3 % of the best")
-    probes = tuple(Probe(micro_batch=tried, samples_per_s=rate) for tried, rate in found.probes)
-    return found.chosen, probes
+    return found.chosen, found.probes
 
 
 def _patience_s(window: Window) -> float:

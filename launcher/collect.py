@@ -10,13 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
+from launcher.expected import NOTHING, Expect, Expected, memory_facts, mfu_by_name
 from launcher.verdict import problems_of, restart_problems
 from planner.errors import InputError, NodeError
+from planner.model.architecture import Architecture, Resnet
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.run import NodeResult, Probe, RunHardware, RunRecord
-from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+from planner.model.workload import BenchMode, Checkpointing, Precision, Strategy
 
 SHORT_WINDOW_S = 10.0
 ENERGY_COUNTER_ERROR = 0.10
@@ -30,18 +32,22 @@ def record_of(
     aliases: Mapping[str, str],
     probes: Sequence[Probe] = (),
     where: str = "result",
-    note: str | None = None,
+    expect: Expect | None = None,
     ends: Collection[str] = GOOD_ENDS,
 ) -> RunRecord:
     """Join the process restarts of one benchmark into one record, with the probes that led to its micro-batch.
 
     throughput = median over restarts of samples / window_s; its range spans the restarts.
-    `aliases` maps the names that drivers report to accelerator ids. `ends` are the exit reasons that are accepted.
+    `aliases` maps the names that drivers report to accelerator ids; `expect` tells what to hold the run against.
+    `ends` are the exit reasons that are accepted.
     """
     parsed = [_parse(result, where=where, ends=ends) for result in results]
     first = parsed[0]
     rates = tuple(result.samples / result.window_s for result in parsed)
     spec = first.spec
+    accelerator = _accelerator(first, aliases)
+    expected = NOTHING if expect is None else expect(first, accelerator)
+    architecture = TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"])
     day = date.fromisoformat(first.finished_at[:10])
     steps = sum(result.steps for result in parsed)
     seconds = sum(result.window_s for result in parsed)
@@ -49,11 +55,11 @@ def record_of(
         schema_version=1,
         id=_id(results, spec, first),
         workload=str(spec["workload"]),
-        architecture=Decoder.model_validate(spec["architecture"]),
+        architecture=architecture,
         parameters=first.parameters,
-        seq_len=int(spec["seq_len"]),
+        seq_len=spec.get("seq_len"),
         hardware=RunHardware(
-            accelerator=_accelerator(first, aliases),
+            accelerator=accelerator,
             node=_machine_id(first),
             nodes=first.nodes,
             accelerators_per_node=first.devices_per_node,
@@ -64,9 +70,14 @@ def record_of(
         compiled=bool(spec.get("compile", False)),
         loss_chunks=int(spec.get("loss_chunks", 1)),
         method=spec.get("method", "full"),
+        channels_last=spec.get("channels_last", False) if isinstance(architecture, Resnet) else None,
         trained_parameters=first.trained_parameters,
+        mode=BenchMode(spec.get("mode", "matched")),
         micro_batch=int(spec["micro_batch"]),
+        grad_accumulation=int(spec.get("grad_accumulation", 1)),
         global_batch=first.global_batch,
+        data="shards" if spec.get("data") else "synthetic",
+        data_wait_fraction=_data_wait_fraction(parsed),
         throughput=Quantity(
             value=statistics.median(rates),
             low=min(rates),
@@ -84,7 +95,8 @@ def record_of(
         state_bytes=first.state_bytes,
         matmul_flops_by_dtype=first.matmul_flops_by_dtype,
         sdpa_backend=first.sdpa_backend,
-        memory=first.memory,
+        memory=first.memory | memory_facts(first, expected),
+        mfu=mfu_by_name(first, expected),
         probes=tuple(probes),
         phases=first.phases,
         accelerator_power=_accelerator_power(parsed, day),
@@ -94,8 +106,8 @@ def record_of(
         environment=first.environment | {"machine": machine_name(first)},
         method_version=first.method_version,
         short_window=any(result.window_s < SHORT_WINDOW_S for result in parsed),
-        verdict=tuple(dict.fromkeys([*_problems(parsed, probes), *restart_problems(rates)])),
-        note=note,
+        verdict=tuple(dict.fromkeys([*_problems(parsed, probes, expected), *restart_problems(rates)])),
+        note=spec.get("note"),
     )
 
 
@@ -128,14 +140,19 @@ def _parse(result: Mapping[str, Any], *, where: str, ends: Collection[str]) -> N
     return parsed
 
 
-def _problems(results: Sequence[NodeResult], probes: Sequence[Probe]) -> list[str]:
+def _data_wait_fraction(results: Sequence[NodeResult]) -> float | None:
+    waits = [result.data_wait_s / result.window_s for result in results if result.data_wait_s is not None]
+    return max(waits, default=None)
+
+
+def _problems(results: Sequence[NodeResult], probes: Sequence[Probe], expected: Expected) -> list[str]:
     """Return every start's problems; of several starts each names its own."""
     if len(results) == 1:
-        return problems_of(results[0], probes)
+        return problems_of(results[0], probes, expected)
     return [
         f"start {number}: {problem}"
         for number, result in enumerate(results, start=1)
-        for problem in problems_of(result, probes)
+        for problem in problems_of(result, probes, expected)
     ]
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from launcher.backends.base import Backend, Collected, NodeStatus, Phase
 from launcher.guard import mismatches
 from launcher.ledger import Entry, Ledger, Outcome, State
+from launcher.results import read_result
 from planner.errors import NodeError, PlannerError, StoreError
 
 COLLECT_PATIENCE = timedelta(minutes=5)
@@ -208,6 +209,8 @@ class Driver:
             return
         if outcome is Outcome.LOST:
             outcome = Outcome.TRUNCATED  # the machine is lost, what it pushed is not
+        if outcome is Outcome.FAILED and any(_was_stopped(path) for path in found.results):
+            outcome = Outcome.TRUNCATED  # its own time was over
         self.ledger.move(
             run_id,
             State.COLLECTED,
@@ -261,6 +264,10 @@ class Driver:
                 f"{folder}: cannot be made: {error.strerror}.", fix="Check the disk and the place."
             ) from error
         return folder
+
+
+def _was_stopped(path: Path) -> bool:
+    return (read_result(path) or {}).get("exit_reason") == "interrupted"
 
 
 def _words(status: NodeStatus) -> str:

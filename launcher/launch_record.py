@@ -8,6 +8,7 @@ from typing import Any
 
 from launcher.bill import Rate, billed_usd
 from launcher.collect import GOOD_ENDS, record_of
+from launcher.expected import Expect
 from launcher.ledger import Entry, Outcome
 from launcher.target import Target
 from planner.errors import InputError
@@ -20,7 +21,12 @@ BOOT_DOUBT = 0.25
 
 
 def record_of_launch(
-    entry: Entry, results: Sequence[Mapping[str, Any]], *, aliases: Mapping[str, str], where: str
+    entry: Entry,
+    results: Sequence[Mapping[str, Any]],
+    *,
+    aliases: Mapping[str, str],
+    where: str,
+    expect: Expect | None = None,
 ) -> RunRecord:
     """Return the record of a launch that is over. Raises NodeError where nothing was measured."""
     launch, bill = entry.launch, entry.launch.bill
@@ -40,7 +46,7 @@ def record_of_launch(
         truncated=truncated,
     )
     measured = [result for result in results if result.get("exit_reason") in TRUNCATED_ENDS and result.get("samples")]
-    record = record_of(measured or results, aliases=aliases, where=where, ends=TRUNCATED_ENDS)
+    record = record_of(measured or results, aliases=aliases, where=where, expect=expect, ends=TRUNCATED_ENDS)
     return _joined(record, launch.target, facts)
 
 
@@ -52,9 +58,10 @@ def record_by_hand(
     no_price_reason: str | None,
     aliases: Mapping[str, str],
     where: str,
+    expect: Expect | None = None,
 ) -> RunRecord:
     """Return the record of a result that somebody brought home, with the target it ran on."""
-    record = record_of([result], aliases=aliases, where=where)
+    record = record_of([result], aliases=aliases, where=where, expect=expect)
     facts = LaunchFacts(
         target=target.id,
         nodes=record.hardware.nodes,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
+from launcher.output_log import OutputLog
 from planner.errors import InputError, MissingExtraError, NodeError
 from workloads import failure
 from workloads.environment import available_cores
@@ -26,7 +27,6 @@ LOG_NAME = "torchrun.log"
 
 POLL_S = 0.2
 STOP_GRACE_S = 20.0  # a rank writes its record within 10 s of being asked to stop
-LOG_TAIL_LINES = 15
 NOTHING_MEASURED = (failure.ERROR, failure.WRONG_BUILD, failure.PEER_MISSING)
 
 Progress = Callable[[dict[str, object]], None]
@@ -55,22 +55,23 @@ def run_local(
     spec_path = work_dir / SPEC_NAME
     spec_path.write_text(json.dumps(dict(spec), indent=2) + "\n", encoding="utf-8")
 
-    log_path = work_dir / LOG_NAME
-    with log_path.open("wb") as log:
-        started_unix_s = time.time()
-        process = subprocess.Popen(
-            torchrun_command(devices_per_node=devices_per_node, spec_path=spec_path, out=out),
-            env=node_environment(os.environ, devices_per_node=devices_per_node),
-            cwd=work_dir,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        timed_out = _watch(process, steps_file(out), on_progress, timeout_s)
+    log = OutputLog(work_dir / LOG_NAME)
+    started_unix_s = time.time()
+    process = subprocess.Popen(
+        torchrun_command(devices_per_node=devices_per_node, spec_path=spec_path, out=out),
+        env=node_environment(os.environ, devices_per_node=devices_per_node),
+        cwd=work_dir,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    log.follow(process)
+    timed_out = _watch(process, steps_file(out), on_progress, timeout_s)
+    log.wait()
     return _read_result(
         out,
-        log_path,
+        log,
         started_unix_s=started_unix_s,
         timeout_s=timeout_s if timed_out else None,
         code=process.returncode,
@@ -104,6 +105,15 @@ def cuda_devices() -> int:
     import torch  # a second to import
 
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def cuda_device_name() -> str | None:
+    """Return the driver's name of the first CUDA device; None on a machine without."""
+    if cuda_devices() == 0:
+        return None
+    import torch
+
+    return torch.cuda.get_device_name()
 
 
 def check_machine(devices_per_node: int) -> None:
@@ -166,23 +176,22 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read_result(
-    out: Path, log_path: Path, *, started_unix_s: float, timeout_s: float | None, code: int
+    out: Path, log: OutputLog, *, started_unix_s: float, timeout_s: float | None, code: int
 ) -> dict[str, object]:
-    if not out.exists():
-        raise NodeError(_why(out, log_path, timeout_s=timeout_s, code=code), fix=f"The whole log is in {log_path}.")
-    document = json.loads(out.read_text(encoding="utf-8"))
+    document = json.loads(out.read_text(encoding="utf-8")) if out.exists() else log.result()
+    if document is None:
+        raise NodeError(_why(out, log, timeout_s=timeout_s, code=code), fix=f"The whole log is in {log.path}.")
     if document["exit_reason"] in NOTHING_MEASURED:
-        raise NodeError(f"the benchmark failed: {document['error']}", fix=f"The whole log is in {log_path}.")
+        raise NodeError(f"the benchmark failed: {document['error']}", fix=f"The whole log is in {log.path}.")
     program_started_s = datetime.fromisoformat(document["started_at"]).timestamp()
     document["phases"] = {"launch_s": max(0.0, program_started_s - started_unix_s), **document["phases"]}
     return dict(document)
 
 
-def _why(out: Path, log_path: Path, *, timeout_s: float | None, code: int) -> str:
+def _why(out: Path, log: OutputLog, *, timeout_s: float | None, code: int) -> str:
     if timeout_s is not None:
         return f"the benchmark was stopped after {timeout_s:g} s and left no result."
     reason = failure.first_reason(out)
     if reason is not None:
         return f"the benchmark failed: {reason[1]}"
-    tail = log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_TAIL_LINES:]
-    return "\n".join([f"the benchmark ended with code {code} and left no result. Its last lines:", *tail])
+    return "\n".join([f"the benchmark ended with code {code} and left no result. Its last lines:", *log.tail()])

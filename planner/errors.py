@@ -7,6 +7,7 @@ PlannerError             1  our own fault; asks for a report
 |  `- MissingExtraError  2  a part of the planner that is not installed
 |- RefusedError          3  a cap, a missing price or a deadline forbids it; nothing was started
 `- NodeError             4  a machine or a provider failed
+   `- PriceSourceError   4  a source of prices did not answer, or not with prices; what was known is kept
 """
 
 from __future__ import annotations
@@ -85,3 +86,9 @@ class NodeError(PlannerError):
 
     kind = "node"
     exit_code = 4
+
+
+class PriceSourceError(NodeError):
+    """A source of prices did not answer, or not with prices; what was known is kept."""
+
+    kind = "price_source"

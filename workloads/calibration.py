@@ -13,6 +13,7 @@ import torch
 import torch.distributed as dist
 
 from workloads.agreement import Agreement
+from workloads.peer_copies import Matrix, peer_gb_per_s
 from workloads.precision import Precision
 from workloads.step_clock import synchronise
 
@@ -31,17 +32,25 @@ class Plan:
     matmul_sizes: Tuple[int, ...]
     copy_mib: int
     all_reduce_mib: Tuple[int, ...]
+    peer_mib: int
+    peer_rounds: int
     seconds_each: float
     max_seconds: float
 
 
-ON_CUDA = Plan((2048, 4096, 8192, 16384), 1024, (1, 8, 64, 256, 1024), seconds_each=1.5, max_seconds=90.0)
-ON_CPU = Plan((256, 512, 1024), 32, (1, 4, 16, 64), seconds_each=0.2, max_seconds=6.0)
+ON_CUDA = Plan((2048, 4096, 8192, 16384), 1024, (1, 8, 64, 256, 1024), 256, 8, seconds_each=1.5, max_seconds=90.0)
+ON_CPU = Plan((256, 512, 1024), 32, (1, 4, 16, 64), 4, 2, seconds_each=0.2, max_seconds=30.0)
 """Small: on a CPU these buffers stay in the peak of the process's memory."""
 
 
 def calibrate(
-    precision: Precision, agreement: Agreement, *, world_size: int, device: torch.device, plan: Optional[Plan] = None
+    precision: Precision,
+    agreement: Agreement,
+    *,
+    rank: int,
+    world_size: int,
+    device: torch.device,
+    plan: Optional[Plan] = None,
 ) -> Dict[str, Any]:
     """Return the figures of the slowest rank, the same on every rank; every rank must call it together.
 
@@ -73,6 +82,17 @@ def calibrate(
             all_reduce[f"{mib}_mib"] = all_reduce_bus_gb_per_s(
                 mib * MIB, agreement, world_size=world_size, device=device, seconds=plan.seconds_each
             )
+    peers: Matrix = []
+    if world_size > 1:
+        peers = peer_gb_per_s(
+            plan.peer_mib * MIB,
+            agreement,
+            rank=rank,
+            world_size=world_size,
+            device=device,
+            rounds=plan.peer_rounds,
+            possible=lambda: possible(plan.peer_mib * MIB),
+        )
     _forget(device)
     return {
         "matmul_dtype": str(dtype).split(".")[-1],
@@ -84,6 +104,7 @@ def calibrate(
         "device_to_host_gb_per_s": None,
         **_slowest(copies, agreement),
         "all_reduce_bus_gb_per_s_by_size": all_reduce,
+        "peer_gb_per_s": peers,
         "seconds": agreement.max_over_ranks([time.perf_counter() - start_s])[0],
     }
 

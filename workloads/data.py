@@ -6,11 +6,12 @@ number of processes sees the same data for the same global batch. There is no pa
 
 from __future__ import annotations
 
-from typing import List, Tuple
+from typing import List, Protocol, Tuple
 
 import torch
 from torch import Tensor
 
+from workloads.architecture import Transformer
 from workloads.models import NO_TARGET
 from workloads.spec import Spec
 
@@ -18,6 +19,16 @@ POOL_STEPS = 16  # steps after which the data repeats; about 1 MiB a device at m
 SEED_STRIDE = 1_000_003
 
 Batch = Tuple[Tensor, Tensor]
+
+
+class Samples(Protocol):
+    """One rank's input."""
+
+    def micro_batches(self, step: int) -> List[Batch]:
+        """Return the (inputs, targets) of one optimizer step, `grad_accumulation` pairs, on the device."""
+
+    def padding_tokens(self) -> List[int]:
+        """Return this rank's positions without a target in each step of a pattern that repeats."""
 
 
 class SyntheticTokens:
@@ -55,9 +66,11 @@ def sequence(spec: Spec, number: int) -> Tensor:
     something to learn (uniform tokens would stay at log(vocab)), and embedding rows repeat as they do in text.
     """
     generator = torch.Generator().manual_seed(spec.seed * SEED_STRIDE + number)
-    uniform = torch.rand(spec.seq_len + 1, generator=generator, dtype=torch.float64)
-    tokens = float(spec.architecture.vocab) ** uniform
-    return tokens.long().clamp_(1, spec.architecture.vocab) - 1
+    uniform = torch.rand(spec.tokens_per_sample + 1, generator=generator, dtype=torch.float64)
+    architecture = spec.architecture
+    assert isinstance(architecture, Transformer)
+    tokens = float(architecture.vocab) ** uniform
+    return tokens.long().clamp_(1, architecture.vocab) - 1
 
 
 def _without_target(targets: Tensor) -> int:

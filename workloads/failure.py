@@ -24,7 +24,10 @@ EXIT_REASONS = (COMPLETED, OUT_OF_MEMORY, NOT_STEADY, LOSS_NOT_FINITE, WRONG_BUI
 EXIT_CODES: Dict[str, int] = {COMPLETED: 0, NOT_STEADY: 0, INTERRUPTED: 130}
 EXIT_FAILED = 1
 
-OUT_OF_MEMORY_TEXTS = ("out of memory", "can't allocate memory", "std::bad_alloc")
+OUT_OF_MEMORY_TEXTS = (
+    *("out of memory", "can't allocate memory", "std::bad_alloc"),
+    *("cublas_status_alloc_failed", "cudnn_status_alloc_failed"),  # libraries that found no room for their workspace
+)
 
 
 class RunError(Exception):

@@ -1,34 +1,81 @@
-"""Knows what a block is made of: attention, the two kinds of mlp, norms, rotary positions, and the linear map."""
+"""Knows the transformer block and its parts: attention, the two kinds of mlp, norms, rotary positions, linear maps."""
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Callable, Dict, Optional, Tuple, Type, Union
 
 import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor, nn
 
+from workloads.architecture import TextShape
 from workloads.lora import LoraLinear
-from workloads.spec import Architecture, Lora
+from workloads.recompute import recomputed
+from workloads.spec import Lora
 
 Rope = Tuple[Tensor, Tensor]
 
 
-class Attention(nn.Module):
-    """Causal attention with grouped key and value heads, through torch's scaled_dot_product_attention."""
+class Block(nn.Module):
+    """x + attention(norm(x)), then x + mlp(norm(x))."""
 
-    def __init__(self, architecture: Architecture, lora: Optional[Lora]) -> None:
+    def __init__(
+        self,
+        attention_norm: nn.Module,
+        attention: Attention,
+        mlp_norm: nn.Module,
+        mlp: nn.Module,
+        checkpointing: str,
+    ) -> None:
         super().__init__()
-        self.heads, self.kv_heads, self.head_dim = architecture.heads, architecture.kv_heads, architecture.head_dim
-        hidden, bias = architecture.hidden, architecture.bias
-        all_heads, all_kv_heads = self.heads * self.head_dim, self.kv_heads * self.head_dim
-        self.query = linear("query", hidden, all_heads, bias=bias, lora=lora)
-        self.key = linear("key", hidden, all_kv_heads, bias=bias, lora=lora)
-        self.value = linear("value", hidden, all_kv_heads, bias=bias, lora=lora)
-        self.out = linear("out", all_heads, hidden, bias=bias, lora=lora)
+        self.attention_norm = attention_norm
+        self.attention = attention
+        self.mlp_norm = mlp_norm
+        self.mlp = mlp
+        self._checkpointing = checkpointing
+        self._compiled: Optional[Callable[[Tensor, Optional[Rope]], Tensor]] = None
+
+    def forward(self, hidden: Tensor, rope: Optional[Rope] = None) -> Tensor:
+        """Return the residual stream after this block."""
+        return (self._compiled or self._body)(hidden, rope)
+
+    def compile_body(self) -> None:
+        """Compile from inside the block: the hooks that a strategy puts around it stay outside."""
+        self._compiled = torch.compile(self._body)
+
+    def _body(self, hidden: Tensor, rope: Optional[Rope]) -> Tensor:
+        return recomputed(self._layers, self._checkpointing, hidden, rope)
+
+    def _layers(self, hidden: Tensor, rope: Optional[Rope]) -> Tensor:
+        hidden = hidden + self.attention(self.attention_norm(hidden), rope)
+        after: Tensor = hidden + self.mlp(self.mlp_norm(hidden))
+        return after
+
+
+class Attention(nn.Module):
+    """Attention with grouped key and value heads, through torch's scaled_dot_product_attention."""
+
+    def __init__(
+        self,
+        hidden: int,
+        *,
+        heads: int,
+        kv_heads: int,
+        head_dim: int,
+        bias: bool,
+        causal: bool,
+        qk_norm_eps: Optional[float] = None,
+        lora: Optional[Lora] = None,
+    ) -> None:
+        super().__init__()
+        self.heads, self.kv_heads, self.head_dim, self.causal = heads, kv_heads, head_dim, causal
+        self.query = linear("query", hidden, heads * head_dim, bias=bias, lora=lora)
+        self.key = linear("key", hidden, kv_heads * head_dim, bias=bias, lora=lora)
+        self.value = linear("value", hidden, kv_heads * head_dim, bias=bias, lora=lora)
+        self.out = linear("out", heads * head_dim, hidden, bias=bias, lora=lora)
         # Per-head norms carry no bias: Qwen3 uses RMSNorm here.
-        self.query_norm = RMSNorm(self.head_dim, architecture.norm_eps) if architecture.qk_norm else None
-        self.key_norm = RMSNorm(self.head_dim, architecture.norm_eps) if architecture.qk_norm else None
+        self.query_norm = RMSNorm(head_dim, qk_norm_eps) if qk_norm_eps is not None else None
+        self.key_norm = RMSNorm(head_dim, qk_norm_eps) if qk_norm_eps is not None else None
 
     def forward(self, hidden: Tensor, rope: Optional[Rope]) -> Tensor:
         """Return the attention's contribution to the residual stream."""
@@ -45,32 +92,33 @@ class Attention(nn.Module):
             # Repeated, not enable_gqa: torch 2.4 does not have it, and not every kernel takes it where it exists.
             group = self.heads // self.kv_heads
             key, value = key.repeat_interleave(group, dim=1), value.repeat_interleave(group, dim=1)
-        mixed = F.scaled_dot_product_attention(query, key, value, is_causal=True)
+        mixed = F.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
         projected: Tensor = self.out(mixed.transpose(1, 2).reshape(batch, seq_len, self.heads * self.head_dim))
         return projected
 
 
 class GeluMlp(nn.Module):
-    """down(gelu(up(x))), with GPT-2's tanh form of GELU."""
+    """down(gelu(up(x))), with GPT-2's tanh form of GELU, or the exact one ("none") of vision transformers."""
 
-    def __init__(self, architecture: Architecture, lora: Optional[Lora]) -> None:
+    def __init__(
+        self, hidden: int, ffn_hidden: int, *, bias: bool, lora: Optional[Lora] = None, approximate: str = "tanh"
+    ) -> None:
         super().__init__()
-        hidden, ffn_hidden, bias = architecture.hidden, architecture.ffn_hidden, architecture.bias
+        self._approximate = approximate
         self.up = linear("up", hidden, ffn_hidden, bias=bias, lora=lora)
         self.down = linear("down", ffn_hidden, hidden, bias=bias, lora=lora)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return the contribution to the residual stream."""
-        projected: Tensor = self.down(F.gelu(self.up(hidden), approximate="tanh"))
+        projected: Tensor = self.down(F.gelu(self.up(hidden), approximate=self._approximate))
         return projected
 
 
 class SwigluMlp(nn.Module):
     """down(silu(gate(x)) * up(x)). Source: Shazeer 2020, GLU variants."""
 
-    def __init__(self, architecture: Architecture, lora: Optional[Lora]) -> None:
+    def __init__(self, hidden: int, ffn_hidden: int, *, bias: bool, lora: Optional[Lora] = None) -> None:
         super().__init__()
-        hidden, ffn_hidden, bias = architecture.hidden, architecture.ffn_hidden, architecture.bias
         self.gate = linear("gate", hidden, ffn_hidden, bias=bias, lora=lora)
         self.up = linear("up", hidden, ffn_hidden, bias=bias, lora=lora)
         self.down = linear("down", ffn_hidden, hidden, bias=bias, lora=lora)
@@ -79,6 +127,9 @@ class SwigluMlp(nn.Module):
         """Return the contribution to the residual stream."""
         projected: Tensor = self.down(F.silu(self.gate(hidden)) * self.up(hidden))
         return projected
+
+
+MLPS: Dict[str, Type[Union[GeluMlp, SwigluMlp]]] = {"gelu": GeluMlp, "swiglu": SwigluMlp}
 
 
 class RMSNorm(nn.Module):
@@ -101,14 +152,14 @@ def linear(name: str, inputs: int, outputs: int, *, bias: bool, lora: Optional[L
     return nn.Linear(inputs, outputs, bias=bias)
 
 
-def norm(architecture: Architecture, size: int) -> nn.Module:
+def norm(architecture: TextShape, size: int) -> nn.Module:
     """Return the architecture's norm over the last dimension."""
     if architecture.norm == "rmsnorm":
         return RMSNorm(size, architecture.norm_eps)
     return nn.LayerNorm(size, eps=architecture.norm_eps, bias=architecture.bias)
 
 
-def rope_tables(architecture: Architecture, *, seq_len: int, device: torch.device) -> Rope:
+def rope_tables(architecture: TextShape, *, seq_len: int, device: torch.device) -> Rope:
     """Return cos and sin of angle(position, i) = position / theta^(2 i / head_dim).
 
     Both have shape (seq_len, head_dim / 2). Source: Su et al. 2021, RoFormer.
@@ -117,6 +168,12 @@ def rope_tables(architecture: Architecture, *, seq_len: int, device: torch.devic
     frequencies = architecture.rope_theta ** -(torch.arange(half, device=device, dtype=torch.float32) / half)
     angles = torch.outer(torch.arange(seq_len, device=device, dtype=torch.float32), frequencies)
     return angles.cos(), angles.sin()
+
+
+def compute_type(weight: Tensor) -> torch.dtype:
+    """Return the type in which products with this weight are computed: autocast's, else the weight's own."""
+    device_type = weight.device.type
+    return torch.get_autocast_dtype(device_type) if torch.is_autocast_enabled(device_type) else weight.dtype
 
 
 def _rotate(states: Tensor, rope: Rope) -> Tensor:

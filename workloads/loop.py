@@ -18,7 +18,7 @@ from torch import Tensor
 
 from workloads import failure, telemetry, window
 from workloads.agreement import INTERRUPTED, Agreement
-from workloads.data import Batch, SyntheticTokens
+from workloads.data import Batch, Samples
 from workloads.environment import GIB
 from workloads.own_speed import own_work_seconds
 from workloads.probes import Witness
@@ -40,7 +40,7 @@ class TrainingLoop:
         spec: Spec,
         strategy: Strategy,
         compile_model: Optional[Callable[[], None]],
-        data: SyntheticTokens,
+        data: Samples,
         agreement: Agreement,
         record: Record,
         watch: Union[telemetry.Telemetry, telemetry.NoTelemetry],
@@ -52,7 +52,7 @@ class TrainingLoop:
         self._agreement, self._record, self._device = agreement, record, device
         self._clock = StepClock(device)
         self._watch = watch
-        self._step_tokens = spec.global_batch(world_size) * spec.seq_len
+        self._step_units = spec.global_batch(world_size) * spec.units_per_sample
         self._world_padding: List[float] = []
         self._data_wait_s = 0.0
         self._steps_run = 0
@@ -202,7 +202,7 @@ class TrainingLoop:
     def _log(self, phase: str, step_seconds: List[float]) -> None:
         steps = range(self._steps_on_record, self._steps_on_record + len(step_seconds))
         padding = [int(self._world_padding[step % len(self._world_padding)]) for step in steps]
-        self._record.add_steps(phase, step_seconds, tokens=[self._step_tokens - count for count in padding])
+        self._record.add_steps(phase, step_seconds, units=[self._step_units - count for count in padding])
         self._steps_on_record += len(step_seconds)
 
     def _note_losses(self) -> None:

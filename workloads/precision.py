@@ -1,7 +1,8 @@
-"""Knows what "fp32", "tf32", "bf16" and "fp16" mean here: global flags, autocast and loss scaling.
+"""Knows what "fp32", "tf32", "bf16", "fp16" and "float8" mean here: global flags, autocast and loss scaling.
 
 Master weights and optimizer states stay fp32 in every precision; bf16 and fp16 change the type of the matrix products,
-by autocast or by the strategy's own means. fp32 is really fp32: TF32 is switched off, whatever this torch's default.
+by autocast or by the strategy's own means. float8 is bf16 whose linear maps compute in 8 bits (float8.py).
+fp32 is really fp32: TF32 is switched off, whatever this torch's default.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import ContextManager, Optional
 
 import torch
 
-LOW_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+LOW_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "float8": torch.bfloat16}
 
 
 class Precision:
@@ -21,7 +22,7 @@ class Precision:
         self.name = name
         self._device_type = device.type
         self.low_type: Optional[torch.dtype] = LOW_TYPES.get(name)
-        """The 16-bit type of the matrix products; None where they are fp32 or TF32."""
+        """The 16-bit type of the matrix products (of float8: of those that stay); None where they are fp32 or TF32."""
         # fp16 gradients underflow without scaling; a disabled scaler passes everything through unchanged.
         self.scaler = torch.amp.GradScaler(device.type, enabled=name == "fp16")
 

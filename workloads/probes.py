@@ -92,8 +92,12 @@ MATRICES_AT = {
     "baddbmm": (1, 2),
     "_addmm_activation": (1, 2),
     "_scaled_mm": (0, 1),
+    "_grouped_mm": (0, 1),
 }
-"""Operators that multiply (.., m, k) with (.., k, n), and where the two stand in their arguments."""
+"""Operators that multiply (.., m, k) with (.., k, n), and where the two stand in their arguments.
+
+Of a grouped product, rows (m, k) of the left meet one of several (k, n); of its gradient k is cut into the groups.
+"""
 
 
 def _convolution_flops(args: Arguments, result_shape: Sequence[int]) -> float:
@@ -114,4 +118,6 @@ def _attention_product_flops(query: Tensor, key: Tensor) -> float:
 
 
 def _dtype(tensor: torch.Tensor) -> str:
-    return str(tensor.dtype).split(".")[-1]
+    """Name the type that is multiplied: torchao's float8 tensors hold it inside and name the one they stand for."""
+    held = getattr(tensor, "_data", tensor)
+    return str(held.dtype).split(".")[-1]

@@ -11,6 +11,7 @@ import argparse
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence, Tuple
 
@@ -40,7 +41,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             failed = True
         if last:
             return 1 if failed else 0
-        stop.wait(options.every)
+        next_s = time.monotonic() + options.every
+        while not stop.is_set() and time.monotonic() < next_s:
+            stop.wait(1.0)  # a signal that another thread receives does not wake this one
 
 
 def push_changes(client: Any, folder: Path, to: str, pushed: Dict[str, Tuple[int, int]]) -> int:

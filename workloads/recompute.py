@@ -7,7 +7,9 @@ from typing import Any, Callable, Dict, Tuple
 
 import torch
 from torch import Tensor
-from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
+from torch.utils.checkpoint import checkpoint
+
+from workloads.failure import ERROR, RunError
 
 MATRIX_PRODUCTS = (torch.ops.aten.mm.default, torch.ops.aten.addmm.default)
 ATTENTION_NAMES = (
@@ -27,6 +29,8 @@ def recomputed(function: Callable[..., Tensor], checkpointing: str, *inputs: Any
         return function(*inputs)
     options: Dict[str, Any] = {"use_reentrant": False, "preserve_rng_state": False}
     if checkpointing == "selective":
+        if not hasattr(torch.utils.checkpoint, "CheckpointPolicy"):
+            raise RunError(ERROR, f"selective checkpointing needs torch 2.5 or newer, this is {torch.__version__}.")
         options["context_fn"] = _selective_contexts
     output: Tensor = checkpoint(function, *inputs, **options)
     return output
@@ -35,13 +39,17 @@ def recomputed(function: Callable[..., Tensor], checkpointing: str, *inputs: Any
 def _selective_contexts() -> Tuple[Any, Any]:
     """Per operator, as torchtitan does it (activation_checkpoint.py): its name there is "selective, op"."""
     products_seen = {False: 0, True: 0}
+    from torch.utils.checkpoint import create_selective_checkpoint_contexts  # not in torch 2.4
+
     contexts: Tuple[Any, Any] = create_selective_checkpoint_contexts(  # type: ignore[no-untyped-call]
         functools.partial(_policy, products_seen)
     )
     return contexts
 
 
-def _policy(products_seen: Dict[bool, int], context: Any, operator: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
+def _policy(products_seen: Dict[bool, int], context: Any, operator: Any, *args: Any, **kwargs: Any) -> Any:
+    from torch.utils.checkpoint import CheckpointPolicy
+
     del args, kwargs
     keep = operator in ATTENTION
     if operator in MATRIX_PRODUCTS:

@@ -12,7 +12,7 @@ import math
 import os
 import threading
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from workloads import failure
 
@@ -41,6 +41,11 @@ def write_atomically(path: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
 def finite_or_none(value: float) -> Optional[float]:
     """JSON has no NaN and no infinity; a loss that is not finite is written as null."""
     return value if math.isfinite(value) else None
@@ -60,6 +65,7 @@ class Record:
         self._writes = rank == 0
         self._lock = threading.Lock()
         self._steps = 0
+        self._unit = "tokens"
         self.document: Dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "kind": "result",
@@ -86,6 +92,7 @@ class Record:
             "samples": 0,
             "tokens": 0,
             "padding_tokens": 0,
+            "images": None,
             "phases": {},
             "losses_first10": [],
             "loss_last": None,
@@ -98,13 +105,14 @@ class Record:
             "calibration": None,
             "telemetry": None,
             "environment": {},
+            "disk_problem": None,
             "started_at": utc_now(),
             "finished_at": None,
         }
         if self._writes:
             # A result that is already there is of an earlier run; if this one is killed it must not pass for its own.
             out.unlink(missing_ok=True)
-            steps_file(out).write_text("", encoding="utf-8")
+            self._on_disk(lambda: steps_file(out).write_text("", encoding="utf-8"))
 
     @property
     def phases(self) -> Dict[str, float]:
@@ -112,26 +120,34 @@ class Record:
         phases: Dict[str, float] = self.document["phases"]
         return phases
 
-    def add_steps(self, phase: str, step_seconds: Sequence[float], *, tokens: Sequence[int]) -> None:
-        """Append rank 0's steps and the world's real tokens in each to the jsonl, and keep the measured ones."""
+    def count_in(self, unit: str) -> None:
+        """Count work in tokens, or in images: then there are no tokens, and none of padding."""
+        self._unit = unit
+        if unit == "images":
+            self.document.update(tokens=None, padding_tokens=None, images=0)
+
+    def add_steps(self, phase: str, step_seconds: Sequence[float], *, units: Sequence[int]) -> None:
+        """Append rank 0's steps and the world's real tokens or images in each to the jsonl, keep the measured."""
         if not self._writes or not step_seconds:
             return
         lines = []
-        for seconds, real_tokens in zip(step_seconds, tokens):
+        for seconds, real in zip(step_seconds, units):
             self._steps += 1
-            row = {"step": self._steps, "phase": phase, "seconds": round(seconds, 9), "tokens": real_tokens}
+            row = {"step": self._steps, "phase": phase, "seconds": round(seconds, 9), self._unit: real}
             lines.append(json.dumps(row) + "\n")
-        with steps_file(self.out).open("a", encoding="utf-8") as file:
-            file.write("".join(lines))
+        if self.document["disk_problem"] is None:
+            self._on_disk(lambda: _append(steps_file(self.out), "".join(lines)))
         if phase == MEASURE:
             self.document["step_seconds"].extend(step_seconds)
-            self.document["tokens"] += sum(tokens)
+            self.document[self._unit] += sum(units)
 
     def set_window(self, window_s: float) -> None:
         """Note the window: samples = steps * global batch; what of samples * seq_len was no real token is padding."""
         steps = len(self.document["step_seconds"])
         samples = steps * self.document["global_batch"]
-        padding_tokens = samples * self.document["spec"]["seq_len"] - self.document["tokens"]
+        padding_tokens = None
+        if self._unit == "tokens":
+            padding_tokens = samples * self.document["spec"]["seq_len"] - self.document["tokens"]
         self.document.update(steps=steps, window_s=window_s, samples=samples, padding_tokens=padding_tokens)
 
     def set_losses(self, first: List[float], last: Optional[float]) -> None:
@@ -154,8 +170,15 @@ class Record:
                     self.set_window(sum(document["step_seconds"]))  # the window was cut short
             document["finished_at"] = utc_now()
             if self._writes:
-                write_atomically(self.out, self.as_line() + "\n")
+                self._on_disk(lambda: write_atomically(self.out, self.as_line() + "\n"))
             return str(document["exit_reason"])
+
+    def _on_disk(self, write: Callable[[], object]) -> None:
+        """Write; where the disk is full or gone, note it and go on: the record still leaves through stdout."""
+        try:
+            write()
+        except OSError as error:
+            self.document["disk_problem"] = error.strerror or str(error)
 
     def as_line(self) -> str:
         """Return the document on one line, as it stands in result.json and on the last line of stdout."""

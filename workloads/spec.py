@@ -13,12 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Tuple, Type, TypeVar, get_type_hints
 
+from workloads.architecture import SHAPES, Architecture, MoeDecoderShape, ResnetShape, Transformer, problem
+
 SCHEMA_VERSION = 1
 KIND = "spec"
 
 STRATEGIES = ("ddp", "fsdp2", "zero1", "zero2", "zero3")
-PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
-LORA_TARGETS = ("query", "key", "value", "out", "gate", "up", "down")
+PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "float8")
+DATA_DTYPES = ("uint16", "uint32")
+MODES = ("matched", "tuned")
+ATTENTION_TARGETS = ("query", "key", "value", "out")
+LORA_TARGETS = (*ATTENTION_TARGETS, "gate", "up", "down")
 
 CHOICES: Dict[str, Tuple[str, ...]] = {
     "mlp": ("gelu", "swiglu"),
@@ -28,38 +33,19 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "precision": PRECISIONS,
     "checkpointing": ("none", "selective", "full"),
     "method": ("full", "lora"),
+    "mode": MODES,
+    "dtype": DATA_DTYPES,
     "targets": LORA_TARGETS,
 }
-MAY_BE_ZERO = ("seed", "min_warmup_steps", "min_warmup_s", "min_s")
+MAY_BE_ZERO = ("seed", "shared_experts", "dense_layers", "min_warmup_steps", "min_warmup_s", "min_s")
 SHORT_WINDOW_S = 10.0
+FLOAT8_MULTIPLE = 16  # torch._scaled_mm: both dimensions of its matrices
 
 Section = TypeVar("Section")
 
 
 class SpecError(ValueError):
     """One thing is wrong in spec.json: where, what, and what would be right."""
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """A decoder-only transformer. Sizes are in elements; `tied_head` shares the head with the token embedding."""
-
-    layers: int
-    hidden: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    ffn_hidden: int
-    mlp: str
-    norm: str
-    norm_eps: float
-    bias: bool
-    positions: str
-    max_positions: int
-    rope_theta: float
-    qk_norm: bool
-    vocab: int
-    tied_head: bool
 
 
 @dataclass(frozen=True)
@@ -89,32 +75,60 @@ class Lora:
 
 
 @dataclass(frozen=True)
+class Data:
+    """A file or folder of token shards on the node; `dtype` is that of raw .bin files."""
+
+    path: str
+    dtype: str
+
+
+@dataclass(frozen=True)
 class Spec:
-    """One benchmark run. `micro_batch` is sequences per device and forward pass.
+    """One benchmark run. `micro_batch` is samples per device and forward pass: sequences of `seq_len`, or images.
 
     Keys with a value here came later than the first specs and may be left out: that is what those specs meant.
     """
 
     workload: str
     architecture: Architecture
-    seq_len: int
     micro_batch: int
     grad_accumulation: int
     strategy: str
     precision: str
     seed: int
     window: Window
+    seq_len: Optional[int] = None
     checkpointing: str = "none"
     compile: bool = False
     loss_chunks: int = 1
     method: str = "full"
     lora: Optional[Lora] = None
     calibrate: bool = False
+    data: Optional[Data] = None
+    mode: str = "matched"
+    note: Optional[str] = None
     peer_timeout_s: float = 300.0
+    channels_last: bool = False
 
     def global_batch(self, world_size: int) -> int:
-        """Sequences in one optimizer step of the whole world: micro_batch * grad_accumulation * world_size."""
+        """Samples in one optimizer step of the whole world: micro_batch * grad_accumulation * world_size."""
         return self.micro_batch * self.grad_accumulation * world_size
+
+    @property
+    def unit(self) -> str:
+        """What work is counted in."""
+        return "tokens" if isinstance(self.architecture, Transformer) else "images"
+
+    @property
+    def units_per_sample(self) -> int:
+        """Tokens in a sequence; an image is one."""
+        return self.seq_len or 1
+
+    @property
+    def tokens_per_sample(self) -> int:
+        """Tokens in a sequence, of a spec whose samples are sequences."""
+        assert self.seq_len is not None
+        return self.seq_len
 
 
 def read(path: Path) -> Spec:
@@ -154,12 +168,24 @@ def from_json(document: Mapping[str, Any], *, where: str = "spec.json") -> Spec:
     return spec
 
 
+def architecture_of(document: Mapping[str, Any], *, where: str = "architecture") -> Architecture:
+    """Check an architecture's document and return it; raises SpecError."""
+    found: Architecture = _value("architecture", document, Architecture, where)
+    wrong = problem(found)
+    if wrong is not None:
+        raise SpecError(f"{where}: {wrong}")
+    return found
+
+
 def to_json(spec: Spec) -> Dict[str, Any]:
     """Return the document that `from_json` reads back as the same Spec."""
     document: Dict[str, Any] = {"schema_version": SCHEMA_VERSION, "kind": KIND, **dataclasses.asdict(spec)}
-    if spec.lora is not None:
-        document["lora"]["targets"] = list(spec.lora.targets)
-    return document
+    plain: Dict[str, Any] = json.loads(json.dumps(document))  # tuples become lists
+    return plain
+
+
+OPTIONAL: Dict[Any, Any] = {Optional[Lora]: Lora, Optional[Data]: Data, Optional[str]: str}
+"""What may be null, and what it is otherwise."""
 
 
 def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Section:
@@ -175,18 +201,24 @@ def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Sec
 
 
 def _value(key: str, value: Any, expected: Any, where: str) -> Any:
-    if expected == Optional[Lora]:
+    if expected in OPTIONAL:
         if value is None:
             return None
-        expected = Lora
-    if expected in (Architecture, Window, Lora):
+        expected = OPTIONAL[expected]
+    if expected == Optional[int]:
+        return None if value is None else _number(key, value, int, where)
+    if expected in (Architecture, Window, Lora, Data):
         if not isinstance(value, dict):
             raise SpecError(f"{where}: {value!r} is not an object. Write {{...}}.")
-        return _section(expected, value, where)
+        return _section(_shape(value, where) if expected == Architecture else expected, value, where)
     if expected == Tuple[str, ...]:
         if not isinstance(value, list) or not value:
             raise SpecError(f'{where}: {value!r} is not a list of texts. Write ["..."].')
         return tuple(_text(key, text, where) for text in value)
+    if expected == Tuple[int, ...]:
+        if not isinstance(value, list):
+            raise SpecError(f"{where}: {value!r} is not a list of whole numbers. Write [...].")
+        return tuple(_number(key, number, int, where) for number in value)
     if expected is str:
         return _text(key, value, where)
     if expected is bool:
@@ -194,6 +226,13 @@ def _value(key: str, value: Any, expected: Any, where: str) -> Any:
             raise SpecError(f"{where}: {value!r} is not a truth value. Write true or false.")
         return value
     return _number(key, value, expected, where)
+
+
+def _shape(value: Mapping[str, Any], where: str) -> Type[Any]:
+    kind = value.get("kind", "decoder")
+    if kind not in SHAPES:
+        raise SpecError(f"{where}: kind: {kind!r} is not known here. Choose one of: {', '.join(SHAPES)}.")
+    return SHAPES[kind]
 
 
 def _number(key: str, value: Any, expected: Any, where: str) -> Any:
@@ -217,18 +256,14 @@ def _text(key: str, value: Any, where: str) -> str:
 
 
 def _check_consistency(spec: Spec, where: str) -> None:
-    architecture, window = spec.architecture, spec.window
-    if architecture.heads % architecture.kv_heads:
-        raise SpecError(
-            f"{where}: architecture: kv_heads: {architecture.kv_heads} does not divide heads {architecture.heads}."
-        )
-    if architecture.positions == "rope" and architecture.head_dim % 2:
-        raise SpecError(f"{where}: architecture: head_dim: {architecture.head_dim} is odd. Rotary positions pair up.")
-    if architecture.positions == "learned" and spec.seq_len > architecture.max_positions:
-        raise SpecError(
-            f"{where}: seq_len: {spec.seq_len} is longer than architecture.max_positions {architecture.max_positions}."
-        )
+    window = spec.window
+    wrong = problem(spec.architecture)
+    if wrong is not None:
+        raise SpecError(f"{where}: architecture: {wrong}")
+    _check_samples(spec, where)
     _check_training(spec, where)
+    if spec.precision == "float8":
+        _check_float8(spec, where)
     if window.max_warmup_s < window.min_warmup_s:
         raise SpecError(
             f"{where}: window: max_warmup_s: {window.max_warmup_s} is below min_warmup_s {window.min_warmup_s}."
@@ -237,11 +272,59 @@ def _check_consistency(spec: Spec, where: str) -> None:
         raise SpecError(f"{where}: window: max_s: {window.max_s} is below min_s {window.min_s}.")
 
 
+def _check_samples(spec: Spec, where: str) -> None:
+    architecture = spec.architecture
+    if not isinstance(architecture, Transformer):
+        if spec.seq_len is not None:
+            raise SpecError(f"{where}: seq_len: a sample of a {architecture.kind} is an image. Take seq_len out.")
+        return
+    if spec.channels_last:
+        raise SpecError(f"{where}: channels_last: is of images. Take it out.")
+    if spec.seq_len is None:
+        raise SpecError(f"{where}: seq_len: is missing. Add it; no setting has a silent default.")
+    if architecture.positions == "learned" and spec.seq_len > architecture.max_positions:
+        raise SpecError(
+            f"{where}: seq_len: {spec.seq_len} is longer than architecture.max_positions {architecture.max_positions}."
+        )
+
+
+def _check_float8(spec: Spec, where: str) -> None:
+    """Refuse what torchao's float8 linear maps are not made for, or were not tried with."""
+    if spec.architecture.kind != "decoder":
+        raise SpecError(f"{where}: precision: float8 is for dense decoders, not for a {spec.architecture.kind}.")
+    if spec.strategy not in ("ddp", "fsdp2"):
+        raise SpecError(f"{where}: precision: float8 goes with ddp and fsdp2, not with {spec.strategy}.")
+    if spec.method != "full":
+        raise SpecError(f"{where}: precision: float8 trains all weights; it does not go with method {spec.method!r}.")
+    if spec.micro_batch * spec.tokens_per_sample % FLOAT8_MULTIPLE:
+        raise SpecError(
+            f"{where}: micro_batch: {spec.micro_batch} x seq_len {spec.seq_len} is no multiple of {FLOAT8_MULTIPLE}, "
+            "which float8 products need."
+        )
+
+
 def _check_training(spec: Spec, where: str) -> None:
+    if spec.data is not None and spec.unit != "tokens":
+        raise SpecError(f"{where}: data: holds tokens, and this network reads images. Leave data out.")
     if (spec.method == "lora") != (spec.lora is not None):
         wanted = "give rank, alpha and targets" if spec.method == "lora" else 'write method "lora", or take it out'
         raise SpecError(f"{where}: lora: does not go with method {spec.method!r}. Please {wanted}.")
-    if spec.lora is not None and "gate" in spec.lora.targets and spec.architecture.mlp != "swiglu":
-        raise SpecError(f"{where}: lora: targets: 'gate' is in no {spec.architecture.mlp} mlp.")
-    if spec.loss_chunks > spec.micro_batch * spec.seq_len:
+    if spec.loss_chunks > spec.micro_batch * spec.units_per_sample:
         raise SpecError(f"{where}: loss_chunks: {spec.loss_chunks} is more than micro_batch x seq_len.")
+    architecture = spec.architecture
+    if isinstance(architecture, ResnetShape) and spec.checkpointing == "selective":
+        raise SpecError(f"{where}: checkpointing: selective is of matrix products, and a resnet has convolutions.")
+    if not isinstance(architecture, Transformer) and spec.loss_chunks > 1:
+        raise SpecError(f"{where}: loss_chunks: is of large vocabularies; a {architecture.kind} has one loss an image.")
+    if spec.lora is not None:
+        _check_lora(spec, spec.lora, where)
+
+
+def _check_lora(spec: Spec, lora: Lora, where: str) -> None:
+    architecture = spec.architecture
+    if not isinstance(architecture, Transformer):
+        raise SpecError(f"{where}: lora: adapters are for decoders, not for a {architecture.kind}.")
+    if isinstance(architecture, MoeDecoderShape) and not set(lora.targets) <= set(ATTENTION_TARGETS):
+        raise SpecError(f"{where}: lora: targets: of a moe_decoder only {', '.join(ATTENTION_TARGETS)} take adapters.")
+    if "gate" in lora.targets and architecture.mlp != "swiglu":
+        raise SpecError(f"{where}: lora: targets: 'gate' is in no {architecture.mlp} mlp.")

@@ -6,6 +6,7 @@ One thread on the node's first rank reads all devices of the node; it sleeps bet
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import statistics
 import threading
@@ -55,6 +56,7 @@ class Telemetry:
     def __init__(self, nvml: Any, uuids: Sequence[str], *, interval_s: float = INTERVAL_S) -> None:
         self._nvml, self._interval_s = nvml, interval_s
         self._handles = [nvml.nvmlDeviceGetHandleByUUID(uuid) for uuid in uuids]
+        self._processes = [0 for _ in self._handles]
         self._samples: List[List[Sample]] = [[] for _ in self._handles]
         self._not_told: List[Set[str]] = [set() for _ in self._handles]
         self._enough = threading.Event()
@@ -62,6 +64,7 @@ class Telemetry:
 
     def start(self) -> None:
         """Begin, just before the window."""
+        self._count_processes()
         self._energy_before_mj = [self._energy_mj(handle) for handle in self._handles]
         self._start_s = time.perf_counter()
         self._thread.start()
@@ -72,9 +75,15 @@ class Telemetry:
         after_mj = [self._energy_mj(handle) for handle in self._handles]
         self._enough.set()
         self._thread.join(timeout=5.0)
+        self._count_processes()
         devices = [
-            device_facts(samples, energy_j=_energy_j(before, after, seconds), limits_w=self._limits_w(handle))
-            for samples, before, after, handle in zip(self._samples, self._energy_before_mj, after_mj, self._handles)
+            {
+                **device_facts(samples, energy_j=_energy_j(before, after, seconds), limits_w=self._limits_w(handle)),
+                "compute_processes": count or None,
+            }
+            for samples, before, after, handle, count in zip(
+                self._samples, self._energy_before_mj, after_mj, self._handles, self._processes
+            )
         ]
         return joined([{"unknown_because": None, "seconds": seconds, "devices": devices}])
 
@@ -107,6 +116,13 @@ class Telemetry:
             return int(self._nvml.nvmlDeviceGetTotalEnergyConsumption(handle))
         except self._nvml.NVMLError:
             return None
+
+    def _count_processes(self) -> None:
+        """Note the most processes seen on each device, ours among them; 0 where the driver does not tell."""
+        for number, handle in enumerate(self._handles):
+            with contextlib.suppress(self._nvml.NVMLError):
+                seen = len(self._nvml.nvmlDeviceGetComputeRunningProcesses(handle))
+                self._processes[number] = max(self._processes[number], seen)
 
     def _limits_w(self, handle: Any) -> Tuple[Optional[float], Optional[float]]:
         try:

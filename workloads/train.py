@@ -7,10 +7,12 @@ ending leaves a record: result.json in place, the same document as the last line
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence
 
 from workloads import environment, failure, telemetry, topology
 from workloads.failure import RunError
@@ -40,8 +42,12 @@ class World:
             ) from None
 
 
-def main(arguments: Optional[Sequence[str]] = None) -> int:
-    """Run one rank and return its exit code: 0 only where there is a measurement to read."""
+def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) -> int:
+    """Run one rank and return its exit code: 0 only where there is a measurement to read.
+
+    `hard_exit`: end the process with it, without taking anything down. Under torch 2.4 the destructor of a process
+    group joins gloo's thread while that thread waits for the interpreter, and neither ever ends.
+    """
     parser = argparse.ArgumentParser(prog="workloads.train", description="Run one training benchmark under torchrun.")
     parser.add_argument("--spec", type=Path, required=True, help="what to run: spec.json")
     parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
@@ -59,24 +65,32 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             print(record.as_line(), flush=True)
         return failure.exit_code(written)
 
+    def leave(exit_reason: str) -> int:
+        code = end(exit_reason)
+        if hard_exit:
+            sys.stdout.flush()
+            os._exit(code)
+        return code
+
     stop = StopRequest(lambda why: end(failure.INTERRUPTED, why))
     stop.watch()
     try:
-        exit_reason = _run(options.spec, record, world, stop)
+        return _run(options.spec, record, world, stop, leave)
     except BaseException as error:  # noqa: BLE001  (whatever it is, it goes into the record)
         exit_reason = failure.INTERRUPTED if stop.requested() else failure.reason_of(error)
         message = failure.describe(error)
         if world.rank != 0 and exit_reason != failure.INTERRUPTED:
-            failure.leave_reason(options.out, world.rank, exit_reason, message)
+            with contextlib.suppress(OSError):  # a full disk must not keep this rank alive
+                failure.leave_reason(options.out, world.rank, exit_reason, message)
         # Hard exit: peers wait in a collective, and a process group cannot be taken down without them.
         os._exit(end(exit_reason, message))
-    return end(exit_reason)
 
 
-def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> str:
+def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave: Callable[[str], int]) -> int:
     record.document["environment"] = environment.describe()
     spec = _read_spec(spec_path, record)
     record.document["global_batch"] = spec.global_batch(world.world_size)
+    record.count_in(spec.unit)
 
     import torch.distributed as dist  # timed: seconds on a cold disk, and billed
 
@@ -104,9 +118,11 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     from workloads.agreement import Agreement
     from workloads.calibration import calibrate
     from workloads.data import SyntheticTokens
+    from workloads.images import SyntheticImages
     from workloads.loop import TrainingLoop
     from workloads.models import build_on_meta, count_parameters
     from workloads.precision import Precision, tf32_allowed
+    from workloads.shard_data import ShardTokens
     from workloads.strategies import load
 
     precision = Precision(spec.precision, device)
@@ -120,20 +136,26 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     )
     record.document["topology"] = agreement.of_every_node(own_topology)
     if spec.calibrate:
-        calibration = calibrate(precision, agreement, world_size=world.world_size, device=device)
+        calibration = calibrate(precision, agreement, rank=world.rank, world_size=world.world_size, device=device)
         record.document["calibration"] = calibration
         record.phases["calibrate_s"] = calibration["seconds"]
     model = build_on_meta(spec)
+    if spec.precision == "float8":
+        from workloads.float8 import use_float8
+
+        use_float8(model)
     record.document.update(
         parameters=count_parameters(model),
         trained_parameters=count_parameters(model, trained_only=True),
         tf32_allowed=tf32_allowed(),
     )
+    synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
+    samples = synthetic if spec.data is None else ShardTokens
     loop = TrainingLoop(
         spec=spec,
         strategy=load(spec.strategy)(model, spec, precision, device),
         compile_model=model.compile_parts if spec.compile else None,
-        data=SyntheticTokens(spec, rank=world.rank, world_size=world.world_size, device=device),
+        data=samples(spec, rank=world.rank, world_size=world.world_size, device=device),
         agreement=agreement,
         record=record,
         watch=telemetry.open_for(device.type, local_rank=world.local_rank, local_devices=world.local_world_size),
@@ -149,7 +171,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest) -> st
     start_s = time.perf_counter()
     dist.destroy_process_group()
     record.phases["teardown_s"] = time.perf_counter() - start_s
-    return exit_reason
+    return leave(exit_reason)  # from here, where model and process group are still held
 
 
 def _topology(record: Record, device: torch.device) -> Dict[str, Any]:
@@ -215,4 +237,4 @@ def _set_cpu_threads(device: torch.device, world: World) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main(hard_exit=True)

@@ -9,15 +9,19 @@ from typing import Protocol, TypeVar
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
 from planner.adapters.price_file import checked_prices, read_prices
+from planner.adapters.price_store import PriceStore
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError, StoreError
 from planner.estimate.price_level import price_bands
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog, Defaults
-from planner.model.hardware import Accelerator, Node
-from planner.model.offer import Price, PriceOrigin, Site
+from planner.model.hardware import Accelerator, Link, Node
+from planner.model.offer import Price, PriceOrigin
 from planner.model.run import RunRecord
+from planner.model.service import ServiceRate
+from planner.model.site import Site
+from planner.model.tariff import Tariff
 from planner.model.workload import Preset
 
 
@@ -28,6 +32,7 @@ class _HasId(Protocol):
 
 Named = TypeVar("Named", bound=_HasId)
 Listed = TypeVar("Listed", Accelerator, Node)
+Filed = TypeVar("Filed", Site, Tariff)
 
 
 def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) -> Catalog:
@@ -43,17 +48,20 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
     bundled_runs = _by_id([read_run(path) for path in sorted((root / "runs").glob("*.json"))], "run", root / "runs")
     own_runs = {} if workspace is None else _own_runs(workspace, bundled_runs)
     nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
+    observed = [] if workspace is None else PriceStore(workspace).current()
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
     return Catalog(
         accelerators=_layered(Accelerator, roots, "accelerators.csv"),
-        nodes=nodes,
-        prices=tuple(prices),
+        nodes=observed_nodes(observed) | nodes,
+        prices=(*prices, *observed),
         own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
-        sites=_layered_sites(roots),
+        services=tuple(row for layer in reversed(roots) for row in _services(layer)),
+        sites=_layered_files(Site, roots, "sites"),
+        tariffs=_layered_files(Tariff, roots, "tariffs"),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),
-        defaults=read_model(Defaults, _last_file(roots, "defaults.yaml")),
+        defaults=_defaults(roots),
     )
 
 
@@ -78,11 +86,27 @@ def _layered(model: type[Listed], roots: Sequence[Path], name: str) -> dict[str,
     return found
 
 
-def _layered_sites(roots: Sequence[Path]) -> dict[str, Site]:
-    found: dict[str, Site] = {}
-    for folder in (layer / "sites" for layer in roots):
-        found |= _by_id([read_model(Site, path) for path in _yaml_files(folder)], "site", folder)
+def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict[str, Filed]:
+    """Read one folder of YAML files of every layer; later layers replace earlier ones."""
+    found: dict[str, Filed] = {}
+    for folder in (layer / name for layer in roots):
+        found |= _by_id([read_model(model, path) for path in _yaml_files(folder)], model.__name__.lower(), folder)
     return found
+
+
+def _defaults(roots: Sequence[Path]) -> Defaults:
+    """Read the last layer's defaults; a block that the user's file leaves out is the bundled one."""
+    found = read_model(Defaults, _last_file(roots, "defaults.yaml"))
+    left_out = [name for name in Defaults.model_fields if getattr(found, name) is None]
+    if not left_out:
+        return found
+    bundled = read_model(Defaults, roots[0] / "defaults.yaml")
+    return found.model_copy(update={name: getattr(bundled, name) for name in left_out})
+
+
+def _services(layer: Path) -> list[ServiceRate]:
+    path = layer / "services.csv"
+    return read_rows(ServiceRate, path) if path.is_file() else []
 
 
 def read_run(path: Path) -> RunRecord:
@@ -107,6 +131,23 @@ def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price
     paths = sorted(folder.glob("*.csv"))
     bands = price_bands(bundled, nodes) if paths else {}
     return [row for path in paths for row in checked_prices(path, nodes=nodes, bands=bands, origin=PriceOrigin.USER)]
+
+
+def observed_nodes(prices: Iterable[Price]) -> dict[str, Node]:
+    """Describe the instances that only a price list names: how many accelerators, nothing of their links."""
+    return {
+        price.node: Node(
+            id=price.node,
+            name=f"{price.provider} {price.instance_type}",
+            accelerator=price.accelerator,
+            accelerators=price.accelerators,
+            link=Link.OTHER if price.accelerators > 1 else Link.SINGLE,
+            source=price.source,
+            as_of=price.as_of,
+        )
+        for price in prices
+        if price.accelerator is not None and price.accelerators is not None
+    }
 
 
 def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:

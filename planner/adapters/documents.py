@@ -181,10 +181,12 @@ def _problem(where: str, text: str, detail: ErrorDetails) -> str:
 WRONG_SHAPES = ("int_type", "float_type", "string_type", "tuple_type", "literal_error", "int_from_float")
 
 
+WAYS = ("function-", "constrained-", "tuple[", "literal[", "kind:")
+
+
 def _key_path(detail: ErrorDetails) -> tuple[str, ...]:
     """Return where the value stands in the file, without the names that pydantic gives to the ways of reading it."""
-    ways = ("function-", "constrained-", "tuple[", "literal[")
-    return tuple(str(part) for part in detail["loc"] if not str(part).startswith(ways))
+    return tuple(str(part) for part in detail["loc"] if not str(part).startswith(WAYS))
 
 
 def _telling(details: list[ErrorDetails]) -> list[ErrorDetails]:
@@ -235,6 +237,8 @@ def _line_of(text: str, location: tuple[int | str, ...]) -> int | None:
         return None
     line: int | None = None
     for part in location:
+        if str(part).startswith(WAYS):
+            continue
         if isinstance(node, yaml.MappingNode):
             found = [(key, value) for key, value in node.value if key.value == str(part)]
             if not found:

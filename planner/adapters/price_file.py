@@ -44,8 +44,8 @@ def numbered_prices(path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED) ->
     return parse_prices(read_text(path, limit_bytes=PRICE_LIMIT_BYTES), where=str(path), origin=origin)
 
 
-def parse_prices(text: str, *, where: str, origin: PriceOrigin) -> list[tuple[int, Price]]:
-    """Read price rows from CSV text; `where` names it in errors."""
+def parse_prices(text: str, *, where: str, origin: PriceOrigin, doubles: bool = False) -> list[tuple[int, Price]]:
+    """Read price rows from CSV text; `where` names it in errors. A history may hold a row twice."""
     reader = csv.reader(io.StringIO(text))
     try:
         header = next(reader, [])
@@ -54,7 +54,8 @@ def parse_prices(text: str, *, where: str, origin: PriceOrigin) -> list[tuple[in
         rows = [(reader.line_num, _row(header, cells, filled, f"{where}:{reader.line_num}")) for cells in reader]
     except csv.Error as error:
         raise InputError(f"{where}:{reader.line_num}: is not CSV: {error}.", fix="Check the quotes.") from error
-    _refuse_doubles(rows, where)
+    if not doubles:
+        _refuse_doubles(rows, where)
     return rows
 
 
@@ -88,7 +89,7 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _check_header(header: Sequence[str], where: str) -> None:

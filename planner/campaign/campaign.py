@@ -5,38 +5,54 @@ from __future__ import annotations
 import math
 from datetime import date, timedelta
 
+from planner.estimate.bill import Billed, Work, owned_bill, rented_bill
 from planner.estimate.border import computed, interval
+from planner.estimate.option import EstimatedOption
+from planner.estimate.owned_money import LINE_OF
 from planner.model.answer import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
-from planner.model.plan import CampaignLimits
+from planner.model.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
 
 HOURS_PER_DAY = 24.0
 
 
 def campaign_option(
-    estimate: OptionEstimate, limits: CampaignLimits, catalog: Catalog, *, today: date
+    estimated: EstimatedOption,
+    limits: CampaignLimits,
+    catalog: Catalog,
+    *,
+    today: date,
+    owning: Owning = Owning.MARGINAL,
 ) -> CampaignOption:
     """Run the plan's campaign on this option alone.
 
     campaign_hours = ceil(runs / at_once) x training_hours
-    campaign_usd   = runs x usd_marginal
+    campaign_usd   = total of the campaign's bill (planner/estimate/bill.py); of an owned machine runs x usd_marginal,
+                     or under `owning: full` runs x usd_total
 
     `at_once` trainings run side by side, each on machines of its own: a cloud is taken to have enough of them,
-    a site runs no more than floor(its nodes / nodes per training). Leaves out set-up and queueing.
-    The campaign starts on `limits.start`, else today; it meets the deadline if it ends by the end of that day.
+    a site runs no more than floor(its nodes / nodes per training). The hours leave out set-up, which the bill counts,
+    and queueing. The campaign starts on `limits.start`, else today; it meets the deadline if it ends by that day's end.
     """
+    estimate = estimated.option
     at_once = _at_once(estimate, limits, catalog)
-    waves = math.ceil(limits.runs / at_once)
-    hours = _campaign_hours(estimate.training_hours, waves, limits.runs)
-    usd = _campaign_usd(estimate.usd_marginal, limits.runs)
+    work = Work(trainings=limits.runs, at_once=at_once)
+    hours = _campaign_hours(estimate.training_hours, work.waves, limits.runs)
+    counted = owning if estimate.site is not None else None
+    billed = _billed(estimated, work, counted)
+    usd = billed.usd if billed else None
     finish = _finish(limits.start or today, hours) if hours else None
     notes = estimate.notes
     if at_once < limits.at_once:
         notes += (f"{limits.at_once} at once are asked for; the site has nodes for {at_once}",)
+    own = {"notes", "bill", "smallest_purchase_usd"}
     return CampaignOption(
-        **{name: getattr(estimate, name) for name in OptionEstimate.model_fields if name != "notes"},
+        **{name: getattr(estimate, name) for name in OptionEstimate.model_fields if name not in own},
         notes=notes,
+        owning=counted,
+        bill=billed.bill if billed else None,
+        smallest_purchase_usd=billed.bought if billed else None,
         at_once=at_once,
         campaign_hours=hours,
         campaign_usd=usd,
@@ -76,11 +92,21 @@ def _campaign_hours(training: Quantity | None, waves: int, runs: int) -> Quantit
     return computed(interval(training, Unit.HOURS).scaled(waves), Unit.HOURS, training, source=source)
 
 
-def _campaign_usd(marginal: Quantity | None, runs: int) -> Quantity | None:
-    if marginal is None:
+def _billed(estimated: EstimatedOption, work: Work, owning: Owning | None) -> Billed | None:
+    """Bill the campaign: a term is bought once for all of it, everything else training by training."""
+    training = estimated.option.training_hours
+    if estimated.rates is not None:
+        return rented_bill(training, estimated.rates, work) if training is not None else None
+    one = estimated.option.usd_total if owning is Owning.FULL else estimated.option.usd_marginal
+    if owning is None or one is None:
         return None
-    source = f"{_trainings(runs)} x {marginal.value:.5g} USD; {marginal.source}"
-    return computed(interval(marginal, Unit.USD).scaled(runs), Unit.USD, marginal, source=source)
+    return owned_bill(
+        one,
+        trainings=work.trainings,
+        currency=estimated.currency,
+        paid_in=estimated.tariff_currency,
+        what=LINE_OF[owning],
+    )
 
 
 def _trainings(runs: int) -> str:

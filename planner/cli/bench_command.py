@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,23 +15,28 @@ import typer
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
+from planner.cli.run_summary import say_result
 from planner.cli.scaling_output import print_scaling
-from planner.errors import InputError, NotFoundError
+from planner.errors import InputError, NotFoundError, StoreError
 from planner.model.answer import SweepDocument
 from planner.model.run import RunRecord
-from planner.model.workload import BenchWorkload, Checkpointing, Method, Precision, Strategy
-from planner.present.table import quantity_text
+from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Method, Precision, Strategy
 from planner.use_cases import catalogs, networks, runs
+from planner.use_cases.expectations import expect_from, loss_kind, start_micro_batch
 
 if TYPE_CHECKING:
-    from launcher.bench import LoraSettings, Settings
+    from launcher.bench import DataSettings, LoraSettings, Settings
 
 PROGRESS_EVERY_S = 2.0
+EXAMPLES = (
+    "Examples: planner bench cpu-smoke --gpus 2 --quick | planner bench gpt-305m --mode tuned --repeats 3 --calibrate "
+    "| planner bench llama3-8b --layers 4 --compile | planner bench mine.yaml --data tokens/ --sweep-gpus 1,2,4,8"
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog="Example: planner bench cpu-smoke --gpus 2 --quick")(bench)
+    app.command(epilog=EXAMPLES)(bench)
 
 
 def bench(
@@ -63,8 +69,19 @@ def bench(
     precision: Annotated[
         Precision | None, typer.Option(help="Default: the workload's own.", show_default=False)
     ] = None,
+    mode: Annotated[
+        BenchMode,
+        typer.Option(help="matched: the workload's micro-batch; tuned: this device's best at the same global batch."),
+    ] = BenchMode.MATCHED,
     micro_batch: Annotated[
         str | None, typer.Option(metavar="N|auto", help="Samples per device; auto searches.", show_default=False)
+    ] = None,
+    global_batch: Annotated[
+        int | None,
+        typer.Option(
+            help="Samples of one optimizer step of all devices, by accumulation; tuned: default the workload's own.",
+            show_default=False,
+        ),
     ] = None,
     checkpointing: Annotated[
         Checkpointing, typer.Option(help="Which activations are recomputed.")
@@ -85,6 +102,21 @@ def bench(
             show_default=False,
         ),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Token shards (.npy, .bin) or their folder in place of synthetic tokens.",
+            show_default=False,
+        ),
+    ] = None,
+    data_dtype: Annotated[str, typer.Option(metavar="uint16|uint32", help="Of raw .bin shards.")] = "uint16",
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="First measure what this machine can do at best: up to 90 s.")
+    ] = False,
+    channels_last: Annotated[
+        bool, typer.Option("--channels-last/--contiguous", help="Memory layout of a resnet's images.")
+    ] = True,
     repeats: Annotated[int, typer.Option(help="Fresh starts; the median counts, the range is kept.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence.")] = False,
     as_json: JsonFlag = False,
@@ -96,34 +128,54 @@ def bench(
             f"--nodes {nodes}: this command runs on this machine alone.",
             fix="Start torchrun on every node by hand; workloads/README.md says how.",
         )
-    check_positive(gpus, "--gpus")
-    check_positive(repeats, "--repeats")
-    check_positive(loss_chunks, "--loss-chunks")
-    check_positive(lora_rank, "--lora-rank")
-    check_positive(layers, "--layers")
-    check_positive(seq_len, "--seq-len")
+    for value, name in (
+        *((gpus, "--gpus"), (repeats, "--repeats"), (loss_chunks, "--loss-chunks"), (lora_rank, "--lora-rank")),
+        *((layers, "--layers"), (seq_len, "--seq-len"), (global_batch, "--global-batch")),
+    ):
+        check_positive(value, name)
     counts = _counts(sweep_gpus)
     if counts and gpus is not None:
         raise InputError("--gpus and --sweep-gpus: both say how many.", fix="Give one of them.")
-    target = networks.bench_workload(workload, catalogs.open_catalog(home), layers=layers, seq_len=seq_len)
+    catalog = catalogs.open_catalog(home)
+    target = networks.bench_workload(workload, catalog, layers=layers, seq_len=seq_len)
     size = _micro_batch(micro_batch)
+    if mode is BenchMode.TUNED and isinstance(size, int):
+        raise InputError(
+            f"--mode tuned searches for the micro-batch, and --micro-batch {size} names one.", fix="Give one of them."
+        )
 
     from launcher.bench import Settings
-    from launcher.local import check_machine, cuda_devices
+    from launcher.local import check_machine, cuda_device_name, cuda_devices
 
     if counts:
         check_machine(counts[-1])
+    devices = counts[0] if counts else gpus or max(1, cuda_devices())
     settings = Settings(
-        devices=counts[0] if counts else gpus or max(1, cuda_devices()),
+        devices=devices,
         strategy=strategy,
         precision=precision,
+        mode=mode,
         micro_batch=size if isinstance(size, int) else None,
         search_micro_batch=size == "auto",
+        start_micro_batch=start_micro_batch(
+            target,
+            accelerator_aliases().get(cuda_device_name() or ""),
+            catalog,
+            devices=devices,
+            strategy=strategy,
+            precision=precision,
+            checkpointing=checkpointing,
+            loss=loss_kind(compiled=compiled, loss_chunks=loss_chunks),
+        ),
+        global_batch=global_batch,
+        calibrate=calibrate,
+        data=None if data is None else _data(data, data_dtype),
         repeats=repeats,
         quick=quick,
         checkpointing=checkpointing,
         compile=compiled,
         loss_chunks=loss_chunks,
+        channels_last=channels_last,
         lora=_lora(lora_rank, lora_targets) if method is Method.LORA else None,
     )
     if counts:
@@ -134,17 +186,30 @@ def bench(
         print_document(record)
 
 
-def _measure(target: BenchWorkload, settings: Settings, home: str | None) -> RunRecord:
-    """Measure once, store the record, and say what came out."""
+def _measure(
+    target: BenchWorkload, settings: Settings, home: str | None, *, base: RunRecord | None = None
+) -> RunRecord:
+    """Measure once, store the record, and say what came out. `base`: the same on fewer devices."""
     from launcher.bench import Talk, benchmark
 
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
     work_dir = workspace_dir(home) / "bench" / f"{target.name}-{stamp}"
     record = benchmark(
-        target, settings, work_dir=work_dir, aliases=accelerator_aliases(), talk=Talk(say=say, step=_Progress())
+        target,
+        settings,
+        work_dir=work_dir,
+        aliases=accelerator_aliases(),
+        talk=Talk(say=say, step=_Progress()),
+        expect=expect_from(catalogs.open_catalog(home)),
     )
-    path = runs.store_run(record, home)
-    _say_result(record)
+    if base is not None:
+        record = runs.doubted_as_too_good(record, base)
+    say_result(record)
+    try:
+        path = runs.store_run(record, home)
+    except StoreError:
+        say(f"The record could not be stored; keep it, planner runs add reads it: {record.model_dump_json()}")
+        raise
     say(f"Stored as {path}.")
     return record
 
@@ -159,7 +224,7 @@ def _sweep(target: BenchWorkload, settings: Settings, counts: Sequence[int], hom
         chosen = records[0].micro_batch if records else settings.micro_batch
         search = settings.search_micro_batch and not records
         asked = replace(settings, devices=count, micro_batch=chosen, search_micro_batch=search)
-        records.append(_measure(target, asked, home))
+        records.append(_measure(target, asked, home, base=records[0] if records else None))
     return runs.scaling_of(records)
 
 
@@ -173,11 +238,11 @@ class _Progress:
         if time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + PROGRESS_EVERY_S
-        seconds, tokens = float(str(step["seconds"])), float(str(step["tokens"]))
-        rate = tokens / seconds if seconds > 0 else 0.0
-        print(
-            f"  {step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.0f} tokens/s", file=sys.stderr, flush=True
-        )
+        unit = "images" if "images" in step else "tokens"
+        seconds, done = float(str(step["seconds"])), float(str(step[unit]))
+        rate = done / seconds if seconds > 0 else 0.0
+        text = f"  {step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.4g} {unit}/s"
+        print(text, file=sys.stderr, flush=True)
 
 
 def _lora(rank: int | None, targets: str | None) -> LoraSettings:
@@ -191,6 +256,15 @@ def _lora(rank: int | None, targets: str | None) -> LoraSettings:
             known = f"Known: {', '.join(LORA_TARGETS)}"
             raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
     return LoraSettings(rank=rank or default.rank, targets=names)
+
+
+def _data(path: Path, dtype: str) -> DataSettings:
+    from launcher.bench import DataSettings
+    from workloads.spec import DATA_DTYPES
+
+    if dtype not in DATA_DTYPES:
+        raise InputError(f"--data-dtype {dtype}: is not known.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")
+    return DataSettings(path=str(path.resolve()), dtype=dtype)
 
 
 def _counts(given: str | None) -> list[int]:
@@ -216,14 +290,3 @@ def _micro_batch(given: str | None) -> int | str | None:
         raise InputError(f"--micro-batch {given}: is neither a number nor auto.") from None
     check_positive(value, "--micro-batch")
     return value
-
-
-def _say_result(record: RunRecord) -> None:
-    tokens_per_s = record.throughput.value * (record.seq_len or 1)
-    machine = record.environment.get("machine")
-    say(f"{record.workload} on {machine}: {quantity_text(record.throughput)}, {tokens_per_s:,.0f} tokens/s")
-    if record.note:
-        say(f"Note: {record.note}.")
-    say(
-        "Verdict: " + ("; ".join(record.verdict) if record.verdict else "nothing speaks against this measurement") + "."
-    )

@@ -13,8 +13,11 @@ from planner.cli import (
     bench_command,
     launch_command,
     launches_commands,
+    lock_commands,
     memory_command,
+    owning_command,
     plan_commands,
+    price_commands,
     run_commands,
     setup_commands,
 )
@@ -34,9 +37,12 @@ app = typer.Typer(
 plan_commands.register(app)
 bench_command.register(app)
 memory_command.register(app)
+owning_command.register(app)
+lock_commands.register(app)
 app.add_typer(run_commands.app, name="runs")
 launch_command.register(app)
 app.add_typer(launches_commands.app, name="launches")
+app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)
 
 

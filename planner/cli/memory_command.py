@@ -16,9 +16,11 @@ from planner.cli.output import (
     print_rows,
     say,
 )
+from planner.errors import InputError
 from planner.estimate.memory import uses_autocast
 from planner.estimate.memory_question import MemoryQuestion
 from planner.model.answer import MemoryDocument
+from planner.model.architecture import ImageModel
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.use_cases import catalogs, networks
@@ -62,6 +64,8 @@ def memory(
     catalog = catalogs.open_catalog(home)
     network = networks.find_architecture(workload, catalog)
     precision = precision or network.precision
+    if seq_len is not None and isinstance(network.architecture, ImageModel):
+        raise InputError(f"--seq-len {seq_len}: a sample of {workload} is an image.", fix="Leave --seq-len out.")
     traced_layer_bytes = None
     if trace:
         from launcher.memory_trace import traced_layer_bytes as trace_layer
@@ -70,7 +74,7 @@ def memory(
         traced_layer_bytes = trace_layer(network.architecture, precision=precision, autocast=autocast)
     question = MemoryQuestion(
         workload=network.name or workload,
-        decoder=network.architecture,
+        architecture=network.architecture,
         seq_len=seq_len or network.seq_len,
         micro_batch=micro_batch or network.micro_batch,
         accelerator=catalogs.find_accelerator(on, catalog),
@@ -90,9 +94,10 @@ def memory(
 
 
 def _title(document: MemoryDocument) -> str:
+    length = " images" if document.seq_len is None else f" x {document.seq_len} tokens"
     return (
         f"{document.workload} on {document.accelerators}x {document.accelerator}: {document.strategy.value}, "
-        f"{document.precision.value}, micro-batch {document.micro_batch} x {document.seq_len} tokens, "
+        f"{document.precision.value}, micro-batch {document.micro_batch}{length}, "
         f"checkpointing {document.checkpointing.value}, {document.loss.value} loss"
     )
 

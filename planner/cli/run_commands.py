@@ -1,4 +1,4 @@
-"""`planner runs add|list|show|scaling|export`."""
+"""`planner runs add|list|show|scaling|ratio|export`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from launcher.expected import Expect
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.files import write_text
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
@@ -16,8 +17,9 @@ from planner.cli.scaling_output import print_scaling
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.run import RunRecord
-from planner.present.table import WRITERS, origin_of, run_rows
+from planner.present.table import WRITERS, origin_of, quantity_text, run_rows
 from planner.use_cases import catalogs, runs
+from planner.use_cases.expectations import expect_from
 
 app = typer.Typer(help="Measured runs: the bundled ones and your own.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -39,8 +41,11 @@ def add(
     if usd_per_hour is not None and target is None:
         raise InputError("--usd-per-hour: says nothing without --target.", fix="Add --target, e.g. aws/p4d.24xlarge.")
     records = []
+    expect = expect_from(catalogs.open_catalog(home))
     for path in files:
-        records += _records_in(path) if target is None else [_launched_by_hand(path, target, usd_per_hour, home)]
+        records += (
+            _records_in(path, expect) if target is None else [_launched_by_hand(path, target, usd_per_hour, home)]
+        )
     ids = [record.id for record in records]
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
     if twice is not None and any(record != records[ids.index(twice)] for record in records if record.id == twice):
@@ -49,13 +54,13 @@ def add(
         say(f"Added {record.id}: {place}")
 
 
-def _records_in(path: Path) -> list[RunRecord]:
+def _records_in(path: Path, expect: Expect) -> list[RunRecord]:
     """Read a run record, a benchmark result, or what `planner runs export` wrote."""
     data = runs.read_run_file(path)
     if data.get("kind") == "result":
         from launcher.collect import record_of
 
-        return [record_of([data], aliases=accelerator_aliases(), where=str(path))]
+        return [record_of([data], aliases=accelerator_aliases(), where=str(path), expect=expect)]
     if data.get("kind") == "runs":
         listed = data.get("runs")
         if not isinstance(listed, list) or not all(isinstance(run, dict) for run in listed):
@@ -106,6 +111,26 @@ def scaling(
 ) -> None:
     """Speed-up and efficiency of runs that exist, against the smallest count."""
     print_scaling(runs.scaling(run_ids, catalogs.open_catalog(home)), form, as_json=as_json)
+
+
+@app.command(epilog="Example: planner runs ratio gpt-305m-cuda-x1-20261121 seed-003-rtx3090-ddp-x1")
+def ratio(
+    run_id: Annotated[str, typer.Argument(metavar="ID")],
+    base_id: Annotated[str, typer.Argument(metavar="BASE_ID", help="The run that it is held against.")],
+    as_json: JsonFlag = False,
+    home: HomeOption = None,
+) -> None:
+    """How much faster the first run's accelerator is than the second's, for each of them; from tuned runs."""
+    document = runs.ratio(run_id, base_id, catalogs.open_catalog(home))
+    if as_json:
+        print_document(document)
+    else:
+        print(
+            f"{document.accelerator} / {document.base_accelerator} on {document.workload}: "
+            f"{quantity_text(document.ratio)}, {document.mode.value if document.mode else 'modes mixed or not stated'}"
+        )
+    for doubt in document.doubts:
+        say(f"Doubt: {doubt}.")
 
 
 @app.command(epilog="Example: planner runs export --out runs.json")

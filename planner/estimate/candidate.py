@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from planner.errors import InputError, NotFoundError
+from planner.estimate.price_choice import believed
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.hardware import Accelerator, Link, Node
-from planner.model.offer import Price, PriceKind, PriceOrigin, Site
+from planner.model.offer import Price, PriceKind
 from planner.model.plan import Plan, PlanOption
 from planner.model.run import RunRecord
+from planner.model.site import Site
 from planner.model.workload import Strategy
 
 ANY_REGION = "any"
@@ -31,6 +34,13 @@ class Candidate:
     nodes: int
     accelerators_per_node: int
     strategy: Strategy
+    currency: Currency | None = None
+    """The plan's own, in which the option may state its price."""
+
+    @property
+    def has_own_price(self) -> bool:
+        """Say whether the plan states the price, so that no catalog row counts."""
+        return self.option.usd_per_hour is not None or self.option.local_per_hour is not None
 
     @property
     def accelerators(self) -> int:
@@ -75,6 +85,7 @@ def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: s
             nodes=nodes,
             accelerators_per_node=per_node,
             strategy=strategy,
+            currency=plan.currency,
         )
 
 
@@ -95,11 +106,7 @@ def _join(
         )
         return site, None, node, accelerator, run.hardware.accelerators_per_node, run.hardware.nodes
     if option.site is not None:
-        found = catalog.sites.get(option.site)
-        if found is None:
-            raise NotFoundError(
-                "site", option.site, catalog.sites, where=f"{where}.site", fix=f"Known: {', '.join(catalog.sites)}"
-            )
+        found = catalog.find_site(option.site, where=f"{where}.site")
         node = _find_node(found.node, catalog, where=f"site {found.id}")
         return found, None, node, _accelerator(node, catalog), node.accelerators, 1
     assert option.offer is not None, "the model lets exactly one of site, offer and run through"
@@ -161,7 +168,7 @@ def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | 
     rows = prices_of(option.offer, catalog)
     regions = sorted({row.region for row in rows})
     if option.region is not None and rows and option.region not in regions and regions != [ANY_REGION]:
-        if option.usd_per_hour is not None:
+        if option.usd_per_hour is not None or option.local_per_hour is not None:
             return None
         raise NotFoundError(
             f"price of {option.offer} in region", option.region, regions, where=f"{where}.region",
@@ -194,22 +201,8 @@ def _cheapest(rows: list[Price], *, kind: PriceKind, region: str | None) -> Pric
     places: dict[str, list[Price]] = {}
     for row in matching:
         places.setdefault(row.region, []).append(row)
-    current = [row for rows in places.values() for row in _trusted(rows)]
+    current = [row for rows in places.values() for row in believed(rows)]
     return min(current, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)
-
-
-def _trusted(rows: list[Price]) -> list[Price]:
-    """Return, of one instance, kind and region, the rows to believe.
-
-    These are the newest rows of the most trusted origin (`PriceOrigin`) that is not out of date: its newest row may be
-    older than the newest of all by no more than such a price keeps.
-    """
-    newest = max(row.as_of for row in rows)
-    believed = min(
-        (row for row in rows if (newest - row.as_of).days <= row.stale_days),
-        key=lambda row: (list(PriceOrigin).index(row.origin), -row.as_of.toordinal()),
-    )
-    return [row for row in rows if (row.origin, row.as_of) == (believed.origin, believed.as_of)]
 
 
 def _as_list(value: int | tuple[int, ...] | None, default: int) -> tuple[int, ...]:
@@ -229,4 +222,6 @@ def _id(option: PlanOption, node: Node, price: Price | None, nodes: int, per_nod
         parts.append(f"{nodes}n")
     if option.strategy is not None:
         parts.append(strategy.value)
+    if option.power_cap_w is not None:
+        parts.append(f"cap{option.power_cap_w:g}w")
     return ":".join(parts)

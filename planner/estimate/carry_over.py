@@ -16,6 +16,7 @@ from planner.model.catalog import Catalog
 from planner.model.hardware import Link
 from planner.model.quantity import Basis
 from planner.model.run import RunRecord
+from planner.model.workload import Precision
 
 RATIO_FACTOR = 2.0
 """90 % of the ratio's errors lie within it: published pairs have p90 55 % (docs/accuracy.md)."""
@@ -146,7 +147,8 @@ def _device_ratio(job: Job, candidate: Candidate, anchor: RunRecord, catalog: Ca
     if measured is None or measured.hbm_gb_per_s is None or candidate.accelerator.hbm_gb_per_s is None:
         return None
     peak, note = training_peak_tflops(candidate.accelerator, job.precision)
-    measured_peak, measured_note = training_peak_tflops(measured, anchor.precision or job.precision)
+    unstated = None if job.precision is Precision.FLOAT8 else job.precision  # of a run: nobody trains in 8 bits unsaid
+    measured_peak, measured_note = training_peak_tflops(measured, anchor.precision or unstated)
     if peak is None or measured_peak is None:
         return None
     notes = tuple(found for found in (note, measured_note) if found)

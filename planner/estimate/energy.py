@@ -21,6 +21,14 @@ def energy_usd(*, energy_kwh: Interval, pue: Interval, usd_per_kwh: Interval) ->
     return energy_kwh.times(pue).times(usd_per_kwh)
 
 
+def carbon_kg(*, energy_kwh: Interval, pue: Interval, kg_per_kwh: float) -> Interval:
+    """Emissions of that energy, with everything the building adds, in kg of CO2 equivalent.
+
+    kg = kWh x PUE x kg/kWh        Leaves out making the machine. Source: definition, GHG Protocol scope 2.
+    """
+    return energy_kwh.times(pue).scaled(kg_per_kwh)
+
+
 def average_power_kw(*, rated_kw: float, busy_fraction: float, training: Interval, idle: Interval) -> Interval:
     """What a node draws when a share of its accelerators trains and the rest idles.
 

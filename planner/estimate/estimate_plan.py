@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 
+from planner.estimate.bill_rates import bill_assumptions
 from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate, expand
+from planner.estimate.electricity import electricity, pue
 from planner.estimate.interval import Interval
 from planner.estimate.job import resolve_job
-from planner.estimate.option import estimate_option
+from planner.estimate.option import EstimatedOption, estimate_option
 from planner.model.answer import Assumption, EstimateDocument, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 
 
-def estimate_plan(plan: Plan, catalog: Catalog) -> EstimateDocument:
-    """Estimate one training of the plan's job on each of its options."""
+@dataclass(frozen=True)
+class Estimated:
+    """The estimate of every option, with what a campaign's bill multiplies."""
+
+    document: EstimateDocument
+    options: tuple[EstimatedOption, ...]
+
+
+def estimate_plan(plan: Plan, catalog: Catalog, *, today: date | None = None) -> EstimateDocument:
+    """Estimate one training of the plan's job on each of its options; with `today`, prices show their age."""
+    return estimate_options(plan, catalog, today=today).document
+
+
+def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None) -> Estimated:
+    """Estimate one training on each option, and keep what the bill of a whole campaign needs."""
     job = resolve_job(plan, catalog)
     candidates = expand(plan, catalog)
-    options = tuple(
-        estimate_option(
-            job,
-            candidate,
-            catalog,
-            electricity=_electricity(plan, catalog, candidate),
-            pue=_pue(plan, catalog, candidate),
-        )
-        for candidate in candidates
+    estimated = tuple(estimate_option(plan, job, candidate, catalog, today=today) for candidate in candidates)
+    options = tuple(one.option for one in estimated)
+    document = EstimateDocument(
+        plan=plan.name,
+        currency=plan.currency,
+        assumptions=_assumptions(plan, catalog, candidates, options),
+        options=options,
     )
-    return EstimateDocument(
-        plan=plan.name, assumptions=_assumptions(plan, catalog, candidates, options), options=options
-    )
+    return Estimated(document, estimated)
 
 
 def _assumptions(
@@ -39,8 +52,8 @@ def _assumptions(
 ) -> tuple[Assumption, ...]:
     """List what the answer took from the plan, the sites and the defaults, each as often as it differs."""
     found = [
-        Assumption(name=name, quantity=read(plan, catalog, candidate))
-        for name, read in (("electricity", _electricity), ("pue", _pue))
+        Assumption(name=name, quantity=read(candidate.site, plan, catalog))
+        for name, read in (("electricity", electricity), ("pue", pue))
         for candidate in candidates
         if candidate.site is not None
     ]
@@ -51,25 +64,11 @@ def _assumptions(
     found.append(Assumption(name="goodput", quantity=goodput))
     if given.mfu is not None:
         found.append(Assumption(name="mfu", quantity=_from_plan(given.mfu, Unit.RATIO, "mfu")))
+    if any(candidate.site is None for candidate in candidates):
+        found += bill_assumptions(plan, catalog)
     if any(option.power_kw is not None and "in training" in option.power_kw.source for option in options):
         found.append(Assumption(name="power in training", quantity=catalog.defaults.training_power_fraction))
     return tuple(dict.fromkeys(found))
-
-
-def _electricity(plan: Plan, catalog: Catalog, candidate: Candidate) -> Quantity:
-    """Return the tariff: the plan's, then the site's, then the default."""
-    value = plan.assumptions.electricity_usd_per_kwh
-    if value is not None:
-        return _from_plan(value, Unit.USD_PER_KWH, "electricity_usd_per_kwh")
-    return (candidate.site.electricity if candidate.site else None) or catalog.defaults.electricity
-
-
-def _pue(plan: Plan, catalog: Catalog, candidate: Candidate) -> Quantity:
-    """Return the power usage effectiveness: the plan's, then the site's, then the default."""
-    value = plan.assumptions.pue
-    if value is not None:
-        return _from_plan(value, Unit.RATIO, "pue")
-    return (candidate.site.pue if candidate.site else None) or catalog.defaults.pue
 
 
 def _from_plan(value: float, unit: Unit, key: str) -> Quantity:

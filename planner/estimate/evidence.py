@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from planner.estimate.candidate import Candidate
 from planner.estimate.job import Job
+from planner.estimate.power_cap import same_cap
 from planner.model.hardware import Accelerator
 from planner.model.run import RunRecord
 from planner.model.workload import Precision
@@ -54,7 +55,10 @@ def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> 
     found = [
         run
         for run in runs
-        if same_workload(run, job) and same_hardware(run, candidate) and same_settings(run, job, candidate)
+        if same_workload(run, job)
+        and same_hardware(run, candidate)
+        and same_settings(run, job, candidate)
+        and same_cap(run, candidate)
     ]
     if any(not run.short_window for run in found):
         found = [run for run in found if not run.short_window]

@@ -9,6 +9,7 @@ from typing import Literal
 from planner.estimate.candidate import Candidate
 from planner.estimate.job import Job
 from planner.estimate.memory import Memory, device_memory
+from planner.model.architecture import ImageModel
 from planner.model.catalog import Catalog
 from planner.model.run import RunRecord
 from planner.model.workload import Checkpointing, Precision, Strategy
@@ -16,6 +17,8 @@ from planner.model.workload import Checkpointing, Precision, Strategy
 USABLE_FRACTION = 0.95
 """A device filled further retries allocations (docs/accuracy.md)."""
 LARGEST_MICRO_BATCH = 64
+"""Of sequences; images are smaller."""
+LARGEST_IMAGE_BATCH = 1024
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     """
     if candidate.accelerator.no_training_reason is not None:
         return Fit(False, reason=f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}")
+    if job.precision is Precision.FLOAT8 and candidate.accelerator.fp8_tflops is None:
+        return Fit(False, reason=f"{candidate.accelerator.id} has no float8 matrix hardware that is known")
     if job.global_batch is not None and job.global_batch < candidate.accelerators:
         return Fit(
             False,
@@ -74,7 +79,6 @@ def largest_micro_batch(need: Callable[[int], Memory], *, hbm_gib: float) -> int
 
 def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:
     assert job.decoder is not None
-    assert job.seq_len is not None
     return device_memory(
         job.decoder,
         seq_len=job.seq_len,
@@ -92,9 +96,10 @@ def _usable_gib(candidate: Candidate) -> float:
 
 
 def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing) -> int:
-    share = (job.global_batch or LARGEST_MICRO_BATCH * candidate.accelerators) // candidate.accelerators
+    largest = LARGEST_IMAGE_BATCH if isinstance(job.decoder, ImageModel) else LARGEST_MICRO_BATCH
+    share = (job.global_batch or largest * candidate.accelerators) // candidate.accelerators
     micro_batch = 1
-    while micro_batch * 2 <= min(share, LARGEST_MICRO_BATCH) and _need(
+    while micro_batch * 2 <= min(share, largest) and _need(
         job, candidate, micro_batch * 2, checkpointing
     ).total_gib <= _usable_gib(candidate):
         micro_batch *= 2

@@ -5,18 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.errors import InputError, NotFoundError
+from planner.model.architecture import Architecture, ImageModel
 from planner.model.catalog import Catalog
 from planner.model.plan import FlopsConvention, Plan
 from planner.model.run import RunRecord
-from planner.model.workload import Checkpointing, Decoder, Precision
+from planner.model.workload import Checkpointing, Precision
 
 
 @dataclass(frozen=True)
 class Job:
-    """One training, in the estimator's terms. `decoder` is None where only a measured step is known."""
+    """One training, in the estimator's terms. `decoder` is None where only a measured step is known.
+
+    Despite its name it may be an image model, whose samples have no `seq_len`.
+    """
 
     workload: str
-    decoder: Decoder | None
+    decoder: Architecture | None
     seq_len: int | None
     samples_per_epoch: float
     epochs: float
@@ -44,6 +48,8 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
         if preset is None:
             known = ", ".join(sorted(catalog.presets))
             raise NotFoundError("workload", choice.ref, catalog.presets, where="workload.ref", fix=f"Known: {known}")
+        if choice.seq_len is not None and isinstance(preset.architecture, ImageModel):
+            raise InputError(f"workload.seq_len: a sample of {preset.name} is an image.", fix="Leave seq_len out.")
         name, decoder, seq_len = preset.name, preset.architecture, choice.seq_len or preset.seq_len
     else:
         name, decoder, seq_len = "inline", choice.architecture, choice.seq_len
@@ -73,7 +79,7 @@ def _samples(plan: Plan, seq_len: int | None) -> tuple[float, float]:
         return work.samples_per_epoch, work.epochs
     if work.tokens is None or seq_len is None:
         raise InputError(
-            "work.tokens: the measured workload does not say how many tokens a sample has.",
+            "work.tokens: how many tokens a sample of this workload has is not known.",
             fix="Write epochs and samples_per_epoch instead.",
         )
     return work.tokens / seq_len, 1.0

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.estimate.flops import matmul_parameters, parameters
-from planner.model.workload import Checkpointing, Decoder, Loss, Precision, Strategy
+from planner.estimate.activations import activation_bytes_per_sample, bytes_per_number
+from planner.estimate.flops import all_matmul_parameters, parameters
+from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, Vit
+from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 GIB = 2**30
 CONTEXT_GIB = 1.0
@@ -47,9 +49,9 @@ class Memory:
 
 
 def device_memory(
-    decoder: Decoder,
+    architecture: Architecture,
     *,
-    seq_len: int,
+    seq_len: int | None,
     micro_batch: int,
     strategy: Strategy,
     precision: Precision,
@@ -59,20 +61,26 @@ def device_memory(
     traced_layer_bytes: float | None = None,
 ) -> Memory:
     """Estimate one device's memory with Adam. The parts are the functions below."""
-    tokens = seq_len * micro_batch
-    activations = activation_bytes_per_token(
-        decoder,
+    activations = activation_bytes_per_sample(
+        architecture,
+        seq_len=seq_len,
         precision=precision,
         checkpointing=checkpointing,
         autocast=uses_autocast(strategy, precision=precision),
         traced_layer_bytes=traced_layer_bytes,
     )
+    logits = (seq_len or 1) * micro_batch * head_outputs(architecture)
     return Memory(
-        states_gib=state_bytes_per_parameter(strategy, devices=devices) * parameters(decoder) / GIB,
-        activations_gib=activations * tokens / GIB,
-        logits_gib=logit_bytes(loss, precision=precision) * tokens * decoder.vocab / GIB,
-        buffers_gib=buffer_bytes(decoder, strategy=strategy, precision=precision) / GIB + CONTEXT_GIB,
+        states_gib=state_bytes_per_parameter(strategy, devices=devices) * parameters(architecture) / GIB,
+        activations_gib=activations * micro_batch / GIB,
+        logits_gib=logit_bytes(loss, precision=precision) * logits / GIB,
+        buffers_gib=buffer_bytes(architecture, strategy=strategy, precision=precision) / GIB + CONTEXT_GIB,
     )
+
+
+def head_outputs(architecture: Architecture) -> int:
+    """Return how many scores the head gives: the vocabulary, or the classes."""
+    return architecture.classes if isinstance(architecture, ImageModel) else architecture.vocab
 
 
 def state_bytes_per_parameter(strategy: Strategy, *, devices: int) -> float:
@@ -94,83 +102,7 @@ def state_bytes_per_parameter(strategy: Strategy, *, devices: int) -> float:
 
 def uses_autocast(strategy: Strategy, *, precision: Precision) -> bool:
     """Say whether 16-bit products stand on fp32 weights: plain DDP. The others hold 16-bit weights beside fp32 ones."""
-    return strategy is Strategy.DDP and _bytes_per_number(precision) == 2
-
-
-def activation_bytes_per_token(
-    decoder: Decoder,
-    *,
-    precision: Precision,
-    checkpointing: Checkpointing,
-    autocast: bool = False,
-    traced_layer_bytes: float | None = None,
-) -> float:
-    """Bytes that the backward pass needs of each token, over all layers.
-
-    bytes = (layers - 1) x kept + one whole layer
-
-    `kept` is what a layer leaves behind after its forward pass: everything without checkpointing; what
-    `selective_layer_bytes` says; or its input alone (full). The backward pass rebuilds one layer at a time.
-    `traced_layer_bytes` takes the place of the formula for a whole layer.
-    Leaves out the embedding's output and the final norm, under 1 % of the whole.
-    """
-    whole = traced_layer_bytes
-    if whole is None:
-        whole = layer_activation_bytes(decoder, precision=precision, autocast=autocast)
-    kept = {
-        Checkpointing.NONE: whole,
-        Checkpointing.SELECTIVE: selective_layer_bytes(decoder, precision=precision, autocast=autocast),
-        Checkpointing.FULL: float(_residual_bytes(precision, autocast=autocast) * decoder.hidden),
-    }[checkpointing]
-    return (decoder.layers - 1) * kept + whole
-
-
-def layer_activation_bytes(
-    decoder: Decoder, *, precision: Precision, autocast: bool = False, repeats_kv_heads: bool = False
-) -> float:
-    """Bytes that one layer saves of each token for its backward pass, without checkpointing.
-
-    Norms: input and output; an RMSNorm computes in fp32 and saves an fp32 copy of its input and the normalised values.
-    Attention (a kernel that never writes the T x T matrix): query, key, value, output, and 4 bytes a head of
-    log-sum-exp; after rotary positions the output is copied once more for the next product. QK-norm saves like RMSNorm.
-    MLP: gelu input and output; or gate, up, silu(gate) and their product.
-    `autocast`: the residual stream stays fp32, and each product that reads a norm's output saves a 16-bit copy of its
-    own: 40 for the GPT-2 block, 61 for Llama 3 8B, 90 for Qwen3-0.6B.
-    `repeats_kv_heads`: grouped key and value heads are repeated for the kernel, as the benchmark's decoder does for
-    torch 2.4; the published figures are of kernels that read grouped heads.
-
-    Per hidden unit: GPT-2 block 32 (64 in fp32), Llama 3 8B 55 (published: 56), Qwen3-0.6B 84 (128 in fp32).
-    Source: Korthikanti et al. 2022 (section 4), counted for these blocks; equals the tensors that autograd saves in
-    the benchmark's decoder, traced on the CPU (tests/launcher/test_memory_trace.py). torch's fused CUDA kernel for
-    RMSNorm should save less than its CPU form: up to 12 bytes per hidden unit of a Llama layer, not measured by us yet.
-    """
-    b = _bytes_per_number(precision)
-    d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
-    fp32_norm = 8  # an fp32 copy of the input, and the normalised values
-    norm_input = fp32_norm if decoder.norm == "rmsnorm" else _residual_bytes(precision, autocast=autocast)
-    readers = 3 + (2 if decoder.mlp == "swiglu" else 1)  # query, key, value; (gate,) up
-    norms = (2 * norm_input + (readers if autocast else 2) * b) * d
-    qk_norm = fp32_norm * (q + kv) if decoder.qk_norm else 0
-    output_copies = 2 if decoder.positions == "rope" else 1
-    attention = b * (q + 2 * (q if repeats_kv_heads else kv) + output_copies * q) + 4 * decoder.heads
-    mlp = b * (4 if decoder.mlp == "swiglu" else 2) * decoder.ffn_hidden
-    return float(norms + qk_norm + attention + mlp)
-
-
-def selective_layer_bytes(decoder: Decoder, *, precision: Precision, autocast: bool = False) -> float:
-    """Bytes of each token that one layer keeps under per-operator selective checkpointing.
-
-    The layer's input, the attention kernel's output with its log-sum-exp, and the output of every second matrix
-    product in the order query, key, value, output, (gate,) up, down: query, value, gate or up, and down of a SwiGLU.
-
-    Per hidden unit: Llama 3 8B 15.5, and 25 if every product were kept ("about 25" is said of that rule). Published
-    peaks speak for 15.5: torchtitan's 8B on 32 H200 with a compiled loss reserved 47.96 GiB at batch 2 x 8,192, where
-    25 bytes alone would be 50. Source: the policy of torchtitan's `apply_ac` (selective op), December 2024.
-    """
-    b = _bytes_per_number(precision)
-    d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
-    products = q + kv + decoder.ffn_hidden + (d if decoder.mlp == "swiglu" else 0)
-    return float(_residual_bytes(precision, autocast=autocast) * d + b * (q + products) + 4 * decoder.heads)
+    return strategy is Strategy.DDP and bytes_per_number(precision) == 2
 
 
 def logit_bytes(loss: Loss, *, precision: Precision) -> int:
@@ -181,28 +113,33 @@ def logit_bytes(loss: Loss, *, precision: Precision) -> int:
     cross-entropy needs. Source: torch's cross_entropy; between published torchtitan runs, compiling the loss
     saved 15.8 and 16.6 GiB where 12 against 4 says 15.7 (docs/accuracy.md).
     """
-    return 12 if loss is Loss.EAGER else 2 * _bytes_per_number(precision)
+    return 12 if loss is Loss.EAGER else 2 * bytes_per_number(precision)
 
 
-def buffer_bytes(decoder: Decoder, *, strategy: Strategy, precision: Precision) -> float:
+def buffer_bytes(architecture: Architecture, *, strategy: Strategy, precision: Precision) -> float:
     """Bytes of weights and gradients that stand there a second time, for communication or as 16-bit copies.
 
-    fsdp2, zero3: two gathered layers (one computes, one is fetched), embedding and head.
+    fsdp2, zero3: two gathered layers (one computes, one is fetched), embedding and head; of a resnet, all of it.
     zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit copies of the weights, which the backward pass needs;
     gradients live in their buckets, so those cost nothing more.
     """
-    b = _bytes_per_number(precision)
+    b = bytes_per_number(precision)
     if strategy is Strategy.DDP:
-        return float(b * matmul_parameters(decoder)) if uses_autocast(strategy, precision=precision) else 0.0
+        return float(b * _matmul_weights(architecture)) if uses_autocast(strategy, precision=precision) else 0.0
     if strategy in (Strategy.ZERO1, Strategy.ZERO2):
-        return b * min(DEEPSPEED_BUCKET, parameters(decoder))
-    gathered = decoder.model_copy(update={"layers": min(2, decoder.layers)})
+        return b * min(DEEPSPEED_BUCKET, parameters(architecture))
+    gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
     return float(b * parameters(gathered))
 
 
-def _bytes_per_number(precision: Precision) -> int:
-    return 4 if precision in (Precision.FP32, Precision.TF32) else 2
+def _two_layers(architecture: Decoder | MoeDecoder | Vit) -> Architecture:
+    """Return the same network with two layers; of a mixture two sparse ones, which are the larger."""
+    layers = min(2, architecture.layers)
+    if isinstance(architecture, MoeDecoder):
+        sparse = min(2, architecture.sparse_layers)
+        return architecture.model_copy(update={"layers": sparse, "dense_layers": (), "ffn_hidden": None})
+    return architecture.cut(layers)
 
 
-def _residual_bytes(precision: Precision, *, autocast: bool) -> int:
-    return 4 if autocast else _bytes_per_number(precision)
+def _matmul_weights(architecture: Architecture) -> int:
+    return parameters(architecture) if isinstance(architecture, ImageModel) else all_matmul_parameters(architecture)

@@ -8,11 +8,19 @@ from planner.estimate.border import stated
 from planner.estimate.fit import fits_device, largest_micro_batch
 from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
-from planner.estimate.memory import RANGE_FRACTION, Memory, device_memory, logit_bytes, state_bytes_per_parameter
+from planner.estimate.memory import (
+    RANGE_FRACTION,
+    Memory,
+    device_memory,
+    head_outputs,
+    logit_bytes,
+    state_bytes_per_parameter,
+)
 from planner.model.answer import MemoryDocument, MemoryWay
+from planner.model.architecture import Architecture, Resnet, Vit
 from planner.model.hardware import Accelerator
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.model.workload import Checkpointing, Decoder, Loss, Precision, Strategy
+from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 
 @dataclass(frozen=True)
@@ -20,8 +28,8 @@ class MemoryQuestion:
     """What is trained, and on how many of which device."""
 
     workload: str
-    decoder: Decoder
-    seq_len: int
+    architecture: Architecture
+    seq_len: int | None
     micro_batch: int
     accelerator: Accelerator
     devices: int
@@ -43,7 +51,7 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
     hbm_gib = question.accelerator.hbm_gib
     return MemoryDocument(
         workload=question.workload,
-        parameters=parameters(question.decoder),
+        parameters=parameters(question.architecture),
         accelerator=question.accelerator.id,
         accelerators=question.devices,
         strategy=question.strategy,
@@ -67,7 +75,7 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
 
 def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: int) -> Memory:
     return device_memory(
-        question.decoder,
+        question.architecture,
         seq_len=question.seq_len,
         micro_batch=micro_batch,
         strategy=question.strategy,
@@ -110,24 +118,32 @@ def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
 def _states_source(question: MemoryQuestion) -> str:
     per_parameter = state_bytes_per_parameter(question.strategy, devices=question.devices)
     return (
-        f"{per_parameter:.4g} bytes x {parameters(question.decoder):,} parameters: weights, gradients and Adam under "
-        f"{question.strategy.value} on {question.devices} (ZeRO paper)"
+        f"{per_parameter:.4g} bytes x {parameters(question.architecture):,} parameters: weights, gradients and Adam "
+        f"under {question.strategy.value} on {question.devices} (ZeRO paper)"
     )
 
 
 def _activations_source(question: MemoryQuestion, checkpointing: Checkpointing) -> str:
-    counted = "counted per layer" if question.traced_layer_bytes is None else "traced in one layer"
-    tokens = question.micro_batch * question.seq_len
-    return (
-        f"{tokens:,} tokens x {question.decoder.layers} layers, checkpointing {checkpointing.value}: saved tensors "
-        f"{counted}"
-    )
+    counted = "counted per layer" if question.traced_layer_bytes is None else "traced"
+    return f"{_places(question)}, checkpointing {checkpointing.value}: saved tensors {counted}"
+
+
+def _places(question: MemoryQuestion) -> str:
+    """Say how many of what go through how many layers."""
+    architecture, batch = question.architecture, question.micro_batch
+    if isinstance(architecture, Resnet):
+        return f"{batch:,} images x {sum(architecture.blocks)} blocks"
+    if isinstance(architecture, Vit):
+        return f"{batch:,} images x {architecture.tokens} patches and class token x {architecture.layers} layers"
+    return f"{batch * (question.seq_len or 1):,} tokens x {architecture.layers} layers"
 
 
 def _logits_source(question: MemoryQuestion) -> str:
     per_logit = logit_bytes(question.loss, precision=question.precision)
-    tokens = question.micro_batch * question.seq_len
-    return f"{tokens:,} tokens x {question.decoder.vocab:,} entries x {per_logit} bytes ({question.loss.value} loss)"
+    scores = (question.seq_len or 1) * question.micro_batch
+    what = "images" if question.seq_len is None else "tokens"
+    outputs = head_outputs(question.architecture)
+    return f"{scores:,} {what} x {outputs:,} entries x {per_logit} bytes ({question.loss.value} loss)"
 
 
 def _notes(question: MemoryQuestion, way: MemoryWay, ways: tuple[MemoryWay, ...]) -> tuple[str, ...]:

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
+from planner.estimate.bill import Work, owned_bill, rented_bill
+from planner.estimate.bill_rates import BillRates, bill_rates
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
+from planner.estimate.circuit import circuit_problem
 from planner.estimate.cloud_cost import rent_usd
 from planner.estimate.duration import train_hours
-from planner.estimate.energy import energy_usd, node_energy_kwh
+from planner.estimate.electricity import cloud_pue, paid_in, pue
+from planner.estimate.energy import carbon_kg, node_energy_kwh
+from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.owned_money import LINE_OF, owned_money
+from planner.estimate.places import not_allowed
 from planner.estimate.power import rated_power, training_power
-from planner.estimate.price import no_price_reason, price_notes, price_of, smallest_purchase_usd
+from planner.estimate.price import list_price_of, no_price_reason, price_notes, price_of
+from planner.estimate.price_age import dated
 from planner.estimate.speed import Speed, speed
-from planner.model.answer import OWNING_NOT_COUNTED, OptionEstimate
+from planner.model.answer import OptionEstimate
+from planner.model.bill import Bill
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.offer import PriceKind
-from planner.model.quantity import Quantity, Unit
+from planner.model.plan import Owning, Plan
+from planner.model.quantity import Basis, Quantity, Unit
 
 
 @dataclass(frozen=True)
@@ -27,13 +39,26 @@ class _Money:
     usd_total: Quantity | None = None
     usd_marginal: Quantity | None = None
     smallest_purchase_usd: Quantity | None = None
+    bill: Bill | None = None
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class EstimatedOption:
+    """An option's estimate, with what the bill of a whole campaign multiplies."""
+
+    option: OptionEstimate
+    rates: BillRates | None
+    """None: owned, or without a price."""
+    currency: Currency | None
+    tariff_currency: str
+    """In which an owned machine's electricity is paid."""
+
+
 def estimate_option(
-    job: Job, candidate: Candidate, catalog: Catalog, *, electricity: Quantity, pue: Quantity
-) -> OptionEstimate:
+    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *, today: date | None = None
+) -> EstimatedOption:
     """Estimate one training of the job on one candidate."""
     found = speed(job, candidate, catalog)
     throughput = _throughput(found)
@@ -41,17 +66,27 @@ def estimate_option(
     training = _hours(throughput, job, epochs=job.epochs)
     power = training_power(candidate, found, catalog)
     energy = _energy(training, power, candidate)
+    rates = None
+    tariff = paid_in(candidate.site, plan, catalog)
+    building = pue(candidate.site, plan, catalog) if candidate.site is not None else cloud_pue(plan, catalog)
+    price = price_of(candidate)
     if candidate.site is not None:
-        money = _owned_money(energy, electricity, pue)
+        money = _owned_money(plan, candidate, catalog, epoch, training, energy, power, paid_in=tariff)
+    elif price is None:
+        money = _Money(missing=(no_price_reason(candidate, catalog),))
     else:
-        money = _rented_money(epoch, training, candidate, catalog)
+        rates = bill_rates(plan, job, candidate, price, catalog)
+        money = _rented_money(epoch, training, candidate, rates)
     missing = [] if throughput is not None else [found.problem or "throughput is not known"]
+    overload = circuit_problem(candidate.site, candidate.node, nodes=candidate.site.nodes) if candidate.site else None
+    if overload is not None:
+        missing.insert(0, overload)
     missing += money.missing
     if training is not None and energy is None:
         missing.append(f"energy_kwh: no power is known for {candidate.node.id}; give power_kw")
     known = (candidate.accelerator.support_ended, candidate.accelerator.trap)
     notes = found.notes + money.notes + tuple(f"{candidate.accelerator.id}: {text}" for text in known if text)
-    return OptionEstimate(
+    estimate = OptionEstimate(
         id=candidate.id,
         name=_name(candidate),
         offer=candidate.option.offer,
@@ -61,19 +96,23 @@ def estimate_option(
         nodes=candidate.nodes,
         accelerators=candidate.accelerators,
         accelerator=candidate.accelerator.id,
-        fits=found.fit.fits,
+        fits=found.fit.fits if overload is None else False,
         strategy=found.strategy,
         micro_batch=found.fit.micro_batch,
         checkpointing=found.fit.checkpointing,
         throughput=throughput,
         epoch_hours=epoch,
         training_hours=training,
-        usd_per_hour=price_of(candidate),
+        usd_per_hour=price,
+        list_usd_per_hour=list_price_of(candidate),
         usd_per_epoch=money.usd_per_epoch,
         usd_total=money.usd_total,
         usd_marginal=money.usd_marginal,
         smallest_purchase_usd=money.smallest_purchase_usd,
+        bill=money.bill,
+        not_allowed=not_allowed(candidate, plan.limits),
         energy_kwh=energy,
+        carbon_kg=_carbon(energy, building, plan),
         power_kw=power,
         rated_kw=rated_power(candidate),
         runs=found.run_ids,
@@ -81,26 +120,48 @@ def estimate_option(
         notes=notes,
         why_not="; ".join(missing) or None,
     )
+    shown = estimate if today is None else dated(estimate, today=today)
+    return EstimatedOption(shown, rates, plan.currency, tariff)
 
 
-def _owned_money(energy: Quantity | None, electricity: Quantity, pue: Quantity) -> _Money:
-    """Count an owned machine's electricity alone."""
-    return _Money(usd_marginal=_electricity_usd(energy, electricity, pue), missing=(OWNING_NOT_COUNTED,))
+def _owned_money(
+    plan: Plan,
+    candidate: Candidate,
+    catalog: Catalog,
+    epoch: Quantity | None,
+    training: Quantity | None,
+    energy: Quantity | None,
+    power: Quantity | None,
+    *,
+    paid_in: str,
+) -> _Money:
+    """Count an owned machine at the margin and in full; its bill is the one that the plan asks for."""
+    found = owned_money(plan, candidate, catalog, epoch=epoch, training=training, energy=energy, power=power)
+    counted = found.usd_total if plan.owning is Owning.FULL else found.usd_marginal
+    bill = None
+    if counted is not None:
+        bill = owned_bill(counted, trainings=1, currency=plan.currency, paid_in=paid_in, what=LINE_OF[plan.owning]).bill
+    return _Money(
+        usd_per_epoch=found.usd_per_epoch,
+        usd_total=found.usd_total,
+        usd_marginal=found.usd_marginal,
+        bill=bill,
+        missing=found.missing,
+        notes=found.notes,
+    )
 
 
-def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate, catalog: Catalog) -> _Money:
-    """Count the rent; all of it is money that this training adds to the bills."""
-    price = price_of(candidate)
-    if price is None:
-        return _Money(missing=(no_price_reason(candidate, catalog),))
+def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate, rates: BillRates) -> _Money:
+    """Count the whole bill of one training that is run alone."""
     if epoch is None or training is None:
         return _Money()
-    total = _rent(training, price, candidate)
+    billed = rented_bill(training, rates, Work())
     return _Money(
-        usd_per_epoch=_rent(epoch, price, candidate),
-        usd_total=total,
-        usd_marginal=total,
-        smallest_purchase_usd=smallest_purchase_usd(training, candidate),
+        usd_per_epoch=_rent(epoch, rates.price, candidate),
+        usd_total=billed.worth,
+        usd_marginal=billed.usd,
+        smallest_purchase_usd=billed.bought,
+        bill=billed.bill,
         notes=price_notes(candidate),
     )
 
@@ -152,17 +213,17 @@ def _energy(training: Quantity | None, power: Quantity | None, candidate: Candid
     return computed(kwh, Unit.KWH, training, power, source=source)
 
 
-def _electricity_usd(energy: Quantity | None, electricity: Quantity, pue: Quantity) -> Quantity | None:
-    if energy is None:
+def _carbon(energy: Quantity | None, building: Quantity, plan: Plan) -> Quantity | None:
+    kg_per_kwh = plan.assumptions.carbon_kg_per_kwh
+    if energy is None or kg_per_kwh is None:
         return None
-    usd = energy_usd(
-        energy_kwh=interval(energy, Unit.KWH),
-        pue=interval(pue, Unit.RATIO),
-        usd_per_kwh=interval(electricity, Unit.USD_PER_KWH),
+    source = "the plan: assumptions.carbon_kg_per_kwh"
+    intensity = stated(Interval.exact(kg_per_kwh), Unit.KG_CO2_PER_KWH, Basis.ASSUMED, source)
+    kg = carbon_kg(energy_kwh=interval(energy, Unit.KWH), pue=interval(building, Unit.RATIO), kg_per_kwh=kg_per_kwh)
+    product = f"{energy.value:.5g} kWh x {building.value:g} PUE x {kg_per_kwh:g} kg/kWh"
+    return computed(
+        kg, Unit.KG_CO2, energy, building, intensity, source=f"{product}; {source}; {building.source}; {energy.source}"
     )
-    product = f"{energy.value:.5g} kWh x {pue.value:g} PUE x {electricity.value:g} USD/kWh"
-    source = f"{product}; {electricity.source}; PUE: {pue.source}; {energy.source}"
-    return computed(usd, Unit.USD, energy, electricity, pue, source=source)
 
 
 def _rent(hours: Quantity, price: Quantity, candidate: Candidate) -> Quantity:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
+from planner.estimate.circuit import node_rated_kw
 from planner.estimate.energy import average_power_kw
 from planner.estimate.evidence import same_hardware
 from planner.estimate.interval import Interval
@@ -26,7 +27,10 @@ def rated_power(candidate: Candidate) -> Quantity | None:
 
 
 def training_power(candidate: Candidate, found: Speed, catalog: Catalog) -> Quantity | None:
-    """Return what one node draws in training: the plan, a measurement, the site, or a share of the rated power."""
+    """Return what one node draws in training: the plan, a measurement, the site, or a share of the rated power.
+
+    What the accelerators drew alone is not the node's power: see `_beside_the_accelerators`.
+    """
     option = candidate.option
     if option.power_kw is not None:
         doubt = Interval.exact(option.power_kw).widened_to(POWER_STATED_FRACTION)
@@ -35,9 +39,52 @@ def training_power(candidate: Candidate, found: Speed, catalog: Catalog) -> Quan
         run = catalog.runs[run_id]
         if run.power is not None and same_hardware(run, candidate):
             return run.power
-    if candidate.site is not None and candidate.site.power is not None:
-        return _site_power(candidate.site.power, candidate, catalog)
+    site_power = candidate.site.power if candidate.site is not None else None
+    capped = option.power_cap_w is not None
+    if site_power is None or site_power.basis is not Basis.MEASURED or capped:
+        beside = _beside_the_accelerators(candidate, found, catalog)
+        if beside is not None or capped:  # under a cap, a figure of the machine without it says nothing
+            return beside
+    if site_power is not None:
+        return _site_power(site_power, candidate, catalog)
     return _share_of_rated(candidate, catalog)
+
+
+def _beside_the_accelerators(candidate: Candidate, found: Speed, catalog: Catalog) -> Quantity | None:
+    """Return a node's power from what its accelerators drew in a run, and what the data sheet leaves for the rest.
+
+    kW = measured kW of the accelerators + (rated kW - accelerators x TDP) x share that a node draws in training
+
+    The rest draws its idle share at least and all of it at most. None where no such run exists, where some of the
+    node's accelerators idle, or where a data sheet is missing.
+    """
+    rated, tdp_w = _rated_kw(candidate), candidate.accelerator.tdp_w
+    if rated is None or tdp_w is None or _busy_fraction(candidate) < 1:
+        return None
+    rest_kw = rated - candidate.accelerators_per_node * tdp_w / 1000
+    runs = (catalog.runs[run_id] for run_id in found.run_ids)
+    measured = next((run for run in runs if run.accelerator_power is not None and same_hardware(run, candidate)), None)
+    if measured is None or rest_kw <= 0:
+        return None
+    drawn = measured.accelerator_power
+    assert drawn is not None
+    each = interval(drawn, Unit.KW).scaled(1 / candidate.nodes)
+    training, idle = catalog.defaults.training_power_fraction, catalog.defaults.idle_power_fraction
+    power = Interval(each.value + rest_kw * training.value, each.low + rest_kw * idle.value, each.high + rest_kw)
+    source = (
+        f"{each.value:.4g} kW of the accelerators alone (measured, run {measured.id}) + {rest_kw:.4g} kW rated for the "
+        f"rest x {training.value:g} in training"
+    )
+    dates = [day for day in (drawn.as_of, training.as_of) if day]
+    return stated(
+        power, Unit.KW, weakest(Basis.MODELLED, drawn.basis, training.basis), source, min(dates, default=None)
+    )
+
+
+def _rated_kw(candidate: Candidate) -> float | None:
+    if candidate.site is not None:
+        return node_rated_kw(candidate.site, candidate.node)
+    return candidate.node.rated_kw
 
 
 def _site_power(power: Quantity, candidate: Candidate, catalog: Catalog) -> Quantity:

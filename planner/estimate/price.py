@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from planner.estimate.border import computed, interval, stated
+from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate, prices_of
 from planner.estimate.interval import Interval
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.offer import Price, PriceKind
-from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.quantity import Basis, Quantity, Unit, weakest
 
 
 def price_of(candidate: Candidate) -> Quantity | None:
     """Return the price of one node-hour: the plan's own, or the catalog's with its range; None where there is none."""
-    own = candidate.option.usd_per_hour
+    own, local = candidate.option.usd_per_hour, candidate.option.local_per_hour
     if own is not None:
         return stated(Interval.exact(own), Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: usd_per_hour")
+    if local is not None:
+        assert candidate.currency is not None, "the plan's model asks for it"
+        return of_local(local, candidate.currency, Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: local_per_hour")
     price = candidate.price
     if price is None or price.usd_per_hour is None:
         return None
@@ -46,20 +50,25 @@ def price_notes(candidate: Candidate) -> tuple[str, ...]:
     return (f"price: {price.note}",) if price is not None and price.note else ()
 
 
-def smallest_purchase_usd(training: Quantity, candidate: Candidate) -> Quantity | None:
-    """Return what must be bought at least, where the price has a minimum term that is longer than the training.
+def list_price_of(candidate: Candidate) -> float | None:
+    """Return the list price beside a net one; None where the price is the list's."""
+    price = _listed(candidate)
+    return None if price is None else price.list_usd_per_hour
 
-    USD = minimum hours x nodes x USD per node-hour. The estimate itself counts the hours used.
+
+def of_local(amount: float, currency: Currency, unit: Unit, basis: Basis, where: str) -> Quantity:
+    """Return an amount in the plan's own currency as USD.
+
+    USD = amount / rate; the range is that of the rate.
     """
-    price, each = _listed(candidate), price_of(candidate)
-    if price is None or each is None or training.value >= price.minimum_hours:
-        return None
-    usd = interval(each, Unit.USD_PER_HOUR).scaled(price.minimum_hours * candidate.nodes)
-    source = f"{price.minimum_hours:g} h at least x {candidate.nodes} node(s) x {each.value:g} USD/h; {each.source}"
-    return computed(usd, Unit.USD, each, source=source)
+    usd = Interval(amount / currency.per_usd, amount / currency.highest, amount / currency.lowest)
+    rate = f"{currency.per_usd:g} {currency.code} a USD ({currency.source})"
+    return stated(
+        usd, unit, weakest(basis, Basis.QUOTED), f"{where} {amount:g} {currency.code} / {rate}", currency.as_of
+    )
 
 
 def _listed(candidate: Candidate) -> Price | None:
     """Return the catalog's price where that is what counts."""
     price = candidate.price
-    return None if price is None or price.usd_per_hour is None or candidate.option.usd_per_hour is not None else price
+    return None if price is None or price.usd_per_hour is None or candidate.has_own_price else price

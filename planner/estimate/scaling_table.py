@@ -17,7 +17,9 @@ SETTINGS = (
     "seq_len",
     "strategy",
     "precision",
+    "mode",
     "micro_batch",
+    "data",
     "checkpointing",
     "compiled",
     "loss_chunks",
@@ -78,8 +80,30 @@ def scaling_table(runs: Sequence[RunRecord]) -> SweepDocument:
         seq_len=first.seq_len if "seq_len" in shared else None,
         micro_batch=first.micro_batch if "micro_batch" in shared else None,
         rows=rows,
-        doubts=(*_different_settings(ordered), *_too_good(rows), *_of_the_runs(ordered)),
+        doubts=tuple(dict.fromkeys([*_different_settings(ordered), *_too_good(rows), *_of_the_runs(ordered)])),
         notes=_notes(ordered),
+    )
+
+
+def too_good_against(run: RunRecord, base: RunRecord) -> tuple[str, ...]:
+    """Say what is hard to believe about a run beside one on fewer accelerators: an efficiency over 105 %."""
+    scaled = efficiency(
+        samples_per_s=run.throughput.value,
+        accelerators=run.hardware.accelerators,
+        base_samples_per_s=base.throughput.value,
+        base_accelerators=base.hardware.accelerators,
+    )
+    return (
+        (_too_good_text(run.hardware.accelerators, base.hardware.accelerators, scaled),)
+        if (scaled > MAX_EFFICIENCY)
+        else ()
+    )
+
+
+def _too_good_text(accelerators: int, base: int, scaled: float) -> str:
+    return (
+        f"{accelerators} accelerators each do {scaled:.0%} of what each of {base} does; "
+        f"over {MAX_EFFICIENCY:.0%} is hardly ever real: look for what slowed the run on {base}"
     )
 
 
@@ -132,8 +156,7 @@ def _different_settings(runs: Sequence[RunRecord]) -> list[str]:
 def _too_good(rows: Sequence[SweepRow]) -> list[str]:
     base = rows[0].accelerators
     return [
-        f"{row.run}: {row.accelerators} accelerators each do {row.efficiency:.0%} of what each of {base} does; "
-        f"over {MAX_EFFICIENCY:.0%} is hardly ever real: look for what slowed the run on {base}"
+        f"{row.run}: {_too_good_text(row.accelerators, base, row.efficiency)}"
         for row in rows
         if row.efficiency > MAX_EFFICIENCY
     ]

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from planner.estimate.candidate import Candidate
 from planner.estimate.evidence import training_peak_tflops
-from planner.estimate.flops import flops_per_token, parameters
+from planner.estimate.flops import flops_per_sample, parameters
+from planner.estimate.image_flops import image_training_flops
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.estimate.scaling import Scaling, scaling_of
+from planner.model.architecture import Architecture, ImageModel, Resnet, TextModel
 from planner.model.catalog import Catalog
 from planner.model.quantity import Basis
 from planner.model.run import RunRecord
-from planner.model.workload import Decoder
 
 OTHER_WORKLOAD_FACTOR = 3.0
 PRIOR_MFU = 0.40
 PRIOR_MFU_FACTOR = 2.2
 """Published MFU on dense decoders runs from 0.18 to 0.69; a constant MFU has p90 error 63 %."""
+RESNET_PRIOR_MFU = 0.16
+"""NVIDIA's ResNet-50 recipe in mixed precision: 1,200 images/s on a V100 are 23 % of its peak, 2,470 on an A100 19 %;
+newer cards multiply faster but pass activations through memory hardly so. Source: NVIDIA/DeepLearningExamples."""
 ASSUMED_MFU_FACTOR = 1.5
 SMALLEST_MODELLED_PARAMETERS = 5e7
 """Below it kernel launches decide on an accelerator, and this model does not know them."""
+SMALLEST_MODELLED_FLOPS_PER_IMAGE = 1e9
 
 
 def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | None:
@@ -28,7 +33,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
 
     On accelerators only networks large enough to load them count, and only in the job's precision.
     """
-    if job.decoder is None or job.seq_len is None:
+    if job.decoder is None:
         return None
     here = [run for run in catalog.runs.values() if _says_something(run, job, candidate)]
     run = max(
@@ -41,10 +46,10 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
         ),
         default=None,
     )
-    if run is None or run.architecture is None or run.seq_len is None:
+    if run is None or run.architecture is None:
         return None
-    there = flops_per_token(run.architecture, seq_len=run.seq_len, convention=job.convention) * run.seq_len
-    per_sample = flops_per_token(job.decoder, seq_len=job.seq_len, convention=job.convention) * job.seq_len
+    there = flops_per_sample(run.architecture, seq_len=run.seq_len, convention=job.convention)
+    per_sample = flops_per_sample(job.decoder, seq_len=job.seq_len, convention=job.convention)
     rate = run.throughput.value * there / per_sample
     source = (
         f"first model from run {run.id}: {run.throughput.value:.6g} samples/s of {run.workload} x "
@@ -67,7 +72,6 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
     An MFU that the plan assumes is taken for the whole cluster; the prior is one accelerator's, so it is scaled.
     """
     assert job.decoder is not None
-    assert job.seq_len is not None
     target = candidate.accelerator
     peak, note = training_peak_tflops(target, job.precision)
     if peak is None:
@@ -77,17 +81,18 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
             f"a network of {parameters(job.decoder):,} parameters is bound by kernel launches on {target.id}, "
             "which the first model does not know: measure it there"
         )
-    mfu, factor, scaled = PRIOR_MFU, PRIOR_MFU_FACTOR, scaling_of(candidate)
+    prior = RESNET_PRIOR_MFU if isinstance(job.decoder, Resnet) else PRIOR_MFU
+    mfu, factor, scaled = prior, PRIOR_MFU_FACTOR, scaling_of(candidate)
     if job.mfu is not None:
         mfu, factor, scaled = job.mfu, ASSUMED_MFU_FACTOR, Scaling(1.0, 1.0)
-    per_token = flops_per_token(job.decoder, seq_len=job.seq_len, convention=job.convention)
-    rate = candidate.accelerators * peak * 1e12 * mfu * scaled.share / per_token / job.seq_len
+    per_sample = flops_per_sample(job.decoder, seq_len=job.seq_len, convention=job.convention)
+    rate = candidate.accelerators * peak * 1e12 * mfu * scaled.share / per_sample
     precision = job.precision.value if job.precision else "16-bit"
     source = (
         f"{'first model' if job.mfu is None else 'MFU assumed by the plan'}: {candidate.accelerators}x {peak:g} "
         f"TFLOP/s ({precision} peak of {target.id}) x {mfu:g} MFU"
         f"{f' x {scaled.share:.4g} of linear scaling' if scaled.share != 1 else ''}"
-        f" / {per_token / 1e9:.5g} GFLOP per token ({job.convention.value}) / {job.seq_len} tokens per sample"
+        f" / {_work_text(job, per_sample)}"
     )
     return Prediction(
         samples_per_s=Interval.within_factor(rate, factor * scaled.factor),
@@ -98,11 +103,18 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
     )
 
 
+def _work_text(job: Job, per_sample: float) -> str:
+    if job.seq_len is None:
+        return f"{per_sample / 1e9:.5g} GFLOP per image"
+    per_token = per_sample / job.seq_len / 1e9
+    return f"{per_token:.5g} GFLOP per token ({job.convention.value}) / {job.seq_len} tokens per sample"
+
+
 def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
     hardware = run.hardware
     if hardware.node != candidate.node.id or hardware.accelerators != candidate.accelerators:
         return False
-    if run.architecture is None or run.seq_len is None:
+    if run.architecture is None or (run.seq_len is None and isinstance(run.architecture, TextModel)):
         return False
     if hardware.accelerator == "CPU":
         return True
@@ -110,5 +122,7 @@ def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
     return same_precision and not _too_small(run.architecture)
 
 
-def _too_small(decoder: Decoder) -> bool:
-    return parameters(decoder) < SMALLEST_MODELLED_PARAMETERS
+def _too_small(architecture: Architecture) -> bool:
+    if isinstance(architecture, ImageModel):
+        return image_training_flops(architecture) < SMALLEST_MODELLED_FLOPS_PER_IMAGE
+    return parameters(architecture) < SMALLEST_MODELLED_PARAMETERS

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
+from planner.estimate import power_cap
 from planner.estimate.candidate import Candidate
 from planner.estimate.carry_over import nearest_run
 from planner.estimate.evidence import measured_runs
@@ -52,11 +53,15 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     if candidate.option.step is not None:
         return _stated(candidate.option.step, candidate)
     found = measured_runs(catalog.runs.values(), job, candidate)
+    capped = candidate.option.power_cap_w is not None
     if found:
-        return _measured(found, job, candidate)
+        answer = _measured(found, job, candidate)
+        return _with_effect_of_the_cap(answer, found, job, candidate, catalog) if capped else answer
     fitting = fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
     if fitting.fits is False:
         return _unknown(candidate, fitting, fitting.reason or "does not fit")
+    if capped:
+        return _unknown(candidate, fitting, power_cap.not_measured(candidate))
     prediction = predict(job, candidate, catalog)
     if isinstance(prediction, NoPrediction):
         return _unknown(candidate, fitting, f"no estimate: {prediction.reason}")
@@ -71,6 +76,15 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         doubts=_doubts(prediction.runs),
         notes=prediction.notes + ((fitting.note,) if fitting.note else ()),
     )
+
+
+def _with_effect_of_the_cap(
+    answer: Speed, capped: list[RunRecord], job: Job, candidate: Candidate, catalog: Catalog
+) -> Speed:
+    option = candidate.option.model_copy(update={"power_cap_w": None})
+    free = measured_runs(catalog.runs.values(), job, replace(candidate, option=option))
+    found = power_cap.effect(capped, free)
+    return answer if found is None else replace(answer, notes=(*answer.notes, found))
 
 
 def _stated(step: UserStep, candidate: Candidate) -> Speed:

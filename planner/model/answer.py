@@ -6,21 +6,24 @@ from datetime import date
 from typing import Literal
 
 from planner.model.base import Frozen
+from planner.model.bill import Bill
+from planner.model.currency import Currency
 from planner.model.offer import PriceKind
+from planner.model.plan import Owning
 from planner.model.quantity import Quantity
-from planner.model.workload import Checkpointing, Loss, Precision, Strategy
+from planner.model.workload import BenchMode, Checkpointing, Loss, Precision, Strategy
 
-OWNING_NOT_COUNTED = (
-    "usd_total, usd_per_epoch: the full cost of owning is not part of this version, usd_marginal is the electricity"
-)
-"""Stands in `why_not` of every owned option, as the reason for what is null."""
+OWNING_NOT_KNOWN = "usd_total, usd_per_epoch: the full cost of owning is not known"
+"""Opens the remark in `why_not` of an owned option whose site does not say enough; usd_marginal stands all the same."""
 
 
 class OptionEstimate(Frozen):
     """Time, money and energy of one training on one option; a null quantity has its reason in `why_not`.
 
-    `usd_total` is what a rented machine costs; owning costs are not part of this version, so it is null on a site.
-    `usd_marginal` is what the training adds to the bills: the rent, or an owned machine's electricity.
+    `usd_total` is all that a rented machine's training costs, or an owned machine's full cost for as long as the
+    training keeps it busy (null where its site does not say enough). `usd_marginal` is what the training adds to the
+    bills: an owned machine's electricity, or what is rented, less than `usd_total` where a commitment is paid for
+    already. `bill` adds up to it, or to `usd_total` of an owned machine under `owning: full`.
     """
 
     id: str
@@ -41,13 +44,25 @@ class OptionEstimate(Frozen):
     training_hours: Quantity | None
     usd_per_hour: Quantity | None
     """Per node; only of rented machines."""
+    price_age_days: int | None = None
+    """Null where the price has no date, as the plan's own has none."""
+    price_stale: bool | None = None
+    """Older than its kind allows: spot and marketplace a day, others 30 days."""
+    list_usd_per_hour: float | None = None
+    """Where `usd_per_hour` is net, by the price book that was asked for: the list price."""
     usd_per_epoch: Quantity | None
     usd_total: Quantity | None
     usd_marginal: Quantity | None
     smallest_purchase_usd: Quantity | None
-    """Where the price has a minimum term longer than this training: what must be bought at least."""
+    """Where the price has a term longer than this training: the rent that must be bought, which `usd_total` holds."""
+    bill: Bill | None = None
+    """Of one training; of the whole campaign in the documents of `campaign` and `compare`."""
+    not_allowed: str | None = None
+    """Why the plan's `limits` rule this place out."""
     energy_kwh: Quantity | None
     """At the node, before PUE, of the whole training."""
+    carbon_kg: Quantity | None
+    """Of that energy with PUE, in kg of CO2 equivalent; null where the plan gives no carbon intensity."""
     power_kw: Quantity | None
     """Of one node, as the energy was computed."""
     rated_kw: Quantity | None
@@ -61,21 +76,41 @@ class OptionEstimate(Frozen):
 
     @property
     def obstacles(self) -> str:
-        """What stands against the option: `why_not` less the remark on owning, which holds for every site."""
-        return "; ".join(part for part in (self.why_not or "").split("; ") if part != OWNING_NOT_COUNTED)
+        """What stands against the option: `why_not` less the remark that owning in full is not known."""
+        parts = (self.why_not or "").split("; ")
+        return "; ".join(part for part in parts if not part.startswith(OWNING_NOT_KNOWN))
 
 
 class CampaignOption(OptionEstimate):
     """An option, running the whole campaign alone."""
 
+    @property
+    def obstacles(self) -> str:
+        """What stands against the option; that owning in full is not known does where the plan counts it."""
+        return (self.why_not or "") if self.owning is Owning.FULL else super().obstacles
+
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
     campaign_hours: Quantity | None
+    owning: Owning | None
+    """What `campaign_usd` counts of an owned machine; null: it is rented."""
     campaign_usd: Quantity | None
-    """What the campaign adds to the bills: runs x usd_marginal."""
+    """What options are ranked by: the total of `bill`, before its cents are rounded. Of an owned machine that is its
+    electricity, or its full cost where the plan says `owning: full`."""
     finish: date | None
     meets_deadline: bool | None
     within_budget: bool | None
+
+
+class SwitchingRate(Frozen):
+    """The exchange rate at which another option becomes the cheaper one, all else as it is."""
+
+    code: str
+    per_usd: float
+    today_per_usd: float
+    option: str
+    """That takes the recommended one's place, above the rate or below it."""
+    side: Literal["above", "below"]
 
 
 class RankedOption(CampaignOption):
@@ -98,6 +133,7 @@ class EstimateDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["estimate"] = "estimate"
     plan: str
+    currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     options: tuple[OptionEstimate, ...]
 
@@ -108,6 +144,7 @@ class CampaignDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["campaign"] = "campaign"
     plan: str
+    currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     runs: int
     options: tuple[CampaignOption, ...]
@@ -119,6 +156,7 @@ class ComparisonDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["comparison"] = "comparison"
     plan: str
+    currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     runs: int
     deadline: date | None
@@ -129,6 +167,8 @@ class ComparisonDocument(Frozen):
     nearest: str | None
     """Where nothing is feasible: the option that misses the limits by least."""
     sentence: str
+    switching_rates: tuple[SwitchingRate, ...] = ()
+    """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
     options: tuple[RankedOption, ...]
 
 
@@ -154,7 +194,8 @@ class MemoryDocument(Frozen):
     accelerators: int
     strategy: Strategy
     precision: Precision
-    seq_len: int
+    seq_len: int | None
+    """Null where a sample is an image."""
     micro_batch: int
     checkpointing: Checkpointing
     loss: Loss
@@ -202,3 +243,20 @@ class SweepDocument(Frozen):
     rows: tuple[SweepRow, ...]
     doubts: tuple[str, ...]
     notes: tuple[str, ...]
+
+
+class RatioDocument(Frozen):
+    """`planner runs ratio --json`: how much faster one accelerator is than another, from two measured runs."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["ratio"] = "ratio"
+    workload: str
+    accelerator: str
+    base_accelerator: str
+    run: str
+    base_run: str
+    mode: BenchMode | None
+    """Null where the runs differ in it or do not state it."""
+    ratio: Quantity
+    """Per accelerator."""
+    doubts: tuple[str, ...]

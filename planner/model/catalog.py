@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
+from planner.model.bill_defaults import BillDefaults
 from planner.model.hardware import Accelerator, Node
-from planner.model.offer import Price, Site
+from planner.model.offer import Price
+from planner.model.owning_defaults import OwningDefaults
 from planner.model.quantity import Quantity
 from planner.model.run import RunRecord
+from planner.model.service import ServiceRate
+from planner.model.site import Site
+from planner.model.tariff import Tariff
 from planner.model.workload import Preset
 
 
@@ -20,6 +25,11 @@ class Defaults(Frozen):
     idle_power_fraction: Quantity
     training_power_fraction: Quantity
     """Share of its rated power that a node draws in training."""
+    cloud_pue: Quantity | None = None
+    """Of rented machines; null only in a file of the user's own."""
+    bill: BillDefaults | None = None
+    owning: OwningDefaults | None = None
+    """Null only in a file of the user's own; the bundled block is then taken."""
 
 
 class Catalog(Frozen):
@@ -28,14 +38,45 @@ class Catalog(Frozen):
     accelerators: dict[str, Accelerator]
     nodes: dict[str, Node]
     prices: tuple[Price, ...]
+    """The bundled ones, and what refreshes have brought; `origin` tells them apart."""
     own_prices: tuple[Price, ...] = ()
     """The user's; where they have a row for the same instance, kind and region, it is taken."""
+    services: tuple[ServiceRate, ...] = ()
+    """The user's first."""
     sites: dict[str, Site]
+    tariffs: dict[str, Tariff]
     presets: dict[str, Preset]
     runs: dict[str, RunRecord]
     bundled_runs: frozenset[str]
     """Ids of the runs that ship with the planner; the others are the user's."""
     defaults: Defaults
+
+    @property
+    def bill_defaults(self) -> BillDefaults:
+        """What a bill takes where the plan does not say."""
+        assert self.defaults.bill is not None, "the loader fills it in"
+        return self.defaults.bill
+
+    @property
+    def owning_defaults(self) -> OwningDefaults:
+        """What owning is taken to cost where a site does not say."""
+        assert self.defaults.owning is not None, "the loader fills it in"
+        return self.defaults.owning
+
+    def find_site(self, site_id: str, *, where: str) -> Site:
+        """Return a site by its id; raise with the known ones where there is none."""
+        found = self.sites.get(site_id)
+        if found is None:
+            raise NotFoundError("site", site_id, self.sites, where=where, fix=f"Known: {', '.join(self.sites)}")
+        return found
+
+    def find_tariff(self, tariff_id: str, *, where: str) -> Tariff:
+        """Return a tariff by its id; raise with the known ones where there is none."""
+        found = self.tariffs.get(tariff_id)
+        if found is None:
+            known = ", ".join(self.tariffs) or "none"
+            raise NotFoundError("tariff", tariff_id, self.tariffs, where=where, fix=f"Known: {known}")
+        return found
 
     def find_run(self, run_id: str, *, where: str = "") -> RunRecord:
         """Return a run by its id; raise with the nearest ids where there is none."""

@@ -44,6 +44,7 @@ class Accelerator(Frozen):
             Precision.TF32: self.tf32_tflops,
             Precision.BF16: self.bf16_tflops,
             Precision.FP16: self.fp16_tflops,
+            Precision.FLOAT8: self.fp8_tflops,
         }
         return peaks[precision]
 

@@ -1,4 +1,4 @@
-"""Where a machine comes from: a cloud offer with a price, or a site that is owned."""
+"""What a cloud asks for a machine: one price, with its terms, source and date."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
-from planner.model.quantity import Quantity, Unit
 
 
 class PriceKind(StrEnum):
@@ -51,6 +50,11 @@ FAST_STALE_DAYS = 1
 STALE_DAYS = 30
 
 
+def stale_days(kind: PriceKind) -> int:
+    """Return how many days a price of this kind may be old: one for spot and marketplace, 30 for the others."""
+    return FAST_STALE_DAYS if kind in FAST_KINDS else STALE_DAYS
+
+
 class Price(Frozen):
     """One row of a price file: the whole instance, per hour; null only with a reason.
 
@@ -72,6 +76,8 @@ class Price(Frozen):
     low_usd_per_hour: Positive | None = None
     """Of a spot price: the lowest over the zones and the time that were looked at."""
     high_usd_per_hour: Positive | None = None
+    list_usd_per_hour: Positive | None = None
+    """Where `usd_per_hour` is net, by the user's price book: the list price. Never in a file."""
     currency: Literal["USD"] = "USD"
     minimum_hours: NonNegative = 0.0
     """The least that is billed, or bought, each time."""
@@ -132,8 +138,8 @@ class Price(Frozen):
 
     @property
     def stale_days(self) -> int:
-        """How old a price of this kind may be: a day for spot and marketplace, 30 days for the others."""
-        return FAST_STALE_DAYS if self.price_kind in FAST_KINDS else STALE_DAYS
+        """How old this price may be."""
+        return stale_days(self.price_kind)
 
     def age_days(self, today: date) -> int:
         """Return how many days old the price is; a future date counts as today."""
@@ -142,28 +148,3 @@ class Price(Frozen):
     def is_stale(self, today: date) -> bool:
         """Say whether the price is older than its kind allows."""
         return self.age_days(today) > self.stale_days
-
-
-class Site(Frozen):
-    """An owned machine: `catalogs/sites/*.yaml`, or the user's own in the workspace."""
-
-    schema_version: Literal[1]
-    id: Id
-    name: Text
-    node: Id
-    nodes: Count = 1
-    """How many such nodes stand there."""
-    power: Quantity | None = None
-    """What one node draws while it trains, where somebody knows; otherwise taken from the rated power."""
-    electricity: Quantity | None = None
-    pue: Quantity | None = None
-    source: Text
-    as_of: date
-
-    @model_validator(mode="after")
-    def _units(self) -> Self:
-        for name, unit in (("power", Unit.KW), ("electricity", Unit.USD_PER_KWH), ("pue", Unit.RATIO)):
-            quantity: Quantity | None = getattr(self, name)
-            if quantity is not None and quantity.unit is not unit:
-                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
-        return self

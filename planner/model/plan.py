@@ -8,13 +8,18 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from planner.model.architecture import Architecture, check_seq_len
 from planner.model.base import Count, Fraction, Frozen, Id, Positive, Text
+from planner.model.currency import Currency
 from planner.model.offer import PriceKind
 from planner.model.quantity import Basis
-from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+from planner.model.workload import Checkpointing, Precision, Strategy
 
 Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
 Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
+Gigabytes = Annotated[float, Field(strict=True, ge=0, le=1e12)]
+Hours = Annotated[float, Field(strict=True, ge=0, le=10_000)]
+Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
 
 
 class FlopsConvention(StrEnum):
@@ -37,7 +42,7 @@ class WorkloadChoice(Frozen):
 
     measured: Id | None = None
     ref: Id | None = None
-    architecture: Decoder | None = None
+    architecture: Architecture | None = None
     seq_len: Count | None = None
 
     @model_validator(mode="after")
@@ -47,8 +52,8 @@ class WorkloadChoice(Frozen):
             raise ValueError(f"needs exactly one of measured, ref or architecture, has {' and '.join(given) or 'none'}")
         if self.measured is not None and self.seq_len is not None:
             raise ValueError("seq_len belongs to the measured run: leave it out")
-        if self.architecture is not None and self.seq_len is None:
-            raise ValueError("an inline architecture needs seq_len (tokens in a sample)")
+        if self.architecture is not None:
+            check_seq_len(self.architecture, self.seq_len)
         return self
 
 
@@ -116,6 +121,10 @@ class UserStep(Frozen):
         return self
 
 
+UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
+"""Kinds of price that end with the last hour used."""
+
+
 class PlanOption(Frozen):
     """One machine to consider: an owned site or a cloud offer; lists stand for several options."""
 
@@ -127,6 +136,10 @@ class PlanOption(Frozen):
     price: PriceKind | None = None
     usd_per_hour: Positive | None = None
     """Your own price for the whole instance, in place of the list's."""
+    local_per_hour: Positive | None = None
+    """The same in the plan's `currency`."""
+    commitment_bought: bool = False
+    """The term (savings plan, reservation, block) is paid for already: its hours add nothing to the bills."""
     nodes: Count | Counts | None = None
     accelerators: Count | Counts | None = None
     """How many of a node's accelerators are used; default all."""
@@ -134,16 +147,24 @@ class PlanOption(Frozen):
     step: UserStep | None = None
     power_kw: Positive | None = None
     """What one node draws in training; assumed, as it is yours to say."""
+    power_cap_w: Positive | None = None
+    """A limit set on each accelerator. Only runs measured under it answer, or a `step` of your own with `power_kw`."""
 
     @model_validator(mode="after")
     def _a_site_or_an_offer(self) -> Self:
         given = [name for name in ("site", "offer", "run") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"needs exactly one of site, offer or run, has {' and '.join(given) or 'none'}")
+        if self.power_cap_w is not None and self.step is not None and self.power_kw is None:
+            raise ValueError("power_cap_w with a step of your own needs power_kw: what the machine draws under the cap")
         if self.offer is None:
-            for name in ("region", "price", "usd_per_hour"):
+            for name in ("region", "price", "usd_per_hour", "local_per_hour"):
                 if getattr(self, name) is not None:
                     raise ValueError(f"{name} belongs to a cloud offer, not to an owned machine")
+        if self.commitment_bought and (self.price is None or self.price in UNCOMMITTED):
+            raise ValueError("commitment_bought belongs to a price with a term; name it with price, e.g. savings_1y")
+        if self.usd_per_hour is not None and self.local_per_hour is not None:
+            raise ValueError("usd_per_hour and local_per_hour are two prices of one hour: keep one")
         return self
 
 
@@ -151,12 +172,70 @@ class Assumptions(Frozen):
     """What the plan assumes; whatever is missing comes from `catalogs/defaults.yaml` and is named in the answer."""
 
     electricity_usd_per_kwh: Money | None = None
+    tariff: Id | None = None
+    """A tariff of `catalogs/tariffs/` by its id, for every owned machine; instead of electricity_usd_per_kwh."""
+    carbon_kg_per_kwh: Annotated[float, Field(strict=True, ge=0, le=10)] | None = None
+    """Carbon intensity of the electricity, kg of CO2 equivalent; without it no emissions are given."""
+    electricity_local_per_kwh: Money | None = None
+    """The same in the plan's `currency`."""
     pue: Annotated[float, Field(strict=True, ge=1, le=10)] | None = None
     goodput_fraction: Fraction = 1.0
     """Share of wall-clock time that trains: takes off restarts, checkpoints and evaluation."""
     mfu: Fraction | None = None
     """Model FLOPs utilisation assumed on hardware nobody measured, of the dense peak."""
     flops_convention: FlopsConvention = FlopsConvention.FULL_ATTENTION
+    setup_hours: Hours | None = None
+    """Of each launch of a rented machine, until the first step: provisioning and installing."""
+    idle_tail_hours: Hours | None = None
+    """Of each launch, from the last step until billing ends."""
+    failed_launch_fraction: Share | None = None
+    """Launches that fail in set-up and are billed for it, for each training."""
+    support_fraction: Share | None = None
+    """Of everything else on a cloud's bill."""
+
+    @model_validator(mode="after")
+    def _one_tariff(self) -> Self:
+        names = ("electricity_usd_per_kwh", "electricity_local_per_kwh", "tariff")
+        given = [name for name in names if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are {'two' if len(given) == 2 else 'three'} tariffs: keep one")
+        return self
+
+
+class Data(Frozen):
+    """What is moved and kept beside the training, of rented machines; 0 where there is none."""
+
+    dataset_gb: Gigabytes | None = None
+    """Left out: samples x sequence length x bytes a token, where the workload counts tokens."""
+    already_there: bool = False
+    """The data set lies with the provider already: it is not uploaded, and its storage is paid for anyway."""
+    upload_mbit_per_s: Positive | None = None
+    checkpoint_gb: Gigabytes | None = None
+    """Of one full checkpoint. Left out: parameters x bytes of weights and optimizer, where the network is known."""
+    checkpoints_kept: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
+    """At a time, of each training that runs; the last ones stay `keep_days`."""
+    keep_days: Hours | None = None
+    """How long data and checkpoints stay after the campaign."""
+    egress_gb: Gigabytes | None = None
+    """Taken out of the cloud by the campaign. Left out: the weights of each training, where the network is known."""
+
+
+class PlaceLimits(Frozen):
+    """Where the work may be done. An option whose place is not known is not allowed."""
+
+    allowed_regions: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
+    """Regions as price rows name them, and ids of owned sites that stand in an allowed place."""
+    data_region: Text | None = None
+    """The data must stay in this region (or on this site)."""
+
+
+class Owning(StrEnum):
+    """What of an owned machine counts when options are ranked."""
+
+    MARGINAL = "marginal"
+    """What a training adds to the bills: the machine stands there anyhow."""
+    FULL = "full"
+    """Purchase, place, staff and all: the machine is still to be bought, or could be sold."""
 
 
 class Plan(Frozen):
@@ -170,3 +249,17 @@ class Plan(Frozen):
     campaign: CampaignLimits = CampaignLimits()
     options: Annotated[tuple[PlanOption, ...], Field(min_length=1, max_length=500)]
     assumptions: Assumptions = Assumptions()
+    owning: Owning = Owning.MARGINAL
+    data: Data = Data()
+    limits: PlaceLimits = PlaceLimits()
+    currency: Currency | None = None
+    """Shown beside USD; what the plan states in it is counted at its rate."""
+
+    @model_validator(mode="after")
+    def _a_rate_for_local_amounts(self) -> Self:
+        local = [f"options.{place}.local_per_hour" for place, o in enumerate(self.options) if o.local_per_hour]
+        if self.assumptions.electricity_local_per_kwh is not None:
+            local.append("assumptions.electricity_local_per_kwh")
+        if local and self.currency is None:
+            raise ValueError(f"{local[0]} is in the plan's own currency: state currency with its rate")
+        return self

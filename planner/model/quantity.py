@@ -23,7 +23,21 @@ class Unit(StrEnum):
     KWH = "kWh"
     SAMPLES_PER_S = "samples/s"
     GIB = "GiB"
+    GB = "GB"
+    GB_PER_S = "GB/s"
+    MBIT_PER_S = "Mbit/s"
+    BYTES = "B"
+    DAYS = "days"
+    USD_PER_GB = "USD/GB"
+    USD_PER_GB_MONTH = "USD/GB-month"
     RATIO = "ratio"
+    USD_PER_GPU_HOUR = "USD/GPU-h"
+    USD_PER_YEAR = "USD/year"
+    USD_PER_KW_MONTH = "USD/kW-month"
+    YEARS = "years"
+    MONTHS = "months"
+    KG_CO2 = "kgCO2e"
+    KG_CO2_PER_KWH = "kgCO2e/kWh"
 
 
 class Basis(StrEnum):

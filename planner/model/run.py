@@ -6,9 +6,10 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from planner.model.architecture import Architecture
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.model.workload import Checkpointing, Decoder, Precision, Strategy
+from planner.model.workload import BenchMode, Checkpointing, Precision, Strategy
 
 
 class RunHardware(Frozen):
@@ -31,7 +32,17 @@ class Probe(Frozen):
 
     micro_batch: Count
     samples_per_s: Positive | None
-    """Null: out of memory."""
+    """Null: nothing was measured, as after out of memory."""
+    grad_accumulation: Count = 1
+    refused: Text | None = None
+    """Why this micro-batch cannot be taken; null: it can."""
+    device_memory_fraction: NonNegative | None = None
+    """Of the fullest rank's device, as its allocator reserved it; null on a CPU and where it ran out."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be taken."""
+        return self.samples_per_s is not None and self.refused is None
 
 
 class LaunchFacts(Frozen):
@@ -76,7 +87,7 @@ class RunRecord(Frozen):
     schema_version: Literal[1]
     id: Id
     workload: Id
-    architecture: Decoder | None = None
+    architecture: Architecture | None = None
     parameters: Count | None = None
     seq_len: Count | None = None
     hardware: RunHardware
@@ -88,8 +99,18 @@ class RunRecord(Frozen):
     method: Literal["full", "lora"] | None = None
     """All weights are trained, or low-rank adapters beside frozen ones."""
     trained_parameters: Count | None = None
+    channels_last: bool | None = None
+    """Of convolutions: the colours of a pixel beside each other in memory; null where there are none."""
+    mode: BenchMode | None = None
+    """How the micro-batch was chosen; ratios between hardware come from tuned runs."""
     micro_batch: Count | None
+    grad_accumulation: Count | None = None
+    """Forward passes in one optimizer step."""
     global_batch: Count | None
+    data: Literal["synthetic", "shards"] | None = None
+    """What it read: tokens made beforehand, or a person's own token shards through a real input pipeline."""
+    data_wait_fraction: NonNegative | None = None
+    """Of the window, in which the hungriest rank waited for its input."""
     throughput: Quantity
     step_seconds: Positive | None = None
     samples: Count | None = None
@@ -108,7 +129,9 @@ class RunRecord(Frozen):
     """Work of the matrix products in one step of rank 0, by the type they were computed in: the proof of precision."""
     sdpa_backend: Text | None = None
     memory: dict[str, float | None] = Field(default_factory=dict)
-    """Of the hungriest rank, as the benchmark names it."""
+    """Of the hungriest rank, as the benchmark names it; with `estimate_gib` and used / estimate on a known device."""
+    mfu: dict[str, NonNegative] = Field(default_factory=dict)
+    """FLOPs by formula / (seconds x peak), by convention and peak: `full_attention_of_nominal_peak`, and so on."""
     probes: tuple[Probe, ...] = ()
     """Every try of a search for the micro-batch, in order."""
     phases: dict[str, NonNegative] = Field(default_factory=dict)
@@ -186,8 +209,11 @@ class NodeResult(Frozen):
     rank_work_seconds: tuple[NonNegative, ...] = ()
     data_wait_s: NonNegative | None = None
     samples: int
-    tokens: int
-    padding_tokens: int
+    tokens: int | None
+    padding_tokens: int | None
+    """Null where samples are images."""
+    images: int | None = None
+    """Images with a label, counted; null where samples are sequences."""
     phases: dict[str, NonNegative]
     losses_first10: tuple[float | None, ...]
     loss_last: float | None
@@ -200,5 +226,6 @@ class NodeResult(Frozen):
     calibration: dict[str, Any] | None = None
     telemetry: dict[str, Any] | None = None
     environment: dict[str, str | int | float | bool | list[str] | None]
+    disk_problem: str | None = None
     started_at: Text
     finished_at: Text

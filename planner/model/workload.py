@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from planner.errors import InputError
+from planner.model.architecture import Architecture, Resnet, check_seq_len
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 
 
@@ -19,6 +20,8 @@ class Precision(StrEnum):
     TF32 = "tf32"
     BF16 = "bf16"
     FP16 = "fp16"
+    FLOAT8 = "float8"
+    """Linear maps in 8-bit floats (e4m3, scaled per tensor), everything else in bf16."""
 
 
 class Strategy(StrEnum):
@@ -55,31 +58,13 @@ class Method(StrEnum):
     LORA = "lora"
 
 
-class Decoder(Frozen):
-    """A dense decoder-only transformer; the same keys stand in the benchmark's `spec.json`."""
+class BenchMode(StrEnum):
+    """How the benchmark chooses a micro-batch."""
 
-    layers: Count
-    hidden: Count
-    heads: Count
-    kv_heads: Count
-    head_dim: Count
-    ffn_hidden: Count
-    mlp: Literal["gelu", "swiglu"]
-    norm: Literal["layernorm", "rmsnorm"]
-    norm_eps: Positive = 1e-5
-    bias: bool = False
-    positions: Literal["learned", "rope"]
-    max_positions: Count
-    rope_theta: Positive = 10_000.0
-    qk_norm: bool = False
-    vocab: Count
-    tied_head: bool
-
-    @model_validator(mode="after")
-    def _heads_divide(self) -> Self:
-        if self.heads % self.kv_heads:
-            raise ValueError(f"heads ({self.heads}) must be a multiple of kv_heads ({self.kv_heads})")
-        return self
+    MATCHED = "matched"
+    """The same one everywhere: the workload's own."""
+    TUNED = "tuned"
+    """The best of this device, at the workload's global batch by accumulation."""
 
 
 class Window(Frozen):
@@ -99,34 +84,62 @@ QUICK_WINDOW = Window(min_warmup_steps=10, min_warmup_s=1, max_warmup_s=10, min_
 """A first look."""
 
 
+class FirstLosses(Frozen):
+    """How the loss begins, as a plain fp32 loop of one process on a CPU found it, with seed 0."""
+
+    global_batch: Count
+    losses: tuple[Positive, ...]
+
+
 class BenchWorkload(Frozen):
     """What the benchmark runs: a network, its samples, and for how long."""
 
     name: Id
-    architecture: Decoder
-    seq_len: Count
+    architecture: Architecture
+    seq_len: Count | None = None
+    """Tokens in a sample; null where a sample is an image."""
     micro_batch: Count
     precision: Precision
     window: Window
     quick_window: Window
+    global_batch: Count | None = None
+    """Samples of one optimizer step in tuned mode; null: micro_batch x devices."""
+    least_mfu: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Of the nominal peak, full attention: a run below it has something wrong."""
+    first_losses: tuple[FirstLosses, ...] = ()
     note: Text | None = None
     """What must be said with every record of it."""
 
+    @model_validator(mode="after")
+    def _samples_have_their_size(self) -> Self:
+        check_seq_len(self.architecture, self.seq_len)
+        return self
+
     def cut(self, *, layers: int) -> BenchWorkload:
         """Return the same network with fewer layers, so that it fits one device: another workload, and named so."""
+        if isinstance(self.architecture, Resnet):
+            raise InputError(
+                f"{self.name} is a resnet, whose stages differ: no cut of it would show how the whole trains.",
+                fix="Leave --layers out.",
+            )
         whole = self.architecture.layers
         if layers >= whole:
             raise InputError(
                 f"{self.name} has {whole} layers; {layers} would be no cut.", fix="Take fewer, or leave --layers out."
             )
+        try:
+            cut = self.architecture.cut(layers)
+        except ValueError as error:
+            raise InputError(f"{self.name} cannot be cut to {layers} layers: {error}.", fix="Take more.") from error
         return BenchWorkload(
             name=f"{self.name}-{layers}layer{'' if layers == 1 else 's'}",
-            architecture=self.architecture.model_copy(update={"layers": layers}),
+            architecture=cut,
             seq_len=self.seq_len,
             micro_batch=self.micro_batch,
             precision=self.precision,
             window=self.window,
             quick_window=self.quick_window,
+            global_batch=self.global_batch,
             note=f"A cut of {self.name} to {layers} of its {whole} layers: it shows how such layers train, and is no "
             f"measurement of {self.name}",
         )
@@ -142,11 +155,16 @@ class Preset(BenchWorkload):
 
 
 class ArchitectureFile(Frozen):
-    """A network of one's own: an architecture, and how long its samples are."""
+    """A network of one's own: an architecture, and how long its samples are (where they are not images)."""
 
     schema_version: Literal[1] = 1
     name: Text | None = None
-    architecture: Decoder
-    seq_len: Count
+    architecture: Architecture
+    seq_len: Count | None = None
     micro_batch: Count = 1
     precision: Precision = Precision.BF16
+
+    @model_validator(mode="after")
+    def _samples_have_their_size(self) -> Self:
+        check_seq_len(self.architecture, self.seq_len)
+        return self

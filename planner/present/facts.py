@@ -11,31 +11,35 @@ from planner.recommend.wording import duration_text
 
 QUANTITIES: dict[str, str] = {
     "campaign_hours": "Campaign time",
-    "campaign_usd": "Campaign cost (adds to the bills)",
+    "campaign_usd": "Campaign cost",
     "training_hours": "One training: time",
     "usd_marginal": "One training: cost (adds to the bills)",
-    "usd_total": "One training: rent",
+    "usd_total": "One training: whole cost, rented or owned in full",
     "epoch_hours": "One epoch: time",
-    "usd_per_epoch": "One epoch: rent",
+    "usd_per_epoch": "One epoch: rent, or owning in full",
     "usd_per_hour": "One node: rent per hour",
     "throughput": "Throughput",
     "energy_kwh": "One training: energy at the machine",
     "power_kw": "One node: power in training",
     "rated_kw": "One node: power by its data sheet",
+    "carbon_kg": "One training: emissions",
 }
 """Field of the answer, and the name that a person reads."""
 
-RENT = ("usd_total", "usd_per_epoch", "usd_per_hour")
+RENTED_ONLY = ("usd_per_hour",)
+ON_REQUEST = ("carbon_kg",)
+"""Given only where the plan asks for it."""
 
 OWNED_MEANS_ELECTRICITY = (
-    "An owned machine counts only the electricity that the campaign adds; purchase, staff and space are not in it yet."
+    "An owned machine counts the electricity that the campaign adds; with `owning: full` in the plan it counts its "
+    "share of purchase, place, staff and idle hours too. Both stand in its numbers."
 )
 MODELLED_MEANS_FIRST_MODEL = (
     "Modelled numbers come from a first model with wide ranges: measure one run on the machine before you order it."
 )
 LEFT_OUT = (
-    "Left out of every cost: the full cost of owning (purchase, staff, space), set-up and queueing time, "
-    "storage, and data transfer out of a cloud (egress)."
+    "Left out of every cost: spot interruptions and taxes. The bill of a rented machine counts set-up, storage and "
+    "data transfer out of the cloud (egress); campaign time leaves out set-up, upload and queueing."
 )
 RANGE_MEANS = "A range holds the true value with 90 % probability; a list price has none."
 
@@ -60,7 +64,9 @@ def not_known(option: OptionEstimate) -> list[str]:
     return [
         name
         for field, name in QUANTITIES.items()
-        if quantity_of(option, field) is None and not (option.site is not None and field in RENT)
+        if quantity_of(option, field) is None
+        and field not in ON_REQUEST
+        and not (option.site is not None and field in RENTED_ONLY)
     ]
 
 

@@ -8,8 +8,10 @@ from html import escape
 
 from planner.model.answer import Assumption, ComparisonDocument, RankedOption
 from planner.model.quantity import Basis, Quantity
+from planner.present.bill_table import bill_rows
+from planner.present.bill_text import coverage_text
 from planner.present.facts import (
-    RENT,
+    RENTED_ONLY,
     date_text,
     headline,
     headline_range,
@@ -96,7 +98,7 @@ def quantities_html(option: RankedOption) -> str:
     ]
     missing = not_known(option)
     unknown = f'<p class="small">Not known: {escape("; ".join(missing))}.</p>' if missing else ""
-    owned = option.site is not None and all(getattr(option, field) is None for field in RENT)
+    owned = option.site is not None and all(getattr(option, field) is None for field in RENTED_ONLY)
     rent = '<p class="small">Owned: there is no rent to show.</p>' if owned else ""
     return _table(("What", "Value", "90 % range", "Basis", "As of", "Formula and source"), rows) + unknown + rent
 
@@ -105,6 +107,22 @@ def doubts_html(option: RankedOption) -> str:
     """Write what is wrong with the runs that an option rests on; nothing where nothing is."""
     doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in option.doubts)
     return f'<div class="problem"><b>The evidence is doubtful</b><ul>{doubts}</ul></div>' if doubts else ""
+
+
+def bill_html(option: RankedOption) -> str:
+    """Write a rented option's bill, line by line, with what is not on it; nothing for an owned one."""
+    if option.bill is None or option.offer is None:
+        return ""
+    found = bill_rows(option.bill)
+    head = list(found[0])
+    rows = []
+    for row in found:
+        cells = "".join(f"<td>{escape(row.get(name, ''))}</td>" for name in head)
+        rows.append(f"<tr>{cells}</tr>")
+    count = option.bill.trainings
+    caption = f"Bill of {count:,} trainings" if count > 1 else "Bill of 1 training"
+    coverage = f'<p class="small">Coverage: {escape(coverage_text(option.bill))}.</p>'
+    return f"<h4>{caption}</h4>{_table(head, rows)}{coverage}"
 
 
 def notes_html(option: RankedOption) -> str:

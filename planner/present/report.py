@@ -10,6 +10,8 @@ from html import escape
 from planner.model.answer import Assumption, ComparisonDocument, RankedOption
 from planner.model.quantity import Quantity
 from planner.present import html
+from planner.present.bill_table import bill_rows
+from planner.present.bill_text import coverage_text, currency_text, local_text
 from planner.present.charts import CHART_READING, not_drawn
 from planner.present.facts import (
     LEFT_OUT,
@@ -71,7 +73,8 @@ def as_html(comparison: ComparisonDocument, chart_svg: str | None) -> str:
     options = "".join(
         f"<h3>{escape(option.id)}: {escape(option.name)}</h3>"
         f"<p>{escape(verdict_text(option, recommended=comparison.recommended))}</p>"
-        f"{html.doubts_html(option)}{html.quantities_html(option)}{html.notes_html(option)}"
+        f"{html.doubts_html(option)}{html.quantities_html(option)}{html.bill_html(option)}"
+        f"{html.notes_html(option)}"
         for option in comparison.options
     )
     notes = "".join(f"<li>{escape(line)}</li>" for line in reading_notes())
@@ -103,10 +106,12 @@ def as_csv(comparison: ComparisonDocument) -> str:
 
 def limits_text(comparison: ComparisonDocument) -> str:
     """Write the campaign and its limits in one line."""
-    trainings = "1 training" if comparison.runs == 1 else f"{comparison.runs:,} trainings"
     deadline = f"deadline {comparison.deadline}" if comparison.deadline else "no deadline"
     budget = f"budget {comparison.budget_usd:,.2f} USD" if comparison.budget_usd is not None else "no budget"
-    return f"Campaign: {trainings}; {deadline}; {budget}."
+    rate = (
+        f" {comparison.currency.code} counted with {currency_text(comparison.currency)}." if comparison.currency else ""
+    )
+    return f"Campaign: {_trainings(comparison.runs)}; {deadline}; {budget}.{rate}"
 
 
 def reading_notes() -> tuple[str, ...]:
@@ -116,6 +121,10 @@ def reading_notes() -> tuple[str, ...]:
         "elsewhere), assumed (stated, not checked). A computed number carries the weakest basis of its inputs."
     )
     return (RANGE_MEANS, bases, OWNED_MEANS_ELECTRICITY, MODELLED_MEANS_FIRST_MODEL, LEFT_OUT)
+
+
+def _trainings(count: int) -> str:
+    return "1 training" if count == 1 else f"{count:,} trainings"
 
 
 def _chart_caption(comparison: ComparisonDocument) -> str:
@@ -131,7 +140,7 @@ def _option_row(option: RankedOption, *, recommended: str | None) -> dict[str, s
         "accelerators": _plain(machine_text(option)),
         "terms": _plain(terms_text(option)),
         "campaign time": _brief(option.campaign_hours),
-        "campaign cost": _brief(option.campaign_usd),
+        "campaign cost": _brief(option.campaign_usd) + local_text(option),
         "Pareto front": "yes" if option.pareto else "",
         "price of": date_text(option.usd_per_hour),
         "why, or why not": _plain(verdict_text(option, recommended=recommended)),
@@ -146,6 +155,10 @@ def _option_section(option: RankedOption, *, recommended: str | None) -> list[st
         _plain(verdict_text(option, recommended=recommended)),
         markdown_table(rows),
     ]
+    if option.bill is not None and option.offer is not None:
+        bill = [{name: _plain(cell) for name, cell in row.items()} for row in bill_rows(option.bill)]
+        parts += [f"Bill of {_trainings(option.bill.trainings)}:", markdown_table(bill)]
+        parts.append(f"Coverage: {_plain(coverage_text(option.bill))}.")
     if missing:
         parts.append(f"Not known: {'; '.join(missing)}.")
     remarks = [f"**Doubtful:** {_plain(doubt)}" for doubt in option.doubts]

@@ -10,6 +10,7 @@ from planner.model.answer import CampaignOption, OptionEstimate, RankedOption, S
 from planner.model.catalog import Catalog
 from planner.model.quantity import Quantity, Unit
 from planner.model.run import RunRecord
+from planner.present.bill_text import bill_text, local_text
 
 NOT_KNOWN = "-"
 NOTES = "notes"
@@ -38,11 +39,13 @@ def quantity_text(quantity: Quantity | None) -> str:
 
 
 def price_text(option: OptionEstimate) -> str:
-    """Write a rented machine's price with its date: `21.96 USD/h of 2026-11-09`."""
+    """Write a rented machine's price with its date: `21.96 USD/h of 2026-11-09`, and whether it is out of date."""
     if option.usd_per_hour is None:
         return NOT_KNOWN
     day = option.usd_per_hour.as_of
-    return f"{option.usd_per_hour.value:,.2f} USD/h{f' of {day}' if day else ''}"
+    stale = f" (stale: {option.price_age_days} days old)" if option.price_stale else ""
+    listed = "" if option.list_usd_per_hour is None else f" net, list {option.list_usd_per_hour:,.2f},"
+    return f"{option.usd_per_hour.value:,.2f} USD/h{listed}{f' of {day}' if day else ''}{stale}"
 
 
 def range_text(quantity: Quantity) -> str:
@@ -59,7 +62,7 @@ def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
             "training": quantity_text(option.training_hours),
             "price": price_text(option),
             "cost": quantity_text(option.usd_total),
-            "adds to bills": quantity_text(option.usd_marginal),
+            "adds to bills": quantity_text(option.usd_marginal) + local_text(option),
             "energy": quantity_text(option.energy_kwh),
             "why not": option.obstacles,
             NOTES: _notes(option),
@@ -76,7 +79,7 @@ def campaign_rows(options: Sequence[CampaignOption]) -> list[Row]:
             "at once": str(option.at_once),
             "campaign": quantity_text(option.campaign_hours),
             "ends": str(option.finish or NOT_KNOWN),
-            "adds to bills": quantity_text(option.campaign_usd),
+            "campaign cost": quantity_text(option.campaign_usd) + local_text(option),
             "deadline": _yes_no(option.meets_deadline),
             "budget": _yes_no(option.within_budget),
             "why not": option.obstacles,
@@ -93,7 +96,7 @@ def comparison_rows(options: Sequence[RankedOption]) -> list[Row]:
         | _machine(option)
         | {
             "campaign": quantity_text(option.campaign_hours),
-            "adds to bills": quantity_text(option.campaign_usd),
+            "campaign cost": quantity_text(option.campaign_usd) + local_text(option),
             "price": price_text(option),
             "why not": option.why_not or "",
             NOTES: _notes(option),
@@ -167,9 +170,9 @@ def _machine(option: OptionEstimate) -> Row:
 
 
 def _notes(option: OptionEstimate) -> str:
-    bought = option.smallest_purchase_usd
-    purchase = () if bought is None else (f"the smallest purchase is {quantity_text(bought)}",)
-    return "; ".join((*option.doubts, *purchase, *option.notes))
+    bill = (bill_text(option.bill),) if option.bill and option.offer else ()
+    ruled_out = (f"not allowed: {option.not_allowed}",) if option.not_allowed else ()
+    return "; ".join((*option.doubts, *ruled_out, *bill, *option.notes))
 
 
 def _yes_no(value: bool | None) -> str:

@@ -11,6 +11,7 @@ from planner.recommend.explain import why_not
 from planner.recommend.pareto import pareto_front
 from planner.recommend.rank import is_feasible, ranked
 from planner.recommend.sentence import nothing_feasible, take
+from planner.recommend.switching import switching_rates
 
 
 def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) -> ComparisonDocument:
@@ -20,8 +21,9 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     feasible = [option for option in order if is_feasible(option)]
     recommended = feasible[0] if feasible else None
     nearest = order[0] if order and recommended is None else None
+    switches = switching_rates(recommended, order, limits, campaign.currency)
     if feasible:
-        sentence = take(feasible, limits, deadline_hours=deadline_hours, today=today)
+        sentence = take(feasible, limits, deadline_hours=deadline_hours, today=today, switches=switches)
     else:
         sentence = nothing_feasible(nearest, limits, deadline_hours=deadline_hours)
     front = pareto_front(campaign.options)
@@ -39,6 +41,7 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     by_rank = sorted(campaign.options, key=lambda option: places.get(option.id, len(places) + 1))
     return ComparisonDocument(
         plan=campaign.plan,
+        currency=campaign.currency,
         assumptions=campaign.assumptions,
         runs=campaign.runs,
         deadline=limits.deadline,
@@ -47,5 +50,6 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         recommended=recommended.id if recommended else None,
         nearest=nearest.id if nearest else None,
         sentence=sentence,
+        switching_rates=switches,
         options=tuple(with_rank(option) for option in by_rank),
     )

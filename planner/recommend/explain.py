@@ -20,6 +20,8 @@ def why_not(
     """Return why this option is not the recommended one; None for the recommended one itself."""
     if recommended is not None and option.id == recommended.id:
         return None
+    if option.not_allowed is not None:
+        return f"not allowed: {option.not_allowed}"
     if not is_known(option):
         return option.obstacles or "time or cost is not known"
     hours, usd = hours_and_usd(option)

@@ -26,6 +26,6 @@ def dominates(one: CampaignOption, other: CampaignOption) -> bool:
 
 
 def pareto_front(options: Sequence[CampaignOption]) -> frozenset[str]:
-    """Return the ids of the known options that no other dominates; identical twins are both in it."""
-    known = [option for option in options if is_known(option)]
+    """Return the ids of the known and allowed options that no other dominates; identical twins are both in it."""
+    known = [option for option in options if is_known(option) and option.not_allowed is None]
     return frozenset(option.id for option in known if not any(dominates(other, option) for other in known))

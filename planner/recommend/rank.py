@@ -10,8 +10,10 @@ from planner.recommend.pareto import hours_and_usd, is_known
 
 
 def is_feasible(option: CampaignOption) -> bool:
-    """Say whether the option is known and meets deadline and budget, by its most likely values."""
-    return is_known(option) and bool(option.meets_deadline) and bool(option.within_budget)
+    """Say whether the option is known, allowed, and meets deadline and budget, by its most likely values."""
+    return (
+        is_known(option) and option.not_allowed is None and bool(option.meets_deadline) and bool(option.within_budget)
+    )
 
 
 def preference(limits: CampaignLimits) -> Prefer:
@@ -24,15 +26,18 @@ def preference(limits: CampaignLimits) -> Prefer:
 def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float) -> list[CampaignOption]:
     """Return the known options: the feasible ones by preference, then the others by how far they miss.
 
-    Options whose fit could not be checked come after those that are known to fit.
+    Options whose fit could not be checked come after those that are known to fit; those that the plan's limits on
+    places rule out come last.
     """
     by_cost = preference(limits) is Prefer.COST
 
-    def order(option: CampaignOption) -> tuple[bool, bool, float, float, float, str]:
+    def order(option: CampaignOption) -> tuple[bool, bool, bool, float, float, float, str]:
         hours, usd = hours_and_usd(option)
         feasible = is_feasible(option)
         miss = 0.0 if feasible else excess(option, limits, deadline_hours=deadline_hours)
-        return (not feasible, option.fits is None, miss, *((usd, hours) if by_cost else (hours, usd)), option.id)
+        first, second = (usd, hours) if by_cost else (hours, usd)
+        ruled_out = option.not_allowed is not None
+        return (not feasible, ruled_out, option.fits is None, miss, first, second, option.id)
 
     return sorted((option for option in options if is_known(option)), key=order)
 

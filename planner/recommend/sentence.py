@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from planner.model.answer import CampaignOption
+from planner.model.answer import CampaignOption, SwitchingRate
 from planner.model.offer import PriceKind
-from planner.model.plan import CampaignLimits, Prefer
+from planner.model.plan import CampaignLimits, Owning, Prefer
 from planner.model.quantity import Basis
 from planner.recommend.pareto import hours_and_usd
 from planner.recommend.rank import preference
+from planner.recommend.switching import switching_text
 from planner.recommend.wording import duration_text, limits_text, spread_text, usd_text
 
 
-def take(feasible: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float, today: date) -> str:
+def take(
+    feasible: Sequence[CampaignOption],
+    limits: CampaignLimits,
+    *,
+    deadline_hours: float,
+    today: date,
+    switches: Sequence[SwitchingRate] = (),
+) -> str:
     """Return the sentence for the first of the feasible options, which are in order of preference."""
     option = feasible[0]
     assert option.campaign_hours is not None
@@ -22,7 +30,8 @@ def take(feasible: Sequence[CampaignOption], limits: CampaignLimits, *, deadline
     hours, usd = option.campaign_hours, option.campaign_usd
     one = limits.runs == 1
     trainings = "one training takes" if one else f"{limits.runs} trainings take"
-    money = f"cost{'s' if one else ''} {usd_text(usd.value)}{' of electricity' if option.site is not None else ''}"
+    counted = {Owning.MARGINAL: " of electricity", Owning.FULL: " with all of owning it", None: ""}[option.owning]
+    money = f"cost{'s' if one else ''} {usd_text(usd.value)}{counted}"
     among = "the only option" if len(feasible) == 1 else f"the {_best(limits)} of {len(feasible)} options"
     parts = [
         f"Take {option.id}: {trainings} {duration_text(hours.value)} ({spread_text(hours, duration_text)}) and "
@@ -31,6 +40,7 @@ def take(feasible: Sequence[CampaignOption], limits: CampaignLimits, *, deadline
         f"time is {_basis(option)}{_past_the_limits(option, limits, deadline_hours=deadline_hours)}",
         *_beside(option, feasible, limits),
         *_caveats(option, limits, today=today),
+        *([switching_text(switches)] if switches else []),
     ]
     return "; ".join(parts) + "."
 
@@ -39,6 +49,8 @@ def nothing_feasible(nearest: CampaignOption | None, limits: CampaignLimits, *, 
     """Return the sentence where no option meets the limits: which one binds, and the nearest option."""
     if nearest is None:
         return "No option can be recommended: of none are both time and cost known; see why_not of each."
+    if nearest.not_allowed is not None:
+        return f"No option lies where the plan allows it. Of {nearest.id}: {nearest.not_allowed}."
     hours, usd = hours_and_usd(nearest)
     misses = []
     if not nearest.meets_deadline and deadline_hours <= 0:
@@ -96,13 +108,16 @@ def _beside(option: CampaignOption, feasible: Sequence[CampaignOption], limits: 
 
 def _caveats(option: CampaignOption, limits: CampaignLimits, *, today: date) -> list[str]:
     caveats = []
-    if option.site is not None:
+    if option.owning is Owning.MARGINAL:
         against = ", and the budget is held against electricity alone" if limits.budget_usd is not None else ""
-        caveats.append(f"buying or owning {option.id} is not counted{against}")
+        full = option.usd_total
+        owning = f", which in full comes to {usd_text(full.value * limits.runs)}" if full is not None else ""
+        caveats.append(f"buying or owning {option.id} is not counted{owning}{against}")
     if option.price_kind is PriceKind.SPOT and option.usd_per_hour is not None:
         caveats.append(f"its spot price is of {option.usd_per_hour.as_of}, and interruptions are not counted")
     if option.smallest_purchase_usd is not None:
-        caveats.append(f"the smallest purchase is {usd_text(option.smallest_purchase_usd.value)}")
+        bought = usd_text(option.smallest_purchase_usd.value)
+        caveats.append(f"that holds {bought} for a term longer than the work")
     if option.fits is None:
         caveats.append("whether the model fits there was not checked")
     if limits.start is not None and limits.start < today:

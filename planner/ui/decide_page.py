@@ -206,7 +206,7 @@ def _draw(comparison: ComparisonDocument) -> None:
 def _key_figures(option: RankedOption | None) -> Sequence[tuple[str, Quantity | None]]:
     return [
         ("Campaign time", option.campaign_hours if option else None),
-        ("Campaign cost: what it adds to the bills", option.campaign_usd if option else None),
+        ("Campaign cost", option.campaign_usd if option else None),
         ("Energy of one training, at the machine", option.energy_kwh if option else None),
     ]
 
@@ -235,6 +235,8 @@ def _details(comparison: ComparisonDocument, shown: str | None) -> None:
     _html(f"<p><b>{escape(option.name)}</b><br>{escape(verdict)}</p>{html.quantities_html(option)}")
     if option.id != shown:  # the doubts about the one shown above stand there
         _html(html.doubts_html(option))
+    with st.expander("The bill, line by line"):
+        _html(html.bill_html(option) or "Owned: the campaign adds electricity alone.")
     _html(html.notes_html(option))
 
 

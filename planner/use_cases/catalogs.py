@@ -31,6 +31,7 @@ def catalog_counts(catalog: Catalog) -> dict[str, int]:
         "nodes": len(catalog.nodes),
         "prices": len(catalog.prices),
         "sites": len(catalog.sites),
+        "tariffs": len(catalog.tariffs),
         "workloads": len(catalog.presets),
         "bundled runs": len(catalog.bundled_runs),
         "own runs": len(catalog.runs) - len(catalog.bundled_runs),

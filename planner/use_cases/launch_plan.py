@@ -28,6 +28,7 @@ from planner.model.offer import Price, PriceKind
 from planner.model.quantity import Basis
 from planner.model.run import RunRecord
 from planner.model.workload import BenchWorkload, Window
+from planner.use_cases.expectations import expect_from
 
 HOSTS_FILE = "hosts.yaml"
 BUDGET_FILE = "budget.yaml"
@@ -220,6 +221,7 @@ def by_hand_record(
         no_price_reason=reason,
         aliases=accelerator_aliases(),
         where=where,
+        expect=expect_from(catalog),
     )
 
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from launcher.backends.base import Launch
-from launcher.bench import Settings, spec_of
+from launcher.bench import Settings, check_spec, spec_of
 from launcher.task import BY_HAND, EXPIRY_LABEL, RUN_LABEL, cluster_name, sky_config_of
 from planner.errors import InputError
 from planner.model.workload import BenchWorkload, Checkpointing, Precision, Strategy
-from workloads.spec import SpecError, from_json
 
 
 def spec_for(
@@ -23,17 +22,16 @@ def spec_for(
     quick: bool,
 ) -> dict[str, Any]:
     """Return the spec.json that the nodes get; refused here where every rank would refuse it there."""
-    settings = Settings(devices=1, strategy=strategy, precision=precision, checkpointing=checkpointing)
-    spec = spec_of(
-        workload,
-        settings,
-        micro_batch=micro_batch or workload.micro_batch,
-        window=workload.quick_window if quick else workload.window,
+    settings = Settings(
+        devices=1,
+        strategy=strategy,
+        precision=precision,
+        micro_batch=micro_batch,
+        checkpointing=checkpointing,
+        quick=quick,
     )
-    try:
-        from_json(spec, where=workload.name)
-    except SpecError as error:
-        raise InputError(str(error)) from error
+    spec = spec_of(workload, settings)
+    check_spec(spec, runs_here=False)
     return spec
 
 

@@ -24,6 +24,8 @@ from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.errors import MissingExtraError, NodeError, PlannerError
 from planner.use_cases import runs
+from planner.use_cases.catalogs import open_catalog
+from planner.use_cases.expectations import expect_from
 from planner.use_cases.launch_plan import Planned, read_budget_usd, read_hosts
 
 LEDGER_FILE = "ledger.sqlite"
@@ -136,7 +138,13 @@ class Launches:
         if not results or any(event.kind == "NO_RECORD" for event in events):
             return entry
         try:
-            record = record_of_launch(entry, results, aliases=accelerator_aliases(), where=str(self.folder / run_id))
+            record = record_of_launch(
+                entry,
+                results,
+                aliases=accelerator_aliases(),
+                where=str(self.folder / run_id),
+                expect=expect_from(open_catalog(self.home)),
+            )
             runs.store_run(record, self.home)
         except PlannerError as error:
             kind = "NO_RECORD" if isinstance(error, NodeError) else "PROBLEM"

@@ -10,6 +10,7 @@ from planner.errors import InputError, NotFoundError
 from planner.estimate.job import resolve_job
 from planner.estimate.memory_question import MemoryQuestion, answer
 from planner.model.answer import MemoryDocument
+from planner.model.architecture import Decoder, ImageModel, MoeDecoder, Resnet, Vit
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.workload import (
@@ -17,13 +18,13 @@ from planner.model.workload import (
     STANDARD_WINDOW,
     ArchitectureFile,
     BenchWorkload,
-    Decoder,
     Precision,
     Preset,
 )
 from planner.use_cases.plans import parse_plan
 
 ARCHITECTURE_FIX = "Write architecture (layers, hidden, heads, ...) and seq_len, as in catalogs/workloads/*.yaml."
+ARCHITECTURE_KEYS = {key for kind in (Decoder, MoeDecoder, Resnet, Vit) for key in kind.model_fields}
 LONGEST_OWN_NAME = 60
 """Of a workload, in characters; a record's id holds it."""
 
@@ -64,7 +65,7 @@ def _find_workload(workload: str, catalog: Catalog) -> Preset | ArchitectureFile
     if "window" in data:
         return parse_model(Preset, data, where=workload, text=text, fix=ARCHITECTURE_FIX)
     if "architecture" not in data:  # the architecture's keys may stand at the top
-        own = {key: value for key, value in data.items() if key in Decoder.model_fields}
+        own = {key: value for key, value in data.items() if key in ARCHITECTURE_KEYS}
         data = {key: value for key, value in data.items() if key not in own} | {"architecture": own}
     return parse_model(ArchitectureFile, data, where=workload, text=text, fix=ARCHITECTURE_FIX)
 
@@ -103,7 +104,7 @@ def _of_preset(preset: Preset) -> ArchitectureFile:
 
 def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
     job = resolve_job(plan, catalog)
-    if job.decoder is None or job.seq_len is None:
+    if job.decoder is None or (job.seq_len is None and not isinstance(job.decoder, ImageModel)):
         raise InputError(
             f"{where}: the network of its measured run is not known, so its memory cannot be counted.",
             fix=ARCHITECTURE_FIX,

@@ -9,7 +9,6 @@ from pathlib import Path
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_model, read_text
 from planner.adapters.files import write_text
 from planner.adapters.workspace import templates_dir
-from planner.campaign.campaign import campaign_option
 from planner.errors import InputError, NotFoundError
 from planner.estimate.estimate_plan import estimate_plan
 from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument
@@ -17,7 +16,7 @@ from planner.model.base import Frozen
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.run import RunRecord
-from planner.recommend.compare import compare as compare_options
+from planner.recommend.answer_plan import answer_plan, run_campaign
 from planner.use_cases.runs import find_run
 
 ASSUMED_OWN_KW = 0.2
@@ -36,25 +35,19 @@ def parse_plan(text: str, *, where: str) -> Plan:
     return parse_model(Plan, data, where=where, text=text, fix=PLAN_FIX)
 
 
-def estimate(plan: Plan, catalog: Catalog) -> EstimateDocument:
+def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
     """Estimate one training on each option."""
-    return estimate_plan(plan, catalog)
+    return estimate_plan(plan, catalog, today=today)
 
 
 def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
     """Run the plan's campaign on each option alone."""
-    estimated = estimate_plan(plan, catalog)
-    return CampaignDocument(
-        plan=plan.name,
-        assumptions=estimated.assumptions,
-        runs=plan.campaign.runs,
-        options=tuple(campaign_option(option, plan.campaign, catalog, today=today) for option in estimated.options),
-    )
+    return run_campaign(plan, catalog, today=today)
 
 
 def compare(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
     """Rank the options under the plan's limits and recommend one."""
-    return compare_options(campaign(plan, catalog, today=today), plan.campaign, today=today)
+    return answer_plan(plan, catalog, today=today)
 
 
 def write_report(comparison: ComparisonDocument, path: Path) -> Path:

@@ -12,8 +12,9 @@ from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
-from planner.estimate.scaling_table import scaling_table
-from planner.model.answer import SweepDocument
+from planner.estimate.hardware_ratio import hardware_ratio
+from planner.estimate.scaling_table import scaling_table, too_good_against
+from planner.model.answer import RatioDocument, SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.run import RunRecord
 
@@ -66,6 +67,16 @@ def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:
 def scaling(run_ids: Sequence[str], catalog: Catalog) -> SweepDocument:
     """Put measured runs of one workload into a table of speed-up and efficiency."""
     return scaling_of([find_run(run_id, catalog) for run_id in run_ids])
+
+
+def ratio(run_id: str, base_id: str, catalog: Catalog) -> RatioDocument:
+    """Compare the accelerators of two measured runs of one workload."""
+    return hardware_ratio(find_run(run_id, catalog), find_run(base_id, catalog))
+
+
+def doubted_as_too_good(record: RunRecord, base: RunRecord) -> RunRecord:
+    """Return the record with the doubt that it scales better than perfectly from `base`, where it does."""
+    return record.model_copy(update={"verdict": (*record.verdict, *too_good_against(record, base))})
 
 
 def scaling_of(records: Sequence[RunRecord]) -> SweepDocument:

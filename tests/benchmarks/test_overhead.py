@@ -33,4 +33,6 @@ def test_the_overhead_of_a_tiny_run_is_one_document(tmp_path: Path) -> None:
     document = json.loads(done.stdout.splitlines()[-1])
     assert (document["schema_version"], document["kind"], document["workload"]) == (1, "overhead", "cpu-smoke")
     assert set(document["median_step_ms"]) == {"plain", "bare", "benchmark"}
-    assert min(document["median_step_ms"].values()) > 0
+    steps = document["median_step_ms"]
+    assert min(steps.values()) > 0
+    assert abs(document["benchmark_over_plain_of_medians"] - steps["benchmark"] / steps["plain"]) < 0.01

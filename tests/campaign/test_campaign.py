@@ -9,7 +9,7 @@ import pytest
 
 from planner.adapters.catalog import load_catalog
 from planner.campaign.campaign import campaign_option, hours_to
-from planner.estimate.estimate_plan import estimate_plan
+from planner.estimate.estimate_plan import estimate_options
 from planner.model.answer import CampaignOption
 from planner.model.plan import CampaignLimits, Plan
 
@@ -26,10 +26,12 @@ def campaign(option: dict[str, Any], **limits: Any) -> CampaignOption:
             "work": {"epochs": 1, "samples_per_epoch": 36_000},
             "options": [option | {"step": {"batch": 10, "seconds": 10.0, "basis": "measured"}}],
             "campaign": limits,
+            "assumptions": {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0},
+            "data": {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0},
         }
     )
     catalog = load_catalog()
-    (estimate,) = estimate_plan(plan, catalog).options
+    (estimate,) = estimate_options(plan, catalog).options
     return campaign_option(estimate, plan.campaign, catalog, today=TODAY)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from planner.adapters.workspace import catalogs_dir
 from tests.cli.refusals import GOOD_RECORD, one_error
 
 
@@ -244,7 +243,10 @@ class TestWorkspaceFiles:
         ],
     )
     def test_a_wrong_price_names_file_line_and_column(self, planner, example, write, row, words):
-        header = (catalogs_dir() / "prices" / "aws.csv").read_text("utf-8").splitlines()[0]
+        header = (
+            "provider,instance_type,region,zone,price_kind,usd_per_hour,no_price_reason,low_usd_per_hour,"
+            "high_usd_per_hour,currency,minimum_hours,upfront_fraction,source,source_version,as_of,fetched_at,confidence,note"
+        )
         if row.count(",") == 5:
             row += ",,,,USD,0,0,me,1,2026-11-20,2026-11-20,list,"
         path = write("prices/mine.csv", f"{header}\n{row}\n")

@@ -18,7 +18,7 @@ from planner.adapters.workspace import catalogs_dir, examples_dir
 
 EXAMPLES = sorted(path.stem for path in examples_dir().glob("*.yaml"))
 QUANTITY = {"value", "low", "high", "unit", "basis", "source", "as_of"}
-UNITS = {"h", "s", "USD", "USD/h", "USD/kWh", "kW", "kWh", "samples/s", "tokens/s", "GiB", "ratio"}
+UNITS = {"h", "s", "USD", "USD/h", "USD/kWh", "kW", "kWh", "samples/s", "tokens/s", "GiB", "ratio", "days"}
 BASES = {"measured", "quoted", "modelled", "assumed"}
 OF_THE_ISSUE = [
     "id",
@@ -42,8 +42,23 @@ OF_THE_ISSUE = [
     "energy_kwh",
     "why_not",
 ]
-ADDED = ["name", "checkpointing", "usd_per_hour", "power_kw", "rated_kw", "runs", "doubts", "notes"]
-OF_A_CAMPAIGN = ["at_once", "campaign_hours", "campaign_usd", "finish", "meets_deadline", "within_budget"]
+ADDED = [
+    "name",
+    "checkpointing",
+    "usd_per_hour",
+    "price_age_days",
+    "price_stale",
+    "list_usd_per_hour",
+    "power_kw",
+    "rated_kw",
+    "bill",
+    "carbon_kg",
+    "not_allowed",
+    "runs",
+    "doubts",
+    "notes",
+]
+OF_A_CAMPAIGN = ["owning", "at_once", "campaign_hours", "campaign_usd", "finish", "meets_deadline", "within_budget"]
 OF_A_COMPARISON = ["rank", "pareto"]
 ANSWERS = ("throughput", "epoch_hours", "training_hours", "usd_per_epoch", "usd_total", "usd_marginal", "energy_kwh")
 
@@ -69,7 +84,16 @@ class TestAnswers:
             pytest.param(
                 "compare",
                 "comparison",
-                ["runs", "deadline", "deadline_hours", "budget_usd", "recommended", "nearest", "sentence"],
+                [
+                    "runs",
+                    "deadline",
+                    "deadline_hours",
+                    "budget_usd",
+                    "recommended",
+                    "nearest",
+                    "sentence",
+                    "switching_rates",
+                ],
                 OF_THE_ISSUE + ADDED + OF_A_CAMPAIGN + OF_A_COMPARISON,
                 id="compare",
             ),
@@ -80,7 +104,7 @@ class TestAnswers:
         assert next(iter(document)) == "schema_version"
         assert document["schema_version"] == 1
         assert document["kind"] == kind
-        assert set(document) == {"schema_version", "kind", "plan", "assumptions", "options", *top}
+        assert set(document) == {"schema_version", "kind", "plan", "currency", "assumptions", "options", *top}
         assert document["plan"] == yaml.safe_load(example(name).read_text("utf-8"))["name"]
         for option in document["options"]:
             assert set(option) == set(keys), option["id"]
@@ -88,7 +112,8 @@ class TestAnswers:
     @pytest.mark.parametrize("name", EXAMPLES)
     def test_a_quantity_says_how_it_is_known(self, planner, example, name):
         document = planner("campaign", example(name), "--json").document
-        found = [value for option in document["options"] for value in option.values() if isinstance(value, dict)]
+        found = [value for option in document["options"] for value in option.values() if is_quantity(value)]
+        found += [line["usd"] for option in document["options"] if option["bill"] for line in option["bill"]["lines"]]
         found += [assumption["quantity"] for assumption in document["assumptions"]]
         assert found
         for quantity in found:

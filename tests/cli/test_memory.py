@@ -128,7 +128,7 @@ def test_the_table_and_what_is_said(planner: Any) -> None:
     ("arguments", "kind", "says"),
     [
         pytest.param(("llama3-8", "--on", "H100-SXM"), "not_found", "llama3-8b", id="a workload, nearly"),
-        pytest.param(("resnet", "--on", "H100-SXM"), "not_found", "gpt-305m", id="a workload that nobody knows"),
+        pytest.param(("bert", "--on", "H100-SXM"), "not_found", "gpt-305m", id="a workload that nobody knows"),
         pytest.param(("llama3-8b", "--on", "H100"), "not_found", "H100-SXM", id="an accelerator, nearly"),
         pytest.param(("no.yaml", "--on", "H100-SXM"), "input", "no such file", id="a file that is not there"),
         pytest.param(("llama3-8b", "--on", "H100-SXM", "--gpus", "0"), "input", "--gpus", id="no accelerators"),

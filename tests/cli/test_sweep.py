@@ -15,13 +15,13 @@ import launcher.bench
 import launcher.local
 from launcher.bench import Settings
 from planner.adapters.catalog import load_catalog
-from planner.errors import NodeError
+from planner.errors import NodeError, StoreError
 from planner.estimate.estimate_plan import estimate_plan
 from planner.model.plan import Plan
 from planner.model.quantity import Basis
 from planner.model.run import RunRecord
 from planner.model.workload import BenchWorkload
-from planner.use_cases import networks
+from planner.use_cases import networks, runs
 
 NETWORK = {
     "architecture": {
@@ -146,11 +146,32 @@ def test_better_than_perfect_is_a_doubt_in_words(planner: Any, bench: Bench) -> 
     assert "Doubt: fake-x2: 2 accelerators" in answer.err
 
 
+@pytest.mark.parametrize(("rate", "doubted"), [(22.0, True), (20.9, False)], ids=["110 %", "104.5 %"])
+def test_the_record_itself_says_that_it_scales_too_well(planner: Any, bench: Bench, rate: float, doubted: bool) -> None:
+    bench.rates[2] = rate
+    assert planner("bench", "gpt-305m", "--sweep-gpus", "1,2").code == 0
+    verdict = planner("runs", "show", "fake-x2").document["verdict"]
+    assert [problem for problem in verdict if "2 accelerators each do 110%" in problem] == verdict[-1:] * doubted
+
+
 def test_what_was_measured_before_a_failure_is_kept(planner: Any, bench: Bench) -> None:
     answer = planner("bench", "gpt-305m", "--sweep-gpus", "1,2,8")
     assert answer.code == 4
     assert "8 processes do not start here" in answer.err
     assert len(list((Path(os.environ["PLANNER_HOME"]) / "runs").glob("*.json"))) == 2
+
+
+def test_a_record_that_cannot_be_stored_is_still_told(
+    planner: Any, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> Path:
+        raise StoreError("the disk is full.")
+
+    monkeypatch.setattr(runs, "store_run", full)
+    answer = planner("bench", "gpt-305m", "--gpus", "1")
+    assert answer.code == 2
+    told = next(line for line in answer.err.splitlines() if "could not be stored" in line)
+    assert json.loads(told[told.index("{") :])["id"] == "fake-x1"
 
 
 def test_too_many_devices_are_refused_before_the_first_is_measured(

@@ -127,10 +127,13 @@ def test_no_price_of_one_kind_says_which_kinds_there_are(catalog: Catalog) -> No
     assert "capacity_block in us-east-2, us-west-2" in got.obstacles
 
 
-def test_that_owning_is_not_counted_is_a_reason_but_no_obstacle(catalog: Catalog) -> None:
-    (got,) = estimates(catalog, {"site": "rtx3090-x10"})
-    assert got.why_not is not None
+def test_that_owning_is_not_known_is_a_reason_but_no_obstacle(catalog: Catalog) -> None:
+    bare = catalog.sites["rtx3090-x10"].model_copy(update={"already_owned": None})
+    sites = catalog.sites | {bare.id: bare}
+    (got,) = estimates(catalog.model_copy(update={"sites": sites}), {"site": bare.id})
+    assert "neither purchase, lease nor already_owned" in (got.why_not or "")
     assert got.usd_total is None
+    assert got.usd_marginal is not None
     assert got.obstacles == ""
 
 
@@ -150,8 +153,9 @@ def test_an_own_price_counts_to_the_cent(catalog: Catalog) -> None:
             "step": {"batch": 100, "seconds": 1.0, "basis": "measured"},
         },
     )
-    assert got.usd_total is not None
-    assert got.usd_total.value == pytest.approx(274_000 / 100 / 3600 * 2 * 36.0)
+    assert got.bill is not None
+    assert got.bill.lines[0].what == "compute"
+    assert got.bill.lines[0].usd.value == pytest.approx(274_000 / 100 / 3600 * 2 * 36.0)  # 54.80
 
 
 def test_bf16_on_volta_falls_back_to_fp32_and_says_so(catalog: Catalog) -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from planner.estimate.fit import fits_device, largest_micro_batch
 from planner.estimate.memory import Memory, device_memory, state_bytes_per_parameter
-from planner.model.workload import Checkpointing, Decoder, Loss, Precision, Strategy
+from planner.model.architecture import Decoder
+from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 
 @st.composite

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from planner.estimate.activations import activation_bytes_per_token, layer_activation_bytes, selective_layer_bytes
 from planner.estimate.fit import fits_device, largest_micro_batch
 from planner.estimate.flops import parameters
-from planner.estimate.memory import (
-    Memory,
-    activation_bytes_per_token,
-    buffer_bytes,
-    device_memory,
-    layer_activation_bytes,
-    selective_layer_bytes,
-)
+from planner.estimate.memory import Memory, buffer_bytes, device_memory
+from planner.model.architecture import Decoder
 from planner.model.catalog import Catalog
-from planner.model.workload import Checkpointing, Decoder, Loss, Precision, Strategy
+from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 GIB = 2**30
 

@@ -37,6 +37,26 @@ def test_three_starts_give_the_median_and_the_whole_range(result: MakeResult) ->
     assert record.samples == 340
 
 
+def test_what_must_be_said_of_a_cut_comes_with_its_result(result: MakeResult) -> None:
+    """Also where the result was carried over by hand: the node echoes the spec."""
+    cut = load_catalog().presets["llama3-8b"].cut(layers=4)
+    record = record_of([result(spec=spec_of(cut, Settings(devices=8)))], aliases=ALIASES)
+    assert "A cut of llama3-8b to 4 of its 32 layers" in str(record.note)
+
+
+@pytest.mark.parametrize(
+    ("keys", "mode", "data"),
+    [
+        pytest.param({"mode": "tuned", "data": {"path": "/x", "dtype": "uint16"}}, "tuned", "shards", id="both said"),
+        pytest.param({}, "matched", "synthetic", id="a result from before there was a choice"),
+    ],
+)
+def test_mode_and_data_are_what_the_spec_said(result: MakeResult, keys: dict[str, Any], mode: str, data: str) -> None:
+    spec = {key: value for key, value in result()["spec"].items() if key not in ("mode", "data")}
+    record = record_of([result(spec=spec | keys)], aliases=ALIASES)
+    assert (record.mode, record.data) == (mode, data)
+
+
 def test_two_measurements_never_share_an_id(result: MakeResult) -> None:
     ids = {record_of([result(samples=samples)], aliases=ALIASES).id for samples in range(100, 120)}
     assert len(ids) == 20

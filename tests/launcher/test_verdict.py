@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from launcher.expected import Expected
 from launcher.verdict import problems_of
 from planner.model.run import NodeResult, Probe
 
@@ -57,6 +59,12 @@ def test_nothing_speaks_against_a_good_run(result: MakeResult) -> None:
         pytest.param(
             {"memory": {"in_use_before_gib": 20.0}}, "20.0 GiB of a device were in use before", id="not alone"
         ),
+        pytest.param(
+            {"telemetry": {"devices": [{"compute_processes": 1}, {"compute_processes": 2}]}},
+            "2 processes computed on device 1 during the window: other processes",
+            id="company on a device",
+        ),
+        pytest.param({"disk_problem": "No space left"}, r"could not be written \(No space left\)", id="full disk"),
         pytest.param({"memory": {"allocator_retries": 3.0}}, "tried again 3 times", id="allocator retries"),
     ],
 )
@@ -84,9 +92,38 @@ def test_tf32_is_what_was_asked_for(
     assert expected is None or expected in problems[0]
 
 
+# 320 samples/s on 8 devices: 40 x 2.5e12 FLOPs a second on each of them, 10 % of a peak of 1,000 TFLOP/s.
+MODEL_FLOPS = Expected(flops_per_sample={"full_attention": 2.5e12}, peak_tflop_per_s=1000.0)
+LOSSES = Expected(first_losses=(11.0, 10.6), loss_tolerance=0.005)
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes", "said"),
+    [
+        pytest.param(replace(MODEL_FLOPS, least_mfu=0.2), {}, "10.0% of the accelerator's nominal", id="low MFU"),
+        pytest.param(replace(MODEL_FLOPS, least_mfu=0.09), {}, None, id="MFU over its floor"),
+        pytest.param(replace(MODEL_FLOPS, least_mfu=0.2, peak_tflop_per_s=None), {}, None, id="no known peak"),
+        pytest.param(LOSSES, {}, "loss of step 2 is 10.5000, and the reference 10.6000", id="a loss off by 1 %"),
+        pytest.param(LOSSES, {"losses_first10": [11.05, 10.55]}, None, id="losses within 0.5 %"),
+        # 100 GiB reserved and 0.5 GiB of context
+        pytest.param(Expected(device_memory_gib=80.0), {}, "100.5 GiB, 1.26 times the 80.0 GiB", id="1.26"),
+        pytest.param(Expected(device_memory_gib=130.0), {}, "100.5 GiB, 0.77 times the", id="0.77"),
+        pytest.param(Expected(device_memory_gib=82.0), {}, None, id="1.23"),
+        pytest.param(Expected(device_memory_gib=1.0), {"memory": {"peak_rss_gib": 9.0}}, None, id="a CPU"),
+    ],
+)
+def test_what_is_expected_of_this_network_on_this_device(
+    result: MakeResult, expected: Expected, changes: dict[str, Any], said: str | None
+) -> None:
+    problems = problems_of(NodeResult.model_validate(result(**changes)), (), expected)
+    assert len(problems) == (said is not None)
+    assert said is None or said in problems[0], problems
+
+
 FASTER_AT_8 = (Probe(micro_batch=4, samples_per_s=100.0), Probe(micro_batch=8, samples_per_s=120.0))
 NO_FASTER_AT_8 = (Probe(micro_batch=4, samples_per_s=100.0), Probe(micro_batch=8, samples_per_s=104.0))
 FULL_AT_8 = (Probe(micro_batch=4, samples_per_s=100.0), Probe(micro_batch=8, samples_per_s=None))
+RETRIES_AT_8 = (Probe(micro_batch=4, samples_per_s=100.0), Probe(micro_batch=8, samples_per_s=120.0, refused="retries"))
 ROOM = {"peak_reserved_gib": 14.0, "device_gib": 140.0}
 NO_ROOM = {"peak_reserved_gib": 100.0, "device_gib": 140.0}
 
@@ -98,6 +135,7 @@ NO_ROOM = {"peak_reserved_gib": 100.0, "device_gib": 140.0}
         pytest.param(NO_FASTER_AT_8, ROOM, False, id="no faster"),
         pytest.param(FASTER_AT_8, NO_ROOM, False, id="no room"),
         pytest.param(FULL_AT_8, ROOM, False, id="out of memory"),
+        pytest.param(RETRIES_AT_8, ROOM, False, id="faster, but refused"),
         pytest.param(FASTER_AT_8[:1], ROOM, False, id="never tried"),
         pytest.param((), ROOM, False, id="no probes"),
         pytest.param(FASTER_AT_8, {"peak_rss_gib": 1.0}, True, id="on a CPU: 8 processes of 1 GiB in 64 GiB"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from planner.campaign.campaign import hours_to
 from planner.model.answer import CampaignDocument, CampaignOption
 from planner.model.offer import PriceKind
-from planner.model.plan import CampaignLimits
+from planner.model.plan import CampaignLimits, Owning
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.workload import Strategy
 from planner.recommend.compare import compare
@@ -33,7 +33,7 @@ def option(name: str, hours: float | None, usd: float | None, **changes: Any) ->
     fields: dict[str, Any] = dict.fromkeys(
         ("region", "price_kind", "micro_batch", "checkpointing", "epoch_hours", "training_hours", "usd_per_hour",
          "usd_per_epoch", "usd_total", "usd_marginal", "energy_kwh", "power_kw", "rated_kw", "smallest_purchase_usd",
-         "why_not", "site")
+         "why_not", "site", "carbon_kg", "owning")
     )  # fmt: skip
     fields |= {
         "id": name,
@@ -55,7 +55,8 @@ def option(name: str, hours: float | None, usd: float | None, **changes: Any) ->
         "meets_deadline": None if hours is None else hours <= hours_to(limits, today=TODAY),
         "within_budget": None if usd is None else limits.budget_usd is None or usd <= limits.budget_usd,
     }
-    return CampaignOption.model_validate(fields | changes)
+    owning = Owning.MARGINAL if changes.get("site") else None
+    return CampaignOption.model_validate(fields | {"owning": owning} | changes)
 
 
 def compared(options: list[CampaignOption], limits: CampaignLimits | None = None) -> Any:
@@ -178,7 +179,7 @@ def test_a_spot_price_says_its_date_and_that_interruptions_are_left_out() -> Non
 
 def test_what_must_be_bought_at_least_is_said() -> None:
     answer = compared([option("block", 1, 10, smallest_purchase_usd=quantity(240, Unit.USD))])
-    assert "the smallest purchase is 240 USD" in answer.sentence
+    assert "that holds 240 USD for a term longer than the work" in answer.sentence
 
 
 def test_an_unchecked_fit_ranks_last_and_is_said() -> None:

@@ -8,6 +8,7 @@ import torch
 import torch.distributed as dist
 
 from workloads.data import SyntheticTokens
+from workloads.images import SyntheticImages
 from workloads.models import build_on_meta
 from workloads.precision import Precision
 from workloads.spec import from_json
@@ -23,7 +24,8 @@ def curve(document):
     strategy = load(spec.strategy)(model, spec, Precision(spec.precision, cpu), cpu)
     if spec.compile:
         model.compile_parts()
-    data = SyntheticTokens(spec, rank=dist.get_rank(), world_size=dist.get_world_size(), device=cpu)
+    synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
+    data = synthetic(spec, rank=dist.get_rank(), world_size=dist.get_world_size(), device=cpu)
     losses = torch.stack([strategy.step(data.micro_batches(step)) for step in range(STEPS)])
     dist.all_reduce(losses)
     return (losses / dist.get_world_size()).tolist()

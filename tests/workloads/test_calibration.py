@@ -9,7 +9,15 @@ from workloads.calibration import ON_CPU, Plan, calibrate
 from workloads.precision import Precision
 
 CPU = torch.device("cpu")
-TINY = Plan(matmul_sizes=(32, 64), copy_mib=1, all_reduce_mib=(1,), seconds_each=0.005, max_seconds=60.0)
+TINY = Plan(
+    matmul_sizes=(32, 64),
+    copy_mib=1,
+    all_reduce_mib=(1,),
+    peer_mib=1,
+    peer_rounds=1,
+    seconds_each=0.005,
+    max_seconds=60.0,
+)
 
 
 class Alone:
@@ -23,7 +31,7 @@ class Alone:
 
 
 def calibrated(plan, precision="fp32"):
-    return calibrate(Precision(precision, CPU), Alone(), world_size=1, device=CPU, plan=plan)
+    return calibrate(Precision(precision, CPU), Alone(), rank=0, world_size=1, device=CPU, plan=plan)
 
 
 def test_the_best_size_is_the_ceiling():
@@ -41,7 +49,7 @@ def test_products_are_in_the_declared_precision():
 
 
 def test_out_of_time_leaves_the_rest_out():
-    found = calibrated(Plan((32, 64), 1, (1,), seconds_each=0.005, max_seconds=0.0))
+    found = calibrated(Plan((32, 64), 1, (1,), 1, 1, seconds_each=0.005, max_seconds=0.0))
     assert list(found["matmul_tflop_per_s_by_size"]) == ["32"]
     assert found["device_copy_gb_per_s"] is None
 
@@ -55,6 +63,9 @@ def test_a_real_run_is_held_against_its_own_calibration(bare_node, spec_document
     calibration = result["calibration"]
     assert len(calibration["rank_matmul_tflop_per_s"]) == 2
     assert list(calibration["all_reduce_bus_gb_per_s_by_size"]) == ["1_mib", "4_mib", "16_mib", "64_mib"]
+    (own, there), (back, other) = calibration["peer_gb_per_s"]
+    assert (own, other) == (None, None)
+    assert min(there, back) > 0
     assert calibration["seconds"] == result["phases"]["calibrate_s"] < 2 * ON_CPU.max_seconds
     assert not [problem for problem in problems_of(NodeResult.model_validate(result)) if "cannot be true" in problem]
     # ... and the same run on a device that could not have done it

@@ -29,8 +29,8 @@ def test_a_failed_write_leaves_the_old_file_whole_and_no_draft(tmp_path, monkeyp
 
 
 def test_steps_are_on_disk_before_the_record_is(record):
-    record.add_steps(WARMUP, [0.5], tokens=[1024])
-    record.add_steps(MEASURE, [0.25, 0.25], tokens=[1024, 1000])
+    record.add_steps(WARMUP, [0.5], units=[1024])
+    record.add_steps(MEASURE, [0.25, 0.25], units=[1024, 1000])
     rows = [json.loads(line) for line in steps_file(record.out).read_text().splitlines()]
     assert [(row["step"], row["phase"], row["tokens"]) for row in rows] == [
         (1, "warmup", 1024),
@@ -41,7 +41,7 @@ def test_steps_are_on_disk_before_the_record_is(record):
 
 
 def test_a_window_cut_short_counts_what_was_measured(record):
-    record.add_steps(MEASURE, [0.25, 0.25], tokens=[1024, 1000])
+    record.add_steps(MEASURE, [0.25, 0.25], units=[1024, 1000])
     record.close(failure.INTERRUPTED, "stopped")
     document = json.loads(record.out.read_text())
     assert (document["steps"], document["window_s"]) == (2, 0.5)

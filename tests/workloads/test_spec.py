@@ -24,7 +24,9 @@ def test_a_spec_survives_the_round_trip(spec_document):
 
 def test_a_spec_with_every_option_survives_the_round_trip(spec_document):
     document = spec_document(checkpointing="selective", compile=True, loss_chunks=4, method="lora", lora=LORA)
-    document.update(calibrate=True, peer_timeout_s=5.0)
+    document.update(calibrate=True, peer_timeout_s=5.0, mode="tuned", note="a cut", channels_last=False)
+    document["data"] = {"path": "/tokens", "dtype": "uint32"}
+    document["architecture"]["kind"] = "decoder"
     assert to_json(from_json(document)) == document
 
 
@@ -75,6 +77,11 @@ def test_the_global_batch_counts_every_device_and_every_accumulated_pass(spec_do
         pytest.param("lora", {**LORA, "targets": []}, "lora: targets: [] is not a list of texts", id="no targets"),
         pytest.param("lora", {**LORA, "targets": ["head"]}, "lora: targets: 'head' is not known here", id="target"),
         pytest.param("lora", {**LORA, "alhpa": 1}, "lora: alhpa: is not a known key", id="misspelt key of LoRA"),
+        pytest.param("data", {"path": "/x", "dtype": "int8"}, "data: dtype: 'int8' is not known here", id="dtype"),
+        pytest.param("data", {"path": "/x"}, "data: dtype: is missing", id="data without dtype"),
+        pytest.param("data", "/x", "data: '/x' is not an object", id="data as text"),
+        pytest.param("mode", "best", "mode: 'best' is not known here. Choose one of: matched, tuned", id="mode"),
+        pytest.param("note", "", "note: '' is not a text", id="an empty note"),
         pytest.param("precision", "fp8", "precision: 'fp8' is not known here", id="precision"),
         pytest.param("workload", "", "workload: '' is not a text", id="no name"),
         pytest.param("architecture.kv_heads", 3, "kv_heads: 3 does not divide heads 4", id="uneven groups"),

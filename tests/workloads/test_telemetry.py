@@ -45,6 +45,7 @@ def nvml(**changes):
             "nvmlDeviceGetClockInfo": lambda *_: 1980,
             "nvmlDeviceGetTemperature": lambda *_: 61,
             "nvmlDeviceGetCurrentClocksThrottleReasons": lambda handle: POWER_CAP if handle == "GPU-b" else IDLE,
+            "nvmlDeviceGetComputeRunningProcesses": lambda handle: ["ours"] * (2 if handle == "GPU-b" else 1),
             "nvmlDeviceGetUtilizationRates": lambda _: SimpleNamespace(gpu=100, memory=40),
             "nvmlDeviceGetEnforcedPowerLimit": lambda _: 700_000,
             "nvmlDeviceGetPowerManagementDefaultLimit": lambda _: 700_000,

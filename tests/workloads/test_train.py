@@ -18,8 +18,10 @@ RESULT_KEYS = [
     *("world_size", "nodes", "devices_per_node", "device_type", "backend", "global_batch"),
     *("warmup_steps", "warmup_steady", "steps", "step_seconds", "window_s"),
     *("rank_step_seconds", "rank_work_seconds", "data_wait_s", "samples", "tokens", "padding_tokens"),
+    "images",
     *("phases", "losses_first10", "loss_last", "memory", "state_bytes", "matmul_flops_by_dtype", "sdpa_backend"),
-    *("tf32_allowed", "topology", "calibration", "telemetry", "environment", "started_at", "finished_at"),
+    *("tf32_allowed", "topology", "calibration", "telemetry", "environment", "disk_problem"),
+    *("started_at", "finished_at"),
 ]
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from workloads.data import Batch
-from workloads.models import Decoder
+from workloads.models import Model
 from workloads.precision import Precision
 from workloads.spec import Spec
 
@@ -33,7 +33,7 @@ class Strategy(ABC):
     """One way to spread a training step over the ranks of an initialised process group."""
 
     @abstractmethod
-    def __init__(self, model: Decoder, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
         """Give the meta model memory and weights on the device, wrap it, and make the optimizer."""
 
     @abstractmethod

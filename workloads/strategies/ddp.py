@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from workloads.data import Batch
-from workloads.models import Decoder
+from workloads.models import Model
 from workloads.precision import Precision
 from workloads.spec import Spec
 from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
@@ -19,7 +19,7 @@ from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_o
 class DistributedDataParallelStrategy(Strategy):
     """torch.nn.parallel.DistributedDataParallel with its own bucket sizes; one process is the same code."""
 
-    def __init__(self, model: Decoder, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
         model.to_empty(device=device)
         model.init_weights(spec.seed)
         self._precision = precision

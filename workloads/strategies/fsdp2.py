@@ -15,7 +15,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from workloads import failure
 from workloads.data import Batch
 from workloads.failure import RunError
-from workloads.models import Decoder
+from workloads.models import Model
 from workloads.precision import Precision
 from workloads.spec import Spec
 from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
@@ -35,7 +35,11 @@ class FullyShardedStrategy(Strategy):
     bf16 and fp16 are the policy's: weights are gathered in that type, gradients averaged in fp32, masters stay fp32.
     """
 
-    def __init__(self, model: Decoder, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
+        if device.type == "cpu" and not hasattr(torch.cpu.Stream, "record_event"):
+            raise RunError(
+                failure.ERROR, f"strategy fsdp2 needs a newer torch on a CPU, and this is {torch.__version__}."
+            )
         mesh = init_device_mesh(device.type, (dist.get_world_size(),))
         compute_type = precision.low_type
         policy = MixedPrecisionPolicy(param_dtype=compute_type, reduce_dtype=compute_type and torch.float32)

@@ -14,7 +14,7 @@ from torch import Tensor
 from workloads import failure
 from workloads.data import Batch
 from workloads.failure import RunError
-from workloads.models import Decoder
+from workloads.models import Model
 from workloads.precision import Precision
 from workloads.spec import Spec
 from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
@@ -32,7 +32,7 @@ class ZeroStrategy(Strategy):
 
     stage: ClassVar[int]
 
-    def __init__(self, model: Decoder, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
         deepspeed = _import_deepspeed(device)
         model.to(precision.low_type or torch.float32)
         model.to_empty(device=device)

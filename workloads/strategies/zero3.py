@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
+from workloads.architecture import width
 from workloads.spec import Spec
 from workloads.strategies.base import StateTensors, optimizer_tensors
 from workloads.strategies.zero import ZeroStrategy
@@ -18,7 +19,7 @@ class Zero3Strategy(ZeroStrategy):
         return {
             "stage3_prefetch_bucket_size": bucket_elements,
             # Weights this small stay whole everywhere: norms and biases. Hugging Face's integration takes the same.
-            "stage3_param_persistence_threshold": 10 * spec.architecture.hidden,
+            "stage3_param_persistence_threshold": 10 * width(spec.architecture),
         }
 
     def state_tensors(self) -> StateTensors:

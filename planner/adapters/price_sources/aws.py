@@ -1,0 +1,299 @@
+"""Prices from AWS's own APIs, with the user's credentials: lists, spot history, Capacity Blocks, plans, quotas."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from planner.adapters.http_fetch import TIMEOUT_S
+from planner.adapters.price_sources.source import Found
+from planner.errors import MissingExtraError, PriceSourceError
+from planner.model.hardware import Node
+from planner.model.offer import PriceKind, PriceOrigin
+
+if TYPE_CHECKING:
+    import boto3
+
+PRICING_REGION = "us-east-1"
+REGIONS = ("us-east-1", "us-east-2", "us-west-2", "ap-northeast-1", "ap-northeast-2")
+"""Asked by default."""
+BLOCK_TYPES = ("p4d", "p4de", "p5", "p5e", "p5en", "p6-b200", "p6-b300", "trn1", "trn2")
+"""Families that AWS sells in Capacity Blocks."""
+BLOCK_HOURS = 24
+BLOCK_SEARCH_DAYS = 56
+"""Blocks are sold at most eight weeks ahead."""
+SPOT_HISTORY_DAYS = 7
+LIST_FILTERS = {
+    "operatingSystem": "Linux",
+    "tenancy": "Shared",
+    "preInstalledSw": "NA",
+    "capacitystatus": "Used",
+    "licenseModel": "No License required",
+    "marketoption": "OnDemand",
+}
+QUOTAS = {
+    "L-417A185B": ("P on demand", PriceKind.ON_DEMAND, ("p",)),
+    "L-DB2E81BA": ("G and VT on demand", PriceKind.ON_DEMAND, ("g", "vt")),
+    "L-7212CCBC": ("P4, P3 and P2 spot", PriceKind.SPOT, ("p4", "p3", "p2")),
+    "L-C4BD4855": ("P5 spot", PriceKind.SPOT, ("p5",)),
+}
+"""Service quotas, in vCPU: code, name, kind, and how the types that each counts begin."""
+SECOND = {"minimum_hours": 1 / 60, "billing_granularity_s": 1.0}
+"""EC2 bills Linux by the second, a minute at least."""
+MOST_PAGES = 100
+MINUTES_BEFORE_THE_END = 30
+"""A block's instances are ended this long before its end."""
+
+
+@dataclass
+class _Question:
+    """What is asked of AWS in one region, and where the answers go."""
+
+    session: boto3.Session
+    region: str
+    nodes: Mapping[str, Node]
+    """By instance type."""
+    now: datetime
+    timeout_s: float
+    found: Found
+    vcpus: dict[str, int]
+
+    def client(self, service: str, region: str | None = None) -> Any:
+        from botocore.config import Config
+
+        config = Config(connect_timeout=self.timeout_s, read_timeout=self.timeout_s, retries={"mode": "standard"})
+        return self.session.client(service, region_name=region or self.region, config=config)  # type: ignore[call-overload]
+
+    def add(self, instance: str, **cells: Any) -> None:
+        node, today = self.nodes[instance], self.now.date()
+        self.found.add(
+            **{
+                "provider": "aws", "instance_type": instance, "accelerator": node.accelerator,
+                "accelerators": node.accelerators, "region": self.region, "origin": PriceOrigin.AWS_API,
+                "as_of": today, "fetched_at": today, "confidence": "api", "source_version": today.isoformat(),
+            } | cells
+        )  # fmt: skip
+
+
+def aws_prices(
+    *, session: boto3.Session | None, nodes: Mapping[str, Node], now: datetime, regions: Iterable[str] = REGIONS,
+    timeout_s: float = TIMEOUT_S,
+) -> Found:  # fmt: skip
+    """Ask, per region, for list and reserved prices, spot history, Capacity Blocks, savings plans and quotas.
+
+    Each answer stands alone: what is refused or fails is named among the problems, and the rest is returned.
+    `nodes` are ours; only their instance types are asked for. Without a session, the user's default one is taken.
+    """
+    try:
+        import boto3
+        from botocore.exceptions import BotoCoreError, ClientError
+    except ImportError as error:
+        raise MissingExtraError("boto3", "prices") from error
+    session = session or boto3.Session()
+    if session.get_credentials() is None:
+        raise PriceSourceError("AWS: no credentials were found.", fix="Configure them with: aws configure")
+    ours = {node_id.removeprefix("aws/"): node for node_id, node in nodes.items() if node_id.startswith("aws/")}
+    found = Found()
+    for region in regions:
+        question = _Question(session, region, ours, now, timeout_s, found, {})
+        for name, ask in ASKED.items():
+            try:
+                ask(question)
+            except (ClientError, BotoCoreError) as error:
+                found.problems.append(f"AWS {name} in {region}: {_reason(error)}")
+            except (KeyError, ValueError, TypeError) as error:
+                found.problems.append(f"AWS {name} in {region}: an answer of unknown shape: {error!r}")
+    if not found.prices and found.problems:
+        raise PriceSourceError(f"no price came from AWS. {found.problems[0]}.")
+    return found
+
+
+def _reason(error: Exception) -> str:
+    response: Mapping[str, Any] = getattr(error, "response", {})
+    detail = response.get("Error", {})
+    if detail.get("Code"):
+        return f"{detail['Code']}: {detail.get('Message', '')}".strip(": ")
+    return " ".join(str(error).split())
+
+
+def _pages(call: Callable[..., Mapping[str, Any]], token: str, **request: Any) -> Iterator[Mapping[str, Any]]:
+    """Call until no token comes back, a hundred times at most."""
+    for _ in range(MOST_PAGES):
+        page = call(**request)
+        yield page
+        following = page.get(token)
+        if not following:
+            return
+        request[token] = following
+
+
+def _list_prices(question: _Question) -> None:
+    """On-demand and reserved prices of each instance type: `GetProducts`."""
+    pricing = question.client("pricing", PRICING_REGION)
+    for instance in question.nodes:
+        wanted = {"instanceType": instance, "regionCode": question.region} | LIST_FILTERS
+        filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()]
+        pages = _pages(
+            pricing.get_products, "NextToken",
+            ServiceCode="AmazonEC2", FormatVersion="aws_v1", MaxResults=100, Filters=filters,
+        )  # fmt: skip
+        for text in (text for page in pages for text in page["PriceList"]):
+            _add_product(question, instance, json.loads(text))
+
+
+def _add_product(question: _Question, instance: str, product: Mapping[str, Any]) -> None:
+    vcpu = product["product"]["attributes"].get("vcpu")
+    if vcpu:
+        question.vcpus[instance] = int(vcpu)
+    version = str(product.get("version") or question.now.date())
+    for term_kind, terms in product.get("terms", {}).items():
+        for term in terms.values():
+            kind, hours = _terms(term_kind, term.get("termAttributes", {}))
+            if kind is None:
+                continue
+            for dimension in term["priceDimensions"].values():
+                usd = float(dimension["pricePerUnit"].get("USD", 0))
+                if dimension["unit"] == "Hrs" and usd > 0:
+                    question.add(
+                        instance, price_kind=kind, usd_per_hour=usd, minimum_term_hours=hours, source_version=version,
+                        source="AWS Pricing API, GetProducts", **SECOND,
+                    )  # fmt: skip
+
+
+def _terms(kind: str, attributes: Mapping[str, str]) -> tuple[PriceKind | None, float]:
+    """Return the kind of a term and the hours one commits to; reserved: standard, without upfront payment."""
+    if kind == "OnDemand":
+        return PriceKind.ON_DEMAND, 0.0
+    if (attributes.get("PurchaseOption"), attributes.get("OfferingClass")) != ("No Upfront", "standard"):
+        return None, 0.0
+    reserved = {"1yr": (PriceKind.RESERVED_1Y, 8760.0), "3yr": (PriceKind.RESERVED_3Y, 26280.0)}
+    return reserved.get(attributes.get("LeaseContractLength", ""), (None, 0.0))
+
+
+def _spot_prices(question: _Question) -> None:
+    """Spot: lowest, median and highest over the zones and the last week. Zone names differ by account, ids do not."""
+    ec2 = question.client("ec2")
+    pages = _pages(
+        ec2.describe_spot_price_history, "NextToken",
+        InstanceTypes=list(question.nodes), ProductDescriptions=["Linux/UNIX"],
+        StartTime=question.now - timedelta(days=SPOT_HISTORY_DAYS), EndTime=question.now,
+    )  # fmt: skip
+    seen: dict[str, list[tuple[float, str]]] = {}
+    for row in (row for page in pages for row in page["SpotPriceHistory"]):
+        zone = row.get("AvailabilityZoneId") or row.get("AvailabilityZone") or "?"
+        seen.setdefault(row["InstanceType"], []).append((float(row["SpotPrice"]), zone))
+    for instance, prices in seen.items():
+        usd = [price for price, _ in prices if price > 0]
+        if instance not in question.nodes or not usd:
+            continue
+        zones = len({zone for _, zone in prices})
+        question.add(
+            instance, price_kind=PriceKind.SPOT, usd_per_hour=statistics.median(usd), low_usd_per_hour=min(usd),
+            high_usd_per_hour=max(usd), source="AWS EC2 API, DescribeSpotPriceHistory", **SECOND,
+            note=f"median of {len(usd)} prices in {zones} zone(s) over {SPOT_HISTORY_DAYS} days; "
+            f"the lowest in {min(prices)[1]}",
+        )  # fmt: skip
+
+
+def _capacity_blocks(question: _Question) -> None:
+    """Capacity Blocks of one instance for a day: the fee is for the whole block, paid ahead, never given back."""
+    ec2 = question.client("ec2")
+    for instance in question.nodes:
+        if instance.partition(".")[0] not in BLOCK_TYPES:
+            continue
+        pages = _pages(
+            ec2.describe_capacity_block_offerings, "NextToken",
+            InstanceType=instance, InstanceCount=1, CapacityDurationHours=BLOCK_HOURS,
+            StartDateRange=question.now, EndDateRange=question.now + timedelta(days=BLOCK_SEARCH_DAYS),
+        )  # fmt: skip
+        offers = [
+            (_block_usd_per_hour(offer), offer)
+            for page in pages
+            for offer in page["CapacityBlockOfferings"]
+            if offer.get("CurrencyCode", "USD") == "USD"
+        ]
+        if not offers:
+            continue
+        usd, first = min(offers, key=lambda pair: (pair[0], pair[1]["StartDate"]))
+        question.add(
+            instance, price_kind=PriceKind.CAPACITY_BLOCK, usd_per_hour=usd,
+            low_usd_per_hour=usd, high_usd_per_hour=max(price for price, _ in offers),
+            minimum_hours=float(BLOCK_HOURS), billing_granularity_s=86_400.0, upfront_fraction=1.0,
+            valid_until=_day(first["EndDate"]), available=True,
+            source="AWS EC2 API, DescribeCapacityBlockOfferings",
+            note=f"{len(offers)} offer(s), the cheapest from {_day(first['StartDate'])} in "
+            f"{first['AvailabilityZone']}; instances end {MINUTES_BEFORE_THE_END} minutes before the block",
+        )  # fmt: skip
+
+
+def _block_usd_per_hour(offer: Mapping[str, Any]) -> float:
+    """USD per instance-hour = fee / instances / hours."""
+    return float(offer["UpfrontFee"]) / (int(offer["InstanceCount"]) * int(offer["CapacityBlockDurationHours"]))
+
+
+def _day(moment: datetime) -> date:
+    return moment.astimezone(UTC).date()
+
+
+def _savings_plans(question: _Question) -> None:
+    """Compute Savings Plans without upfront payment, for one and three years."""
+    plans = question.client("savingsplans", PRICING_REGION)
+    instances = list(question.nodes)
+    pages = _pages(
+        plans.describe_savings_plans_offering_rates, "nextToken",
+        savingsPlanPaymentOptions=["No Upfront"], savingsPlanTypes=["Compute"], products=["EC2"],
+        serviceCodes=["AmazonEC2"], maxResults=1000,
+        filters=[
+            {"name": "region", "values": [question.region]},
+            {"name": "instanceType", "values": instances},
+            {"name": "productDescription", "values": ["Linux/UNIX"]},
+            {"name": "tenancy", "values": ["shared"]},
+        ],
+    )  # fmt: skip
+    years = {1: PriceKind.SAVINGS_1Y, 3: PriceKind.SAVINGS_3Y}
+    for rate in (rate for page in pages for rate in page["searchResults"]):
+        properties = {item["name"]: item["value"] for item in rate.get("properties", [])}
+        offering = rate["savingsPlanOffering"]
+        kind = years.get(round(offering["durationSeconds"] / 31_536_000))
+        instance, usd = properties.get("instanceType", ""), float(rate["rate"])
+        usual = rate.get("unit") == "Hrs" and offering.get("currency", "USD") == "USD"
+        if kind is not None and instance in question.nodes and usual and usd > 0:
+            question.add(
+                instance, price_kind=kind, usd_per_hour=usd, minimum_term_hours=offering["durationSeconds"] / 3600,
+                source="AWS Savings Plans API, DescribeSavingsPlansOfferingRates",
+                note="the commitment is in USD an hour, used or not", **SECOND,
+            )  # fmt: skip
+
+
+def _quotas(question: _Question) -> None:
+    """Set beside each price whether the account may start one instance: quotas count vCPU."""
+    client = question.client("service-quotas")
+    for code, (name, kind, families) in QUOTAS.items():
+        limit = client.get_service_quota(ServiceCode="ec2", QuotaCode=code)["Quota"]["Value"]
+        prices = question.found.prices
+        for position, price in enumerate(prices):
+            vcpus = question.vcpus.get(price.instance_type)
+            if (
+                price.region != question.region
+                or price.price_kind is not kind
+                or vcpus is None
+                or not price.instance_type.startswith(families)
+            ):
+                continue
+            note = f"your quota, {name}: {limit:g} vCPU; one instance needs {vcpus}"
+            notes = "; ".join(part for part in (price.note, note) if part)
+            prices[position] = price.model_copy(update={"available": limit >= vcpus, "note": notes})
+
+
+ASKED: dict[str, Callable[[_Question], None]] = {
+    "list prices": _list_prices,
+    "spot history": _spot_prices,
+    "Capacity Blocks": _capacity_blocks,
+    "savings plans": _savings_plans,
+    "quotas": _quotas,
+}
+"""In this order: quotas look at the prices that came before."""

@@ -1,0 +1,145 @@
+"""Prices from gpuhunt's catalogs: many clouds in one format, each published with its date."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from planner.adapters.http_fetch import TIMEOUT_S, fetch
+from planner.adapters.price_sources.source import Found, Names, as_id
+from planner.errors import MissingExtraError, PriceSourceError
+from planner.model.offer import PriceKind, PriceOrigin
+
+if TYPE_CHECKING:
+    from gpuhunt import CatalogItem
+
+FOLDER_VARIABLE = "GPUHUNT_CATALOG_DIR"
+URL_VARIABLE = "GPUHUNT_CATALOG_URL"
+PROVIDERS = ("aws", "azure", "gcp", "lambdalabs", "nebius", "oci", "runpod", "verda")
+"""Of the clouds that gpuhunt publishes; others need a key of their own or rent no accelerators that train."""
+OUR_NAMES = {"lambdalabs": "lambda"}
+LIMIT_BYTES = 50_000_000
+UNPACKED_LIMIT_BYTES = 500_000_000
+ZONED = {"gcp"}
+"""Clouds whose location is a zone: us-central1-a."""
+
+
+def gpuhunt_prices(
+    *, names: Names, today: date, providers: Iterable[str] = PROVIDERS, timeout_s: float = TIMEOUT_S
+) -> Found:
+    """Read the published catalogs, or the folder in `GPUHUNT_CATALOG_DIR`; one that fails leaves the others alone.
+
+    We download them ourselves (with a size limit and a time limit, which gpuhunt has not) and let gpuhunt read them.
+    """
+    try:
+        from gpuhunt import Catalog
+    except ImportError as error:
+        raise MissingExtraError("gpuhunt", "prices") from error
+    found = Found()
+    own = os.environ.get(FOLDER_VARIABLE)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(own or scratch)
+        for provider in providers:
+            try:
+                version = _day_of(folder, provider) if own else _download(folder, provider, timeout_s=timeout_s)
+                with _catalogs_in(folder), warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ResourceWarning)  # it leaves closing its files to the collector
+                    catalog = Catalog(balance_resources=False, auto_reload=False)
+                    items = catalog.query(provider=provider, min_gpu_count=1)
+            except PriceSourceError as error:
+                found.problems.append(str(error))
+            except (OSError, ValueError, KeyError, UnicodeDecodeError) as error:
+                found.problems.append(f"gpuhunt's catalog of {provider}: cannot be read: {error}")
+            else:
+                if not items:
+                    found.problems.append(f"gpuhunt's catalog of {provider}: holds no accelerator that it could read")
+                _add(found, items, names=names, version=version, today=today)
+    if not found.prices and found.problems:
+        raise PriceSourceError(f"gpuhunt: no catalog could be read: {found.problems[0]}")
+    return found
+
+
+def _download(folder: Path, provider: str, *, timeout_s: float) -> str:
+    """Fetch and unpack one provider's catalog; return its version."""
+    from gpuhunt._internal.catalog import CATALOG_URL
+
+    base = (os.environ.get(URL_VARIABLE) or CATALOG_URL).rstrip("/")
+    what = f"gpuhunt's catalog of {provider}"
+    raw = fetch(f"{base}/{provider}/version", what=what, timeout_s=timeout_s, limit_bytes=1000).data
+    version = raw.decode("ascii", errors="replace").strip()
+    if not re.fullmatch(r"[0-9A-Za-z._-]{1,40}", version):
+        raise PriceSourceError(f"{what}: {version[:40]!r} is no version.")
+    data = fetch(f"{base}/{provider}/{version}/catalog.zip", what=what, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data.data)) as archive, archive.open(f"{provider}.csv") as packed:
+            text = packed.read(UNPACKED_LIMIT_BYTES + 1)
+    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
+        raise PriceSourceError(f"{what}: the download is damaged: {error}.", fix="Try again.") from error
+    if len(text) > UNPACKED_LIMIT_BYTES:
+        raise PriceSourceError(f"{what}: unpacks to more than {UNPACKED_LIMIT_BYTES / 1e6:g} MB.")
+    (folder / f"{provider}.csv").write_bytes(text)
+    return version
+
+
+def _day_of(folder: Path, provider: str) -> str:
+    """Return the version of a file of the user's own: the day on which it was written."""
+    path = folder / f"{provider}.csv"
+    if not path.is_file():
+        raise PriceSourceError(f"gpuhunt's catalog of {provider}: {FOLDER_VARIABLE} has no {path.name}.")
+    return datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y%m%d")
+
+
+@contextmanager
+def _catalogs_in(folder: Path) -> Iterator[None]:
+    before = os.environ.get(FOLDER_VARIABLE)
+    os.environ[FOLDER_VARIABLE] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[FOLDER_VARIABLE]
+        else:
+            os.environ[FOLDER_VARIABLE] = before
+
+
+def _add(found: Found, items: Iterable[CatalogItem], *, names: Names, version: str, today: date) -> None:
+    cheapest: dict[tuple[object, ...], CatalogItem] = {}
+    for item in items:
+        if not item.price > 0:
+            found.left_out["rows without a price"] += 1
+            continue
+        key = (item.instance_name, item.location, item.spot)
+        if key not in cheapest or item.price < cheapest[key].price:
+            cheapest[key] = item
+    for item in cheapest.values():
+        provider = OUR_NAMES.get(item.provider, item.provider)
+        instance = as_id(item.instance_name)
+        carried = names.find(f"{provider}/{instance}", item.gpu_name or "", item.gpu_memory)
+        if carried is None:
+            found.left_out[f"accelerator '{item.gpu_name}' is not in the catalog"] += 1
+            continue
+        zone = item.location if provider in ZONED else None
+        found.add(
+            provider=provider, instance_type=instance, accelerator=carried.accelerator,
+            accelerators=item.gpu_count, region=item.location.rpartition("-")[0] if zone else item.location, zone=zone,
+            price_kind=PriceKind.SPOT if item.spot else PriceKind.ON_DEMAND, usd_per_hour=item.price,
+            origin=PriceOrigin.GPUHUNT, source=f"gpuhunt catalog of {item.provider}", source_version=version,
+            as_of=_version_day(version, today), fetched_at=today, confidence="third_party", note=carried.note,
+        )  # fmt: skip
+
+
+def _version_day(version: str, today: date) -> date:
+    """Return the day in a version like 20261120 or 20261120-13; today where there is none."""
+    try:
+        return min(today, datetime.strptime(version[:8], "%Y%m%d").date())
+    except ValueError:
+        return today

@@ -1,0 +1,92 @@
+"""What every source of prices returns, and how the names it uses become ours."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from planner.adapters.csv_rows import read_rows
+from planner.adapters.workspace import catalogs_dir
+from planner.model.base import Frozen, Id, Positive, Text
+from planner.model.hardware import Node
+from planner.model.offer import Price
+
+
+@dataclass
+class Found:
+    """What one source said: prices, what went wrong on the way, and what was left out with its reason."""
+
+    prices: list[Price] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def add(self, **cells: Any) -> None:
+        """Add a price, or say why the source's row is none."""
+        try:
+            self.prices.append(Price(**cells))
+        except ValidationError as error:
+            detail = error.errors()[0]
+            column = str(detail["loc"][0]) if detail["loc"] else "the row"
+            self.left_out[f"{column}: {detail['msg']}"] += 1
+
+
+class SourceName(Frozen):
+    """One row of `catalogs/hardware/price_names.csv`: how price lists spell an accelerator."""
+
+    name: Text
+    hbm_gib: Positive | None = None
+    """Where one name stands for several sizes of memory."""
+    accelerator: Id
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class Carried:
+    """The accelerator that a name means, and what had to be assumed."""
+
+    accelerator: str
+    note: str | None = None
+
+
+class Names:
+    """Finds our id of an accelerator by what a price list calls it."""
+
+    def __init__(self, nodes: dict[str, Node], *, bundled: Path | None = None) -> None:
+        rows = read_rows(SourceName, (bundled or catalogs_dir()) / "hardware" / "price_names.csv")
+        self._rows: dict[str, list[SourceName]] = {}
+        for row in rows:
+            self._rows.setdefault(_plain(row.name), []).append(row)
+        self._nodes = nodes
+
+    def find(self, node_id: str, name: str, hbm_gib: float | None, *, hint: str = "") -> Carried | None:
+        """Return the accelerator of an instance: its own row's, where we know the instance, else by name and memory.
+
+        SXM, PCIe or NVL in the instance's name, or in `hint`, decides between form factors that share a name.
+        """
+        node = self._nodes.get(node_id)
+        if node is not None:
+            return Carried(node.accelerator)
+        rows = self._rows.get(_plain(name), [])
+        sized = [row for row in rows if row.hbm_gib is None or hbm_gib is None or abs(row.hbm_gib - hbm_gib) < 6]
+        if not sized:
+            return None
+        form = re.search(r"SXM|NVL|PCIe", f"{node_id} {hint}", re.IGNORECASE)
+        if form is not None:
+            exact = [row for row in sized if form[0].casefold() in row.accelerator.casefold()]
+            if exact:
+                return Carried(exact[0].accelerator)
+        return Carried(sized[0].accelerator, sized[0].note)
+
+
+def as_id(text: str) -> str:
+    """Write a vendor's name with the letters that an id may have."""
+    return re.sub(r"[^A-Za-z0-9._/@+-]+", "-", text).strip("-")[:100]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.casefold().replace("nvidia", ""))

@@ -1,0 +1,113 @@
+"""What refreshes have brought: every observation is kept, and the newest of each price is at hand for estimates.
+
+In the workspace: `prices/observations/PROVIDER.csv` only grows; `prices/current/PROVIDER.csv` holds the last row of
+each instance, place, kind and origin, and is replaced in one step. A refresh that fails half-way leaves
+both as they were.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from planner.adapters.documents import read_text
+from planner.adapters.files import write_text
+from planner.adapters.price_file import COLUMNS, PRICE_LIMIT_BYTES, as_csv, parse_prices, read_prices
+from planner.errors import StoreError
+from planner.model.offer import Price, PriceOrigin
+
+Key = tuple[str, str, str, str | None, str, str]
+
+
+def key_of(price: Price) -> Key:
+    """Return what two observations of one price have in common."""
+    return (
+        price.provider, price.instance_type, price.region, price.zone, price.price_kind.value, price.origin.value,
+    )  # fmt: skip
+
+
+class PriceStore:
+    """The observations of one workspace."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.folder = workspace / "prices"
+        self._current = self.folder / "current"
+        self._history = self.folder / "observations"
+
+    def current(self) -> list[Price]:
+        """Return the newest observation of each price, from every origin."""
+        return [row for path in sorted(self._current.glob("*.csv")) for row in read_prices(path)]
+
+    def history(self) -> list[Price]:
+        """Return every observation, in the order of adding; a last line without its end is passed over."""
+        return [row for path in sorted(self._history.glob("*.csv")) for row in self._rows(path)]
+
+    def add(self, prices: Iterable[Price]) -> int:
+        """Keep new observations; return how many were not known already, word for word."""
+        by_provider: dict[str, list[Price]] = {}
+        for price in prices:
+            by_provider.setdefault(price.provider, []).append(price)
+        if not by_provider:
+            return 0
+        with self._locked():
+            return sum(self._add(provider, rows) for provider, rows in by_provider.items())
+
+    def _add(self, provider: str, rows: list[Price]) -> int:
+        current_path = self._current / f"{provider}.csv"
+        current = {key_of(row): row for row in (read_prices(current_path) if current_path.exists() else [])}
+        fresh = [row for row in rows if current.get(key_of(row)) != row]
+        if not fresh:
+            return 0
+        for row in fresh:
+            known = current.get(key_of(row))
+            if known is None or row.as_of >= known.as_of:
+                current[key_of(row)] = row
+        self._append(self._history / f"{provider}.csv", fresh)
+        write_text(current_path, as_csv(current.values()))
+        return len(fresh)
+
+    def _append(self, path: Path, rows: list[Price]) -> None:
+        """Add complete lines at the end; what cannot be written whole is taken back."""
+        try:
+            with path.open("ab+") as file:
+                size = file.seek(0, os.SEEK_END)
+                if size:
+                    file.seek(size - 1)
+                    if file.read(1) != b"\n":  # a line that never got its end
+                        size = _end_of_last_line(path)
+                        file.truncate(size)
+                try:
+                    file.write(as_csv(rows, header=size == 0).encode())
+                    file.flush()
+                    os.fsync(file.fileno())
+                except OSError:
+                    file.truncate(size)
+                    raise
+        except OSError as error:
+            reason = os.strerror(error.errno or 0)
+            raise StoreError(f"{path}: cannot be written: {reason}.", fix="Nothing was lost; make room.") from error
+
+    def _rows(self, path: Path) -> list[Price]:
+        text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
+        whole = text[: text.rfind("\n") + 1] or ",".join(COLUMNS)
+        return [row for _, row in parse_prices(whole, where=str(path), origin=PriceOrigin.BUNDLED, doubles=True)]
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Let one refresh write at a time."""
+        try:
+            for folder in (self._current, self._history):
+                folder.mkdir(parents=True, exist_ok=True)
+            with (self.folder / ".lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+        except OSError as error:
+            reason = os.strerror(error.errno or 0)
+            raise StoreError(f"{self.folder}: cannot be written: {reason}.", fix="Check its permissions.") from error
+
+
+def _end_of_last_line(path: Path) -> int:
+    return path.read_bytes().rfind(b"\n") + 1

@@ -1,0 +1,190 @@
+"""The whole bill of a rented option, line by line; and the short one of an owned machine (docs/bill.md)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.estimate.bill_lines import (
+    UNSUPPORTED_OWNED,
+    UNSUPPORTED_RENTED,
+    Entry,
+    as_bill,
+    hours_entry,
+    kept_and_moved,
+    sum_of,
+)
+from planner.estimate.bill_rates import BillRates
+from planner.estimate.billing_terms import HOURS_PER_DAY, Terms, sold_hours, terms_text
+from planner.estimate.border import computed, interval
+from planner.estimate.interval import Interval
+from planner.model.bill import Bill
+from planner.model.currency import Currency
+from planner.model.quantity import Quantity, Unit
+
+COMPUTE, UNUSED, COMMITMENT = "compute", "bought and not used", "commitment already bought"
+
+
+@dataclass(frozen=True)
+class Work:
+    """How often a training runs: `at_once` side by side, each on machines of its own, until `trainings` are done."""
+
+    trainings: int = 1
+    at_once: int = 1
+
+    @property
+    def sets(self) -> int:
+        """Sets of machines in use."""
+        return min(self.trainings, self.at_once)
+
+    @property
+    def waves(self) -> int:
+        """Trainings that one set runs, one after another."""
+        return math.ceil(self.trainings / self.at_once)
+
+
+@dataclass(frozen=True)
+class Rent:
+    """What renting the machines costs, and what of it is more than the trainings use."""
+
+    entries: list[Entry]
+    usd: Interval
+    usd_of_hours: Interval
+    """Of all hours used, also where they are paid for already."""
+    bought: Quantity | None = None
+
+
+@dataclass(frozen=True)
+class Billed:
+    """A bill, and the amounts behind it before they are rounded."""
+
+    bill: Bill
+    usd: Quantity
+    """What the trainings add to the bills."""
+    worth: Quantity
+    """The same, with the hours of a commitment that is paid for already."""
+    bought: Quantity | None = None
+    """Where a term is bought for more hours than are used: all of the rent."""
+
+
+def rented_bill(training: Quantity, rates: BillRates, work: Work) -> Billed:
+    """Bill trainings on rented machines.
+
+    total = compute + set-up + data to the nodes + idle tail + failed launches + bought and not used
+            + storage + checkpoints + upload + egress + support
+    """
+    rent = _rent(training, rates, work)
+    days = interval(training, Unit.HOURS).scaled(work.waves / HOURS_PER_DAY)
+    beside = kept_and_moved(rates, trainings=work.trainings, sets=work.sets, campaign_days=days)
+    entries = [*rent.entries, *beside]
+    usd = sum_of([rent.usd, *(entry.usd for entry in beside)])
+    if rates.support_fraction.value > 0:
+        entries.append(_support(entries, usd, rates.support_fraction))
+        usd = usd.scaled(1 + rates.support_fraction.value)
+    bill, total = as_bill(
+        entries,
+        usd,
+        trainings=work.trainings,
+        currency=rates.currency,
+        no_price=(*rates.volumes.unknown, *rates.unknown),
+        unsupported=UNSUPPORTED_RENTED,
+    )
+    worth = total
+    if rates.committed:
+        value = sum_of([interval(total, Unit.USD), rent.usd_of_hours])
+        worth = computed(value, Unit.USD, total, rates.price, source=f"{total.source} + {COMMITMENT}")
+    return Billed(bill, total, worth, rent.bought)
+
+
+def owned_bill(
+    marginal: Quantity, *, trainings: int, currency: Currency | None, paid_in: str, what: str = "electricity"
+) -> Billed:
+    """Bill what trainings on an owned machine add, electricity, or their share of owning it in full: one line."""
+    usd = interval(marginal, Unit.USD).scaled(trainings)
+    count = "1 training" if trainings == 1 else f"{trainings} trainings"
+    source = f"{count} x {marginal.value:.5g} USD; {marginal.source}"
+    entry = Entry(what, usd, float(trainings), "trainings", marginal.value, (marginal,), source, currency=paid_in)
+    bill, total = as_bill(
+        [entry], usd, trainings=trainings, currency=currency, no_price=(), unsupported=UNSUPPORTED_OWNED
+    )
+    total = total.model_copy(update={"source": source})
+    return Billed(bill, total, total)
+
+
+def _support(entries: list[Entry], usd: Interval, fraction: Quantity) -> Entry:
+    value = sum(entry.usd.value for entry in entries)
+    share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(fraction.value)
+    source = f"{fraction.value:g} of everything above; {fraction.source}"
+    return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source)
+
+
+def _rent(training: Quantity, rates: BillRates, work: Work) -> Rent:
+    """Bill every launch by itself, or buy one term for all of them.
+
+    launch hours = training + set-up + data to the nodes + idle tail
+    by launch:     trainings x nodes x (sold(launch hours) + failed share x set-up) x price
+    one term:      sets x nodes x sold(waves x (launch hours + failed share x set-up)) x price
+    """
+    setup = interval(rates.setup_hours, Unit.HOURS)
+    failed = setup.times(interval(rates.failed_launch_fraction, Unit.RATIO))
+    launch: list[tuple[str, Interval, tuple[Quantity, ...]]] = [
+        (COMPUTE, interval(training, Unit.HOURS), (training,)),
+        ("provisioning and set-up", setup, (rates.setup_hours,)),
+        ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS), (rates.idle_tail_hours,)),
+    ]
+    if rates.staging_hours is not None:
+        launch.insert(2, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,)))
+    hours = sum_of([used for _, used, _ in launch])
+    used = [*launch, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
+    entries = [
+        hours_entry(what, each, parts, rates=rates, trainings=work.trainings)
+        for what, each, parts in used
+        if each.value > 0
+    ]
+    if rates.committed:
+        return _committed(entries, rates)
+    price, terms = interval(rates.price, Unit.USD_PER_HOUR), rates.terms
+    if terms.once:
+        times = work.sets * rates.nodes
+        bought = _sold(sum_of([hours, failed]).scaled(work.waves), terms)
+    else:
+        times = work.trainings * rates.nodes
+        bought = sum_of([_sold(hours, terms), failed])
+    rent = bought.times(price).scaled(times)
+    left = bought.value * times - sum(entry.quantity for entry in entries)
+    if left <= 1e-9 * bought.value * times:
+        return Rent(entries, rent, rent)
+    entries.append(_unused(left, rates, bought_hours=bought.value * times))
+    whole = _bought_usd(rent, training, rates, hours=bought.value, times=times) if terms.once else None
+    return Rent(entries, rent, rent, whole)
+
+
+def _committed(entries: list[Entry], rates: BillRates) -> Rent:
+    """Take the hours off again whose term is paid for: they add nothing to the bills."""
+    used = sum_of([entry.usd for entry in entries])
+    off = Interval(-used.value, -used.high, -used.low)
+    hours = sum(entry.quantity for entry in entries)
+    source = f"the plan: commitment_bought; the hours above are worth {used.value:,.2f} USD at its rate"
+    credit = Entry(COMMITMENT, off, hours, "node-h", None, (rates.price,), source)
+    return Rent([*entries, credit], Interval.exact(0.0), used)
+
+
+def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entry:
+    usd = node_hours * rates.price.value
+    source = (
+        f"{bought_hours:,.5g} node-h are bought: {terms_text(rates.terms)}; {node_hours:,.5g} of them are left; "
+        f"{rates.price.source}"
+    )
+    return Entry(
+        UNUSED, Interval.exact(usd), node_hours, "node-h", rates.price.value, (rates.price,), source,
+        currency=rates.price_currency,
+    )  # fmt: skip
+
+
+def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, *, hours: float, times: int) -> Quantity:
+    source = f"{times} x {hours:g} h x {rates.price.value:g} USD/h: {terms_text(rates.terms)}; {rates.price.source}"
+    return computed(rent, Unit.USD, training, rates.price, source=source)
+
+
+def _sold(hours: Interval, terms: Terms) -> Interval:
+    return Interval(*(sold_hours(value, terms) for value in hours))

@@ -1,0 +1,74 @@
+"""A tariff to the price of a kWh that a machine pays which draws the same at all hours."""
+
+from __future__ import annotations
+
+from planner.estimate.border import computed, interval, stated
+from planner.estimate.interval import Interval
+from planner.model.currency import Currency
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.tariff import Tariff
+
+DAYS_PER_MONTH = (31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+"""January first; the days of a mean year are 365.25."""
+
+
+def month_per_kwh(tariff: Tariff, *, month: int) -> float:
+    """Price of a kWh in one month, in the tariff's currency, for a load that is the same at every hour.
+
+    price = mean over the 24 hours + surcharge. Weekends are taken as working days.
+    """
+    if tariff.per_kwh is not None:
+        return tariff.per_kwh.value + tariff.surcharge_per_kwh
+    hours = [period.per_kwh for period in tariff.periods if month in period.months for _ in period.hours]
+    return sum(hours) / 24 + tariff.surcharge_per_kwh
+
+
+def month_bill(tariff: Tariff, *, month: int, kw: float, contracted_kw: float) -> float:
+    """What a steady load costs in one month, in the tariff's currency.
+
+    bill = kW x 24 x days x price of a kWh + contracted kW x demand charge
+    """
+    energy = kw * 24 * DAYS_PER_MONTH[month - 1] * month_per_kwh(tariff, month=month)
+    return energy + contracted_kw * tariff.demand_per_kw_month
+
+
+def year_per_kwh(tariff: Tariff) -> float:
+    """Mean price of a kWh over the year: each month counts by its days."""
+    weighted = [month_per_kwh(tariff, month=month + 1) * days for month, days in enumerate(DAYS_PER_MONTH)]
+    return sum(weighted) / sum(DAYS_PER_MONTH)
+
+
+def energy_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:
+    """Return the mean price of a kWh in USD."""
+    value = year_per_kwh(tariff)
+    flat = tariff.per_kwh
+    own = Interval.exact(value)
+    if flat is not None and flat.value > 0:
+        over = tariff.surcharge_per_kwh
+        own = Interval(value, flat.lowest + over, flat.highest + over)
+    return _in_usd(tariff, currency, own, Unit.USD_PER_KWH, f"{value:.5g} {tariff.currency}/kWh")
+
+
+def demand_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:
+    """Return the demand charge in USD per contracted kW and month; 0 where the tariff has none."""
+    value = tariff.demand_per_kw_month
+    return _in_usd(
+        tariff, currency, Interval.exact(value), Unit.USD_PER_KW_MONTH, f"{value:g} {tariff.currency}/kW-month"
+    )
+
+
+def _in_usd(tariff: Tariff, currency: Currency | None, value: Interval, unit: Unit, what: str) -> Quantity:
+    """Convert at the plan's rate where the plan states one for this currency, else at the tariff's own."""
+    source = f"tariff {tariff.id}: {what}; {tariff.source}"
+    basis = Basis.QUOTED if tariff.per_kwh is None else tariff.per_kwh.basis
+    own = stated(value, unit, basis, source, tariff.as_of)
+    if tariff.per_usd is None:
+        return own
+    if currency is not None and currency.code == tariff.currency:
+        rate = Interval(currency.per_usd, currency.lowest, currency.highest)
+        exchange = stated(rate, Unit.RATIO, Basis.QUOTED, f"the plan: currency ({currency.source})", currency.as_of)
+    else:
+        exchange = tariff.per_usd.quantity(Unit.RATIO, where=f"tariff {tariff.id}: per_usd")
+    usd = value.times(interval(exchange, Unit.RATIO).inverse())
+    at = f"{exchange.value:g} {tariff.currency} a USD ({exchange.source})"
+    return computed(usd, unit, own, exchange, source=f"{what} / {at}; {source}")

@@ -1,0 +1,192 @@
+"""The networks we can describe: dense and mixture-of-experts decoders, ResNets, vision transformers.
+
+Each kind is a model of its own; `kind` in a file says which. Without it a file means a dense decoder.
+The same keys stand in the benchmark's `spec.json`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from planner.model.base import Count, Frozen, Positive
+
+KINDS = ("decoder", "moe_decoder", "resnet", "vit")
+TAG = "kind:"
+"""Begins the name that pydantic gives to each way of reading an architecture."""
+
+LayerNumber = Annotated[int, Field(strict=True, ge=0)]
+
+
+class _Transformer(Frozen):
+    """What every decoder-only transformer has."""
+
+    layers: Count
+    hidden: Count
+    heads: Count
+    kv_heads: Count
+    head_dim: Count
+    mlp: Literal["gelu", "swiglu"]
+    norm: Literal["layernorm", "rmsnorm"]
+    norm_eps: Positive = 1e-5
+    bias: bool = False
+    positions: Literal["learned", "rope"]
+    max_positions: Count
+    rope_theta: Positive = 10_000.0
+    qk_norm: bool = False
+    vocab: Count
+    tied_head: bool
+
+    @model_validator(mode="after")
+    def _heads_divide(self) -> Self:
+        if self.heads % self.kv_heads:
+            raise ValueError(f"heads ({self.heads}) must be a multiple of kv_heads ({self.kv_heads})")
+        return self
+
+
+class Decoder(_Transformer):
+    """A dense decoder-only transformer."""
+
+    kind: Literal["decoder"] = "decoder"
+    ffn_hidden: Count
+
+    def cut(self, layers: int) -> Decoder:
+        """Return the same network with its first layers alone."""
+        return self.model_copy(update={"layers": layers})
+
+
+class MoeDecoder(_Transformer):
+    """A decoder whose MLPs are mixtures of experts: a router sends each token to a few of them.
+
+    gates = softmax over the scores of the `experts_per_token` best experts; no token is dropped.
+    Sources: Shazeer et al. 2017; Jiang et al. 2024 (Mixtral); DeepSeek-AI 2024 (shared experts).
+    """
+
+    kind: Literal["moe_decoder"]
+    experts: Count
+    """Routed experts in each sparse layer."""
+    experts_per_token: Count
+    moe_ffn_hidden: Count
+    """Of one expert, routed or shared."""
+    shared_experts: Annotated[int, Field(strict=True, ge=0)] = 0
+    """Experts that see every token, beside the routed ones."""
+    dense_layers: tuple[LayerNumber, ...] = ()
+    """Numbers of the layers, from 0, that have one ordinary MLP of `ffn_hidden` instead."""
+    ffn_hidden: Count | None = None
+    """Of the dense layers."""
+
+    @property
+    def sparse_layers(self) -> int:
+        """How many layers have experts."""
+        return self.layers - len(self.dense_layers)
+
+    @model_validator(mode="after")
+    def _experts_agree(self) -> Self:
+        if self.experts_per_token > self.experts:
+            raise ValueError(f"experts_per_token ({self.experts_per_token}) is more than experts ({self.experts})")
+        if list(self.dense_layers) != sorted({number for number in self.dense_layers if number < self.layers}):
+            raise ValueError(f"dense_layers must be numbers from 0 to {self.layers - 1}, each once, the smallest first")
+        if self.sparse_layers == 0:
+            raise ValueError("dense_layers names every layer: that is a decoder, write kind: decoder")
+        if self.dense_layers and self.ffn_hidden is None:
+            raise ValueError("dense_layers needs ffn_hidden, the width of their MLP")
+        if self.ffn_hidden is not None and not self.dense_layers:
+            raise ValueError("ffn_hidden belongs to dense_layers, and there are none: leave it out")
+        return self
+
+    def cut(self, layers: int) -> MoeDecoder:
+        """Return the same network with its first layers alone; raises ValueError where all of them are dense."""
+        dense = tuple(number for number in self.dense_layers if number < layers)
+        if len(dense) == layers:
+            raise ValueError(f"its first {layers} layers are dense")
+        return self.model_copy(
+            update={"layers": layers, "dense_layers": dense, "ffn_hidden": self.ffn_hidden if dense else None}
+        )
+
+
+class Resnet(Frozen):
+    """A residual network of bottleneck blocks: 1x1, 3x3 (which strides), 1x1 with four times the width.
+
+    Source: He et al. 2015; the stride in the 3x3 convolution is that of torchvision's and NVIDIA's "v1.5".
+    """
+
+    kind: Literal["resnet"]
+    blocks: Annotated[tuple[Count, ...], Field(min_length=1, max_length=8)]
+    """In each stage; every stage after the first halves the image and doubles the width."""
+    width: Count = 64
+    """Channels after the stem, and of the first stage's 3x3 convolutions."""
+    image_size: Count
+    """Pixels on a side; three colours."""
+    classes: Count
+
+
+class Vit(Frozen):
+    """A vision transformer with a class token, learned positions, pre-norm blocks, biases, and GELU.
+
+    Source: Dosovitskiy et al. 2020.
+    """
+
+    kind: Literal["vit"]
+    layers: Count
+    hidden: Count
+    heads: Count
+    ffn_hidden: Count
+    patch_size: Count
+    image_size: Count
+    """Pixels on a side; three colours."""
+    classes: Count
+
+    @model_validator(mode="after")
+    def _sizes_divide(self) -> Self:
+        if self.image_size % self.patch_size:
+            raise ValueError(f"image_size ({self.image_size}) must be a multiple of patch_size ({self.patch_size})")
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
+        return self
+
+    @property
+    def tokens(self) -> int:
+        """Patches of one image and the class token."""
+        return (self.image_size // self.patch_size) ** 2 + 1
+
+    def cut(self, layers: int) -> Vit:
+        """Return the same network with its first layers alone."""
+        return self.model_copy(update={"layers": layers})
+
+
+def _kind_of(value: Any) -> str | None:
+    kind = value.get("kind", KINDS[0]) if isinstance(value, dict) else getattr(value, "kind", KINDS[0])
+    return f"{TAG}{kind}" if kind in KINDS else None
+
+
+Architecture = Annotated[
+    Annotated[Decoder, Tag("kind:decoder")]
+    | Annotated[MoeDecoder, Tag("kind:moe_decoder")]
+    | Annotated[Resnet, Tag("kind:resnet")]
+    | Annotated[Vit, Tag("kind:vit")],
+    Discriminator(
+        _kind_of,
+        custom_error_type="architecture_kind",
+        custom_error_message=f"kind must be one of: {', '.join(KINDS)}",
+    ),
+]
+"""Any of them."""
+
+TextModel = Decoder | MoeDecoder
+"""What is trained on tokens; a sample is a sequence of `seq_len` of them."""
+ImageModel = Resnet | Vit
+"""What is trained on images; a sample is one image."""
+
+
+def samples_of(architecture: Decoder | MoeDecoder | Resnet | Vit) -> Literal["sequences", "images"]:
+    """Say what one sample is."""
+    return "images" if isinstance(architecture, ImageModel) else "sequences"
+
+
+def check_seq_len(architecture: Decoder | MoeDecoder | Resnet | Vit, seq_len: int | None) -> None:
+    """Raise ValueError unless a decoder has a length of its samples, and an image model has none."""
+    if isinstance(architecture, TextModel) and seq_len is None:
+        raise ValueError("seq_len: is missing: a decoder's samples have a length in tokens")
+    if isinstance(architecture, ImageModel) and seq_len is not None:
+        raise ValueError(f"seq_len belongs to decoders; a sample of this {architecture.kind} is an image: leave it out")

@@ -1,0 +1,51 @@
+"""A bill: every line with its quantity, unit price, range and source, and what could not be priced."""
+
+from __future__ import annotations
+
+from planner.model.base import Frozen
+from planner.model.currency import LocalAmount
+from planner.model.quantity import Quantity
+
+
+class BillLine(Frozen):
+    """One line. `usd` is in whole cents; the cents of all lines add up to the bill's total (docs/bill.md)."""
+
+    what: str
+    usd: Quantity
+    quantity: float
+    quantity_unit: str
+    usd_per_unit: float | None
+    """Null where the line is no product: a share of others, a commitment."""
+    hours: float | None
+    """Of waiting that is not billed by the hour: an upload."""
+    currency: str
+    """In which it is paid; not USD where its price is stated in the plan's own."""
+    local: float | None
+    """In the plan's own currency, at its rate."""
+
+
+class Uncounted(Frozen):
+    """What is not on the bill, and why."""
+
+    what: str
+    reason: str
+
+
+class Coverage(Frozen):
+    """How much of what such a training costs is on the bill."""
+
+    priced: tuple[str, ...]
+    no_price: tuple[Uncounted, ...]
+    """Would be on the bill if its price or size were known: a total without it is too low."""
+    unsupported: tuple[str, ...]
+    """No version of the planner counts it."""
+
+
+class Bill(Frozen):
+    """What one training, or the whole campaign, adds to the bills."""
+
+    trainings: int
+    lines: tuple[BillLine, ...]
+    usd_total: Quantity
+    local_total: LocalAmount | None
+    coverage: Coverage

@@ -1,0 +1,48 @@
+"""What a bill takes where the plan does not say: the block `bill` of `catalogs/defaults.yaml`."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import model_validator
+
+from planner.model.base import Frozen
+from planner.model.quantity import Quantity, Unit
+
+
+class BillDefaults(Frozen):
+    """Each with its range, basis, source and date."""
+
+    setup_hours: Quantity
+    idle_tail_hours: Quantity
+    failed_launch_fraction: Quantity
+    upload_mbit_per_s: Quantity
+    staging_gb_per_s: Quantity
+    """From the provider's storage to the nodes of one training, which are billed meanwhile."""
+    bytes_per_token: Quantity
+    checkpoint_bytes_per_parameter: Quantity
+    weight_bytes_per_parameter: Quantity
+    checkpoints_kept: Quantity
+    keep_days: Quantity
+    support_fraction: Quantity
+
+    @model_validator(mode="after")
+    def _units(self) -> Self:
+        units = {
+            "setup_hours": Unit.HOURS,
+            "idle_tail_hours": Unit.HOURS,
+            "upload_mbit_per_s": Unit.MBIT_PER_S,
+            "staging_gb_per_s": Unit.GB_PER_S,
+            "bytes_per_token": Unit.BYTES,
+            "checkpoint_bytes_per_parameter": Unit.BYTES,
+            "weight_bytes_per_parameter": Unit.BYTES,
+            "keep_days": Unit.DAYS,
+        }
+        for name in type(self).model_fields:
+            quantity: Quantity = getattr(self, name)
+            unit = units.get(name, Unit.RATIO)
+            if quantity.unit is not unit:
+                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
+            if quantity.value < 0 or (quantity.low <= 0) != (quantity.value == 0):
+                raise ValueError(f"{name} must be over 0 in its whole range, or exactly 0")
+        return self

@@ -1,0 +1,49 @@
+"""A plan's own currency: its rate against the US dollar with a range, a date and a source."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Frozen, Positive, Text
+
+
+class Currency(Frozen):
+    """Units of a currency for one US dollar. Inside, the planner counts in USD; amounts are shown in both."""
+
+    code: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+    per_usd: Positive
+    low: Positive | None = None
+    """`low` and `high` bound the rate with 90 % probability; left out: the rate itself."""
+    high: Positive | None = None
+    as_of: date
+    source: Text
+
+    @model_validator(mode="after")
+    def _a_rate_of_another_currency(self) -> Self:
+        if self.code == "USD":
+            raise ValueError("code USD is what the planner counts in: leave currency out")
+        if not self.lowest <= self.per_usd <= self.highest:
+            raise ValueError(f"per_usd {self.per_usd:g} lies outside its range {self.lowest:g} to {self.highest:g}")
+        return self
+
+    @property
+    def lowest(self) -> float:
+        """The low end of the rate."""
+        return self.per_usd if self.low is None else self.low
+
+    @property
+    def highest(self) -> float:
+        """The high end of the rate."""
+        return self.per_usd if self.high is None else self.high
+
+
+class LocalAmount(Frozen):
+    """An amount in the plan's own currency; its range holds the doubt of the amount alone, at today's rate."""
+
+    code: str
+    value: float
+    low: float
+    high: float

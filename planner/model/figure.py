@@ -1,0 +1,80 @@
+"""A number in a file of the user's: bare, or with its range, basis, source and date. Its key ends in its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from planner.model.base import Frozen, Text
+from planner.model.quantity import Basis, Quantity, Unit
+
+STATED = "stated without a source"
+"""Of a bare number: it is somebody's own word, so assumed."""
+
+
+class Figure(Frozen):
+    """A number whose unit is the last part of its key; `low` and `high` bound it with 90 % probability."""
+
+    value: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)]
+    low: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)] | None = None
+    high: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)] | None = None
+    basis: Basis = Basis.ASSUMED
+    source: Text | None = None
+    as_of: date | None = None
+
+    @model_validator(mode="after")
+    def _range_and_source(self) -> Self:
+        if not self.lowest <= self.value <= self.highest:
+            raise ValueError(f"value {self.value:g} lies outside its range {self.lowest:g} to {self.highest:g}")
+        if self.basis is not Basis.ASSUMED and self.source is None:
+            raise ValueError(f"basis {self.basis} needs a source; without one, write basis: assumed")
+        return self
+
+    @property
+    def lowest(self) -> float:
+        """The low end, the value itself where none is given."""
+        return self.value if self.low is None else self.low
+
+    @property
+    def highest(self) -> float:
+        """The high end, the value itself where none is given."""
+        return self.value if self.high is None else self.high
+
+    def quantity(self, unit: Unit, *, where: str) -> Quantity:
+        """Return the figure as a quantity; `where` names the file and key."""
+        return Quantity(
+            value=self.value, low=self.lowest, high=self.highest, unit=unit, basis=self.basis,
+            source=f"{where}: {self.source or STATED}", as_of=self.as_of,
+        )  # fmt: skip
+
+
+def _from_number(data: Any) -> Any:
+    return {"value": data} if isinstance(data, int | float) and not isinstance(data, bool) else data
+
+
+def _within(low: float, high: float, *, open_low: bool = False) -> Callable[[Figure], Figure]:
+    def check(figure: Figure) -> Figure:
+        for value in (figure.lowest, figure.highest):
+            if value < low or value > high or (open_low and value == low):
+                edge = "over" if open_low else "at least"
+                raise ValueError(f"must be {edge} {low:g} and at most {high:g}, has {value:g}")
+        return figure
+
+    return check
+
+
+_Bare = BeforeValidator(_from_number)
+
+UsdFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1e12))]
+FractionFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1))]
+ShareFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1, open_low=True))]
+RateFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1))]
+ResidualFigure = Annotated[Figure, _Bare, AfterValidator(_within(-1, 1))]
+YearsFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 30, open_low=True))]
+LeftYearsFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 30))]
+MonthsFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 240))]
+PowerFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1e6, open_low=True))]
+PositiveFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1e12, open_low=True))]

@@ -1,0 +1,52 @@
+"""What a provider charges beside the machines: storage, transfer out and in; `catalogs/services.csv`."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Frozen, Id, Text
+
+Usd = Annotated[float, Field(strict=True, ge=0, le=100)]
+
+
+class Service(StrEnum):
+    """What is charged for."""
+
+    STORAGE = "storage"
+    EGRESS = "egress"
+    INGRESS = "ingress"
+
+
+class ServiceRate(Frozen):
+    """One row: a rate in USD, 0 where the provider says that it is free; null only with a reason."""
+
+    provider: Id
+    service: Service
+    usd: Usd | None = None
+    unit: Literal["USD/GB-month", "USD/GiB-month", "USD/GB"]
+    low_usd: Usd | None = None
+    high_usd: Usd | None = None
+    free_gb: Annotated[float, Field(strict=True, ge=0, le=1e9)]
+    """Of each month; the bill takes it once."""
+    no_price_reason: Text | None = None
+    source: Text
+    as_of: date
+    note: Text | None = None
+
+    @model_validator(mode="after")
+    def _a_price_or_a_reason(self) -> Self:
+        if (self.usd is None) == (self.no_price_reason is None):
+            raise ValueError("needs either usd or no_price_reason")
+        if (self.service is Service.STORAGE) != self.unit.endswith("month"):
+            raise ValueError(f"{self.service.value} is not priced in {self.unit}")
+        if self.usd is not None and not (
+            (self.usd if self.low_usd is None else self.low_usd)
+            <= self.usd
+            <= (self.usd if self.high_usd is None else self.high_usd)
+        ):
+            raise ValueError("usd must lie between low_usd and high_usd")
+        return self

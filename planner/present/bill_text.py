@@ -1,0 +1,42 @@
+"""A bill in words: its lines, how much is priced, the total in the plan's own currency."""
+
+from __future__ import annotations
+
+from planner.model.answer import OptionEstimate
+from planner.model.bill import Bill
+from planner.model.currency import Currency, LocalAmount
+
+
+def bill_text(bill: Bill) -> str:
+    """Write the bill in one line: `bill 3,826.50 USD: compute 1,141.77, ...; priced 10 of 10`."""
+    lines = ", ".join(f"{line.what} {line.usd.value:,.2f}" for line in bill.lines if line.usd.value != 0)
+    return f"bill {bill.usd_total.value:,.2f} USD: {lines}; {coverage_text(bill)}"
+
+
+def coverage_text(bill: Bill) -> str:
+    """Say how much is priced, what has no price and why, and what no version counts."""
+    found = bill.coverage
+    whole = len(found.priced) + len(found.no_price)
+    parts = [f"priced {len(found.priced)} of {whole}"]
+    parts += [f"no price: {missing.what} ({missing.reason})" for missing in found.no_price]
+    if found.unsupported:
+        parts.append(f"not counted: {', '.join(found.unsupported)}")
+    return "; ".join(parts)
+
+
+def local_text(option: OptionEstimate) -> str:
+    """Write the bill's total in the plan's own currency, behind the USD: ` = 5,357,100 KRW`; nothing without one."""
+    amount = option.bill.local_total if option.bill else None
+    return "" if amount is None else f" = {amount_text(amount)}"
+
+
+def currency_text(currency: Currency) -> str:
+    """Write the rate with its range, date and source."""
+    spread = "" if currency.lowest == currency.highest else f" ({currency.lowest:,g} to {currency.highest:,g})"
+    return f"{currency.per_usd:,g} a USD{spread} of {currency.as_of}, {currency.source}"
+
+
+def amount_text(amount: LocalAmount) -> str:
+    """Write an amount in the plan's own currency."""
+    digits = 2 if abs(amount.value) < 1000 else 0
+    return f"{amount.value:,.{digits}f} {amount.code}"

@@ -1,0 +1,95 @@
+"""The answer to "own or rent" as rows of tables."""
+
+from __future__ import annotations
+
+from planner.model.own_or_rent import OwnOrRentDocument
+from planner.model.quantity import Quantity
+from planner.present.table import NOT_KNOWN, Row, quantity_text
+
+
+def cost_rows(document: OwnOrRentDocument) -> list[Row]:
+    """One row per part of the yearly cost, and the sum."""
+    rows = [
+        {
+            "part": line.part,
+            "USD a node-year": quantity_text(line.usd_per_node_year),
+            "USD/busy GPU-h": f"{line.usd_per_busy_gpu_hour:.4f}",
+        }
+        for line in document.annual
+    ]
+    total = {
+        "part": "total",
+        "USD a node-year": quantity_text(document.annual_usd_per_node),
+        "USD/busy GPU-h": f"{document.usd_per_busy_gpu_hour.value:.4f}",
+    }
+    return [*rows, total]
+
+
+def rival_rows(document: OwnOrRentDocument) -> list[Row]:
+    """One row per rented option."""
+    return [
+        {
+            "rented": rival.id,
+            "USD/GPU-h": quantity_text(rival.usd_per_gpu_hour),
+            "speed of ours": quantity_text(rival.speed_ratio),
+            "same work": quantity_text(rival.usd_per_owned_gpu_hour),
+            "break-even busy": _percent(rival.break_even_utilisation),
+            "NPV of owning": quantity_text(rival.npv_usd),
+            "after tax": quantity_text(rival.npv_after_tax_usd),
+            "pays back": quantity_text(rival.payback_months),
+            "why not": rival.why_not or "",
+        }
+        for rival in document.rivals
+    ]
+
+
+def choice_rows(document: OwnOrRentDocument) -> list[Row]:
+    """One row per thing that can be done, cheapest first."""
+    return [
+        {
+            "choice": choice.kind.value.replace("_", " "),
+            "machine": choice.id,
+            "nodes": str(choice.nodes or NOT_KNOWN),
+            "trainings a year": f"{choice.trainings_per_year:.4g}",
+            "a year": quantity_text(choice.usd_per_year),
+            "a training": quantity_text(choice.usd_per_training),
+            "at once": NOT_KNOWN if choice.usd_upfront is None else f"{choice.usd_upfront:,.0f} USD",
+            "why not": choice.why_not or "",
+        }
+        for choice in document.choices
+    ]
+
+
+def sensitivity_rows(document: OwnOrRentDocument) -> list[Row]:
+    """One row per input, the one that moves the answer most first."""
+    return [
+        {
+            "input": each.input,
+            "from": f"{each.low:.4g}",
+            "now": f"{each.value:.4g}",
+            "to": f"{each.high:.4g} {each.unit}",
+            "own - rent": f"{each.at_low_usd:+.3f} to {each.at_high_usd:+.3f} USD/GPU-h",
+            "flips at": "nowhere near" if each.flips_at is None else f"{each.flips_at:.4g}",
+        }
+        for each in document.sensitivities
+    ]
+
+
+def input_rows(document: OwnOrRentDocument) -> list[Row]:
+    """One row per input, as it was resolved."""
+    return [
+        {
+            "input": each.name,
+            "value": quantity_text(each.quantity),
+            "default": "default" if each.default else "",
+            "source": each.quantity.source,
+        }
+        for each in document.inputs
+    ]
+
+
+def _percent(quantity: Quantity | None) -> str:
+    if quantity is None:
+        return NOT_KNOWN
+    low, value, high = (f"{100 * share:.1f}" for share in (quantity.low, quantity.value, quantity.high))
+    return f"{value} % ({low}-{high}, {quantity.basis.value})"

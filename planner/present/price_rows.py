@@ -1,0 +1,78 @@
+"""Prices as table rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from planner.model.price_answer import PriceRow, PriceSpan, SourceReport
+from planner.present.table import NOT_KNOWN, Row
+
+
+def price_rows(prices: Iterable[PriceRow], *, with_book: bool = False) -> list[Row]:
+    """One row per price: what it is, what it comes to, how sure and how old it is."""
+    return [_row(price, with_book=with_book) for price in prices]
+
+
+def span_rows(spans: Iterable[PriceSpan]) -> list[Row]:
+    """One row per region and kind: lowest, median and highest."""
+    return [
+        {
+            "region": span.region,
+            "kind": span.price_kind.value,
+            "observations": str(span.observations),
+            "from": str(span.first),
+            "to": str(span.last),
+            "lowest USD/h": _usd(span.low_usd_per_hour),
+            "median USD/h": _usd(span.median_usd_per_hour),
+            "highest USD/h": _usd(span.high_usd_per_hour),
+        }
+        for span in spans
+    ]
+
+
+def refresh_rows(reports: Iterable[SourceReport]) -> list[Row]:
+    """One row per source."""
+    return [
+        {
+            "source": report.source,
+            "prices": str(report.prices),
+            "new": str(report.new),
+            "left out": str(sum(report.left_out.values())),
+            "problems": "; ".join(report.problems),
+        }
+        for report in reports
+    ]
+
+
+def _row(price: PriceRow, *, with_book: bool) -> Row:
+    book = {"net USD/h": _usd(price.net_usd_per_hour), "book": price.net_because or ""} if with_book else {}
+    amount = price.usd_per_hour
+    hosted = price.usd_per_million_tokens
+    return {
+        "item": price.item,
+        "accelerators": f"{price.accelerators}x {price.accelerator}" if price.accelerator else NOT_KNOWN,
+        "region": price.zone or price.region,
+        "kind": price.price_kind.value,
+        "USD/h": f"{hosted:g} per million tokens" if hosted is not None else _usd(amount),
+        "USD/accelerator-h": _usd(price.usd_per_accelerator_hour),
+        "range": _range(price),
+        **book,
+        "as of": str(price.as_of),
+        "age": f"{price.age_days} d" + (", stale" if price.stale else ""),
+        "to be had": {None: "", True: "yes", False: "no"}[price.available],
+        "known from": f"{price.origin.value}, {price.confidence}",
+        "source": price.source,
+        "note": price.no_price_reason or price.note or "",
+    }
+
+
+def _range(price: PriceRow) -> str:
+    low, high = price.low_usd_per_hour, price.high_usd_per_hour
+    value = price.usd_per_hour
+    if value is None or (low is None and high is None):
+        return ""
+    return f"{_usd(low or value)}-{_usd(high or value)}"
+
+
+def _usd(value: float | None) -> str:
+    return NOT_KNOWN if value is None else f"{value:,.4f}".rstrip("0").ljust(len(f"{value:,.2f}"), "0")

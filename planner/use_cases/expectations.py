@@ -1,0 +1,142 @@
+"""What a benchmark run is held against, from the catalog and the estimates: peak, FLOPs, memory, first losses.
+
+It needs the result alone, so a result that was carried over by hand is judged like one that was made here.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pydantic import TypeAdapter
+
+from launcher.expected import Expect, Expected
+from planner.estimate.fit import largest_micro_batch
+from planner.estimate.flops import flops_per_sample
+from planner.estimate.memory import Memory, device_memory
+from planner.model.architecture import Architecture, TextModel
+from planner.model.catalog import Catalog
+from planner.model.plan import FlopsConvention
+from planner.model.run import NodeResult
+from planner.model.workload import BenchWorkload, Checkpointing, Loss, Precision, Preset, Strategy
+
+INIT_STD = 0.02
+"""Of the benchmark's normal weights (workloads/decoder.py), as in GPT-2."""
+FIRST_LOSS_TOLERANCE = 0.02
+"""Of the first loss from its formula; the tests measure 0.3 % on cpu-smoke."""
+REFERENCE_TOLERANCE = {"fp32": 0.001, "tf32": 0.005, "bf16": 0.02, "fp16": 0.02, "float8": 0.05}
+"""Of a reference curve made on a CPU: other kernels add in another order, shorter formats round."""
+OTHER_DEVICE_TOLERANCE = 0.02
+"""Another kind of device draws other random weights from the same seed."""
+CONVENTIONS = (FlopsConvention.FULL_ATTENTION, FlopsConvention.CAUSAL)
+
+
+def expect_from(catalog: Catalog) -> Expect:
+    """Return the function that says what to expect of a result on an accelerator of this catalog."""
+
+    def expect(result: NodeResult, accelerator: str) -> Expected:
+        spec = result.spec
+        architecture = TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"])
+        seq_len = spec.get("seq_len")
+        found = catalog.presets.get(str(spec["workload"]))
+        preset = found if found and (found.architecture, found.seq_len) == (architecture, seq_len) else None
+        known = catalog.accelerators.get(accelerator)
+        full = spec.get("method", "full") == "full"
+        losses, tolerance = _first_losses(result, preset, architecture)
+        as_stated = preset is not None and preset.precision.value == spec["precision"]
+        recomputes_all = spec.get("checkpointing") == Checkpointing.FULL.value
+        return Expected(
+            flops_per_sample=_flops(architecture, seq_len) if full else {},
+            peak_tflop_per_s=known.peak_tflops(Precision(spec["precision"])) if known else None,
+            least_mfu=preset.least_mfu if preset and as_stated and not recomputes_all else None,
+            device_memory_gib=_memory(result, architecture) if full and result.device_type == "cuda" else None,
+            first_losses=losses,
+            loss_tolerance=tolerance,
+        )
+
+    return expect
+
+
+def start_micro_batch(
+    workload: BenchWorkload,
+    accelerator: str | None,
+    catalog: Catalog,
+    *,
+    devices: int,
+    strategy: Strategy,
+    precision: Precision | None,
+    checkpointing: Checkpointing,
+    loss: Loss,
+) -> int | None:
+    """Return the largest micro-batch that should fit, where a search begins; None where memory cannot be told."""
+    known = catalog.accelerators.get(accelerator or "")
+    if known is None or known.hbm_gib is None:
+        return None
+
+    def need(micro_batch: int) -> Memory:
+        return device_memory(
+            workload.architecture,
+            seq_len=workload.seq_len,
+            micro_batch=micro_batch,
+            strategy=strategy,
+            precision=precision or workload.precision,
+            devices=devices,
+            checkpointing=checkpointing,
+            loss=loss,
+        )
+
+    return max(1, largest_micro_batch(need, hbm_gib=known.hbm_gib))
+
+
+def loss_kind(*, compiled: bool, loss_chunks: int) -> Loss:
+    """Compiled or in chunks, the loss keeps no fp32 copies of the logits."""
+    return Loss.FUSED if compiled or loss_chunks > 1 else Loss.EAGER
+
+
+def first_loss(decoder: TextModel) -> float:
+    """Loss before anything was learned, in nats.
+
+    loss = ln V + hidden x std^2 / 2
+
+    The last norm makes the hidden state's mean square 1, so a logit is normal with variance hidden x std^2, and the
+    logarithm of the mean of exp(logit) is half of that. Holds for a head of its own: a tied one knows its input.
+    """
+    return math.log(decoder.vocab) + decoder.hidden * INIT_STD**2 / 2
+
+
+def _first_losses(
+    result: NodeResult, preset: Preset | None, architecture: Architecture
+) -> tuple[tuple[float, ...], float]:
+    """Return the preset's curve for this global batch; else, on any tokens, the formula's first loss alone."""
+    spec = result.spec
+    same_training = spec.get("seed") == 0 and not spec.get("data") and spec.get("method", "full") == "full"
+    references = {curve.global_batch: curve for curve in preset.first_losses} if preset and same_training else {}
+    reference = references.get(result.global_batch or 0)
+    if reference is not None:
+        tolerance = REFERENCE_TOLERANCE[str(spec["precision"])]
+        return reference.losses, tolerance if result.device_type == "cpu" else max(tolerance, OTHER_DEVICE_TOLERANCE)
+    if not isinstance(architecture, TextModel) or architecture.tied_head:
+        return (), 0.0
+    return (first_loss(architecture),), FIRST_LOSS_TOLERANCE
+
+
+def _flops(architecture: Architecture, seq_len: int | None) -> dict[str, float]:
+    return {
+        convention.value: flops_per_sample(architecture, seq_len=seq_len, convention=convention)
+        for convention in CONVENTIONS
+    }
+
+
+def _memory(result: NodeResult, architecture: Architecture) -> float:
+    """Return the estimate in GiB."""
+    spec = result.spec
+    compiled, chunks = bool(spec.get("compile", False)), int(spec.get("loss_chunks", 1))
+    return device_memory(
+        architecture,
+        seq_len=spec.get("seq_len"),
+        micro_batch=int(spec["micro_batch"]),
+        strategy=Strategy(spec["strategy"]),
+        precision=Precision(spec["precision"]),
+        devices=result.world_size,
+        checkpointing=Checkpointing(spec.get("checkpointing", "none")),
+        loss=loss_kind(compiled=compiled, loss_chunks=chunks),
+    ).total_gib

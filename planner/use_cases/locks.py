@@ -1,0 +1,158 @@
+"""Frozen plans: written beside the plan, read back, and answered from what they hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from planner.adapters.documents import (
+    PLAN_LIMIT_BYTES,
+    RECORD_LIMIT_BYTES,
+    parse_mapping,
+    parse_model,
+    read_text,
+)
+from planner.adapters.files import write_text
+from planner.errors import InputError, PlannerError
+from planner.estimate.estimate_plan import estimate_plan
+from planner.model.answer import ComparisonDocument, EstimateDocument
+from planner.model.catalog import Catalog
+from planner.model.lock import Lock
+from planner.model.plan import Plan
+from planner.recommend.answer_plan import answer_plan
+from planner.recommend.difference import FrozenAnswer, values_of
+from planner.recommend.frozen_inputs import reachable
+from planner.use_cases.plans import PLAN_FIX, parse_plan
+
+ENDING = ".lock.json"
+LOCK_FIX = "Write one with: planner estimate plan.yaml --freeze"
+SAME = 1e-9
+"""Relative; two answers that differ by less are the same."""
+
+
+@dataclass(frozen=True)
+class LockedAnswer:
+    """The frozen answer, and what this planner would say otherwise."""
+
+    lock: Lock
+    differs: tuple[str, ...]
+    """Numbers that this planner computes otherwise from the same inputs; the frozen ones stand."""
+
+
+def lock_path(plan: Path) -> Path:
+    """Return where a plan's lock stands: `plan.yaml` has `plan.lock.json` beside it."""
+    return plan.with_name(plan.stem + ENDING)
+
+
+def freeze(path: Path, catalog: Catalog, *, today: date) -> tuple[EstimateDocument, Path]:
+    """Answer a plan and write its lock: complete or not at all; a lock that is there is replaced."""
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
+    plan = parse_plan(text, where=str(path))
+    lock = new_lock(_plain(parse_mapping(text, where=str(path))), plan, catalog, today=today)
+    where = lock_path(path)
+    write_text(where, json.dumps(lock.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
+    return lock.estimate, where
+
+
+def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, today: date) -> Lock:
+    """Return the lock of a plan; what it holds must give the very answer that the whole catalog gives."""
+    comparison = answer_plan(plan, catalog, today=today)
+    used = {run for option in comparison.options for run in option.runs} | {plan.workload.measured or ""}
+    held = reachable(plan, catalog, used_runs=used)
+    if answer_plan(plan, held, today=today) != comparison:
+        raise PlannerError(
+            "the inputs that the lock would hold do not give the plan's answer; nothing was written.",
+            fix="Please report it with the plan.",
+        )
+    fields: dict[str, Any] = {
+        "schema_version": 1,
+        "kind": "lock",
+        "planner_version": planner_version(),
+        "frozen_on": today,
+        "plan_sha256": _sha256(content),
+        "plan": content,
+        "run_sha256": {key: _sha256(run.model_dump(mode="json")) for key, run in catalog.runs.items()},
+        "catalog": held,
+        "estimate": estimate_plan(plan, held, today=today),
+        "comparison": comparison,
+    }
+    unsigned = Lock(**fields, content_sha256="")
+    return unsigned.model_copy(update={"content_sha256": _content_sha256(unsigned.model_dump(mode="json"))})
+
+
+def read_lock(path: Path) -> Lock:
+    """Read a lock, refusing one that was changed since it was written."""
+    text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=LOCK_FIX)
+    data = parse_mapping(text, where=str(path), fix=LOCK_FIX)
+    if data.get("kind") != "lock":
+        raise InputError(f"{path}: kind: is {data.get('kind')!r}, not 'lock'.", fix=LOCK_FIX)
+    lock = parse_model(Lock, data, where=str(path), fix=LOCK_FIX)
+    if lock.content_sha256 != _content_sha256(data):
+        raise InputError(
+            f"{path}: content_sha256: the file was changed after it was written.",
+            fix="Restore it, or freeze the plan anew with: planner estimate plan.yaml --freeze",
+        )
+    return lock
+
+
+def locked_answer(path: Path) -> LockedAnswer:
+    """Return the frozen answer of a plan, from the lock beside it; a lock of another plan is refused."""
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
+    parse_plan(text, where=str(path))
+    where = lock_path(path)
+    lock = read_lock(where)
+    if lock.plan_sha256 != _sha256(_plain(parse_mapping(text, where=str(path)))):
+        raise InputError(
+            f"{where}: plan_sha256: {path} was changed after it was frozen on {lock.frozen_on}.",
+            fix=f"Freeze it anew with: planner estimate {path} --freeze (keep the old lock for: planner diff)",
+        )
+    return LockedAnswer(lock, _differs(lock, where))
+
+
+def frozen_answer(lock: Lock, where: Path) -> FrozenAnswer:
+    """Return a lock as one side of a difference."""
+    plan = parse_plan(json.dumps(lock.plan), where=f"{where}: plan")
+    return FrozenAnswer(plan, lock.catalog, lock.frozen_on, lock.comparison)
+
+
+def planner_version() -> str:
+    """Return the version of this planner."""
+    try:
+        return version("training-planner")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _differs(lock: Lock, where: Path) -> tuple[str, ...]:
+    """Answer the frozen inputs with today's formulas, and name what comes out otherwise."""
+    side = frozen_answer(lock, where)
+    now: ComparisonDocument = answer_plan(side.plan, side.catalog, today=side.frozen_on)
+    then, today = values_of(lock.comparison.options), values_of(now.options)
+    found = [
+        f"{key[0]} {key[1]}: {then[key].value:.6g} then, {today[key].value:.6g} now"
+        for key in then.keys() & today.keys()
+        if abs(then[key].value - today[key].value) > SAME * abs(then[key].value)
+    ]
+    if then.keys() != today.keys():
+        found.append("other numbers are known")
+    return tuple(sorted(found))
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a plan's content as JSON holds it: dates as text."""
+    plain: dict[str, Any] = json.loads(json.dumps(data, default=str))
+    return plain
+
+
+def _content_sha256(document: dict[str, Any]) -> str:
+    return _sha256({key: value for key, value in document.items() if key != "content_sha256"})
+
+
+def _sha256(data: object) -> str:
+    text = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,34 @@
+"""The private price book of a workspace: read when asked for, and never otherwise."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+from planner.adapters.documents import read_model
+from planner.adapters.workspace import workspace_dir
+from planner.errors import InputError
+from planner.estimate.net_price import with_book
+from planner.model.catalog import Catalog
+from planner.model.price_book import PriceBook
+
+NAME = "price_book.yaml"
+FIX = "Its keys are in docs/prices.md. A fraction is between 0 and 1: 0.13 is 13 % off."
+
+
+def read_book(path: Path) -> PriceBook:
+    """Read a price book."""
+    return read_model(PriceBook, path, fix=FIX)
+
+
+def own_book(home: str | None) -> PriceBook:
+    """Return the workspace's price book; it must exist, as it was asked for."""
+    path = workspace_dir(home) / NAME
+    if not path.is_file():
+        raise InputError(f"{path}: there is no price book.", fix="Write one (docs/prices.md), or leave out the flag.")
+    return read_book(path)
+
+
+def booked(catalog: Catalog, home: str | None, *, today: date) -> Catalog:
+    """Return the catalog at the workspace's own net prices."""
+    return with_book(catalog, own_book(home), on=today)

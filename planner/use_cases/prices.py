@@ -1,0 +1,245 @@
+"""What is asked of prices: refresh them, show them, their history, and whether a file of them is right."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from planner.adapters.http_fetch import TIMEOUT_S
+from planner.adapters.price_file import checked_prices
+from planner.adapters.price_sources.source import Found, Names
+from planner.adapters.price_store import PriceStore
+from planner.adapters.workspace import workspace_dir
+from planner.errors import InputError, NotFoundError, PlannerError, PriceSourceError
+from planner.estimate.net_price import net_of
+from planner.estimate.price_choice import believed
+from planner.estimate.price_level import carried, implausible, price_bands, usd_per_accelerator_hour
+from planner.model.catalog import Catalog
+from planner.model.offer import Price, PriceKind, PriceOrigin
+from planner.model.price_answer import (
+    PriceHistoryDocument,
+    PriceRow,
+    PricesDocument,
+    PriceSpan,
+    RefreshDocument,
+    SourceReport,
+)
+from planner.model.price_book import PriceBook
+from planner.use_cases.catalogs import find_accelerator
+
+LAMBDA_KEY_VARIABLE = "LAMBDA_API_KEY"
+LAMBDA_URL_VARIABLE = "PLANNER_LAMBDA_API_URL"
+
+
+class SourceChoice(StrEnum):
+    """Where prices are fetched from."""
+
+    AWS = "aws"
+    GPUHUNT = "gpuhunt"
+    LAMBDA = "lambda"
+    SKYPILOT = "skypilot"
+    ALL = "all"
+
+
+class SortKey(StrEnum):
+    """By what rows are ordered, the lowest first; unknown values come last."""
+
+    ACCELERATOR_HOUR = "usd_per_accelerator_hour"
+    HOUR = "usd_per_hour"
+    AGE = "age_days"
+    ITEM = "item"
+
+
+def refresh(
+    choice: SourceChoice, catalog: Catalog, *, home: str | None, now: datetime, regions: Sequence[str] = (),
+    timeout_s: float = TIMEOUT_S,
+) -> RefreshDocument:  # fmt: skip
+    """Fetch prices and keep every observation; a source that fails takes nothing away and is named.
+
+    Raises PriceSourceError where not one source brought a price.
+    """
+    wanted = [source for source in SourceChoice if source is not SourceChoice.ALL]
+    wanted = wanted if choice is SourceChoice.ALL else [choice]
+    store, reports = PriceStore(workspace_dir(home)), []
+    bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
+    for source in wanted:
+        try:
+            found = _FETCHERS[source](catalog, now, tuple(regions), timeout_s)
+        except PlannerError as error:
+            found = Found(problems=[str(error)])
+        sane = []
+        for price in found.prices:
+            problem = implausible(price, catalog.nodes, bands)
+            if problem is None:
+                sane.append(price)
+            else:
+                found.left_out[f"{price.node} in {price.region}: {problem}"] += 1
+        report = SourceReport(
+            source=source.value, prices=len(sane), new=store.add(sane), problems=tuple(found.problems),
+            left_out=dict(found.left_out),
+        )  # fmt: skip
+        reports.append(report)
+    if not any(report.prices for report in reports):
+        problems = " ".join(problem for report in reports for problem in report.problems)
+        raise PriceSourceError(
+            f"no price was fetched; what was known is kept. {problems}".strip(),
+            fix="See what is known, and how old it is: planner prices show",
+        )
+    return RefreshDocument(sources=tuple(reports))
+
+
+def show(
+    catalog: Catalog, *, now: datetime, accelerator: str | None = None, region: str | None = None,
+    kind: PriceKind | None = None, provider: str | None = None, sort: SortKey = SortKey.ACCELERATOR_HOUR,
+    every: bool = False, book: PriceBook | None = None,
+) -> PricesDocument:  # fmt: skip
+    """Return the prices in use, or every known one, that pass the filters."""
+    known = [*catalog.own_prices, *catalog.prices]
+    ids = None if accelerator is None else _accelerators(accelerator, catalog)
+    _check_known("provider", provider, {price.provider for price in known})
+    _check_known("region", region, {price.region for price in known})
+    rows = [
+        row
+        for row in _rows(known, catalog, now, book=book)
+        if (every or row.used)
+        and (ids is None or row.accelerator in ids)
+        and (region is None or row.region in (region, "any"))
+        and (kind is None or row.price_kind is kind)
+        and (provider is None or row.provider == provider)
+    ]
+    return PricesDocument(prices=tuple(sorted(rows, key=lambda row: _order(row, sort))))
+
+
+def history(item: str, catalog: Catalog, *, home: str | None, now: datetime) -> PriceHistoryDocument:
+    """Return every observation of an item, bundled and fetched, the oldest first, with their span."""
+    known = [*catalog.own_prices, *catalog.prices, *PriceStore(workspace_dir(home)).history()]
+    of_item = list(dict.fromkeys(price for price in known if price.node == item))
+    if not of_item:
+        raise NotFoundError(
+            "price of", item, {price.node for price in known}, fix="List them with: planner prices show"
+        )
+    rows = sorted(_rows(of_item, catalog, now), key=lambda row: (row.region, row.price_kind, row.as_of))
+    return PriceHistoryDocument(item=item, spans=tuple(_spans(rows)), prices=tuple(rows))
+
+
+def check(path: Path, catalog: Catalog, *, now: datetime) -> PricesDocument:
+    """Read a price file as an estimate would, and return what its rows come to; the first wrong cell is an error."""
+    bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
+    prices = checked_prices(path, nodes=catalog.nodes, bands=bands, origin=PriceOrigin.USER)
+    for price in prices:
+        found = carried(price, catalog.nodes)
+        if found is None and price.price_kind is not PriceKind.HOSTED_TRAINING:
+            raise InputError(
+                f"{path}: instance_type: {price.node} is not in the catalog.",
+                fix="Fill accelerator and accelerators, or describe it in the workspace's hardware/nodes.csv.",
+            )
+        if found is not None and found[0] not in catalog.accelerators:
+            raise NotFoundError("accelerator", found[0], catalog.accelerators, where=str(path))
+    return PricesDocument(prices=tuple(_rows(prices, catalog, now)))
+
+
+def _rows(prices: Sequence[Price], catalog: Catalog, now: datetime, *, book: PriceBook | None = None) -> list[PriceRow]:
+    groups: dict[tuple[str, str, str], list[Price]] = {}
+    for price in prices:
+        groups.setdefault((price.node, price.region, price.price_kind.value), []).append(price)
+    used = {id(price) for group in groups.values() for price in believed(group)}
+    return [_row(price, catalog, now, used=id(price) in used, book=book) for price in prices]
+
+
+def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: PriceBook | None) -> PriceRow:
+    accelerator, count = carried(price, catalog.nodes) or (None, None)
+    today = now.date()
+    net = None if book is None else net_of(price, book, on=today)
+    return PriceRow.model_construct(
+        **{name: getattr(price, name) for name in Price.model_fields if name != "list_usd_per_hour"}
+        | {
+            "item": price.node, "accelerator": accelerator, "accelerators": count, "used": used,
+            "usd_per_accelerator_hour": usd_per_accelerator_hour(price, catalog.nodes),
+            "age_days": price.age_days(today), "stale": price.is_stale(today),
+            "net_usd_per_hour": price.usd_per_hour if net is None else net.usd_per_hour,
+            "net_because": None if net is None else "; ".join(net.steps),
+        }
+    )  # fmt: skip
+
+
+def _accelerators(text: str, catalog: Catalog) -> set[str]:
+    """Return the ids that a person means: one id or driver name, or all ids that begin so (H100: SXM, PCIe, NVL)."""
+    begun = {key for key in catalog.accelerators if key.casefold().startswith(f"{text.casefold()}-")}
+    if text.casefold() in {key.casefold() for key in catalog.accelerators} or not begun:
+        return {find_accelerator(text, catalog).id}
+    return begun
+
+
+def _check_known(what: str, name: str | None, known: Iterable[str]) -> None:
+    names = sorted(known)
+    if name is not None and name not in names:
+        raise NotFoundError(what, name, names, where="prices", fix=f"Known: {', '.join(names)}")
+
+
+def _order(row: PriceRow, sort: SortKey) -> tuple[bool, float | str, str, str]:
+    value = getattr(row, sort.value)
+    return value is None, value if value is not None else 0.0, row.item, row.region
+
+
+def _spans(rows: Iterable[PriceRow]) -> list[PriceSpan]:
+    groups: dict[tuple[str, PriceKind], list[PriceRow]] = {}
+    for row in rows:
+        if row.usd_per_hour is not None:
+            groups.setdefault((row.region, row.price_kind), []).append(row)
+    return [
+        PriceSpan(
+            region=region, price_kind=kind, observations=len(group), first=group[0].as_of, last=group[-1].as_of,
+            low_usd_per_hour=min(row.usd_per_hour or 0.0 for row in group),
+            median_usd_per_hour=statistics.median(row.usd_per_hour or 0.0 for row in group),
+            high_usd_per_hour=max(row.usd_per_hour or 0.0 for row in group),
+        )
+        for (region, kind), group in groups.items()
+    ]  # fmt: skip
+
+
+def _from_aws(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> Found:
+    from planner.adapters.price_sources.aws import REGIONS, aws_prices
+
+    return aws_prices(session=None, nodes=catalog.nodes, now=now, regions=regions or REGIONS, timeout_s=timeout_s)
+
+
+def _from_gpuhunt(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> Found:
+    from planner.adapters.price_sources.gpuhunt import gpuhunt_prices
+
+    found = gpuhunt_prices(names=Names(catalog.nodes), today=now.date(), timeout_s=timeout_s)
+    return _in_regions(found, regions)
+
+
+def _from_lambda(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> Found:  # noqa: ARG001
+    from planner.adapters.price_sources.lambda_labs import API_URL, lambda_prices
+
+    key = os.environ.get(LAMBDA_KEY_VARIABLE)
+    if not key:
+        raise PriceSourceError(f"Lambda's API: needs a key in {LAMBDA_KEY_VARIABLE}.", fix="Make one in its console.")
+    url = os.environ.get(LAMBDA_URL_VARIABLE) or API_URL
+    return lambda_prices(key=key, names=Names(catalog.nodes), today=now.date(), api_url=url, timeout_s=timeout_s)
+
+
+def _from_skypilot(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> Found:
+    from planner.adapters.price_sources.skypilot import skypilot_prices
+
+    found = skypilot_prices(names=Names(catalog.nodes), today=now.date(), timeout_s=timeout_s)
+    return _in_regions(found, regions)
+
+
+def _in_regions(found: Found, regions: tuple[str, ...]) -> Found:
+    if regions:
+        found.prices = [price for price in found.prices if price.region in (*regions, "any")]
+    return found
+
+
+_FETCHERS: Mapping[SourceChoice, Callable[[Catalog, datetime, tuple[str, ...], float], Found]] = {
+    SourceChoice.AWS: _from_aws,
+    SourceChoice.GPUHUNT: _from_gpuhunt,
+    SourceChoice.LAMBDA: _from_lambda,
+    SourceChoice.SKYPILOT: _from_skypilot,
+}

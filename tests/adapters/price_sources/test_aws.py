@@ -1,0 +1,309 @@
+"""AWS's APIs through the real botocore: requests are serialised and responses parsed; only the wire is replaced.
+
+The responses are written from the services' published shapes (Pricing GetProducts, EC2 DescribeSpotPriceHistory and
+DescribeCapacityBlockOfferings, Savings Plans DescribeSavingsPlansOfferingRates, Service Quotas GetServiceQuota); they
+were not recorded from an account. Prices in them are those of the catalog's published lists, where there is one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
+from urllib.parse import parse_qs
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+
+from planner.adapters.catalog import load_catalog
+from planner.adapters.price_sources.aws import aws_prices
+from planner.errors import PriceSourceError
+from planner.model.offer import PriceKind
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+ALL = load_catalog().nodes
+NODES = {name: ALL[name] for name in ("aws/p5.48xlarge", "aws/p5e.48xlarge", "aws/g6.xlarge", "gcp/a2-highgpu-1g")}
+EC2_XML = (
+    '<{name}Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>r</requestId>{body}</{name}Response>'
+)
+
+
+def product(instance: str, usd: str, vcpu: str) -> str:
+    """One element of PriceList: JSON inside JSON, with on-demand and reserved terms."""
+
+    def term(sku: str, usd: str, unit: str = "Hrs", **attributes: str) -> dict[str, object]:
+        dimension = {"unit": unit, "description": "per hour", "pricePerUnit": {"USD": usd}}
+        return {"priceDimensions": {f"{sku}.6YS6EN2CT7": dimension}, "termAttributes": attributes, "sku": sku}
+
+    year, three = {"LeaseContractLength": "1yr"}, {"LeaseContractLength": "3yr"}
+    none, full = {"PurchaseOption": "No Upfront"}, {"PurchaseOption": "All Upfront"}
+    standard, convertible = {"OfferingClass": "standard"}, {"OfferingClass": "convertible"}
+    return json.dumps(
+        {
+            "product": {"productFamily": "Compute Instance", "attributes": {"instanceType": instance, "vcpu": vcpu}},
+            "serviceCode": "AmazonEC2",
+            "version": "20261119221530",
+            "terms": {
+                "OnDemand": {"a": term("a", usd)},
+                "Reserved": {
+                    "b": term("b", "30.0", **year, **none, **standard),
+                    "c": term("c", "20.0", **three, **none, **standard),
+                    "d": term("d", "25.0", **three, **none, **convertible),
+                    "e": term("e", "400000", unit="Quantity", **three, **full, **standard),
+                },
+            },
+        }
+    )
+
+
+def get_products(request: dict[str, object]) -> dict[str, object]:
+    wanted = {item["Field"]: item["Value"] for item in request["Filters"]}
+    assert wanted["operatingSystem"] == "Linux"
+    assert wanted["marketoption"] == "OnDemand"
+    assert wanted["regionCode"] == "us-east-1"
+    prices = {"p5.48xlarge": ("55.04", "192"), "g6.xlarge": ("0.8048", "4")}
+    if wanted["instanceType"] == "p5.48xlarge" and "NextToken" not in request:
+        return {"FormatVersion": "aws_v1", "PriceList": [], "NextToken": "more"}
+    found = prices.get(wanted["instanceType"])
+    return {"FormatVersion": "aws_v1", "PriceList": [product(wanted["instanceType"], *found)] if found else []}
+
+
+def spot_history(request: dict[str, list[str]]) -> str:
+    assert request["ProductDescription.1"] == ["Linux/UNIX"]
+    seen = [("use1-az1", "17.1"), ("use1-az2", "16.95"), ("use1-az2", "20.5"), ("use1-az6", "30.25")]
+    if "NextToken" in request:
+        seen, token = [("use1-az6", "18.0")], ""
+    else:
+        token = "<nextToken>more</nextToken>"
+    items = "".join(
+        f"<item><instanceType>p5.48xlarge</instanceType><productDescription>Linux/UNIX</productDescription>"
+        f"<spotPrice>{usd}</spotPrice><timestamp>2026-11-20T12:00:00.000Z</timestamp>"
+        f"<availabilityZone>us-east-1a</availabilityZone><availabilityZoneId>{zone}</availabilityZoneId></item>"
+        for zone, usd in seen
+    )
+    return EC2_XML.format(
+        name="DescribeSpotPriceHistory", body=f"<spotPriceHistorySet>{items}</spotPriceHistorySet>{token}"
+    )
+
+
+def capacity_blocks(request: dict[str, list[str]]) -> str:
+    assert request["CapacityDurationHours"] == ["24"]
+    offers = {"p5e.48xlarge": [("955.20", "2026-11-25"), ("1146.24", "2026-11-28")]}
+    items = "".join(
+        f"<item><capacityBlockOfferingId>cb-{day}</capacityBlockOfferingId><instanceType>p5e.48xlarge</instanceType>"
+        f"<availabilityZone>us-east-1a</availabilityZone><instanceCount>1</instanceCount>"
+        f"<startDate>{day}T11:30:00.000Z</startDate><endDate>{day[:-2]}{int(day[-2:]) + 1}T11:30:00.000Z</endDate>"
+        f"<capacityBlockDurationHours>24</capacityBlockDurationHours><upfrontFee>{fee}</upfrontFee>"
+        f"<currencyCode>USD</currencyCode><tenancy>default</tenancy></item>"
+        for fee, day in offers.get(request["InstanceType"][0], [])
+    )
+    return EC2_XML.format(
+        name="DescribeCapacityBlockOfferings", body=f"<capacityBlockOfferingSet>{items}</capacityBlockOfferingSet>"
+    )
+
+
+def savings_plans(request: dict[str, object]) -> dict[str, object]:
+    assert {item["name"] for item in request["filters"]} == {"region", "instanceType", "productDescription", "tenancy"}
+    return {
+        "searchResults": [
+            {
+                "savingsPlanOffering": {
+                    "offeringId": f"o{years}", "paymentOption": "No Upfront", "planType": "Compute",
+                    "durationSeconds": years * 31_536_000, "currency": "USD",
+                },
+                "rate": rate, "unit": "Hrs", "productType": "EC2", "serviceCode": "AmazonEC2",
+                "usageType": "BoxUsage:p5.48xlarge", "operation": "RunInstances",
+                "properties": [
+                    {"name": "region", "value": "us-east-1"}, {"name": "instanceType", "value": "p5.48xlarge"},
+                    {"name": "productDescription", "value": "Linux/UNIX"}, {"name": "tenancy", "value": "shared"},
+                ],
+            }
+            for years, rate in ((1, "41.61"), (3, "31.5"))
+        ]
+    }  # fmt: skip
+
+
+def quota(request: dict[str, object]) -> dict[str, object]:
+    vcpus = {"L-417A185B": 192.0, "L-DB2E81BA": 0.0, "L-7212CCBC": 0.0, "L-C4BD4855": 96.0}[request["QuotaCode"]]
+    return {"Quota": {"ServiceCode": "ec2", "QuotaCode": request["QuotaCode"], "Value": vcpus, "Unit": "None"}}
+
+
+class Wire:
+    """Answers botocore's requests in place of the network."""
+
+    def __init__(self) -> None:
+        self.refused: dict[str, str] = {}
+        self.asked: list[str] = []
+
+    def __call__(self, request: AWSPreparedRequest, **_: object) -> AWSResponse:
+        body = request.body.decode() if isinstance(request.body, bytes) else str(request.body or "")
+        operation, answer = self._route(request, body)
+        self.asked.append(operation)
+        status = 200
+        if operation in self.refused:
+            status, answer = 403, self._refusal(operation)
+        return AWSResponse(request.url, status, {"Content-Type": "text/xml"}, _Raw(answer.encode()))
+
+    def _route(self, request: AWSPreparedRequest, body: str) -> tuple[str, str]:
+        target = request.headers.get("X-Amz-Target", b"")
+        target = target.decode() if isinstance(target, bytes) else target
+        answers: dict[str, Callable[[dict[str, object]], dict[str, object]]] = {
+            "GetProducts": get_products, "GetServiceQuota": quota,
+        }  # fmt: skip
+        if target:
+            operation = target.rpartition(".")[2]
+            return operation, json.dumps(answers[operation](json.loads(body)))
+        if "savingsplans" in request.url:
+            return "DescribeSavingsPlansOfferingRates", json.dumps(savings_plans(json.loads(body)))
+        form = parse_qs(body)
+        xml = {"DescribeSpotPriceHistory": spot_history, "DescribeCapacityBlockOfferings": capacity_blocks}
+        return form["Action"][0], xml[form["Action"][0]](form)
+
+    def _refusal(self, operation: str) -> str:
+        if "Spot" in operation or "Block" in operation:
+            code = self.refused[operation]
+            return f"<Response><Errors><Error><Code>{code}</Code><Message>not you</Message></Error></Errors></Response>"
+        return json.dumps({"__type": self.refused[operation], "message": "not you", "Message": "not you"})
+
+
+class _Raw:
+    """The little that botocore reads of a raw response."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def stream(self, **_: object):
+        yield self._data
+
+
+WIRE = Wire()
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    WIRE.refused, WIRE.asked = {}, []
+    yield WIRE
+    WIRE.refused = {}
+
+
+@pytest.fixture(scope="module")
+def session():
+    """One session for all: reading the service models is slow."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
+            patch.delenv(name, raising=False)
+        made = boto3.Session(aws_access_key_id="AKIDEXAMPLE", aws_secret_access_key="example", region_name="us-east-1")
+        made.events.register("before-send.*.*", WIRE)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def found(session):
+    return aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
+
+
+def by_kind(found, instance):
+    return {row.price_kind: row for row in found.prices if row.instance_type == instance}
+
+
+def test_the_list_price_and_the_reserved_ones_without_upfront(found):
+    p5 = by_kind(found, "p5.48xlarge")
+    assert p5[PriceKind.ON_DEMAND].usd_per_hour == 55.04
+    assert (p5[PriceKind.RESERVED_1Y].usd_per_hour, p5[PriceKind.RESERVED_1Y].minimum_term_hours) == (30.0, 8760)
+    assert (p5[PriceKind.RESERVED_3Y].usd_per_hour, p5[PriceKind.RESERVED_3Y].minimum_term_hours) == (20.0, 26280)
+    assert p5[PriceKind.ON_DEMAND].source_version == "20261119221530"
+    assert p5[PriceKind.ON_DEMAND].billing_granularity_s == 1
+
+
+def test_spot_is_the_median_over_zones_and_the_week(found):
+    """16.95, 17.1, 18.0, 20.5, 30.25: the second page counts."""
+    spot = by_kind(found, "p5.48xlarge")[PriceKind.SPOT]
+    assert (spot.low_usd_per_hour, spot.usd_per_hour, spot.high_usd_per_hour) == (16.95, 18.0, 30.25)
+    assert "5 prices in 3 zone(s)" in spot.note
+    assert "lowest in use1-az2" in spot.note
+
+
+def test_a_block_s_fee_is_for_all_of_it(found):
+    """955.20 USD for 24 hours of one instance is 39.80 an hour, the rate since January 2026."""
+    block = by_kind(found, "p5e.48xlarge")[PriceKind.CAPACITY_BLOCK]
+    assert block.usd_per_hour == pytest.approx(39.80)
+    assert block.high_usd_per_hour == pytest.approx(1146.24 / 24)
+    assert (block.minimum_hours, block.upfront_fraction, block.valid_until) == (24, 1, date(2026, 11, 26))
+    assert "2 offer(s), the cheapest from 2026-11-25" in block.note
+
+
+def test_p5e_has_no_on_demand_price_and_gets_none(found):
+    assert set(by_kind(found, "p5e.48xlarge")) == {PriceKind.CAPACITY_BLOCK}
+
+
+def test_savings_plans_bind_for_a_year_or_three(found):
+    p5 = by_kind(found, "p5.48xlarge")
+    plans = p5[PriceKind.SAVINGS_1Y], p5[PriceKind.SAVINGS_3Y]
+    assert [(row.usd_per_hour, row.minimum_term_hours, row.upfront_fraction) for row in plans] == [
+        (41.61, 8760, 0),
+        (31.5, 26280, 0),
+    ]
+
+
+def test_quotas_stand_beside_the_prices_they_limit(found):
+    p5, g6 = by_kind(found, "p5.48xlarge"), by_kind(found, "g6.xlarge")
+    assert p5[PriceKind.ON_DEMAND].available is True
+    assert p5[PriceKind.SPOT].available is False, "96 vCPU are half an instance"
+    assert g6[PriceKind.ON_DEMAND].available is False
+    assert "0 vCPU; one instance needs 4" in g6[PriceKind.ON_DEMAND].note
+    assert p5[PriceKind.SAVINGS_1Y].available is None
+
+
+def test_only_our_own_instances_are_asked_for(session, wire):
+    found = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
+    assert {row.instance_type for row in found.prices} <= {"p5.48xlarge", "p5e.48xlarge", "g6.xlarge"}
+    assert wire.asked.count("DescribeCapacityBlockOfferings") == 2, "g6 is not sold in blocks"
+    assert not found.problems
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "kind"),
+    [
+        ("GetProducts", "list prices", PriceKind.ON_DEMAND),
+        ("DescribeSpotPriceHistory", "spot history", PriceKind.SPOT),
+        ("DescribeCapacityBlockOfferings", "Capacity Blocks", PriceKind.CAPACITY_BLOCK),
+        ("DescribeSavingsPlansOfferingRates", "savings plans", PriceKind.SAVINGS_1Y),
+    ],
+)
+def test_what_is_refused_is_named_and_the_rest_is_kept(session, wire, operation, name, kind):
+    wire.refused[operation] = "AccessDeniedException"
+    found = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
+    assert found.problems == [f"AWS {name} in us-east-1: AccessDeniedException: not you"]
+    kinds = {row.price_kind for row in found.prices}
+    assert kind not in kinds
+    assert kinds
+
+
+def test_a_refused_quota_leaves_prices_untouched(session, wire):
+    wire.refused["GetServiceQuota"] = "AccessDeniedException"
+    found = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
+    assert found.problems == ["AWS quotas in us-east-1: AccessDeniedException: not you"]
+    assert by_kind(found, "p5.48xlarge")[PriceKind.ON_DEMAND].available is None
+
+
+def test_nothing_allowed_is_an_error(session, wire):
+    wire.refused = dict.fromkeys(
+        (
+            "GetProducts", "DescribeSpotPriceHistory", "DescribeCapacityBlockOfferings",
+            "DescribeSavingsPlansOfferingRates", "GetServiceQuota",
+        ),
+        "UnauthorizedOperation",
+    )  # fmt: skip
+    with pytest.raises(PriceSourceError, match=r"no price came from AWS\. AWS list prices in us-east-1: Unauth"):
+        aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
+
+
+def test_without_credentials_the_message_says_so(monkeypatch, tmp_path):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(PriceSourceError, match="no credentials were found"):
+        aws_prices(session=None, nodes=NODES, now=NOW)
