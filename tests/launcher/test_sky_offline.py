@@ -21,6 +21,7 @@ from launcher.backends.sky import SkyBackend
 from launcher.backends.sky_process import SkyRefusalError
 from launcher.target import Provider, Target
 from planner.errors import InputError, NodeError
+from tests.fakes.aws_network import open_network
 from tests.fakes.aws_policy import enforce, user_keys
 from tests.fakes.sky_home import CONTEXT, SSH_POOL
 from tests.launcher.launches import launch_of, rate
@@ -44,8 +45,9 @@ SPOT = {"purchase": "spot"}
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clouds]:
     """The clouds; on AWS SkyPilot and we have the rights of the shipped policy and no other."""
     with clouds(tmp_path_factory.mktemp("sky")) as made:
-        region, url = "us-east-1", made.aws.url
-        iam = boto3.session.Session(**ROOT_KEYS).client("iam", region_name=region, endpoint_url=url)
+        root, url = boto3.session.Session(**ROOT_KEYS), made.aws.url
+        open_network(root.client("ec2", region_name="us-east-2", endpoint_url=url))
+        iam = root.client("iam", region_name="us-east-1", endpoint_url=url)
         made.environment.update(user_keys(iam, "planner"))
         enforce(made.aws)
         made.environment["HF_TOKEN"] = TOKEN_CANARY
