@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from launcher.backends.base import Launched, NodeStatus, Phase
+from launcher.backends.sky_words import is_refusal, plain_words
 
 UNDER_WAY = ("PENDING", "RUNNING", "WAITING")
 """Of a request to SkyPilot's server."""
-NO_MACHINE = ("ResourcesUnavailableError", "NoCloudAccessError", "ResourcesMismatchError", "InvalidCloudConfigs")
 JOB = {
     "INIT": Phase.SETTING_UP,
     "PENDING": Phase.SETTING_UP,
@@ -75,9 +75,10 @@ def managed_status_of(job: dict[str, Any] | None) -> NodeStatus:
 
 
 def _why_failed(request: dict[str, Any]) -> Phase:
-    return Phase.REFUSED if request["error"]["type"] in NO_MACHINE else Phase.SETUP_FAILED
+    error = request["error"]
+    return Phase.REFUSED if is_refusal(error["type"], error["message"]) else Phase.SETUP_FAILED
 
 
 def _detail(request: dict[str, Any]) -> str:
-    said = " ".join(request["error"]["message"].split())[:800]
-    return f"SkyPilot's launch failed ({request['error']['type']}): {said}"
+    reason, fix = plain_words(request["error"]["type"], request["error"]["message"])
+    return f"{reason} {fix}".strip()

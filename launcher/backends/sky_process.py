@@ -6,7 +6,6 @@ import contextlib
 import importlib.util
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -14,22 +13,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from launcher.backends.sky_words import plain_words
 from planner.errors import MissingExtraError, NodeError
-from planner.model.aws_error import REFUSALS
 
 WORKER = "launcher.backends.sky_worker"
 PACKAGES = Path(__file__).resolve().parents[2]
 ANSWER_TIMEOUT_S = 600.0
 """Of one answer: taking a cluster down waits for its cloud; a launch is not waited for."""
-SAID_CHARACTERS = 600
-"""Of SkyPilot's own words that are passed on."""
 
 
 class SkyRefusalError(NodeError):
     """SkyPilot, or the provider behind it, did not do what was asked; `sky_type` is the name of its exception."""
 
     def __init__(self, sky_type: str, said: str) -> None:
-        reason, fix = _plain_words(sky_type, said)
+        reason, fix = plain_words(sky_type, said)
         super().__init__(reason, fix=fix)
         self.sky_type = sky_type
 
@@ -121,16 +118,3 @@ class SkyProcess:
 def _read_line(pipe: IO[str], lines: list[str]) -> None:
     with contextlib.suppress(ValueError):  # closed because nobody waits any more
         lines.append(pipe.readline())
-
-
-def _plain_words(sky_type: str, said: str) -> tuple[str, str]:
-    """Say what happened and what to do, where we know better than SkyPilot's own words."""
-    for code, (reason, fix) in REFUSALS.items():
-        if not code.isdigit() and re.search(rf"\b{code}\b", said):
-            return f"SkyPilot: {reason}.", fix
-    short = " ".join(said.split())[:SAID_CHARACTERS].rstrip(".")
-    if sky_type == "ResourcesUnavailableError":
-        return f"SkyPilot found no such machine: {short}.", "Try another region, spot or another target."
-    if sky_type == "NoCloudAccessError":
-        return f"SkyPilot may not use this provider: {short}.", "See: sky check"
-    return f"SkyPilot failed ({sky_type}): {short}.", ""

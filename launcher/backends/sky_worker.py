@@ -18,6 +18,8 @@ JsonObject = dict[str, Any]
 DRY_RUN = "planner-dry-run"
 LAST_LINES = 400
 """Of a log that is passed on at once."""
+LAST_WORDS = 12
+"""Lines of a log that stand in for a reason."""
 
 
 def main() -> None:
@@ -231,13 +233,20 @@ def _job(cluster: str) -> JsonObject | None:
 
 
 def _error_of(request: str) -> JsonObject:
-    """Return why a request failed: asking for its answer raises that."""
+    """Return why a request failed: asking for its answer raises that.
+
+    Parts of SkyPilot say why in their log and exit, so the end of the request's log stands in for a reason.
+    """
     import sky
 
+    log = io.StringIO()
     try:
-        sky.get(request)  # type: ignore[arg-type]
+        sky.stream_and_get(request, output_stream=log)  # type: ignore[call-overload]
     except Exception as error:  # noqa: BLE001  it is the answer
         return {"type": type(error).__name__, "message": _plain(str(error))}
+    except SystemExit:
+        said = [line for line in _plain(log.getvalue()).splitlines() if line.strip()]
+        return {"type": "SystemExit", "message": "\n".join(said[-LAST_WORDS:])}
     return {"type": "", "message": ""}
 
 

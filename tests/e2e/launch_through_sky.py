@@ -26,6 +26,7 @@ from launcher.backends.base import Launch, Phase
 from launcher.backends.sky import SkyBackend
 from launcher.bill import TimeCaps
 from launcher.target import Provider, Target
+from tests.fakes.aws_network import open_network
 from tests.fakes.aws_policy import enforce, user_keys
 from tests.fakes.servers import FAKES
 from tests.launcher.launches import launch_of
@@ -111,12 +112,8 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 def furnish(url: str) -> None:
     """Give moto's network a way out and the role that SkyPilot gives to machines: an account that was used before."""
-    ec2, iam = root("ec2", url), root("iam", url)
-    vpc = ec2.describe_vpcs()["Vpcs"][0]["VpcId"]
-    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
-    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
-    for table in ec2.describe_route_tables()["RouteTables"]:
-        ec2.create_route(RouteTableId=table["RouteTableId"], DestinationCidrBlock="0.0.0.0/0", GatewayId=gateway)
+    iam = root("iam", url)
+    open_network(root("ec2", url))
     iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument="{}")
     iam.create_instance_profile(InstanceProfileName=ROLE)
     iam.add_role_to_instance_profile(InstanceProfileName=ROLE, RoleName=ROLE)

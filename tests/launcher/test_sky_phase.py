@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
-from sky.jobs.state import ManagedJobStatus
-from sky.skylet.job_lib import JobStatus
 
 from launcher.backends.base import Phase
 from launcher.backends.sky_phase import JOB, MANAGED_JOB, managed_status_of, status_of
@@ -67,7 +68,15 @@ def test_the_phase_of_a_launch(what, phase):
 
 def test_why_a_launch_failed_is_said_on_one_line():
     detail = status_of(seen(request="FAILED", cluster=None, error="ResourcesUnavailableError")).detail
-    assert "ResourcesUnavailableError was raised" in detail
+    assert "found no such machine: ResourcesUnavailableError was raised. Try another region" in detail
+
+
+def test_a_launch_that_aws_forbids_is_refused_and_says_which_rights_are_needed():
+    what = seen(request="FAILED", cluster=None, error="SystemExit")
+    what["launch"]["error"]["message"] = "Failed to fetch the profile\nError code: AccessDenied"
+    status = status_of(what)
+    assert status.phase is Phase.REFUSED
+    assert status.detail.endswith("AWS forbids it. Ask for the rights in launcher/iam/aws-policy.json.")
 
 
 def test_what_was_launched_is_reported():
@@ -107,6 +116,12 @@ def test_a_managed_job_that_the_controller_does_not_know_yet_is_pending():
 
 
 def test_every_word_of_skypilots_jobs_is_known():
-    """A word that is missing here would be UNKNOWN for ever."""
-    assert {word.value for word in JobStatus} == set(JOB)
-    assert {word.value for word in ManagedJobStatus} == set(MANAGED_JOB)
+    """A missing one would be UNKNOWN for ever. Asked in a process of its own, for sky warns when it is imported."""
+    program = (
+        "import json; from sky.jobs.state import ManagedJobStatus; from sky.skylet.job_lib import JobStatus\n"
+        "print(json.dumps([[word.value for word in words] for words in (JobStatus, ManagedJobStatus)]))"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    jobs, managed = json.loads(said.stdout.splitlines()[-1])
+    assert set(jobs) == set(JOB)
+    assert set(managed) == set(MANAGED_JOB)
