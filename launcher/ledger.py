@@ -251,7 +251,7 @@ class Ledger:
         except (ValueError, ValidationError) as error:
             raise StoreError(
                 f"{self.path}: launch {run_id} cannot be read: {error}.",
-                fix="Restore the file. What runs can be listed with: planner launches reap",
+                fix="Restore the file. What runs can be listed with: planner launches reap --everywhere",
             ) from error
         return Entry(
             launch=launch,
@@ -301,7 +301,7 @@ class Ledger:
             fix = (
                 "Make room on the disk; nothing was submitted without being written down first."
                 if full
-                else "Restore the file from a copy, or move it away and list what runs with: planner launches reap"
+                else "Restore a copy, or move the file away; what runs shows: planner launches reap --everywhere"
             )
             raise StoreError(f"{self.path}: the ledger cannot be used: {error}.", fix=fix) from error
         except OSError as error:

@@ -74,6 +74,8 @@ def task_of(
         envs["PLANNER_DEVICES"] = str(target.devices_per_node)
     if str(spec.get("strategy", "")).startswith("zero"):
         envs["PLANNER_DEEPSPEED"] = "1"
+    if spec.get("precision") == "float8":
+        envs["PLANNER_TORCHAO"] = "1"
     if target.image is not None:
         envs["PLANNER_IMAGE"] = "1"
     if store is not None:

@@ -10,6 +10,7 @@
 # PLANNER_IMAGE      set: the image's python3 is taken where it has torch     [none]
 # PLANNER_TORCH      another version of torch                                 [by the card]
 # PLANNER_DEEPSPEED  set: DeepSpeed too                                       [none]
+# PLANNER_TORCHAO    set: torchao too, for float8                             [none]
 # PLANNER_PUSH_TO    set: boto3 too                                           [none]
 set -eu
 place=${PLANNER_NODE_DIR:-$HOME/planner}
@@ -37,6 +38,7 @@ torch=${PLANNER_TORCH:-2.10.0}
 case "$capability" in [0-6].*) torch=${PLANNER_TORCH:-2.7.1} ;; esac
 pins="torch==$torch numpy==2.2.6 nvidia-ml-py==13.580.82"
 [ -z "${PLANNER_DEEPSPEED:-}" ] || pins="$pins deepspeed==0.19.8"
+[ -z "${PLANNER_TORCHAO:-}" ] || pins="$pins torchao==0.16.0"
 [ -z "${PLANNER_PUSH_TO:-}" ] || pins="$pins boto3==1.40.0"
 
 environment=$place/venv

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from email.utils import parsedate_to_datetime
-from http.client import HTTPException, HTTPResponse
+from typing import TYPE_CHECKING
 
 from planner.errors import PriceSourceError
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
 
 TIMEOUT_S = 30.0
 LIMIT_BYTES = 100_000_000
@@ -36,6 +36,10 @@ def fetch(
 
     `timeout_s` is for each read and for the whole transfer; a response is cut off, unread, beyond `limit_bytes`.
     """
+    import urllib.error
+    import urllib.request
+    from http.client import HTTPException
+
     if not url.startswith(("https://", "http://")):
         raise PriceSourceError(f"{what}: {url} is no web address.", fix="Write it with https:// in front.")
     request = urllib.request.Request(url, headers={"User-Agent": "training-planner"} | dict(headers or {}))
@@ -85,6 +89,8 @@ def _read(response: HTTPResponse, *, what: str, end: float, timeout_s: float, li
 
 
 def _day(header: str | None) -> date | None:
+    from email.utils import parsedate_to_datetime
+
     try:
         return None if header is None else parsedate_to_datetime(header).date()
     except ValueError:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import compress
+from operator import itemgetter
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -29,6 +33,8 @@ COLUMNS = (
 )  # fmt: skip
 """What is written. A file may leave out all that has a default: earlier files, with fewer columns, stay readable."""
 REQUIRED = ("provider", "instance_type", "region", "price_kind", "source", "as_of")
+KEY = ("provider", "instance_type", "region", "zone", "price_kind", "origin", "source", "as_of")
+"""What no two rows of one file have in common."""
 OTHER_AMOUNTS = ("usd_per_month", "usd_per_accelerator_hour")
 """Columns that a person may write in place of usd_per_hour; they are converted as the row is read."""
 AMOUNTS = ("usd_per_hour", *OTHER_AMOUNTS, "usd_per_million_tokens", "low_usd_per_hour", "high_usd_per_hour")
@@ -50,13 +56,32 @@ def parse_prices(text: str, *, where: str, origin: PriceOrigin, doubles: bool = 
     try:
         header = next(reader, [])
         _check_header(header, where)
-        filled = {"origin": origin.value}
-        rows = [(reader.line_num, _row(header, cells, filled, f"{where}:{reader.line_num}")) for cells in reader]
+        others = any(column in header for column in OTHER_AMOUNTS)
+        key_of = itemgetter(*(header.index(column) for column in KEY if column in header))
+        seen: dict[tuple[str, ...], int] = {}
+        rows: list[tuple[int, Price]] = []
+        with _no_collection():
+            for cells in reader:
+                line = reader.line_num
+                rows.append((line, _row(header, cells, origin.value, where, line, others=others)))
+                first = seen.setdefault(key_of(cells), line)
+                if first != line and not doubles:
+                    raise _double(rows[-1][1], where, line, first)
     except csv.Error as error:
         raise InputError(f"{where}:{reader.line_num}: is not CSV: {error}.", fix="Check the quotes.") from error
-    if not doubles:
-        _refuse_doubles(rows, where)
     return rows
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Hold back the garbage collector, which would walk all earlier rows again and again: a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def checked_prices(path: Path, *, nodes: Mapping[str, Node], bands: Bands, origin: PriceOrigin) -> list[Price]:
@@ -103,18 +128,19 @@ def _check_header(header: Sequence[str], where: str) -> None:
             raise InputError(f"{where}:1: {columns[0]}: {problem}.", fix=fix)
 
 
-def _row(header: Sequence[str], cells: Sequence[str], filled: dict[str, str], place: str) -> Price:
+def _row(header: Sequence[str], cells: Sequence[str], origin: str, where: str, line: int, *, others: bool) -> Price:
     if len(cells) != len(header):
         raise InputError(
-            f"{place}: has {len(cells)} cells, the header has {len(header)}.",
+            f"{where}:{line}: has {len(cells)} cells, the header has {len(header)}.",
             fix="Quote a cell that has a comma, and write a number with a point: 3.06",
         )
-    row = filled | {column: cell for column, cell in zip(header, cells, strict=True) if cell}
+    row = dict(compress(zip(header, cells, strict=True), cells))  # the filled cells
+    row.setdefault("origin", origin)
+    row.setdefault("confidence", "list")
     if "fetched_at" not in row and "as_of" in row:
         row["fetched_at"] = row["as_of"]
-    row.setdefault("confidence", "list")
-    if any(column in row for column in OTHER_AMOUNTS):
-        _convert(row, place)
+    if others:
+        _convert(row, f"{where}:{line}")
     try:
         return Price.model_validate_strings(row)
     except ValidationError as error:
@@ -122,12 +148,14 @@ def _row(header: Sequence[str], cells: Sequence[str], filled: dict[str, str], pl
         column = str(detail["loc"][0]) if detail["loc"] else "usd_per_hour"
         found = row.get(column, "")
         problem, fix = _plainly(column, found, detail["msg"].removeprefix("Value error, "))
-        raise InputError(f"{place}: {column}: {problem} (found {found!r}).", fix=fix) from error
+        raise InputError(f"{where}:{line}: {column}: {problem} (found {found!r}).", fix=fix) from error
 
 
 def _convert(row: dict[str, str], place: str) -> None:
     """Turn a price per month, or per accelerator-hour, into the one per instance-hour."""
     given = [column for column in ("usd_per_hour", *OTHER_AMOUNTS) if column in row]
+    if not given or given == ["usd_per_hour"]:
+        return
     if len(given) > 1:
         raise InputError(f"{place}: {given[1]}: the row also has {given[0]}.", fix="Keep one of them.")
     text = row.pop(given[0])
@@ -161,14 +189,9 @@ def _plainly(column: str, found: str, message: str) -> tuple[str, str]:
     return message, "Write plain digits with a point, dates as 2026-11-21, and leave unknown cells empty."
 
 
-def _refuse_doubles(rows: Sequence[tuple[int, Price]], where: str) -> None:
-    seen: dict[tuple[object, ...], int] = {}
-    for line, row in rows:
-        key = (row.provider, row.instance_type, row.region, row.zone, row.price_kind, row.as_of, row.source)
-        first = seen.setdefault(key, line)
-        if first != line:
-            raise InputError(
-                f"{where}:{line}: instance_type: {row.node} in {row.region} ({row.price_kind.value}, {row.as_of}) "
-                f"stands already in line {first}.",
-                fix="Take one of the two out, or give them their own dates or sources.",
-            )
+def _double(row: Price, where: str, line: int, first: int) -> InputError:
+    return InputError(
+        f"{where}:{line}: instance_type: {row.node} in {row.region} ({row.price_kind.value}, {row.as_of}) "
+        f"stands already in line {first}.",
+        fix="Take one of the two out, or give them their own dates or sources.",
+    )

@@ -8,7 +8,6 @@ from datetime import date, timedelta
 from planner.estimate.bill import Billed, Work, owned_bill, rented_bill
 from planner.estimate.border import computed, interval
 from planner.estimate.option import EstimatedOption
-from planner.estimate.owned_money import LINE_OF
 from planner.model.answer import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan import CampaignLimits, Owning
@@ -97,15 +96,15 @@ def _billed(estimated: EstimatedOption, work: Work, owning: Owning | None) -> Bi
     training = estimated.option.training_hours
     if estimated.rates is not None:
         return rented_bill(training, estimated.rates, work) if training is not None else None
-    one = estimated.option.usd_total if owning is Owning.FULL else estimated.option.usd_marginal
-    if owning is None or one is None:
+    option = estimated.option
+    if owning is None or (owning is Owning.FULL and option.usd_total is None):
         return None
     return owned_bill(
-        one,
+        option.usd_marginal,
         trainings=work.trainings,
         currency=estimated.currency,
         paid_in=estimated.tariff_currency,
-        what=LINE_OF[owning],
+        full=option.usd_total if owning is Owning.FULL else None,
     )
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+import typer
 
 from launcher.ledger import Entry, Outcome
 from planner.cli.launch_view import LiveView
@@ -28,7 +31,7 @@ def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[
 
 
 def conclude(launches: Launches, entries: Sequence[Entry]) -> None:
-    """Say what came of launches; raise NodeError unless all of them completed and nothing runs any more."""
+    """Say what came of launches; end with code 4 unless all of them completed and nothing runs any more."""
     for entry in entries:
         run_id = entry.launch.run_id
         record = f"record {entry.record_id}" if entry.record_id else "no record"
@@ -40,12 +43,24 @@ def conclude(launches: Launches, entries: Sequence[Entry]) -> None:
                 say(f"  {text}")
     still = [entry.launch.run_id for entry in entries if entry.open]
     if still:
-        raise NodeError(
-            f"{', '.join(still)}: it is not proven that everything is down.", fix="Try again: planner launches reap"
-        )
+        not_down(still)
     bad = [entry.launch.run_id for entry in entries if entry.outcome is not Outcome.COMPLETED]
     if bad:
-        raise NodeError(
+        end_badly(
             f"{', '.join(bad)} did not complete; nothing of it runs any more.",
             fix=f"See: planner launches show {bad[0]}",
         )
+
+
+def not_down(run_ids: Sequence[str]) -> NoReturn:
+    """End with code 4: these launches may still run."""
+    end_badly(
+        f"{', '.join(run_ids)}: it is not proven that everything is down.", fix="Try again: planner launches reap"
+    )
+
+
+def end_badly(message: str, *, fix: str) -> NoReturn:
+    """End with the code of a machine that failed, after the document was printed: there is one document only."""
+    say(f"Error: {message}")
+    say(fix)
+    raise typer.Exit(NodeError.exit_code)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.output import FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
-from planner.errors import InputError, NodeError
+from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.use_cases.launches import Launches
@@ -119,6 +119,7 @@ def down(
 ) -> None:
     """Bring home what there is, then take launches down and verify it."""
     from launcher.answer import LaunchesDocument
+    from planner.cli.launch_watch import not_down
     from planner.use_cases.launches import open_ids, state_of
 
     if bool(run_ids) == everything:
@@ -133,15 +134,15 @@ def down(
     for entry in entries:
         say(f"{entry.launch.run_id}: {entry.state.value}")
     if open_ids(entries):
-        raise NodeError(
-            f"{', '.join(open_ids(entries))}: it is not proven that everything is down.",
-            fix="Try again: planner launches reap",
-        )
+        not_down(open_ids(entries))
 
 
 @app.command(epilog="Example: planner launches reap --yes")
 def reap(
     yes: Annotated[bool, typer.Option("--yes", help="Take down what should be gone.")] = False,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="Ask SkyPilot and the clouds even if nothing was launched there.")
+    ] = False,
     as_json: JsonFlag = False,
     form: FormatOption = None,
     home: HomeOption = None,
@@ -149,10 +150,11 @@ def reap(
     """Compare the ledger with what runs here, on the hosts and in the clouds; settle what was left behind."""
     from launcher.answer import ReapDocument
     from planner.cli.launch_view import found_rows
+    from planner.cli.launch_watch import end_badly
     from planner.use_cases.launches import state_of
 
     with _opened(home) as launches:
-        found, settled = launches.reap(take_down=yes)
+        found, settled = launches.reap(take_down=yes, everywhere=everywhere)
     document = ReapDocument(found=tuple(found), settled=tuple(state_of(entry) for entry in settled))
     if as_json:
         print_document(document)
@@ -162,7 +164,7 @@ def reap(
         say(f"{state.run_id}: {state.state.value}")
     alarms = [f"{one.name} ({one.verdict})" for one in found if one.alarm]
     if alarms:
-        raise NodeError(
+        end_badly(
             f"{', '.join(alarms)}: may run, and nobody drives it.",
             fix="Take down what is ours: planner launches reap --yes" if not yes else "Look in the provider's console.",
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
 from planner.cli.plan_commands import PlanPath
-from planner.present.own_or_rent import choice_rows, cost_rows, input_rows, rival_rows, sensitivity_rows
+from planner.present.own_or_rent import beside, choice_rows, cost_rows, input_rows, rival_rows, sensitivity_rows
 from planner.present.table import quantity_text
 from planner.use_cases import catalogs, owning, plans
 
@@ -28,6 +29,10 @@ def own_or_rent(
         str | None,
         typer.Option(metavar="TARIFF", help="A tariff of catalogs/tariffs, for the plan's own.", show_default=False),
     ] = None,
+    chart: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also draw cost against utilisation, as .svg.", show_default=False),
+    ] = None,
     inputs: Annotated[bool, typer.Option("--inputs", help="Also list every input with its source.")] = False,
     as_json: JsonFlag = False,
     form: FormatOption = None,
@@ -35,6 +40,8 @@ def own_or_rent(
 ) -> None:
     """What owning a machine costs in full and at the margin, and how busy it must be to beat the cloud."""
     document = owning.own_or_rent(plans.read_plan(plan), catalogs.open_catalog(home), site=site, tariff=tariff)
+    if chart is not None:
+        say(f"Wrote {owning.write_curve(document, chart)}.")
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -56,7 +63,8 @@ def own_or_rent(
         say(f"defaults taken for: {', '.join(defaults)} (see --inputs)")
     for note in document.notes:
         say(note)
-    say(f"\n{document.full_question}\n  {quantity_text(document.usd_per_busy_gpu_hour)}")
+    local = beside(document.local_per_busy_gpu_hour)
+    say(f"\n{document.full_question}\n  {quantity_text(document.usd_per_busy_gpu_hour)}{local}")
     say(f"{document.marginal_question}\n  {quantity_text(document.marginal_usd_per_busy_gpu_hour)}")
     if document.why_not:
         say(document.why_not)

@@ -48,8 +48,8 @@ def init(
     say(f"Wrote {out}. Next: planner compare {out}")
 
 
-def schema(name: Annotated[str, typer.Argument(metavar="plan|run")]) -> None:
-    """Print the JSON Schema of a plan file or a run record."""
+def schema(name: Annotated[str, typer.Argument(metavar="plan|run|site|tariff")]) -> None:
+    """Print the JSON Schema of a file: a plan, a run record, a site or a tariff."""
     sys.stdout.write(plans.schema_text(name))
 
 

@@ -22,6 +22,7 @@ from planner.model.bill import Bill
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity, Unit
 
+ELECTRICITY, OWNING = "electricity", "owning: all but electricity"
 COMPUTE, UNUSED, COMMITMENT = "compute", "bought and not used", "commitment already bought"
 
 
@@ -97,16 +98,41 @@ def rented_bill(training: Quantity, rates: BillRates, work: Work) -> Billed:
 
 
 def owned_bill(
-    marginal: Quantity, *, trainings: int, currency: Currency | None, paid_in: str, what: str = "electricity"
-) -> Billed:
-    """Bill what trainings on an owned machine add, electricity, or their share of owning it in full: one line."""
-    usd = interval(marginal, Unit.USD).scaled(trainings)
+    marginal: Quantity | None,
+    *,
+    trainings: int,
+    currency: Currency | None,
+    paid_in: str,
+    full: Quantity | None = None,
+) -> Billed | None:
+    """Bill trainings on an owned machine: their electricity, and with `full` the rest of owning it in a second line.
+
+    electricity = trainings x usd_marginal        owning = trainings x (usd_total - usd_marginal)
+
+    Electricity is paid in the tariff's currency, the rest in USD. None where the amount that is asked for is not known.
+    """
+    counted = marginal if full is None else full
+    if counted is None:
+        return None
     count = "1 training" if trainings == 1 else f"{trainings} trainings"
-    source = f"{count} x {marginal.value:.5g} USD; {marginal.source}"
-    entry = Entry(what, usd, float(trainings), "trainings", marginal.value, (marginal,), source, currency=paid_in)
-    bill, total = as_bill(
-        [entry], usd, trainings=trainings, currency=currency, no_price=(), unsupported=UNSUPPORTED_OWNED
-    )
+    usd = interval(counted, Unit.USD).scaled(trainings)
+    source = f"{count} x {counted.value:.5g} USD; {counted.source}"
+    entries = []
+    if marginal is not None:
+        each = interval(marginal, Unit.USD).scaled(trainings)
+        why = f"{count} x {marginal.value:.5g} USD; {marginal.source}"
+        line = Entry(
+            ELECTRICITY, each, float(trainings), "trainings", marginal.value, (marginal,), why, currency=paid_in
+        )
+        entries.append(line)
+    if full is not None:
+        known = marginal.value if marginal is not None else 0.0
+        rest = Interval(full.value - known, full.low - known, full.high - known)
+        parts = (full,) if marginal is None else (full, marginal)
+        why = f"{count} x ({full.value:.5g} in full - {known:.5g} of electricity) USD; {full.source}"
+        entries.append(Entry(OWNING, rest.scaled(trainings), float(trainings), "trainings", rest.value, parts, why))
+    unsupported = UNSUPPORTED_OWNED if full is None else ("taxes",)
+    bill, total = as_bill(entries, usd, trainings=trainings, currency=currency, no_price=(), unsupported=unsupported)
     total = total.model_copy(update={"source": source})
     return Billed(bill, total, total)
 

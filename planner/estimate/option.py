@@ -16,7 +16,7 @@ from planner.estimate.electricity import cloud_pue, paid_in, pue
 from planner.estimate.energy import carbon_kg, node_energy_kwh
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
-from planner.estimate.owned_money import LINE_OF, owned_money
+from planner.estimate.owned_money import owned_money
 from planner.estimate.places import not_allowed
 from planner.estimate.power import rated_power, training_power
 from planner.estimate.price import list_price_of, no_price_reason, price_notes, price_of
@@ -137,15 +137,16 @@ def _owned_money(
 ) -> _Money:
     """Count an owned machine at the margin and in full; its bill is the one that the plan asks for."""
     found = owned_money(plan, candidate, catalog, epoch=epoch, training=training, energy=energy, power=power)
-    counted = found.usd_total if plan.owning is Owning.FULL else found.usd_marginal
-    bill = None
-    if counted is not None:
-        bill = owned_bill(counted, trainings=1, currency=plan.currency, paid_in=paid_in, what=LINE_OF[plan.owning]).bill
+    in_full = plan.owning is Owning.FULL
+    billed = None
+    if found.usd_total is not None or not in_full:
+        full = found.usd_total if in_full else None
+        billed = owned_bill(found.usd_marginal, trainings=1, currency=plan.currency, paid_in=paid_in, full=full)
     return _Money(
         usd_per_epoch=found.usd_per_epoch,
         usd_total=found.usd_total,
         usd_marginal=found.usd_marginal,
-        bill=bill,
+        bill=billed.bill if billed else None,
         missing=found.missing,
         notes=found.notes,
     )

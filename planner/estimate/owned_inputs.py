@@ -113,6 +113,10 @@ class _Inputs:
                 self.take(name, own, Unit.RATIO, default=default, key=f"purchase.{name}")
             self.take("years", site.life_years, Unit.YEARS, default=self.given.life_years, key="life_years")
             self._residual()
+            if accelerator.support_ended is not None:
+                self.notes.append(
+                    f"it may serve less than its life: software support has ended: {accelerator.support_ended}"
+                )
         elif site.lease is not None:
             self.take("lease_usd_per_month", site.lease.usd_per_month, Unit.USD, key="lease.usd_per_month")
             term = site.lease.term_months

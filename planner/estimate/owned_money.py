@@ -14,7 +14,7 @@ from planner.estimate.resolved_site import ResolvedSite
 from planner.estimate.spread import signed_product
 from planner.model.answer import OWNING_NOT_KNOWN
 from planner.model.catalog import Catalog
-from planner.model.plan import Owning, Plan
+from planner.model.plan import Plan
 from planner.model.quantity import Quantity, Unit
 
 
@@ -27,10 +27,6 @@ class OwnedMoney:
     usd_marginal: Quantity | None
     missing: tuple[str, ...]
     notes: tuple[str, ...]
-
-
-LINE_OF = {Owning.MARGINAL: "electricity", Owning.FULL: "owning in full"}
-"""The line of the bill on which an owned machine stands."""
 
 
 def owned_money(

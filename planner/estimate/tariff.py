@@ -40,13 +40,12 @@ def year_per_kwh(tariff: Tariff) -> float:
 
 def energy_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:
     """Return the mean price of a kWh in USD."""
-    value = year_per_kwh(tariff)
-    flat = tariff.per_kwh
-    own = Interval.exact(value)
-    if flat is not None and flat.value > 0:
-        over = tariff.surcharge_per_kwh
-        own = Interval(value, flat.lowest + over, flat.highest + over)
-    return _in_usd(tariff, currency, own, Unit.USD_PER_KWH, f"{value:.5g} {tariff.currency}/kWh")
+    flat, over = tariff.per_kwh, tariff.surcharge_per_kwh
+    if flat is not None:
+        own = Interval(flat.value + over, flat.lowest + over, flat.highest + over)
+    else:
+        own = Interval.exact(year_per_kwh(tariff))
+    return _in_usd(tariff, currency, own, Unit.USD_PER_KWH, f"{own.value:.5g} {tariff.currency}/kWh")
 
 
 def demand_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:

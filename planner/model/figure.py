@@ -66,7 +66,7 @@ def _within(low: float, high: float, *, open_low: bool = False) -> Callable[[Fig
     return check
 
 
-_Bare = BeforeValidator(_from_number)
+_Bare = BeforeValidator(_from_number, json_schema_input_type=float | Figure)
 
 UsdFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1e12))]
 FractionFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1))]

@@ -105,31 +105,30 @@ class Price(Frozen):
     note: Text | None = None
 
     @model_validator(mode="after")
-    def _a_price_or_a_reason(self) -> Self:
-        hosted = self.price_kind is PriceKind.HOSTED_TRAINING
-        amount, name = (
-            (self.usd_per_million_tokens, "usd_per_million_tokens") if hosted else (self.usd_per_hour, "usd_per_hour")
-        )
-        if (self.usd_per_hour if hosted else self.usd_per_million_tokens) is not None:
-            raise ValueError(f"{self.price_kind.value} is priced in {name}")
-        if (amount is None) == (self.no_price_reason is None):
-            raise ValueError(f"needs either {name} or no_price_reason")
-        if amount == 0 and self.price_kind is not PriceKind.GRANT:
-            raise ValueError("a price of 0 is no price: leave usd_per_hour empty and give no_price_reason")
-        return self
-
-    @model_validator(mode="after")
-    def _ends_are_in_order(self) -> Self:
+    def _agrees_with_itself(self) -> Self:
         value = self.usd_per_hour
-        if value is not None and (
-            (self.low_usd_per_hour or value) > value or (self.high_usd_per_hour or value) < value
-        ):
+        if self.price_kind is PriceKind.HOSTED_TRAINING:
+            self._check_amount(self.usd_per_million_tokens, "usd_per_million_tokens", other=value)
+        elif value is None or value == 0 or self.usd_per_million_tokens is not None:
+            self._check_amount(value, "usd_per_hour", other=self.usd_per_million_tokens)
+        elif self.no_price_reason is not None:
+            raise ValueError("needs either usd_per_hour or no_price_reason")
+        low, high = self.low_usd_per_hour, self.high_usd_per_hour
+        if value is not None and ((low is not None and low > value) or (high is not None and high < value)):
             raise ValueError("usd_per_hour must lie between low_usd_per_hour and high_usd_per_hour")
         if self.valid_from is not None and self.valid_until is not None and self.valid_until < self.valid_from:
             raise ValueError(f"valid_until {self.valid_until} is before valid_from {self.valid_from}")
         if (self.accelerator is None) != (self.accelerators is None):
             raise ValueError("accelerator and accelerators come together")
         return self
+
+    def _check_amount(self, amount: float | None, name: str, *, other: float | None) -> None:
+        if other is not None:
+            raise ValueError(f"{self.price_kind.value} is priced in {name}")
+        if (amount is None) == (self.no_price_reason is None):
+            raise ValueError(f"needs either {name} or no_price_reason")
+        if amount == 0 and self.price_kind is not PriceKind.GRANT:
+            raise ValueError("a price of 0 is no price: leave usd_per_hour empty and give no_price_reason")
 
     @property
     def node(self) -> str:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from planner.model.base import Frozen
+from planner.model.currency import Currency, LocalAmount
 from planner.model.offer import PriceKind
 from planner.model.quantity import Quantity
 from planner.model.site import Acquisition, IncentiveKind
@@ -79,7 +80,9 @@ class Choice(Frozen):
     """Owned nodes afterwards; null: rented by the hour."""
     trainings_per_year: float
     usd_per_year: Quantity
+    local_per_year: LocalAmount | None
     usd_per_training: Quantity
+    local_per_training: LocalAmount | None
     usd_upfront: float | None
     """Spent at once (negative: received)."""
     why_not: str | None
@@ -127,6 +130,8 @@ class OwnOrRentDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["own_or_rent"] = "own_or_rent"
     plan: str
+    currency: Currency | None
+    """The plan's own; amounts in it stand beside some of those in USD."""
     site: str
     name: str
     acquisition: Acquisition
@@ -135,6 +140,7 @@ class OwnOrRentDocument(Frozen):
     accelerator: str
     full_question: str = FULL_QUESTION
     usd_per_busy_gpu_hour: Quantity
+    local_per_busy_gpu_hour: LocalAmount | None
     usd_per_allocated_gpu_hour: Quantity | None
     """Null where the site names no allocated share."""
     usd_per_node_hour: Quantity

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from planner.model.currency import LocalAmount
 from planner.model.own_or_rent import OwnOrRentDocument
 from planner.model.quantity import Quantity
+from planner.present.bill_text import amount_text
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 
 
@@ -51,8 +53,8 @@ def choice_rows(document: OwnOrRentDocument) -> list[Row]:
             "machine": choice.id,
             "nodes": str(choice.nodes or NOT_KNOWN),
             "trainings a year": f"{choice.trainings_per_year:.4g}",
-            "a year": quantity_text(choice.usd_per_year),
-            "a training": quantity_text(choice.usd_per_training),
+            "a year": quantity_text(choice.usd_per_year) + beside(choice.local_per_year),
+            "a training": quantity_text(choice.usd_per_training) + beside(choice.local_per_training),
             "at once": NOT_KNOWN if choice.usd_upfront is None else f"{choice.usd_upfront:,.0f} USD",
             "why not": choice.why_not or "",
         }
@@ -86,6 +88,11 @@ def input_rows(document: OwnOrRentDocument) -> list[Row]:
         }
         for each in document.inputs
     ]
+
+
+def beside(amount: LocalAmount | None) -> str:
+    """Write an amount in the plan's own currency, to stand behind the one in USD; nothing where there is none."""
+    return "" if amount is None else f" = {amount_text(amount)}"
 
 
 def _percent(quantity: Quantity | None) -> str:

@@ -50,7 +50,8 @@ def price_text(option: OptionEstimate) -> str:
 
 def range_text(quantity: Quantity) -> str:
     """Write the 90 % range alone."""
-    return f"{number_text(quantity.low, quantity.unit)}-{number_text(quantity.high, quantity.unit)}"
+    dash = " to " if quantity.low < 0 else "-"
+    return f"{number_text(quantity.low, quantity.unit)}{dash}{number_text(quantity.high, quantity.unit)}"
 
 
 def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:

@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from planner.estimate.bill_lines import local_amount
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.circuit import circuit_problem
 from planner.estimate.owned_cost import OwnedInputs, annual_cost, busy_gpu_hours_per_year, capex_usd
 from planner.estimate.resolved_site import ResolvedSite
 from planner.estimate.spread import signed_product
 from planner.model.answer import OptionEstimate
+from planner.model.currency import Currency
 from planner.model.hardware import Node
 from planner.model.own_or_rent import Choice, ChoiceKind, Rival
 from planner.model.quantity import Quantity, Unit
@@ -33,7 +35,9 @@ class OwnedOption:
     node: Node
 
 
-def choices(owned: OwnedOption, others: Sequence[OwnedOption], rivals: Sequence[Rival]) -> tuple[Choice, ...]:
+def choices(
+    owned: OwnedOption, others: Sequence[OwnedOption], rivals: Sequence[Rival], currency: Currency | None
+) -> tuple[Choice, ...]:
     """Lay out every way to do the site's yearly work, cheapest first per training; empty where no speed is known.
 
     The work is what the site does as planned: nodes x busy GPU-hours / (hours x accelerators of one training).
@@ -45,7 +49,9 @@ def choices(owned: OwnedOption, others: Sequence[OwnedOption], rivals: Sequence[
     resolved, nodes = owned.resolved, owned.resolved.site.nodes
     inputs = resolved.inputs
     already = inputs.acquisition is Acquisition.ALREADY_OWNED
-    found = [_owned(KIND_OF[inputs.acquisition], owned, nodes, work * nodes, _upfront(inputs, nodes))]
+    overload = circuit_problem(resolved.site, owned.node, nodes=nodes)
+    as_it_is = KIND_OF[inputs.acquisition]
+    found = [_owned(as_it_is, owned, nodes, work * nodes, _upfront(inputs, nodes), why_not=overload)]
     if not already:
         problem = circuit_problem(resolved.site, owned.node, nodes=nodes + 1)
         more = _upfront(inputs, nodes + 1)
@@ -64,7 +70,13 @@ def choices(owned: OwnedOption, others: Sequence[OwnedOption], rivals: Sequence[
     for rival in rivals:
         if rival.usd_per_owned_gpu_hour is not None and rival.usd_per_training is not None:
             found.append(_rented(rival, hours, work * nodes, proceeds if already else None))
+    found = [_in_local_money(choice, currency) for choice in found]
     return tuple(sorted(found, key=lambda choice: (choice.why_not is not None, choice.usd_per_training.value)))
+
+
+def _in_local_money(choice: Choice, currency: Currency | None) -> Choice:
+    year, training = local_amount(choice.usd_per_year, currency), local_amount(choice.usd_per_training, currency)
+    return choice.model_copy(update={"local_per_year": year, "local_per_training": training})
 
 
 def _trainings_per_node_year(owned: OwnedOption) -> float | None:
@@ -94,6 +106,8 @@ def _owned(
         nodes=nodes,
         trainings_per_year=trainings,
         usd_per_year=year,
+        local_per_year=None,
+        local_per_training=None,
         usd_per_training=_per_training(year, trainings, owned.option),
         usd_upfront=upfront,
         why_not=why_not,
@@ -112,6 +126,8 @@ def _rented(rival: Rival, gpu_hours: float, trainings: float, proceeds: float | 
         nodes=None,
         trainings_per_year=trainings,
         usd_per_year=computed(year, Unit.USD_PER_YEAR, rent, source=source),
+        local_per_year=None,
+        local_per_training=None,
         usd_per_training=rival.usd_per_training,
         usd_upfront=None if proceeds is None else -proceeds,
         why_not=None,

@@ -154,17 +154,18 @@ class Launches:
         self.ledger.note(run_id, "RECORD", record.id, at=self.now())
         return self.ledger.entry(run_id)
 
-    def reap(self, *, take_down: bool) -> tuple[list[Found], list[Entry]]:
+    def reap(self, *, take_down: bool, everywhere: bool = False) -> tuple[list[Found], list[Entry]]:
         """Compare the ledger with what runs, and settle what is overdue or was left by a client that is gone.
 
         What the ledger says is over and still runs is taken down where `take_down` is set. What the ledger does not
-        know is somebody else's, perhaps another workspace's: it is shown and never touched.
+        know is somebody else's, perhaps another workspace's: it is shown and never touched. `everywhere`: SkyPilot and
+        the clouds are asked although the ledger knows of no launch there.
         """
         entries = self.ledger.entries()
         settled = [self.step(entry.launch.run_id) for entry in entries if entry.open]
         by_id = {entry.launch.run_id: entry for entry in self.ledger.entries()}
         found = []
-        for provider in self._providers([entry.launch for entry in entries]):
+        for provider in self._providers([entry.launch for entry in entries], everywhere=everywhere):
             backend = self.backend(provider)
             known = [entry.launch for entry in by_id.values()]
             found += [self._judge(left, by_id, backend, take_down) for left in backend.find_leftovers(known)]
@@ -208,15 +209,13 @@ class Launches:
         gone = evidence is not None and evidence.down
         return Found(**seen, verdict="should be gone", alarm=not gone, evidence=evidence)
 
-    def _providers(self, launches: Sequence[Launch]) -> list[Provider]:
-        """Return the ways to look: this machine, hosts where there are any, SkyPilot where it was used or is there."""
+    def _providers(self, launches: Sequence[Launch], *, everywhere: bool) -> list[Provider]:
+        """Return the ways to look: this machine, hosts where there are any, SkyPilot where it was used."""
         wanted = [Provider.LOCAL]
         if read_hosts(self.home):
             wanted.append(Provider.HOST)
-        used = [launch for launch in launches if launch.target.through_sky]
-        if used:
+        if everywhere or any(launch.target.through_sky for launch in launches):
             check_sky()
-        if used or find_spec("sky") is not None:
             wanted.append(Provider.AWS)
         return wanted
 

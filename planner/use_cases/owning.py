@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from planner.adapters.files import write_text
+from planner.errors import InputError, MissingExtraError
 from planner.model.catalog import Catalog
 from planner.model.own_or_rent import OwnOrRentDocument
 from planner.model.plan import Plan, PlanOption
@@ -23,3 +27,16 @@ def own_or_rent(
     if site is not None and site in catalog.sites and all(option.site != site for option in plan.options):
         plan = plan.model_copy(update={"options": (*plan.options, PlanOption(site=site))})
     return compare_owning(plan, catalog, site=site)
+
+
+def write_curve(document: OwnOrRentDocument, path: Path) -> Path:
+    """Draw what a busy hour costs against how busy the machine is, with every rent; as SVG."""
+    from planner.present.own_or_rent_chart import curve_svg
+
+    if path.suffix.lower() != ".svg":
+        raise InputError(f"{path}: a chart is written as .svg.", fix="Give the file this ending.")
+    svg = curve_svg(document)
+    if svg is None:
+        raise MissingExtraError("The drawing of charts", "app")
+    write_text(path, svg)
+    return path

@@ -16,6 +16,8 @@ from planner.model.base import Frozen
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.run import RunRecord
+from planner.model.site import Site
+from planner.model.tariff import Tariff
 from planner.recommend.answer_plan import answer_plan, run_campaign
 from planner.use_cases.runs import find_run
 
@@ -86,8 +88,8 @@ def new_plan(catalog: Catalog, *, measured: str | None) -> str:
 
 
 def schema_text(name: str) -> str:
-    """Return the JSON Schema of a plan or a run, as it is committed under `catalogs/schemas/`."""
-    models: dict[str, type[Frozen]] = {"plan": Plan, "run": RunRecord}
+    """Return the JSON Schema of a file that people write or keep, as it is committed under `catalogs/schemas/`."""
+    models: dict[str, type[Frozen]] = {"plan": Plan, "run": RunRecord, "site": Site, "tariff": Tariff}
     model = models.get(name)
     if model is None:
         raise NotFoundError("schema", name, models, fix=f"Known: {', '.join(models)}")

@@ -160,7 +160,7 @@ def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: Pri
             "item": price.node, "accelerator": accelerator, "accelerators": count, "used": used,
             "usd_per_accelerator_hour": usd_per_accelerator_hour(price, catalog.nodes),
             "age_days": price.age_days(today), "stale": price.is_stale(today),
-            "net_usd_per_hour": price.usd_per_hour if net is None else net.usd_per_hour,
+            "net_usd_per_hour": None if book is None else net.usd_per_hour if net else price.usd_per_hour,
             "net_because": None if net is None else "; ".join(net.steps),
         }
     )  # fmt: skip

@@ -5,19 +5,27 @@ Expected figures come from the source documents and vendors' data sheets, never 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from pydantic import BaseModel
 
 from planner.adapters.catalog import load_catalog
-from planner.adapters.workspace import catalogs_dir
+from planner.adapters.documents import read_model
+from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.estimate.flops import parameters
+from planner.estimate.owned_inputs import resolve_site
+from planner.estimate.resolved_site import ResolvedSite
+from planner.model.figure import Figure
 from planner.model.hardware import Accelerator, Link, Node
+from planner.model.plan import Plan
 from planner.model.quantity import Basis, Unit
 from planner.model.run import RunRecord
 from planner.model.site import Site
 from planner.model.workload import Preset
 
 CATALOG = load_catalog()
-
+PLAN = read_model(Plan, examples_dir() / "local_pc.yaml")
 
 ACCELERATORS = [pytest.param(row, id=row.id) for row in CATALOG.accelerators.values()]
 NODES = [pytest.param(row, id=row.id) for row in CATALOG.nodes.values()]
@@ -111,6 +119,33 @@ def test_a_site_stands_on_a_known_node_and_its_power_is_known(row: Site):
     if row.power is not None:
         assert row.power.basis in (Basis.ASSUMED, Basis.MODELLED), "nobody metered any of these machines"
         assert 0 < row.power.low <= row.power.value <= row.power.high
+
+
+def figures(value: object) -> Iterator[Figure]:
+    """Yield every figure in a model, however deep."""
+    if isinstance(value, Figure):
+        yield value
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from figures(getattr(value, name))
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from figures(each)
+
+
+@pytest.mark.parametrize("row", [*SITES, pytest.param(CATALOG.defaults.owning, id="defaults")])
+def test_every_figure_of_owning_has_a_source(row):
+    found = list(figures(row))
+    assert found
+    for figure in found:
+        assert figure.source, figure
+
+
+@pytest.mark.parametrize("row", SITES)
+def test_every_bundled_site_says_enough_for_its_full_cost(row: Site):
+    node = CATALOG.nodes[row.node]
+    found = resolve_site(row, node, CATALOG.accelerators[node.accelerator], PLAN, CATALOG)
+    assert isinstance(found, ResolvedSite), found
 
 
 @pytest.mark.parametrize("row", RUNS)

@@ -227,18 +227,24 @@ class TestRuns:
 
 
 class TestSchemas:
-    @pytest.mark.parametrize("name", ["plan", "run"])
+    @pytest.mark.parametrize("name", ["plan", "run", "site", "tariff"])
     def test_the_committed_schema_is_current(self, planner, name):
         committed = (catalogs_dir() / "schemas" / f"{name}.schema.json").read_text("utf-8")
         assert planner("schema", name).out == committed, "run: make schemas"
 
-    @pytest.mark.parametrize("name", ["plan", "run"])
+    @pytest.mark.parametrize("name", ["plan", "run", "site", "tariff"])
     def test_it_is_a_schema(self, planner, name):
         jsonschema.Draft202012Validator.check_schema(planner("schema", name).document)
 
     @pytest.mark.parametrize("name", EXAMPLES)
     def test_the_examples_keep_it(self, planner, example, name):
         jsonschema.validate(dated(yaml.safe_load(example(name).read_text("utf-8"))), planner("schema", "plan").document)
+
+    @pytest.mark.parametrize("name", ["site", "tariff"])
+    def test_the_bundled_sites_and_tariffs_keep_it(self, planner, name):
+        schema = planner("schema", name).document
+        for path in (catalogs_dir() / f"{name}s").glob("*.yaml"):
+            jsonschema.validate(dated(yaml.safe_load(path.read_text("utf-8"))), schema)
 
     def test_the_bundled_runs_keep_it(self, planner):
         schema = planner("schema", "run").document

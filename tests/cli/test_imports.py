@@ -11,7 +11,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("torch", "sky", "boto3", "botocore", "streamlit", "pandas", "scipy", "altair", "numpy", "rich", "deepspeed")
+HEAVY = (
+    "torch",
+    "sky",
+    "boto3",
+    "botocore",
+    "gpuhunt",
+    "streamlit",
+    "pandas",
+    "scipy",
+    "altair",
+    "numpy",
+    "rich",
+    "deepspeed",
+)
 
 
 def modules_after(*arguments: str) -> set[str]:
@@ -35,9 +48,14 @@ def modules_after(*arguments: str) -> set[str]:
         pytest.param(["estimate", "examples/gpu_guide_llama3_8b.yaml"], id="estimate in a pipe"),
         pytest.param(["campaign", "examples/rtx3090_cluster.yaml", "--json"], id="campaign --json"),
         pytest.param(["compare", "examples/p5e_vs_a100.yaml", "--json"], id="compare --json"),
+        pytest.param(["own-or-rent", "examples/own_8xh200.yaml", "--json"], id="own-or-rent --json"),
         pytest.param(["runs", "list", "--json"], id="runs list --json"),
+        pytest.param(["prices", "show", "--json"], id="prices show --json"),
         pytest.param(["doctor", "--json"], id="doctor --json"),
         pytest.param(["schema", "plan"], id="schema"),
+        pytest.param(["launch", "gpt-305m", "--on", "aws/p4d.24xlarge", "--dry-run", "--json"], id="launch --dry-run"),
+        pytest.param(["task", "gpt-305m", "--on", "lambda/gpu_8x_h100_sxm5"], id="task"),
+        pytest.param(["launches", "list", "--json"], id="launches list"),
         pytest.param(["--help"], id="help"),
     ],
 )

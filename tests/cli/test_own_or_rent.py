@@ -15,7 +15,8 @@ from tests.cli.refusals import one_error
 EXAMPLE = "own_8xh200"
 KEYS = {
     "schema_version", "kind", "plan", "site", "name", "acquisition", "nodes", "accelerators_per_node", "accelerator",
-    "full_question", "usd_per_busy_gpu_hour", "usd_per_allocated_gpu_hour", "usd_per_node_hour", "usd_per_training",
+    "full_question", "currency", "usd_per_busy_gpu_hour", "local_per_busy_gpu_hour", "usd_per_allocated_gpu_hour",
+    "usd_per_node_hour", "usd_per_training",
     "marginal_question", "marginal_usd_per_busy_gpu_hour", "marginal_usd_per_training", "annual", "annual_usd_per_node",
     "against", "break_even_utilisation", "npv_usd", "npv_after_tax_usd", "payback_months", "curve", "rivals", "choices",
     "sensitivities", "incentives", "fits_circuit", "sentence", "inputs", "notes", "why_not",
@@ -66,6 +67,11 @@ class TestTheCheckValue:
         assert curve[0.7] == pytest.approx(3.046, rel=1e-3)
         assert curve[0.3] == pytest.approx(7.006, rel=1e-3)
         assert curve[0.9] == pytest.approx(2.385, rel=1e-3)
+
+    def test_an_allocated_hour_and_an_hour_of_the_node(self, document):
+        """149,503 over the 80 % of the hours that are promised, and over all of them."""
+        assert document["usd_per_allocated_gpu_hour"]["value"] == pytest.approx(149_503 / (8 * 8766 * 0.8), rel=1e-3)
+        assert document["usd_per_node_hour"]["value"] == pytest.approx(149_503 / 8766, rel=1e-3)
 
     def test_break_even_by_price_kind(self, document):
         found = {kind: share and 100 * share["value"] for kind, share in document["break_even_utilisation"].items()}
@@ -139,6 +145,25 @@ class TestTheDocument:
         assert more["why_not"] == "does not fit its circuit: 2 x 10.2 kW = 20.4 kW, circuit_kw is 12"
         assert bought["fits_circuit"] is True
 
+    def test_a_lease_has_no_purchase_to_recover_and_says_that_it_overloads_its_circuit(
+        self, planner, example, own_site
+    ):
+        own_site(
+            purchase=None,
+            life_years=None,
+            residual=[],
+            maintenance_fraction_per_year=None,
+            lease={"usd_per_month": 9_000, "term_months": 36, "maintenance_included": True},
+            nodes=2,
+        )
+        document = planner("own-or-rent", example(EXAMPLE), "--site", "mine", "--json").document
+        parts = {line["part"]: line["usd_per_node_year"]["value"] for line in document["annual"]}
+        assert parts["lease"] == 108_000
+        assert not {"recovery", "residual"} & parts.keys()
+        leased = next(choice for choice in document["choices"] if choice["kind"] == "lease")
+        assert "does not fit its circuit" in leased["why_not"]
+        assert document["fits_circuit"] is False
+
     def test_the_five_inputs_that_move_it_most_come_widest_first(self, planner, example):
         rows = planner("own-or-rent", example(EXAMPLE), "--json").document["sensitivities"]
         widths = [abs(row["at_high_usd"] - row["at_low_usd"]) for row in rows]
@@ -189,6 +214,8 @@ class TestRanking:
         assert one["usd_total"] == two["usd_total"]
         assert one["campaign_usd"]["value"] == pytest.approx(2 * one["usd_marginal"]["value"])
         assert two["campaign_usd"]["value"] == pytest.approx(2 * one["usd_total"]["value"])
+        assert [line["what"] for line in one["bill"]["lines"]] == ["electricity"]
+        assert [line["what"] for line in two["bill"]["lines"]] == ["electricity", "owning: all but electricity"]
         assert "which in full comes to" in marginal.document["sentence"]
         assert "with all of owning it" in full.document["sentence"]
 
@@ -238,3 +265,52 @@ class TestWrongInput:
         assert answer.code == 2
         assert str(path) in answer.err
         assert "purchase and lease contradict each other" in answer.err
+
+
+class TestTheFirstTwoDocumentsWithMoney:
+    """Keep the DGX Station, buy a PC, an A100 or an H200 server, or rent; at two tariffs, in won and dollars."""
+
+    PLAN = "station_own_or_rent"
+    OWNED = ("dgx-station-v100", "pc-rtx4090", "a100-40gb-x4", "h200-x1", "hgx-h200-8x")
+
+    def test_every_option_has_its_whole_cost_in_both_currencies(self, planner, example):
+        document = planner("compare", example(self.PLAN), "--json").document
+        assert {option["site"] for option in document["options"] if option["site"]} >= set(self.OWNED)
+        for option in document["options"]:
+            assert option["campaign_usd"]["value"] > 0
+            assert option["bill"]["local_total"]["code"] == "KRW"
+            assert option["bill"]["local_total"]["value"] == pytest.approx(
+                option["campaign_usd"]["value"] * 1439, rel=1e-3
+            )
+
+    @pytest.mark.parametrize("tariff", ["kr-industrial-a2-hv", "us-industrial-2025"])
+    def test_the_station_at_a_tariff_by_hand(self, planner, example, tariff):
+        """1.5 kW, 0.76 of it in training, over 56.69 h, x PUE 1.4, at the mean price of a kWh."""
+        document = planner("own-or-rent", example(self.PLAN), "--tariff", tariff, "--json").document
+        usd_per_kwh = {"kr-industrial-a2-hv": 121.99 / 1439, "us-industrial-2025": 0.0826}[tariff]
+        by_hand = 1.5 * 0.76 * 56.6864 * 1.4 * usd_per_kwh
+        assert document["marginal_usd_per_training"]["value"] == pytest.approx(by_hand, rel=1e-3)
+        for choice in document["choices"]:
+            assert choice["local_per_training"]["value"] == pytest.approx(
+                choice["usd_per_training"]["value"] * 1439, abs=0.01
+            )
+
+
+def test_what_a_person_reads(planner, changed, golden):
+    """With speeds and prices stated, so that it moves only where owning does."""
+    step = {"batch": 8, "seconds": 1.0, "basis": "measured"}
+    rented = {"offer": "aws/p5en.48xlarge", "region": "us-east-1"}
+    options = [
+        {"site": "own-8xh200", "step": step},
+        rented | {"usd_per_hour": 63.296, "step": step},
+        rented | {"usd_per_hour": 14.8209, "price": "spot", "step": step | {"seconds": 1.1}},
+    ]
+    answer = planner("own-or-rent", changed(EXAMPLE, {"options": options}), "--format", "md", "--inputs")
+    golden.check("own_or_rent.md", answer.out + "\n" + answer.err)
+
+
+def test_the_curve_is_drawn_and_another_ending_refused(planner, example, tmp_path):
+    answer = planner("own-or-rent", example(EXAMPLE), "--chart", tmp_path / "curve.svg", "--json")
+    assert answer.document["kind"] == "own_or_rent"
+    assert (tmp_path / "curve.svg").read_text("utf-8").startswith("<svg")
+    one_error(planner("own-or-rent", example(EXAMPLE), "--chart", tmp_path / "curve.png"), "curve.png", ".svg")

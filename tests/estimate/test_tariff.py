@@ -49,6 +49,14 @@ def test_twelve_monthly_bills_are_the_year_s_hours_at_the_mean_price(night, day,
     assert bills == pytest.approx(kw * 8766 * year_per_kwh(terms) + 12 * 5.0 * contracted)
 
 
+@given(price=st.floats(0, 10), surcharge=st.floats(0, 1), per_usd=st.floats(0.01, 2000))
+def test_a_flat_price_is_converted_and_keeps_to_its_range(price, surcharge, per_usd):
+    terms = tariff(currency="EUR", per_usd=per_usd, per_kwh=price, surcharge_per_kwh=surcharge)
+    found = energy_price(terms)
+    assert found.value == pytest.approx((price + surcharge) / per_usd)
+    assert found.low <= found.value <= found.high
+
+
 def test_a_month_counts_by_its_days():
     """July at 2, the rest at 1: 31 of 365.25 days."""
     terms = tariff(periods=[period(2, [7], ALL), period(1, [month for month in MONTHS if month != 7], ALL)])

@@ -1,0 +1,70 @@
+"""The own-or-rent curve: a pure function from the answer to an altair chart, and to SVG without any network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from planner.model.own_or_rent import OwnOrRentDocument
+
+if TYPE_CHECKING:
+    import altair as alt
+
+OWN, RENT = "#0072B2", "#777777"
+HIGHEST = 2.0
+"""The axis ends at this many times the dearest rent, or the cost at the planned share; the curve rises far beyond."""
+
+
+def curve_chart(document: OwnOrRentDocument) -> alt.LayerChart:
+    """Draw USD per busy GPU-hour against the busy share: the curve with its band, and a line for each rent.
+
+    Rents are those of the work that one owned accelerator does in an hour. Where a line meets the curve, owning breaks
+    even.
+    """
+    import altair as alt
+
+    points = [
+        {
+            "busy": point.busy_fraction,
+            "usd": point.usd_per_busy_gpu_hour,
+            "low": point.low_usd_per_busy_gpu_hour,
+            "high": point.high_usd_per_busy_gpu_hour,
+        }
+        for point in document.curve
+    ]
+    rents = {
+        rival.id: rival.usd_per_owned_gpu_hour.value
+        for rival in document.rivals
+        if rival.usd_per_owned_gpu_hour is not None
+    }
+    highest = max([document.usd_per_busy_gpu_hour.value, *rents.values()])
+    scale = alt.Scale(domain=[0, min(HIGHEST * highest, max(point["high"] for point in points))])
+    x = alt.X("busy:Q", title="Share of the hours in which it works", axis=alt.Axis(format="%"))
+    y = alt.Y("usd:Q", title="USD per busy GPU-hour", scale=scale)
+    curve = alt.Chart(_data(alt, points))
+    lines = alt.Chart(_data(alt, [{"rented": name, "usd": usd} for name, usd in rents.items()]))
+    layers: list[alt.Chart] = [
+        curve.mark_area(color=OWN, opacity=0.15, clip=True).encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q"),
+        curve.mark_line(color=OWN, strokeWidth=2, clip=True).encode(x=x, y=y),
+    ]
+    if rents:
+        layers.append(lines.mark_rule(color=RENT, strokeDash=[6, 4]).encode(y=y))
+        text = lines.mark_text(align="right", baseline="bottom", dx=-4, dy=-3, color=RENT, fontSize=11)
+        layers.append(text.encode(x=alt.value("width"), y=y, text="rented:N"))
+    chart = alt.LayerChart(layer=layers)
+    return chart.properties(width=720, height=420, title=f"{document.name}: own or rent", description=document.sentence)
+
+
+def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
+    return alt.Data(values=rows)
+
+
+def curve_svg(document: OwnOrRentDocument) -> str | None:
+    """Return the chart as SVG, drawn offline; None where the app's extra is missing."""
+    try:
+        import altair  # noqa: F401
+        import vl_convert
+    except ImportError:
+        return None
+    specification = curve_chart(document).properties(background="white").to_dict()
+    svg: str = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
+    return svg
