@@ -24,6 +24,7 @@ from launcher.backends.base import (
     Phase,
 )
 from launcher.backends.sky_catalog import own_catalog
+from launcher.backends.sky_identity import identities
 from launcher.backends.sky_leftovers import CLUSTER_PREFIX, cluster_leftover, machine_leftover
 from launcher.backends.sky_phase import UNDER_WAY, managed_status_of, status_of
 from launcher.backends.sky_process import SkyProcess, SkyRefusalError
@@ -35,8 +36,8 @@ from launcher.target import Provider
 from launcher.task import sky_config_of
 from planner.errors import InputError, NodeError
 
+GONE = "ClusterDoesNotExist"
 JOB_LOG = "job.log"
-PROVISION_LOG = "provision.log"
 
 
 class SkyBackend:
@@ -187,7 +188,8 @@ class SkyBackend:
         try:
             text = self._sky(launch).ask("log", cluster=launch.cluster, managed=launch.target.managed)
         except NodeError as error:
-            problems.append(str(error))
+            if not (isinstance(error, SkyRefusalError) and error.sky_type == GONE):  # where there is nothing to read
+                problems.append(str(error))
             return path if path.exists() else None
         path.write_text(text, encoding="utf-8")
         return path
@@ -244,11 +246,12 @@ def _refuse_early(launch: Launch) -> None:
 
 def _config(launch: Launch) -> list[str]:
     """Return SkyPilot's settings of a launch as `a.b=value`."""
-    return [
+    asked = [
         f"{section}.{key}={value if not isinstance(value, list) else '[' + ','.join(value) + ']'}"
         for section, keys in sky_config_of(launch.target).items()
         for key, value in keys.items()
     ]
+    return asked + identities(launch)
 
 
 def _under_way(seen: dict[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+import zlib
 from pathlib import Path
 
 from launcher.target import Target
@@ -29,7 +30,7 @@ def own_catalog(target: Target, *, usd_per_node_hour: float, sky_home: Path, pla
     copy = place / CATALOG
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns(".meta"), dirs_exist_ok=True)
     _set_price(copy / "aws" / "vms.csv", target, usd_per_node_hour)
-    port = FIRST_PORT + sum(target.name.encode()) % PORTS
+    port = FIRST_PORT + zlib.crc32(str(place.resolve()).encode()) % PORTS
     return {"SKY_RUNTIME_DIR": str(place), "SKYPILOT_API_SERVER_LOCAL_PORT": str(port)}
 
 

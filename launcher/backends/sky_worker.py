@@ -258,9 +258,15 @@ def _task(config: JsonObject) -> Any:
 
 @contextlib.contextmanager
 def _configured(settings: list[str]) -> Iterator[None]:
-    """Add `key=value` settings to SkyPilot's configuration for one launch."""
+    """Add `a.b=value` settings to SkyPilot's configuration for one launch; a person's own identities stay."""
     from sky import skypilot_config
 
+    settings = [
+        one
+        for one in settings
+        if ".remote_identity=" not in one
+        or skypilot_config.get_nested(tuple(one.partition("=")[0].split(".")), None) is None
+    ]
     if settings:
         skypilot_config.apply_cli_config(settings)
     try:
