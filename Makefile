@@ -75,6 +75,7 @@ calibrate: .venv/installed-all
 benchmark: .venv/installed-all
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/prices.py
 	$(BIN)/python benchmarks/planning_speed.py
 
 clean:

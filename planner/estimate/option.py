@@ -7,6 +7,7 @@ from datetime import date
 
 from planner.estimate.bill import Work, owned_bill, rented_bill
 from planner.estimate.bill_rates import BillRates, bill_rates
+from planner.estimate.billing_terms import terms_notes
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.circuit import circuit_problem
@@ -163,7 +164,7 @@ def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: 
         usd_marginal=billed.usd,
         smallest_purchase_usd=billed.bought,
         bill=billed.bill,
-        notes=price_notes(candidate),
+        notes=price_notes(candidate) + terms_notes(candidate),
     )
 
 
