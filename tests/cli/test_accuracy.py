@@ -147,7 +147,7 @@ def test_nothing_that_fits_is_an_answer(planner):
 
 
 def test_strategy_auto_takes_the_fastest(planner, changed):
-    plan = changed("rtx3090_cluster", {"training.strategy": "auto"}, only=[0])
+    plan = changed("rtx3090_cluster", {"options.0.strategy": "auto"}, only=[0])
     answer = planner("estimate", plan, "--json")
     assert answer.code == 0
-    assert any("strategy found by search" in note for note in answer.document["options"][0]["notes"])
+    assert any("strategy found by search" in note for option in answer.document["options"] for note in option["notes"])
