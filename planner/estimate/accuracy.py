@@ -17,7 +17,7 @@ from planner.estimate.ranges import OWN_RUNS, spreads
 from planner.model.calibration import Calibration
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Observation
+    from planner.estimate.observation import Observation
 
 LEAVE_OUT = ("source", "family", "model", "scale", "precision")
 

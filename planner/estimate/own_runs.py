@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from planner.estimate.expected_error import ACCELERATOR, NEARBY, NOISE, PART_ERROR, SITE, WORKLOAD
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Labels
+    from planner.estimate.observation import Labels
     from planner.estimate.physics.configs import Array, Configs
 
 NEARBY_SCALE = {"gpus": 1.5, "tokens": 2.0, "length": 1.5, "splits": 1.0, "format": 0.7}

@@ -11,7 +11,7 @@ from planner.adapters.catalog import load_catalog
 from planner.estimate.anchors import choose_anchors
 from planner.estimate.calibrate import fit, model_step, prior_fit, sample
 from planner.estimate.learn import fingerprint
-from planner.estimate.measured_config import Observation
+from planner.estimate.observation import Observation
 from planner.estimate.physics.configs import from_rows
 from planner.estimate.physics.step import step_seconds
 from planner.estimate.ranges import half_widths, spreads

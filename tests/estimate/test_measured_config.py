@@ -8,7 +8,8 @@ import pytest
 
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.estimate.links import parse_network_gbit
-from planner.estimate.measured_config import Observation, Refusal, observe
+from planner.estimate.measured_config import observe
+from planner.estimate.observation import Observation, Refusal
 from planner.model.evidence import Measurement
 
 LLAMA = {
