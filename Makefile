@@ -83,6 +83,7 @@ golden: .venv/installed-all
 benchmark: .venv/installed-all
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/prices.py
 
 clean:
 	rm -rf .venv build dist report.html test-results

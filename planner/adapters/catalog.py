@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
+from planner.adapters.evidence import CALIBRATION, FOLDER, read_calibration
 from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.price_store import PriceStore
 from planner.adapters.settings import open_store
@@ -15,6 +16,7 @@ from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError, StoreError
 from planner.estimate.price_level import price_bands
 from planner.model.base import Frozen
+from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog, Defaults
 from planner.model.hardware import Accelerator, Link, Node
 from planner.model.offer import Price, PriceOrigin
@@ -62,6 +64,7 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
         runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),
         defaults=_defaults(roots),
+        calibration=_calibration(root / FOLDER / CALIBRATION),
     )
 
 
@@ -75,6 +78,10 @@ def _own_runs(workspace: Path, bundled_runs: Mapping[str, RunRecord]) -> dict[st
             fix="Rename the one in your store.",
         )
     return own_runs
+
+
+def _calibration(path: Path) -> Calibration | None:
+    return read_calibration(path) if path.is_file() else None
 
 
 def _layered(model: type[Listed], roots: Sequence[Path], name: str) -> dict[str, Listed]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -47,15 +48,20 @@ def diff(
 
 def watch(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the locks are, in any depth.")],
+    with_price_book: Annotated[
+        bool, typer.Option("--with-price-book", help="Needed by plans that were frozen at your own net prices.")
+    ] = False,
     as_json: JsonFlag = False,
     form: FormatOption = None,
     home: HomeOption = None,
 ) -> None:
     """Answer frozen plans on today's prices; speaks only of those whose recommended option flips (exit code 3)."""
     from planner.present.difference import watched_rows
-    from planner.use_cases import catalogs, differences
+    from planner.use_cases import catalogs, differences, price_books
 
-    document = differences.watch(folder, catalogs.open_catalog(home))
+    catalog = catalogs.open_catalog(home)
+    booked = price_books.booked(catalog, home, today=date.today()) if with_price_book else None
+    document = differences.watch(folder, catalog, booked=booked)
     flips = [plan for plan in document.plans if plan.flips]
     if as_json or form is TableFormat.JSON:
         print_document(document)

@@ -11,6 +11,7 @@ import typer
 
 from planner.cli import (
     bench_command,
+    evidence_commands,
     launch_command,
     launches_commands,
     lock_commands,
@@ -20,6 +21,7 @@ from planner.cli import (
     price_commands,
     run_commands,
     setup_commands,
+    strategy_command,
 )
 from planner.cli.output import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
@@ -44,6 +46,8 @@ launch_command.register(app)
 app.add_typer(launches_commands.app, name="launches")
 app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)
+evidence_commands.register(app)
+strategy_command.register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -78,7 +79,7 @@ def show(
     if as_json or form is Format.JSON:
         print_document(document)
         return
-    print_rows(price_rows(document.prices, with_book=with_price_book), form, title="Prices")
+    print_rows(price_rows(document.prices, with_book=with_price_book, brief=_is_table(form)), form, title="Prices")
     stale = sum(row.stale for row in document.prices)
     if stale:
         say(f"{stale} of {len(document.prices)} are older than their kind allows; renew them: planner prices refresh")
@@ -96,7 +97,7 @@ def history(
     if as_json or form is Format.JSON:
         print_document(document)
         return
-    print_rows(price_rows(document.prices), form, title=f"Prices of {item}")
+    print_rows(price_rows(document.prices, brief=_is_table(form)), form, title=f"Prices of {item}")
     for row in span_rows(document.spans):
         say(", ".join(f"{name} {value}" for name, value in row.items()))
 
@@ -118,5 +119,10 @@ def check(
     if as_json or form is Format.JSON:
         print_document(document)
         return
-    print_rows(price_rows(document.prices), form, title=str(file))
+    print_rows(price_rows(document.prices, brief=_is_table(form)), form, title=str(file))
     say(f"{file}: {len(document.prices)} price(s), all right.")
+
+
+def _is_table(form: Format | None) -> bool:
+    """Say whether a terminal's table is printed; other formats have room for sources and notes."""
+    return form is Format.TABLE or (form is None and sys.stdout.isatty())

@@ -17,6 +17,7 @@ from planner.estimate.bill_lines import (
 from planner.estimate.bill_rates import BillRates
 from planner.estimate.billing_terms import HOURS_PER_DAY, Terms, sold_hours, terms_text
 from planner.estimate.border import computed, interval
+from planner.estimate.cents import to_cents
 from planner.estimate.interval import Interval
 from planner.model.bill import Bill
 from planner.model.currency import Currency
@@ -90,6 +91,9 @@ def rented_bill(training: Quantity, rates: BillRates, work: Work) -> Billed:
         no_price=(*rates.volumes.unknown, *rates.unknown),
         unsupported=UNSUPPORTED_RENTED,
     )
+    ahead = rent.usd.value * rates.terms.upfront_fraction if rates.terms.once and not rates.committed else 0.0
+    if ahead > 0:
+        bill = bill.model_copy(update={"usd_upfront": float(to_cents(ahead))})
     worth = total
     if rates.committed:
         value = sum_of([interval(total, Unit.USD), rent.usd_of_hours])

@@ -40,6 +40,8 @@ class Terms:
     """0: to the second, which no estimate resolves."""
     blocks: bool = False
     """Sold as Capacity Blocks only."""
+    upfront_fraction: float = 0.0
+    """Share of a term that is paid before its first hour."""
 
     @property
     def once(self) -> bool:
@@ -51,13 +53,17 @@ def terms_of(candidate: Candidate) -> Terms:
     """Return how the candidate's hours are sold: by its kind of price, and by its row where the row's price counts."""
     row, kind = candidate.price, candidate.option.price or PriceKind.ON_DEMAND
     if kind is PriceKind.CAPACITY_BLOCK:
-        return Terms(blocks=True)
+        return Terms(blocks=True, upfront_fraction=1.0)
     term = TERM_HOURS.get(kind, 0.0)
     if row is None or candidate.has_own_price:
         return Terms(minimum_hours=term)
     step_hours = (row.billing_granularity_s or 0.0) / SECONDS_PER_HOUR
     least = max(row.minimum_term_hours or term, row.minimum_hours)
-    return Terms(minimum_hours=least, step_hours=step_hours if step_hours > UNRESOLVED_HOURS else 0.0)
+    return Terms(
+        minimum_hours=least,
+        step_hours=step_hours if step_hours > UNRESOLVED_HOURS else 0.0,
+        upfront_fraction=row.upfront_fraction,
+    )
 
 
 def sold_hours(hours: float, terms: Terms) -> float:
@@ -77,6 +83,15 @@ def sold_hours(hours: float, terms: Terms) -> float:
     if terms.step_hours:
         hours = max(hours, math.ceil(hours / terms.step_hours - 1e-9) * terms.step_hours)
     return max(terms.minimum_hours, hours)
+
+
+def terms_notes(candidate: Candidate) -> tuple[str, ...]:
+    """Say what cannot be bought in one piece."""
+    kind = candidate.option.price
+    if kind is not PriceKind.CAPACITY_BLOCK or candidate.nodes <= BLOCK_INSTANCES:
+        return ()
+    blocks = math.ceil(candidate.nodes / BLOCK_INSTANCES)
+    return (f"a Capacity Block holds {BLOCK_INSTANCES} instances: {candidate.nodes} nodes need {blocks} blocks",)
 
 
 def terms_text(terms: Terms) -> str:

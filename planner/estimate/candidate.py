@@ -34,6 +34,8 @@ class Candidate:
     nodes: int
     accelerators_per_node: int
     strategy: Strategy
+    any_strategy: bool = False
+    """The plan leaves the choice to the planner: the fastest that fits."""
     currency: Currency | None = None
     """The plan's own, in which the option may state its price."""
 
@@ -61,7 +63,8 @@ def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
 
 def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: str) -> Iterator[Candidate]:
     site, price, node, accelerator, per_node_default, nodes_default = _join(option, catalog, where=where)
-    strategy = option.strategy or plan.training.strategy
+    wanted = option.strategy or plan.training.strategy
+    strategy = Strategy.DDP if wanted == "auto" else wanted
     for nodes, per_node in product(
         _as_list(option.nodes, nodes_default), _as_list(option.accelerators, per_node_default)
     ):
@@ -85,6 +88,7 @@ def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: s
             nodes=nodes,
             accelerators_per_node=per_node,
             strategy=strategy,
+            any_strategy=wanted == "auto",
             currency=plan.currency,
         )
 
@@ -221,7 +225,7 @@ def _id(option: PlanOption, node: Node, price: Price | None, nodes: int, per_nod
     if nodes > 1:
         parts.append(f"{nodes}n")
     if option.strategy is not None:
-        parts.append(strategy.value)
+        parts.append("auto" if option.strategy == "auto" else strategy.value)
     if option.power_cap_w is not None:
         parts.append(f"cap{option.power_cap_w:g}w")
     return ":".join(parts)

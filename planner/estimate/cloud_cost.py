@@ -10,7 +10,6 @@ def rent_usd(*, hours: Interval, nodes: int, usd_per_node_hour: Interval) -> Int
 
     USD = hours x nodes x USD per node-hour
 
-    Leaves out set-up, storage, egress, and minimum terms (named beside the answer where the price has one).
-    Source: definition.
+    Leaves out all that stands beside the hours on the bill (planner/estimate/bill.py).        Source: definition.
     """
     return hours.times(usd_per_node_hour).scaled(nodes)

@@ -7,6 +7,7 @@ from datetime import date
 
 from planner.estimate.bill import Work, owned_bill, rented_bill
 from planner.estimate.bill_rates import BillRates, bill_rates
+from planner.estimate.billing_terms import terms_notes
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.circuit import circuit_problem
@@ -21,7 +22,7 @@ from planner.estimate.places import not_allowed
 from planner.estimate.power import rated_power, training_power
 from planner.estimate.price import list_price_of, no_price_reason, price_notes, price_of
 from planner.estimate.price_age import dated
-from planner.estimate.speed import Speed, speed
+from planner.estimate.speed import Speed, fastest
 from planner.model.answer import OptionEstimate
 from planner.model.bill import Bill
 from planner.model.catalog import Catalog
@@ -60,7 +61,7 @@ def estimate_option(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *, today: date | None = None
 ) -> EstimatedOption:
     """Estimate one training of the job on one candidate."""
-    found = speed(job, candidate, catalog)
+    candidate, found = fastest(job, candidate, catalog)
     throughput = _throughput(found)
     epoch = _hours(throughput, job, epochs=1.0)
     training = _hours(throughput, job, epochs=job.epochs)
@@ -163,7 +164,7 @@ def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: 
         usd_marginal=billed.usd,
         smallest_purchase_usd=billed.bought,
         bill=billed.bill,
-        notes=price_notes(candidate),
+        notes=price_notes(candidate) + terms_notes(candidate),
     )
 
 

@@ -76,7 +76,7 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
     peak, note = training_peak_tflops(target, job.precision)
     if peak is None:
         return NoPrediction(f"the peak of {target.id} is not known: measure the workload there")
-    if job.mfu is None and _too_small(job.decoder):
+    if job.mfu is None and is_too_small(job.decoder):
         return NoPrediction(
             f"a network of {parameters(job.decoder):,} parameters is bound by kernel launches on {target.id}, "
             "which the first model does not know: measure it there"
@@ -119,10 +119,11 @@ def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
     if hardware.accelerator == "CPU":
         return True
     same_precision = None in (run.precision, job.precision) or run.precision is job.precision
-    return same_precision and not _too_small(run.architecture)
+    return same_precision and not is_too_small(run.architecture)
 
 
-def _too_small(architecture: Architecture) -> bool:
+def is_too_small(architecture: Architecture) -> bool:
+    """Say whether a network is so small that kernel launches decide on an accelerator."""
     if isinstance(architecture, ImageModel):
         return image_training_flops(architecture) < SMALLEST_MODELLED_FLOPS_PER_IMAGE
     return parameters(architecture) < SMALLEST_MODELLED_PARAMETERS

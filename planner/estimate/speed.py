@@ -11,10 +11,10 @@ from planner.estimate import power_cap
 from planner.estimate.candidate import Candidate
 from planner.estimate.carry_over import nearest_run
 from planner.estimate.evidence import measured_runs
-from planner.estimate.first_model import predict
 from planner.estimate.fit import Fit, fit
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.predict import predict
 from planner.estimate.prediction import NoPrediction
 from planner.model.catalog import Catalog
 from planner.model.plan import UserStep
@@ -62,7 +62,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         return _unknown(candidate, fitting, fitting.reason or "does not fit")
     if capped:
         return _unknown(candidate, fitting, power_cap.not_measured(candidate))
-    prediction = predict(job, candidate, catalog)
+    prediction = predict(job, candidate, catalog, fitting)
     if isinstance(prediction, NoPrediction):
         return _unknown(candidate, fitting, f"no estimate: {prediction.reason}")
     return Speed(
@@ -76,6 +76,23 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         doubts=_doubts(prediction.runs),
         notes=prediction.notes + ((fitting.note,) if fitting.note else ()),
     )
+
+
+def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate, Speed]:
+    """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none."""
+    if not candidate.any_strategy:
+        return candidate, speed(job, candidate, catalog)
+    choices = [Strategy.DDP] if candidate.accelerators == 1 else list(Strategy)
+    tried = [replace(candidate, strategy=choice, any_strategy=False) for choice in choices]
+    found = [(one, speed(job, one, catalog)) for one in tried]
+    chosen, best = max(found, key=lambda pair: pair[1].samples_per_s.value if pair[1].samples_per_s else 0.0)
+    if len(found) == 1 or best.samples_per_s is None:
+        return chosen, best
+    shown = ", ".join(
+        f"{one.strategy.value} {of.samples_per_s.value:.4g}" if of.samples_per_s else f"{one.strategy.value} none"
+        for one, of in found
+    )
+    return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
 
 
 def _with_effect_of_the_cap(

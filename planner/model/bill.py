@@ -47,5 +47,7 @@ class Bill(Frozen):
     trainings: int
     lines: tuple[BillLine, ...]
     usd_total: Quantity
+    usd_upfront: float | None = None
+    """What of it is paid before the first hour; null where nothing is bought ahead."""
     local_total: LocalAmount | None
     coverage: Coverage

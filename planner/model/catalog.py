@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
 from planner.model.bill_defaults import BillDefaults
+from planner.model.calibration import Calibration
 from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price
 from planner.model.owning_defaults import OwningDefaults
@@ -50,6 +51,8 @@ class Catalog(Frozen):
     bundled_runs: frozenset[str]
     """Ids of the runs that ship with the planner; the others are the user's."""
     defaults: Defaults
+    calibration: Calibration | None = None
+    """What published measurements taught the estimator; None leaves it to ratios of the user's runs."""
 
     @property
     def bill_defaults(self) -> BillDefaults:

@@ -79,7 +79,8 @@ class Training(Frozen):
     """How it is trained; an option may name another strategy."""
 
     precision: Precision | None = None
-    strategy: Strategy = Strategy.DDP
+    strategy: Strategy | Literal["auto"] = Strategy.DDP
+    """auto: the fastest that fits, option by option."""
     global_batch: Count | None = None
     micro_batch: Count | Literal["auto"] = "auto"
     checkpointing: Checkpointing | Literal["auto"] = "auto"
@@ -143,7 +144,7 @@ class PlanOption(Frozen):
     nodes: Count | Counts | None = None
     accelerators: Count | Counts | None = None
     """How many of a node's accelerators are used; default all."""
-    strategy: Strategy | None = None
+    strategy: Strategy | Literal["auto"] | None = None
     step: UserStep | None = None
     power_kw: Positive | None = None
     """What one node draws in training; assumed, as it is yours to say."""

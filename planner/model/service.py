@@ -28,7 +28,7 @@ class ServiceRate(Frozen):
     service: Service
     usd: Usd | None = None
     unit: Literal["USD/GB-month", "USD/GiB-month", "USD/GB"]
-    low_usd: Usd | None = None
+    low_usd: Annotated[float, Field(strict=True, gt=0, le=100)] | None = None
     high_usd: Usd | None = None
     free_gb: Annotated[float, Field(strict=True, ge=0, le=1e9)]
     """Of each month; the bill takes it once."""

@@ -17,7 +17,8 @@ def coverage_text(bill: Bill) -> str:
     """Say how much is priced, what has no price and why, and what no version counts."""
     found = bill.coverage
     whole = len(found.priced) + len(found.no_price)
-    parts = [f"priced {len(found.priced)} of {whole}"]
+    parts = [] if bill.usd_upfront is None else [f"{bill.usd_upfront:,.2f} USD are paid ahead"]
+    parts.append(f"priced {len(found.priced)} of {whole}")
     parts += [f"no price: {missing.what} ({missing.reason})" for missing in found.no_price]
     if found.unsupported:
         parts.append(f"not counted: {', '.join(found.unsupported)}")

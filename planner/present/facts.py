@@ -106,6 +106,11 @@ def date_text(quantity: Quantity | None) -> str:
     return str(quantity.as_of) if quantity is not None and quantity.as_of is not None else NOT_KNOWN
 
 
+def price_date_text(option: OptionEstimate) -> str:
+    """Write the day of an option's price, and whether it is older than its kind allows."""
+    return date_text(option.usd_per_hour) + (", stale" if option.price_stale else "")
+
+
 def machine_text(option: OptionEstimate) -> str:
     """Write how many accelerators, on how many nodes."""
     nodes = f" on {option.nodes} nodes" if option.nodes > 1 else ""

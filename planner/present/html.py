@@ -19,6 +19,7 @@ from planner.present.facts import (
     known,
     machine_text,
     not_known,
+    price_date_text,
     terms_text,
     value_text,
     verdict_text,
@@ -162,7 +163,7 @@ def _option_row(option: RankedOption, *, recommended: str | None) -> str:
     cells = (
         f'<td class="number">{option.rank or "-"}</td><td class="wide">{what}</td>'
         f"{_stacked(option.campaign_hours)}{_stacked(option.campaign_usd)}"
-        f'<td>{"yes" if option.pareto else ""}</td><td class="number">{date_text(option.usd_per_hour)}</td>'
+        f'<td>{"yes" if option.pareto else ""}</td><td class="number">{price_date_text(option)}</td>'
         f'<td class="wide">{escape(verdict)}{doubtful}</td>'
     )
     return f"<tr{chosen}>{cells}</tr>"

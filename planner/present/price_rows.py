@@ -7,10 +7,14 @@ from collections.abc import Iterable
 from planner.model.price_answer import PriceRow, PriceSpan, SourceReport
 from planner.present.table import NOT_KNOWN, Row
 
+WORDY = ("source", "note", "range", "to be had")
+"""Columns that a terminal has no room for."""
 
-def price_rows(prices: Iterable[PriceRow], *, with_book: bool = False) -> list[Row]:
-    """One row per price: what it is, what it comes to, how sure and how old it is."""
-    return [_row(price, with_book=with_book) for price in prices]
+
+def price_rows(prices: Iterable[PriceRow], *, with_book: bool = False, brief: bool = False) -> list[Row]:
+    """One row per price: what it is, what it comes to, how sure and how old it is; brief: without long texts."""
+    rows = [_row(price, with_book=with_book) for price in prices]
+    return [{name: cell for name, cell in row.items() if name not in WORDY} for row in rows] if brief else rows
 
 
 def span_rows(spans: Iterable[PriceSpan]) -> list[Row]:

@@ -24,6 +24,7 @@ from planner.present.facts import (
     known,
     machine_text,
     not_known,
+    price_date_text,
     quantity_of,
     terms_text,
     value_text,
@@ -142,7 +143,7 @@ def _option_row(option: RankedOption, *, recommended: str | None) -> dict[str, s
         "campaign time": _brief(option.campaign_hours),
         "campaign cost": _brief(option.campaign_usd) + local_text(option),
         "Pareto front": "yes" if option.pareto else "",
-        "price of": date_text(option.usd_per_hour),
+        "price of": price_date_text(option),
         "why, or why not": _plain(verdict_text(option, recommended=recommended)),
     }
 

@@ -22,8 +22,9 @@ def switching_rates(
 
     cost(rate) = USD part + local part / rate;  equal where rate = (L1 - L2) / (U2 - U1)
 
-    U is what an option pays in USD, L what it pays in the plan's currency. All else stays as it is, the budget
-    included. Empty where time decides. Source: the intersection of the two cost curves.
+    U is what an option pays in USD, L what it pays in the plan's currency: a price or a tariff in it. What owning
+    costs beside electricity counts as USD. All else stays as it is, the budget included. Empty where time decides.
+    Source: the intersection of the two cost curves.
     """
     if recommended is None or currency is None or preference(limits) is not Prefer.COST:
         return ()

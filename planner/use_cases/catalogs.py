@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator
+from planner.model.offer import Price
 
 
 def open_catalog(home: str | None = None) -> Catalog:
-    """Return the bundled catalogs with the user's workspace layered on top."""
-    return load_catalog(workspace_dir(home))
+    """Return the bundled catalogs with the user's workspace layered on top, less the offers that have run out."""
+    catalog = load_catalog(workspace_dir(home))
+    return catalog.model_copy(update={"prices": _valid(catalog.prices), "own_prices": _valid(catalog.own_prices)})
+
+
+def _valid(prices: tuple[Price, ...]) -> tuple[Price, ...]:
+    """Drop prices whose window (`valid_until`) is over; one that is still to come may be planned with."""
+    today = date.today()
+    return tuple(price for price in prices if price.valid_until is None or today <= price.valid_until)
 
 
 def find_accelerator(name: str, catalog: Catalog) -> Accelerator:

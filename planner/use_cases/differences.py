@@ -52,8 +52,11 @@ def diff(old: Path, new: Path) -> DiffDocument:
     )
 
 
-def watch(folder: Path, catalog: Catalog) -> WatchDocument:
-    """Answer every lock under a folder on the catalog's prices, all else as it was frozen."""
+def watch(folder: Path, catalog: Catalog, *, booked: Catalog | None = None) -> WatchDocument:
+    """Answer every lock under a folder on the catalog's prices, all else as it was frozen.
+
+    A lock that was frozen at net prices is answered on those of `booked`, the catalog under the user's price book.
+    """
     if not folder.is_dir():
         raise InputError(f"{folder}: is no folder.", fix=f"Name the folder that holds the locks. {LOCK_FIX}")
     paths = sorted(folder.rglob(f"*{ENDING}"))
@@ -62,17 +65,23 @@ def watch(folder: Path, catalog: Catalog) -> WatchDocument:
     plans, problems = [], []
     for path in paths:
         try:
-            plans.append(_watched(path, catalog))
+            plans.append(_watched(path, catalog, booked))
         except PlannerError as error:
             problems.append(str(error))
     newest = max((row.as_of for row in (*catalog.prices, *catalog.own_prices)), default=date.min)
     return WatchDocument(prices_of=newest, plans=tuple(plans), problems=tuple(problems))
 
 
-def _watched(path: Path, catalog: Catalog) -> WatchedPlan:
+def _watched(path: Path, catalog: Catalog, booked: Catalog | None) -> WatchedPlan:
     lock = read_lock(path)
     side = frozen_answer(lock, path)
-    today = reachable(side.plan, catalog, used_runs=())
+    at_net = any(option.list_usd_per_hour is not None for option in lock.comparison.options)
+    if at_net and booked is None:
+        raise InputError(
+            f"{path}: was frozen at the net prices of a price book.",
+            fix="Watch it with: planner watch --with-price-book",
+        )
+    today = reachable(side.plan, booked if at_net and booked else catalog, used_runs=())
     now = answer_plan(side.plan, exchanged(side.catalog, today, [Cause.PRICE]), today=side.frozen_on)
     then = lock.comparison
     of_then = {option.id: option.campaign_usd for option in now.options}.get(then.recommended or "")

@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +121,8 @@ def frozen_answer(lock: Lock, where: Path) -> FrozenAnswer:
 
 def planner_version() -> str:
     """Return the version of this planner."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("training-planner")
     except PackageNotFoundError:

@@ -6,6 +6,7 @@ Expected figures come from the source documents and vendors' data sheets, never 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 import pytest
 from pydantic import BaseModel
@@ -206,4 +207,23 @@ def test_a_preset_fits_its_positions_and_measures_longer_than_its_quick_window(r
     assert row.window.max_s > row.window.min_s
 
 
-# Figures that are known from elsewhere
+# Services
+
+
+class TestServices:
+    """`services.csv`: what providers charge for a gigabyte."""
+
+    @pytest.mark.parametrize("row", CATALOG.services, ids=lambda row: f"{row.provider} {row.service}")
+    def test_a_rate_is_sourced_dated_and_plausible(self, row):
+        assert len(row.source) > 10
+        assert row.as_of <= date(2026, 11, 21)
+        if row.usd is not None:
+            assert row.usd <= 0.5  # a tier of archives to the dearest file system, and every list of transfer out
+
+    def test_a_row_stands_once(self):
+        keys = [(row.provider, row.service) for row in CATALOG.services]
+        assert len(keys) == len(set(keys))
+
+    def test_a_free_gigabyte_says_who_says_so(self):
+        for row in CATALOG.services:
+            assert row.usd != 0 or any(word in row.source for word in ("free", "no charge", "priced"))

@@ -21,7 +21,6 @@ HEAVY = (
     "pandas",
     "scipy",
     "altair",
-    "numpy",
     "rich",
     "deepspeed",
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -146,6 +148,17 @@ class TestRefusals:
         plan.write_text(plan.read_text("utf-8").replace("dgx-station-v100}", "nowhere}").replace(
             "site: dgx-station-v100", "site: nowhere"), "utf-8")  # fmt: skip
         assert planner("estimate", plan, "--freeze").code == 2
+        assert lock_of(plan).read_bytes() == before
+
+    def test_a_full_disk_leaves_the_old_lock(self, planner, frozen, monkeypatch):
+        plan = frozen()
+        before = lock_of(plan).read_bytes()
+
+        def full(_: int) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, "fsync", full)
+        one_error(planner("estimate", plan, "--freeze"), "lock.json", "No space left")
         assert lock_of(plan).read_bytes() == before
 
     def test_both_flags(self, planner, frozen):

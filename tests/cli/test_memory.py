@@ -129,7 +129,7 @@ def test_the_table_and_what_is_said(planner: Any) -> None:
     [
         pytest.param(("llama3-8", "--on", "H100-SXM"), "not_found", "llama3-8b", id="a workload, nearly"),
         pytest.param(("bert", "--on", "H100-SXM"), "not_found", "gpt-305m", id="a workload that nobody knows"),
-        pytest.param(("llama3-8b", "--on", "H100"), "not_found", "H100-SXM", id="an accelerator, nearly"),
+        pytest.param(("llama3-8b", "--on", "H100-SMX"), "not_found", "H100-SXM", id="an accelerator, nearly"),
         pytest.param(("no.yaml", "--on", "H100-SXM"), "input", "no such file", id="a file that is not there"),
         pytest.param(("llama3-8b", "--on", "H100-SXM", "--gpus", "0"), "input", "--gpus", id="no accelerators"),
         pytest.param(("llama3-8b", "--on", "H100-SXM", "--micro-batch", "0"), "input", "--micro-batch", id="no batch"),

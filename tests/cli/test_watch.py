@@ -144,6 +144,21 @@ class TestCommand:
         assert next(iter(document)) == "schema_version"
         assert [(plan["plan"], plan["flips"]) for plan in document["plans"]] == [("flips", True), ("stays", False)]
 
+    def test_a_plan_frozen_at_net_prices_is_watched_on_net_prices(self, planner, tmp_path, plans, price):
+        """A quarter off 46.00 USD is 34.50, off 53.00 it is 39.75: the day turns dearer than 23.5 h at 38.00."""
+        quarter = {"name": "quarter", "provider": "aws", "discount_fraction": 0.25, "source": "our contract"}
+        book = {"schema_version": 1, "as_of": "2026-11-20", "discounts": [quarter]}
+        (tmp_path / "planner-home" / "price_book.yaml").write_text(json.dumps(book), encoding="utf-8")
+        price(46.0)
+        assert planner("estimate", plans / "flips.yaml", "--freeze", "--with-price-book").code == 0
+        (plans / "stays.lock.json").unlink()
+        refused = planner("watch", plans)
+        assert refused.code == 2
+        assert "--with-price-book" in refused.err
+        assert planner("watch", plans, "--with-price-book").code == 0
+        price(53.0)
+        assert planner("watch", plans, "--with-price-book").code == 3
+
     def test_a_broken_lock_is_reported_and_the_others_are_watched(self, planner, plans, price):
         price(39.80)
         (plans / "broken.lock.json").write_text("{", encoding="utf-8")

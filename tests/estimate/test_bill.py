@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
+from planner.adapters.price_file import parse_prices
 from planner.campaign.campaign import campaign_option
 from planner.estimate.bill import COMMITMENT, UNUSED
 from planner.estimate.billing_terms import BLOCK_DAYS, HOURS_PER_YEAR, Terms, sold_hours
 from planner.estimate.estimate_plan import estimate_options
 from planner.model.answer import CampaignOption, OptionEstimate
 from planner.model.bill import Bill
-from planner.model.offer import Price
+from planner.model.offer import Price, PriceKind, PriceOrigin
 from planner.model.plan import Plan
 
 CATALOG = load_catalog()
@@ -225,6 +226,16 @@ class TestTerms:
         assert amounts(bill_of(found))[UNUSED] == expected - 240.0 * runs
         assert found.smallest_purchase_usd is not None
         assert found.smallest_purchase_usd.value == pytest.approx(expected)
+        assert bill_of(found).usd_upfront == expected  # a block is paid in advance
+
+    def test_what_is_paid_by_the_hour_is_not_paid_ahead(self) -> None:
+        assert bill_of(estimate(plan(P4D))).usd_upfront is None
+
+    @pytest.mark.parametrize(("nodes", "blocks"), [(64, None), (65, "2 blocks"), (129, "3 blocks")])
+    def test_a_block_holds_64_instances(self, nodes: int, blocks: str | None) -> None:
+        notes = " ".join(estimate(plan(BLOCK | {"nodes": nodes})).notes)
+        assert ("Capacity Block holds 64" in notes) is (blocks is not None)
+        assert (blocks or "") in notes
 
     def test_a_savings_plan_is_paid_for_its_year(self) -> None:
         found = estimate(plan(P4D | {"price": "savings_1y"}))
@@ -263,6 +274,38 @@ class TestLaws:
     def test_cost_is_linear_in_time_where_hours_are_sold_to_the_second(self, hours: float, factor: float) -> None:
         once, scaled = (usd(estimate(plan(P4D, hours=hours * by))) for by in (1.0, factor))
         assert scaled == pytest.approx(factor * once, rel=1e-9)
+
+    @FEW
+    @given(price=st.floats(1.0, 300.0), hours=st.floats(1.0, 1e3))
+    def test_hourly_and_monthly_inputs_of_one_price_agree(self, price: float, hours: float) -> None:
+        """A month of a mean year has 8,766 / 12 = 730.5 hours."""
+        head = "provider,instance_type,region,price_kind,source,as_of"
+        row = "aws,p4d.24xlarge,us-east-1,on_demand,a quote,2026-11-20"
+        costs = []
+        for column, amount in (("usd_per_hour", price), ("usd_per_month", price * 730.5)):
+            (line,) = parse_prices(f"{head},{column}\n{row},{amount!r}\n", where="mine.csv", origin=PriceOrigin.USER)
+            catalog = CATALOG.model_copy(update={"own_prices": (line[1],)})
+            asked = plan({"offer": "aws/p4d.24xlarge", "region": "us-east-1"}, hours=hours)
+            (found,) = estimate_options(asked, catalog).options
+            costs.append(usd(found.option))
+        assert costs[1] == pytest.approx(costs[0], rel=1e-9)
+        assert costs[0] == pytest.approx(price * hours, rel=1e-9)
+
+    def test_a_grant_costs_nothing_because_somebody_says_so(self) -> None:
+        row = next(row for row in CATALOG.prices if row.node == "aws/p4d.24xlarge")
+        grant = row.model_copy(
+            update={
+                "price_kind": PriceKind.GRANT,
+                "usd_per_hour": 0.0,
+                "low_usd_per_hour": None,
+                "high_usd_per_hour": None,
+            }
+        )
+        catalog = CATALOG.model_copy(update={"own_prices": (grant,)})
+        asked = plan({"offer": "aws/p4d.24xlarge", "region": row.region, "price": "grant"}, data=DATA)
+        (found,) = estimate_options(asked, catalog).options
+        assert amounts(bill_of(found.option))["compute"] == 0
+        assert bill_of(found.option).usd_total.value == 45.58  # storage, checkpoints and egress are paid all the same
 
     @FEW
     @given(hours=st.floats(0.1, 5e3), more=st.floats(0.0, 1e3))

@@ -53,13 +53,14 @@ def test_the_range_holds_both_runs(catalog: Catalog) -> None:
 
 
 def test_unmeasured_hardware_is_modelled_and_says_from_which_run(catalog: Catalog) -> None:
-    (got,) = estimates(catalog, {"site": "pc-rtx4090"})
+    (got,) = estimates(catalog, {"site": "pc-rtx4090"}, training={"strategy": "ddp", "micro_batch": 4})
     assert got.throughput is not None
     assert got.throughput.basis is Basis.MODELLED
-    assert got.runs == ("seed-003-rtx3090-ddp-x1",)
-    # sqrt(165.2 / 71 x 1008 / 936), the geometric mean of the data sheets' peak and bandwidth ratios
-    assert got.throughput.value == pytest.approx(27.4 * 1.583, rel=1e-3)
-    assert got.throughput.high / got.throughput.low >= 4
+    assert "seed-003-rtx3090-ddp-x1" in got.runs
+    assert "corrected by" in got.throughput.source
+    # 1.583 is the geometric mean of the data sheets' ratios of peak and bandwidth: either alone is a bound
+    assert 27.4 * 1008 / 936 < got.throughput.value < 27.4 * 165.2 / 71
+    assert got.throughput.low <= 27.4 * 1.583 <= got.throughput.high
 
 
 def test_a_stated_step_wins_over_everything(catalog: Catalog) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from planner.model.site import Site
@@ -130,3 +132,11 @@ def test_a_site_of_the_first_version_still_reads():
     """Sites written before owning was counted have power, electricity and PUE alone."""
     old = site(power=POWER, electricity=TARIFF, pue=PUE)
     assert old.acquisition is None
+
+
+def test_the_lines_of_the_documentation_are_a_site_s():
+    text = (Path(__file__).parents[2] / "docs" / "owning.md").read_text(encoding="utf-8")
+    block = text.partition("```yaml\n")[2].partition("```")[0]
+    found = site(**yaml.safe_load(block))
+    assert found.tax is not None
+    assert [line.eligible for line in found.incentives] == [True, False]

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from planner.model.answer import Assumption, ComparisonDocument, RankedOption
+from planner.model.bill import Bill, BillLine, Coverage, Uncounted
+from planner.model.currency import LocalAmount
 from planner.model.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.workload import Strategy
@@ -78,7 +80,33 @@ def rented() -> RankedOption:
         within_budget=False,
         rank=2,
         pareto=True,
+        bill=bill_of_ten(),
         why_not="costs 1,966 USD, 966 USD over the budget",
+    )
+
+
+def bill_of_ten() -> Bill:
+    """Ten trainings of 2 h, 20 USD of set-up, and an egress without a price."""
+
+    def line(what: str, usd: float, each: float | None, count: float, **changes: Any) -> BillLine:
+        amount = quantity(usd, USD, Basis.MODELLED, f"{count:g} x {each}", low=usd / 2, high=usd * 2)
+        fields: dict[str, Any] = {"hours": None, "currency": "USD", "local": usd * 1400, "quantity_unit": "node-h"}
+        return BillLine(what=what, usd=amount, quantity=count, usd_per_unit=each, **fields | changes)
+
+    return Bill(
+        trainings=10,
+        lines=(
+            line("compute", 1946.40, 98.32, 19.8),
+            line("provisioning and set-up", 20.00, 98.32, 0.2034),
+            line("upload", 0.0, 0.0, 500.0, quantity_unit="GB", hours=2.2222),
+        ),
+        usd_total=quantity(1966.40, USD, Basis.MODELLED, "1,946.40 + 20.00 + 0.00", low=983.20, high=3932.80),
+        local_total=LocalAmount(code="KRW", value=2752960.0, low=1376480.0, high=5505920.0),
+        coverage=Coverage(
+            priced=("compute", "provisioning and set-up", "upload"),
+            no_price=(Uncounted(what="egress", reason="no <dated> source was found"),),
+            unsupported=("taxes",),
+        ),
     )
 
 

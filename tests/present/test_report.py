@@ -114,3 +114,13 @@ def test_headlines(hours: float, low: float, high: float, value: str, interval: 
 
 def test_an_unknown_headline_says_so() -> None:
     assert headline(None) == "not known"
+
+
+@pytest.mark.parametrize("write", [as_markdown, lambda document: as_html(document, SVG)])
+def test_a_stale_price_is_marked_where_it_ranks(comparison, write):
+    rented = next(option for option in comparison.options if option.usd_per_hour is not None)
+    others = [option for option in comparison.options if option is not rented]
+    stale = rented.model_copy(update={"price_stale": True, "price_age_days": 99})
+    marked = write(comparison.model_copy(update={"options": (stale, *others)}))
+    assert "stale" not in write(comparison)
+    assert "stale" in marked

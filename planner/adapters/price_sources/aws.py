@@ -223,10 +223,10 @@ def _capacity_blocks(question: _Question) -> None:
             instance, price_kind=PriceKind.CAPACITY_BLOCK, usd_per_hour=usd,
             low_usd_per_hour=usd, high_usd_per_hour=max(price for price, _ in offers),
             minimum_hours=float(BLOCK_HOURS), billing_granularity_s=86_400.0, upfront_fraction=1.0,
-            valid_until=_day(first["EndDate"]), available=True,
+            available=True,
             source="AWS EC2 API, DescribeCapacityBlockOfferings",
-            note=f"{len(offers)} offer(s), the cheapest from {_day(first['StartDate'])} in "
-            f"{first['AvailabilityZone']}; instances end {MINUTES_BEFORE_THE_END} minutes before the block",
+            note=f"{len(offers)} offer(s), the cheapest from {_day(first['StartDate'])} to {_day(first['EndDate'])} "
+            f"in {first['AvailabilityZone']}; instances end {MINUTES_BEFORE_THE_END} minutes before the block",
         )  # fmt: skip
 
 

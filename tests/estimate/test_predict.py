@@ -1,4 +1,4 @@
-"""Laws of the first model, and how it does on rows of the RTX 3090 report that it was not shown."""
+"""The door to the estimator: plans and own runs in; the RTX 3090 report from its first rows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from planner.estimate.candidate import expand
-from planner.estimate.first_model import predict
 from planner.estimate.job import resolve_job
+from planner.estimate.predict import predict
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.model.catalog import Catalog
 from planner.model.hardware import Link
@@ -55,53 +55,64 @@ def test_more_accelerators_over_nvlink_are_never_slower(catalog: Catalog, node: 
     assert rates == sorted(rates)
 
 
-def test_eight_cards_behind_an_nvswitch_are_eight_times_one_less_a_little(catalog: Catalog) -> None:
-    one, eight = (rate(catalog, {"offer": "aws/p4d.24xlarge", "usd_per_hour": 1.0, "accelerators": n}) for n in (1, 8))
-    assert eight == pytest.approx(8 * one / 1.06)
-
-
 def test_another_accelerator_is_judged_by_one_card_not_by_its_links(catalog: Catalog) -> None:
     """The ten 3090s without peer-to-peer say little of eight A100s behind an NVSwitch."""
     found = predicted(catalog, {"offer": "aws/p4d.24xlarge", "usd_per_hour": 1.0})
     assert isinstance(found, Prediction)
-    assert [run.id for run in found.runs] == ["seed-003-rtx3090-ddp-x1"]
+    assert {run.id for run in found.runs} == {"seed-003-rtx3090-ddp-x1", "seed-003-rtx3090-zero2-x1"}
 
 
-@pytest.mark.parametrize("count", [3, 5, 6, 7, 9])
-def test_between_two_measured_counts_lies_between_their_speeds(catalog: Catalog, count: int) -> None:
-    measured = {1: 27.4, 2: 29.3, 4: 28.6, 8: 39.6, 10: 47.9}
-    below = measured[max(known for known in measured if known < count)]
-    above = measured[min(known for known in measured if known > count)]
-    got = rate(catalog, {"site": "rtx3090-x10", "accelerators": count})
-    assert min(below, above) <= got <= max(below, above)
+REPORT = {
+    "ddp": {4: 28.6, 8: 39.6, 10: 47.9},
+    "zero2": {4: 36.3, 8: 59.4, 10: 52.6},
+}
+"""Samples/s that the report measured on the cards it shares between two host buses."""
 
 
 @pytest.mark.parametrize(
-    ("hidden", "count", "actual", "strategy"),
-    [
-        pytest.param("seed-003-rtx3090-ddp-x4", 4, 28.6, "ddp", id="DDP, 4 from 2 and 8"),
-        pytest.param("seed-003-rtx3090-ddp-x8", 8, 39.6, "ddp", id="DDP, 8 from 4 and 10"),
-        pytest.param("seed-003-rtx3090-zero2-x2", 2, 31.4, "zero2", id="ZeRO-2, 2 from 1 and 4"),
-        pytest.param("seed-003-rtx3090-zero2-x4", 4, 36.3, "zero2", id="ZeRO-2, 4 from 2 and 8"),
-        pytest.param("seed-003-rtx3090-ddp-x10", 10, 47.9, "ddp", id="DDP, 10 from 8"),
-        pytest.param("seed-003-rtx3090-ddp-x1", 1, 27.4, "ddp", id="DDP, 1 from the others"),
-    ],
+    ("strategy", "count", "actual"),
+    [pytest.param(name, n, rate, id=f"{name} on {n}") for name, rates in REPORT.items() for n, rate in rates.items()],
 )
-def test_a_hidden_measurement_lies_in_the_range(
-    catalog: Catalog, hidden: str, count: int, actual: float, strategy: str
+def test_one_and_two_cards_foretell_four_eight_and_ten(
+    catalog: Catalog, strategy: str, count: int, actual: float
 ) -> None:
-    found = predicted(without(catalog, hidden), {"site": "rtx3090-x10", "accelerators": count, "strategy": strategy})
+    known = [f"seed-003-rtx3090-{strategy}-x{n}" for n in (1, 2)]
+    shown = catalog.model_copy(update={"runs": {name: catalog.runs[name] for name in known}})
+    option = {"site": "rtx3090-x10", "accelerators": count, "strategy": strategy}
+    found = predicted(shown, option, training={"micro_batch": 4})
     assert isinstance(found, Prediction)
     assert found.samples_per_s.low <= actual <= found.samples_per_s.high
+    if (strategy, count) == ("ddp", 10):
+        assert found.samples_per_s.value == pytest.approx(actual, rel=0.20)
 
 
-def test_the_source_can_be_recomputed(catalog: Catalog) -> None:
+@pytest.mark.parametrize("count", [3, 5, 6, 7, 9])
+def test_between_measured_counts_no_count_is_far_from_its_neighbours(catalog: Catalog, count: int) -> None:
+    measured = {1: 27.4, 2: 29.3, 4: 28.6, 8: 39.6, 10: 47.9}
+    below = measured[max(known for known in measured if known < count)]
+    above = measured[min(known for known in measured if known > count)]
+    got = rate(catalog, {"site": "rtx3090-x10", "accelerators": count}, training={"micro_batch": 4})
+    assert 0.8 * min(below, above) <= got <= 1.25 * max(below, above)
+
+
+def test_the_source_says_what_a_step_consists_of(catalog: Catalog) -> None:
     found = predicted(catalog, {"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0}, training={"precision": "bf16"})
     assert isinstance(found, Prediction)
-    assert "27.4 samples/s on 1x RTX-3090" in found.source
-    assert "sqrt(989.4/71 TFLOP/s x 3350/936 GB/s) = 7.0622" in found.source
-    assert "8/1 accelerators x 0.9434/1 of linear scaling" in found.source
-    assert found.samples_per_s.value == pytest.approx(27.4 * 7.0622 * 8 * 0.9434, rel=1e-4)
+    assert "published runs, corrected by 2 runs" in found.source
+    assert "compute" in found.source
+    assert any("published runs on H100-SXM" in note for note in found.notes)
+
+
+def test_a_run_of_one_s_own_moves_the_answer_towards_itself_and_narrows_it(catalog: Catalog) -> None:
+    option = {"site": "rtx3090-x10", "accelerators": 1}
+    settings = {"training": {"micro_batch": 4}}
+    blind = predicted(catalog.model_copy(update={"runs": {}}), option, **settings)
+    known = {"seed-003-rtx3090-ddp-x1": catalog.runs["seed-003-rtx3090-ddp-x1"]}
+    seeing = predicted(catalog.model_copy(update={"runs": known}), option, **settings)
+    assert isinstance(blind, Prediction)
+    assert isinstance(seeing, Prediction)
+    assert abs(seeing.samples_per_s.value / 27.4 - 1) < 0.05 < abs(blind.samples_per_s.value / 27.4 - 1)
+    assert seeing.samples_per_s.high / seeing.samples_per_s.low < blind.samples_per_s.high / blind.samples_per_s.low
 
 
 def test_a_tiny_network_says_nothing_of_a_large_one_on_an_accelerator(catalog: Catalog) -> None:
@@ -119,15 +130,3 @@ def test_a_tiny_network_says_nothing_of_a_large_one_on_an_accelerator(catalog: C
     with_tiny = catalog.model_copy(update={"runs": catalog.runs | {"tiny": tiny}})
     changes = {"workload": {"ref": "llama3-8b", "seq_len": 4096}, "training": {"precision": "bf16"}}
     assert rate(with_tiny, {"site": "h200-x1"}, **changes) == rate(catalog, {"site": "h200-x1"}, **changes)
-
-
-def test_a_large_network_on_the_same_machine_is_better_than_a_share_of_the_peak(catalog: Catalog) -> None:
-    found = predicted(
-        catalog,
-        {"site": "rtx3090-x10", "accelerators": 1},
-        workload={"ref": "gpt-305m", "seq_len": 256},
-    )
-    assert isinstance(found, Prediction)
-    assert found.runs[0].architecture == catalog.presets["gpt-305m"].architecture
-    # The same FLOP rate on samples of 256 tokens: 27.4 x (512 x 1.61740e9) / (256 x 1.56707e9)
-    assert found.samples_per_s.value == pytest.approx(27.4 * 512 * 1.6174 / (256 * 1.56707), rel=1e-3)

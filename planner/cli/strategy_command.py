@@ -1,0 +1,69 @@
+"""`planner strategies`: would tensor, pipeline, context parallelism or another ZeRO stage change it?"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, check_positive, print_rows, say
+from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE
+from planner.model.workload import Precision
+from planner.use_cases import catalogs
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog="Example: planner strategies qwen3-0.6b --on aws/p5e.48xlarge --nodes 4")(strategies)
+
+
+def strategies(
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help="A preset (gpt-305m, llama3-8b, ...) or an architecture file.")
+    ],
+    on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="A node: aws/p5.48xlarge, rtx3090-x10, ...")],
+    nodes: Annotated[int, typer.Option(help="How many of the machine.")] = 1,
+    accelerators: Annotated[
+        int | None, typer.Option(help="Of each machine that are used; default all.", show_default=False)
+    ] = None,
+    global_batch: Annotated[
+        int | None, typer.Option(help="Samples of one optimizer step; default: what is usual.", show_default=False)
+    ] = None,
+    seq_len: Annotated[
+        int | None, typer.Option(help="Tokens in a sample; default the workload's own.", show_default=False)
+    ] = None,
+    precision: Annotated[
+        Precision | None, typer.Option(help="Default: the workload's own, else bf16.", show_default=False)
+    ] = None,
+    as_json: JsonFlag = False,
+    form: FormatOption = None,
+    home: HomeOption = None,
+) -> int:
+    """Rank the ways to spread a training over a machine: strategy, splits, micro-batch, checkpointing that fit."""
+    from planner.use_cases.strategies import find_strategies
+
+    for value, name in (
+        (nodes, "--nodes"),
+        (accelerators, "--accelerators"),
+        (global_batch, "--global-batch"),
+        (seq_len, "--seq-len"),
+    ):
+        check_positive(value, name)
+    found = find_strategies(
+        workload,
+        on,
+        catalogs.open_catalog(home),
+        nodes=nodes,
+        accelerators=accelerators,
+        global_batch=global_batch,
+        seq_len=seq_len,
+        precision=precision,
+    )
+    if as_json or form is Format.JSON:
+        print(json.dumps(found, indent=1))
+    else:
+        rows = [{name: str(value) for name, value in way.items()} for way in found["ways"]]
+        print_rows(rows, form, title="Strategies")
+        say(found["note"])
+    return EXIT_DONE if found["ways"] else EXIT_NOTHING_FEASIBLE

@@ -1,0 +1,222 @@
+"""Fits the physics to measurements: priors, robust errors, effects that are pooled over levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.estimate.measured_config import of_each
+from planner.estimate.physics.configs import Configs, from_rows
+from planner.estimate.physics.parameters import PARAMETERS
+from planner.estimate.physics.step import Step, step
+
+if TYPE_CHECKING:
+    from planner.estimate.measured_config import Labels, Observation
+    from planner.estimate.physics.configs import Array
+
+LEVELS = ("accelerator", "framework", "source")
+PARTS = ("host", "attention", "elementwise")
+"""Parts of a step whose speed is a framework's own."""
+LEVEL_SPREAD = {
+    "accelerator": 0.06,
+    "framework": 0.10,
+    "source": 0.12,
+    "host": 0.45,
+    "attention": 0.35,
+    "elementwise": 0.35,
+}
+"""Standard deviation of the logarithm of what one accelerator, framework or site adds to all of its step times; and
+of a framework's time for launches, attention and element-wise passes."""
+NOISE = 0.07
+"""Of one measurement, after everything that the physics knows."""
+TAIL = 4.0
+"""Degrees of freedom of the errors: Student's t, so that a wrong row pulls little."""
+SOURCE_POWER = -0.4
+"""A source of n rows weighs n^0.6 and not n: a large grid does not outvote the rest."""
+STEP = 1e-4
+"""Of a logarithm, for derivatives."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted constants, and the logarithmic effect of each label; an unknown label has none."""
+
+    constants: dict[str, float]
+    effects: dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Measurements in the form in which they are fitted."""
+
+    configs: Configs
+    labels: tuple[Labels, ...]
+    log_seconds: Array
+
+    def at(self, keep: Array) -> Sample:
+        """Return some of the measurements."""
+        import numpy as np
+
+        chosen = np.flatnonzero(keep) if keep.dtype == bool else keep
+        return Sample(
+            self.configs.at(chosen), tuple(self.labels[int(place)] for place in chosen), self.log_seconds[chosen]
+        )
+
+
+def sample(observations: Sequence[Observation]) -> Sample:
+    """Gather observations; seconds of a step = tokens of a step / (tokens/s per accelerator x accelerators)."""
+    import numpy as np
+
+    configs = from_rows([observation.config for observation in observations])
+    rate = np.array([observation.tokens_per_s_per_gpu for observation in observations])
+    seconds = configs.tokens_per_step / (rate * configs.gpus)
+    return Sample(configs, tuple(observation.labels for observation in observations), np.log(seconds))
+
+
+def prior_fit() -> Fit:
+    """Return the constants before any evidence, and no effects."""
+    return Fit({parameter.name: parameter.prior for parameter in PARAMETERS}, {level: {} for level in LEVEL_SPREAD})
+
+
+def model_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple[Array, dict[str, Array]]:
+    """Return the logarithm of the modelled step seconds, with the effects of known labels, and the parts' shares."""
+    import numpy as np
+
+    effects = fitted.effects
+    added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in LEVELS))
+    scales = {f"{part}_scale": np.exp(_of_framework(labels, effects[part])) for part in PARTS}
+    found = step(configs.replaced(**scales), fitted.constants)
+    return np.asarray(np.log(found.seconds) + added), found.shares
+
+
+def _of_framework(labels: Sequence[Labels], effects: dict[str, float]) -> Array:
+    return of_each(labels, lambda label: effects.get(label.framework, 0.0))
+
+
+def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
+    """Find the most probable constants and effects.
+
+    minimise  sum_i w_i t((ln measured_i - ln modelled_i - effects_i) / noise)
+              + sum ((ln constant - ln prior) / spread)^2 / 2  +  sum (effect / spread of its level)^2 / 2
+
+    by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963), t as in Student's distribution. Constants stay
+    inside their bounds.
+    """
+    if not data.labels:
+        return prior_fit()
+    problem = _Problem(data)
+    state = problem.start(start or prior_fit())
+    loss, damping = problem.loss(state), 1e-3
+    for _ in range(rounds):
+        moved, new_loss, damping = problem.improve(state, loss, damping)
+        if new_loss >= loss:
+            break
+        gained, state, loss = loss - new_loss, moved, new_loss
+        if gained < 1e-9 * abs(loss):
+            break
+    return problem.named(state)
+
+
+class _Problem:
+    """The least-squares problem of one sample; its state is one vector: constants, own parts of frameworks, effects."""
+
+    def __init__(self, data: Sample) -> None:
+        import numpy as np
+
+        self.data = data
+        self.constants = len(PARAMETERS)
+        self.frameworks = sorted({label.framework for label in data.labels})
+        self.names = sorted({(level, getattr(label, level)) for label in data.labels for level in LEVELS})
+        self.of_framework = np.zeros((len(data.labels), len(self.frameworks)))
+        self.design = np.zeros((len(data.labels), len(self.names)))
+        place = {name: column for column, name in enumerate(self.names)}
+        for row, label in enumerate(data.labels):
+            self.of_framework[row, self.frameworks.index(label.framework)] = 1.0
+            for level in LEVELS:
+                self.design[row, place[level, getattr(label, level)]] = 1.0
+        self.effects_at = self.constants + len(PARTS) * len(self.frameworks)
+        own = len(PARTS) * len(self.frameworks) + len(self.names)
+        self.centre = np.concatenate([np.log([p.prior for p in PARAMETERS]), np.zeros(own)])
+        self.spread = np.array(
+            [p.spread for p in PARAMETERS]
+            + [LEVEL_SPREAD[part] for part in PARTS for _ in self.frameworks]
+            + [LEVEL_SPREAD[level] for level, _ in self.names]
+        )
+        self.low, self.high = np.log([p.low for p in PARAMETERS]), np.log([p.high for p in PARAMETERS])
+        counts: dict[str, int] = {}
+        for label in data.labels:
+            counts[label.source] = counts.get(label.source, 0) + 1
+        self.weights = np.array([counts[label.source] ** SOURCE_POWER for label in data.labels])
+
+    def start(self, found: Fit) -> Array:
+        import numpy as np
+
+        return np.array(
+            [math.log(found.constants[p.name]) for p in PARAMETERS]
+            + [found.effects[part].get(name, 0.0) for part in PARTS for name in self.frameworks]
+            + [found.effects[level].get(name, 0.0) for level, name in self.names]
+        )
+
+    def step(self, state: Array) -> Step:
+        """Step by the physics alone."""
+        import numpy as np
+
+        values = {p.name: float(v) for p, v in zip(PARAMETERS, np.exp(state[: self.constants]), strict=True)}
+        own = state[self.constants : self.effects_at].reshape(len(PARTS), len(self.frameworks))
+        scales = {f"{part}_scale": np.exp(self.of_framework @ row) for part, row in zip(PARTS, own, strict=True)}
+        return step(self.data.configs.replaced(**scales), values)
+
+    def residual(self, state: Array) -> Array:
+        import numpy as np
+
+        return self.data.log_seconds - np.log(self.step(state).seconds) - self.design @ state[self.effects_at :]
+
+    def loss(self, state: Array) -> float:
+        import numpy as np
+
+        errors = self.weights * (TAIL + 1) / 2 * np.log1p((self.residual(state) / NOISE) ** 2 / TAIL)
+        return float(errors.sum() + 0.5 * (((state - self.centre) / self.spread) ** 2).sum())
+
+    def improve(self, state: Array, loss: float, damping: float) -> tuple[Array, float, float]:
+        """Take one step; the damping grows until the loss falls."""
+        import numpy as np
+
+        residual = self.residual(state)
+        trust = self.weights * (TAIL + 1) / (TAIL + (residual / NOISE) ** 2) / NOISE**2
+        jacobian = self._jacobian(state)
+        curvature = jacobian.T @ (jacobian * trust[:, None])
+        pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
+        for _ in range(10):
+            matrix = curvature + np.diag(1 / self.spread**2 + damping * np.diag(curvature))
+            moved = state + np.clip(np.linalg.solve(matrix, pull), -0.7, 0.7)
+            moved[: self.constants] = np.clip(moved[: self.constants], self.low, self.high)
+            new_loss = self.loss(moved)
+            if new_loss < loss:
+                return moved, new_loss, damping / 4
+            damping *= 6
+        return state, loss, damping
+
+    def _jacobian(self, state: Array) -> Array:
+        import numpy as np
+
+        found = self.step(state)
+        base = np.log(found.seconds)
+        columns = []
+        for place in range(self.constants):
+            moved = state.copy()
+            moved[place] += STEP
+            columns.append((np.log(self.step(moved).seconds) - base) / STEP)
+        own = [found.shares[part][:, None] * self.of_framework for part in PARTS]
+        return np.hstack([np.stack(columns, axis=1), *own, self.design])
+
+    def named(self, state: Array) -> Fit:
+        effects: dict[str, dict[str, float]] = {level: {} for level in LEVEL_SPREAD}
+        own = state[self.constants : self.effects_at].reshape(len(PARTS), len(self.frameworks))
+        for part, row in zip(PARTS, own, strict=True):
+            effects[part] = {name: float(value) for name, value in zip(self.frameworks, row, strict=True)}
+        for (level, name), value in zip(self.names, state[self.effects_at :], strict=True):
+            effects[level][name] = float(value)
+        constants = {p.name: math.exp(v) for p, v in zip(PARAMETERS, state, strict=False)}
+        return Fit(constants, effects)

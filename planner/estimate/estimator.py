@@ -1,0 +1,76 @@
+"""The estimator: configurations in, tokens/s per accelerator with ranges out, one or a hundred thousand at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from planner.estimate.calibrate import Fit, model_step, sample
+from planner.estimate.expected_error import Known, expected_error, groups_of
+from planner.estimate.own_runs import Place, features, update
+from planner.estimate.ranges import OWN_RUNS, half_widths
+
+if TYPE_CHECKING:
+    from planner.estimate.measured_config import Labels, Observation
+    from planner.estimate.physics.configs import Array, Configs
+    from planner.model.calibration import Calibration
+
+
+class Estimates(NamedTuple):
+    """Tokens/s per accelerator with 80 and 90 % ranges; arrays run along the configurations."""
+
+    tokens_per_s_per_gpu: Array
+    low_80: Array
+    high_80: Array
+    low_90: Array
+    high_90: Array
+    groups: tuple[str, ...]
+
+
+def estimate_many(
+    configs: Configs, labels: Sequence[Labels], calibration: Calibration, *, own: Sequence[Observation] = ()
+) -> Estimates:
+    """Estimate configurations; `own` are measurements of the user's, which correct the answer at once.
+
+    tokens/s per accelerator = tokens of a step / (step seconds x accelerators)
+    """
+    import numpy as np
+
+    known = Known.of(calibration)
+    log_step, shares = model_step(fitted(calibration), configs, labels)
+    expected = expected_error(configs, labels, shares, known)
+    groups: Sequence[str] = groups_of(configs, labels, known)
+    if own:
+        asked = Place(labels, shares, features(configs), expected)
+        log_step, expected, groups = _with_own_runs(asked, log_step, groups, calibration, own)
+    log_rate = np.log(configs.tokens_per_step / configs.gpus) - log_step
+    wide_80, wide_90 = half_widths(groups, expected, calibration.spreads)
+    return Estimates(
+        np.exp(log_rate),
+        np.exp(log_rate - wide_80),
+        np.exp(log_rate + wide_80),
+        np.exp(log_rate - wide_90),
+        np.exp(log_rate + wide_90),
+        tuple(groups),
+    )
+
+
+def fitted(calibration: Calibration) -> Fit:
+    """Return a calibration's constants and effects in the form in which they compute."""
+    return Fit(calibration.constants, calibration.effects)
+
+
+def _with_own_runs(
+    asked: Place, log_step: Array, groups: Sequence[str], calibration: Calibration, own: Sequence[Observation]
+) -> tuple[Array, Array, Sequence[str]]:
+    data = sample(own)
+    modelled, shares = model_step(fitted(calibration), data.configs, data.labels)
+    expected = expected_error(data.configs, data.labels, shares, Known.of(calibration))
+    anchors = Place(data.labels, shares, features(data.configs), expected)
+    posterior = update(asked, anchors, data.log_seconds - modelled)
+    machines = {(label.source, label.accelerator) for label in data.labels}
+    named = [
+        OWN_RUNS if (label.source, label.accelerator) in machines else group
+        for label, group in zip(asked.labels, groups, strict=True)
+    ]
+    return log_step + posterior.shift, asked.expected * posterior.left, named

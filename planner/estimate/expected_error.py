@@ -1,0 +1,144 @@
+"""How wrong a prediction may be: by the parts of its step, and by its distance from evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from planner.estimate.measured_config import of_each
+
+if TYPE_CHECKING:
+    from planner.estimate.measured_config import Labels
+    from planner.estimate.physics.configs import Array, Configs
+    from planner.model.calibration import Calibration, Seen
+
+FEW_ROWS = 3
+"""Fewer rows than this do not make a label known."""
+SITE, ACCELERATOR, WORKLOAD, NEARBY = 0.08, 0.05, 0.06, 0.08
+"""Standard deviations, in logarithms, of what all measurements of a site have in common, those of one accelerator
+there, those of one workload there, and those with nearby settings."""
+NOISE = 0.015
+"""Of one measurement by itself: the spread between nodes of one kind is 0.6 to 2 %."""
+PART_ERROR = {
+    "products": 0.10,
+    "traffic": 0.40,
+    "expansion": 0.50,
+    "attention": 0.70,
+    "elementwise": 0.50,
+    "tail": 0.80,
+    "logits": 0.40,
+    "host": 0.60,
+    "split": 0.60,
+    "sharding": 0.60,
+    "gradients": 0.60,
+    "optimizer": 0.50,
+    "overhead": 0.80,
+    "waiting": 0.80,
+}
+"""How far a part of a step differs from site to site, in logarithms: products are known better than wires and hosts."""
+UNKNOWN_ERROR = {"framework": 0.12, "accelerator": 0.08, "generation": 0.14}
+"""On top, where a label is not among the evidence."""
+DOUBLING_ERROR = 0.04
+"""On top, with every doubling of the accelerators beyond the evidence."""
+ADAPTER_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.20, 0.08
+
+
+def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[str, Array], known: Known) -> Array:
+    """Return the standard deviation of ln(measured / predicted), by what the configuration consists of.
+
+    sd^2 = site^2 + accelerator^2 + workload^2 + nearby^2 + noise^2 + sum (share of a part x its error)^2
+           + what is unknown^2
+    """
+    import numpy as np
+
+    variance = np.full(len(configs), SITE**2 + ACCELERATOR**2 + WORKLOAD**2 + NEARBY**2 + NOISE**2)
+    for name, error in PART_ERROR.items():
+        variance = variance + (shares[name] * error) ** 2
+    variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
+    variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2
+    variance = variance + of_each(
+        labels,
+        lambda label: sum(
+            error**2 for level, error in UNKNOWN_ERROR.items() if not known.has(level, getattr(label, level))
+        ),
+    )
+    beyond = np.maximum(0.0, np.log2(configs.gpus / max(1, known.largest)))
+    variance = variance + (DOUBLING_ERROR * beyond) ** 2
+    return np.asarray(np.sqrt(variance))
+
+
+class Known:
+    """Which labels have evidence, and up to which scale."""
+
+    def __init__(self, seen: Mapping[str, Mapping[str, Seen]], largest: int) -> None:
+        self.seen, self.largest = seen, largest
+
+    @classmethod
+    def of(cls, calibration: Calibration) -> Known:
+        """Return what a calibration knows."""
+        return cls(calibration.seen, calibration.largest)
+
+    def has(self, level: str, name: str) -> bool:
+        """Say whether a label has enough evidence to speak of it as known."""
+        found = self.seen.get(level, {}).get(name)
+        return found is not None and found.rows >= FEW_ROWS
+
+    def rows(self, level: str, name: str) -> int:
+        """Return how many measurements a label has."""
+        found = self.seen.get(level, {}).get(name)
+        return 0 if found is None else found.rows
+
+
+def count_evidence(labels: Sequence[Labels], gpus: Array) -> Known:
+    """Count measurements, sources and scale of each label."""
+    from planner.model.calibration import Seen
+
+    rows: dict[str, dict[str, list[int]]] = {level: {} for level in UNKNOWN_ERROR}
+    sources: dict[tuple[str, str], set[str]] = {}
+    for place, label in enumerate(labels):
+        for level, names in rows.items():
+            name = getattr(label, level)
+            names.setdefault(name, []).append(int(gpus[place]))
+            sources.setdefault((level, name), set()).add(label.source)
+    seen = {
+        level: {
+            name: Seen(rows=len(found), sources=len(sources[level, name]), largest=max(found))
+            for name, found in sorted(names.items())
+        }
+        for level, names in rows.items()
+    }
+    return Known(seen, max((int(count) for count in gpus), default=1))
+
+
+GROUPS = (
+    "new generation",
+    "new accelerator",
+    "new scale",
+    "cards over PCIe",
+    "adapters",
+    "experts",
+    "new framework",
+    "same accelerator and framework",
+)
+"""Of predictions, by what they lack; each is calibrated by itself."""
+
+
+def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> tuple[str, ...]:
+    """Name the group of each prediction: the first that fits."""
+    import numpy as np
+
+    def lacks(level: str) -> Array:
+        return of_each(labels, lambda label: float(not known.has(level, getattr(label, level)))) > 0
+
+    gpus = configs.gpus
+    holds = [
+        lacks("generation"),
+        lacks("accelerator"),
+        gpus > known.largest,
+        (gpus > 1) & (configs.pcie > 0),
+        configs.adapters > 0,
+        configs.experts > 1,
+        lacks("framework"),
+        np.ones(len(configs), dtype=bool),
+    ]
+    return tuple(np.array(GROUPS, dtype=object)[np.argmax(holds, axis=0)].tolist())

@@ -1,0 +1,120 @@
+"""Which link joins accelerators inside a machine and between machines, and what it carries when nobody says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from planner.model.hardware import Accelerator, Link
+
+PCIE_GB_PER_S = {3: 16.0, 4: 32.0, 5: 64.0}
+"""One direction of sixteen lanes. Source: PCI-SIG base specifications."""
+RACK_DOMAIN = 72
+"""Accelerators behind one NVLink switch of an NVL72 rack."""
+ASSUMED_NODE_GBIT = {"consumer": 25.0, "volta": 400.0, "ampere": 1600.0, "newer": 3200.0}
+"""Between nodes, where nothing is said: office Ethernet; DGX-1 (4 x 100), DGX A100 (8 x 200), DGX H100 (8 x 400)."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """What the physics needs of the wires; bytes/s per accelerator and direction."""
+
+    intra: float
+    inter: float
+    domain: int
+    pcie: bool
+    through_host: bool
+    bus_sharers: int
+
+
+def is_rack(accelerator: Accelerator) -> bool:
+    """Say whether the accelerator is sold in racks with one link domain."""
+    return accelerator.id.endswith("-per-GPU")
+
+
+def links(
+    accelerator: Accelerator,
+    *,
+    per_node: int,
+    slots: int,
+    link: Link | None,
+    network_gbit_per_s: float | None,
+) -> Links:
+    """Describe the wires of machines that use `per_node` of their `slots` accelerators each.
+
+    Host buses: two sockets share eight and more cards; the busiest one counts.
+    """
+    kind = link or assumed_link(accelerator, per_node=per_node)
+    pcie = kind in (Link.PCIE, Link.PCIE_NO_P2P, Link.SINGLE) or accelerator.link_gb_per_s is None
+    rate = PCIE_GB_PER_S[pcie_generation(accelerator)] if pcie else (accelerator.link_gb_per_s or 0) / 2
+    domain = RACK_DOMAIN if is_rack(accelerator) else per_node
+    per_bus = -(-max(slots, per_node) // 2) if max(slots, per_node) >= 8 else max(slots, per_node)
+    gbit = network_gbit_per_s or _assumed_gbit(accelerator, kind)
+    return Links(
+        intra=rate * 1e9,
+        inter=gbit / 8 * 1e9 / per_node,
+        domain=domain,
+        pcie=pcie,
+        through_host=kind is Link.PCIE_NO_P2P,
+        bus_sharers=min(per_node, per_bus),
+    )
+
+
+def pcie_generation(accelerator: Accelerator) -> int:
+    """Return the generation of an accelerator's slot, by the year in which it came."""
+    if accelerator.launch_year >= 2022 and accelerator.architecture not in ("Ada", "CDNA2"):
+        return 5
+    return 4 if accelerator.launch_year >= 2020 else 3
+
+
+def assumed_link(accelerator: Accelerator, *, per_node: int) -> Link:
+    """Return the usual link of machines with this accelerator."""
+    if per_node == 1:
+        return Link.SINGLE
+    if is_server_module(accelerator):
+        return Link.NVSWITCH
+    if accelerator.id.startswith(("RTX-2", "RTX-3", "RTX-4", "RTX-5", "GTX", "TITAN")):
+        return Link.PCIE_NO_P2P
+    return Link.PCIE
+
+
+def is_server_module(accelerator: Accelerator) -> bool:
+    """Say whether every machine with this accelerator joins it by a fast link: modules, not cards."""
+    link = accelerator.link_gb_per_s or 0
+    return link >= 200 and "PCIe" not in accelerator.id and "NVL" not in accelerator.id
+
+
+def parse_link(text: str, accelerator: Accelerator) -> Link | None:
+    """Read what a publication says of the link inside a machine."""
+    said = text.casefold()
+    if not said:
+        return None
+    if "nvswitch" in said:
+        return Link.NVSWITCH
+    if "nvlink" in said and "not stated" not in said:
+        return Link.NVLINK
+    if "no p2p" in said or "p2p_disable" in said:
+        return Link.PCIE_NO_P2P
+    if "pcie" in said:
+        return Link.PCIE
+    return None if accelerator.link_gb_per_s is None else Link.NVLINK
+
+
+def parse_network_gbit(text: str) -> float | None:
+    """Read what a publication says of the network between machines: Gbit/s of the whole node."""
+    said = re.sub(r"(storage|management):[^,]*", "", text.casefold())
+    found = [
+        (float(count or 1), float(gbit))
+        for count, gbit in re.findall(r"(?:(\d+)\s*x\s*)?[^,\d]*?(?:[a-z0-9 .()-]*?)(\d{2,4})\s*gb", said)
+    ]
+    if found:
+        return max(count * gbit for count, gbit in found)
+    return None
+
+
+def _assumed_gbit(accelerator: Accelerator, kind: Link) -> float:
+    if kind in (Link.PCIE, Link.PCIE_NO_P2P):
+        return ASSUMED_NODE_GBIT["consumer"] if not is_server_module(accelerator) else ASSUMED_NODE_GBIT["volta"]
+    if accelerator.launch_year < 2020:
+        return ASSUMED_NODE_GBIT["volta"]
+    return ASSUMED_NODE_GBIT["ampere"] if accelerator.launch_year < 2022 else ASSUMED_NODE_GBIT["newer"]

@@ -1,0 +1,135 @@
+"""Time on the wires: links, collectives, and the traffic of each way to spread a training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.estimate.physics.compute import US, micro_tokens, stored_matrices
+from planner.estimate.physics.configs import Configs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.estimate.physics.configs import Array
+
+
+def inside_rate(c: Configs, p: Mapping[str, float]) -> Array:
+    """Bytes/s that a collective reaches per accelerator inside a domain.
+
+    Without peer-to-peer every byte crosses the host's bus, which its accelerators share: rate = bus / sharers, and
+    never more than the card's own PCIe.
+    """
+    import numpy as np
+
+    own = c.intra * np.where(c.pcie > 0, p["pcie"], p["nvlink"])
+    host = p["host_bus_gb"] * 1e9 / np.maximum(c.bus_sharers, 1.0)
+    return np.where(c.through_host > 0, 1 / (1 / own**4 + 1 / host**4) ** 0.25, own)
+
+
+def rate_over(c: Configs, p: Mapping[str, float], devices: Array, stride: Array) -> Array:
+    """Bytes/s of a ring over `devices` that stand `stride` apart: the slowest link that it crosses.
+
+    A ring enters and leaves each domain once, so all its members there lend it their share of the network.
+    """
+    import numpy as np
+
+    inside = inside_rate(c, p)
+    members = np.maximum(1.0, np.minimum(devices, c.nvlink_domain / stride))
+    between = np.minimum(c.inter * members * p["network"], inside)
+    return np.where(devices * stride > c.nvlink_domain, between, inside)
+
+
+def ring_seconds(c: Configs, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array) -> Array:
+    """Time of one all-gather or reduce-scatter of `size` bytes: (n - 1)/n x size / rate, and a message's latency.
+
+    Source: Thakur et al. 2005, ring algorithms; an all-reduce is two of them.
+    """
+    import numpy as np
+
+    bytes_time = (1 - 1 / devices) * size / rate_over(c, p, devices, stride)
+    latency = p["message_us"] * US * np.log2(devices)
+    return bytes_time + latency
+
+
+def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per layer and micro-batch: four all-reduces of the hidden state, two forward and two backward.
+
+    Recomputation repeats the forward ones. Source: Shoeybi et al. 2019, section 3.
+    """
+    import numpy as np
+
+    size = micro_tokens(c) * c.hidden * c.number_bytes
+    one = 2 * ring_seconds(c, p, size=size, devices=c.tp, stride=c.tp * 0 + 1)
+    shown = 1 - c.native * p["tensor_hidden"]
+    return np.asarray((c.tp > 1) * one * (4 + 2 * c.recompute) * shown)
+
+
+def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per layer and micro-batch: tokens go to their experts and back, forward and backward; four all-to-alls.
+
+    A token crosses to another domain once, however many of its experts stand there.
+    """
+    import numpy as np
+
+    token = micro_tokens(c) * c.hidden * c.number_bytes
+    domains = np.maximum(1.0, c.ep * c.tp / c.nvlink_domain)
+    crossing = np.minimum(c.active_experts * (1 - 1 / domains), domains - 1)
+    inside = (c.active_experts * (1 - 1 / c.ep)) / inside_rate(c, p)
+    between = crossing / np.minimum(c.inter * p["network"], inside_rate(c, p))
+    one = token * (inside + between) + p["message_us"] * US * np.log2(c.ep)
+    return np.asarray((c.ep > 1) * one * (4 + 2 * c.recompute))
+
+
+def context_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per layer and micro-batch: keys and values travel once round the ring, three times with the backward pass."""
+    import numpy as np
+
+    size = micro_tokens(c) * c.cp * 2 * c.kv_dim / c.tp * c.number_bytes
+    return np.asarray((c.cp > 1) * 3 * ring_seconds(c, p, size=size, devices=c.cp, stride=c.tp))
+
+
+def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per micro-batch: the hidden state to the next stage and its gradient back, once per virtual stage."""
+    import numpy as np
+
+    size = micro_tokens(c) * c.hidden * c.number_bytes / c.tp
+    rate = np.where(c.pp * c.tp * c.dp > c.nvlink_domain, c.inter * p["network"], inside_rate(c, p))
+    return np.asarray((c.pp > 1) * 2 * c.chunks * (size / rate + p["message_us"] * US))
+
+
+def held_parameters(c: Configs) -> Array:
+    """Parameters whose states one model replica's device answers for: its share of stages, slices and experts."""
+    import numpy as np
+
+    expert = (stored_matrices(c) - (2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim)) * c.layers * (c.experts > 1)
+    shared = c.parameters - expert
+    return np.asarray((shared + expert / c.ep) / c.tp / c.pp)
+
+
+def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per micro-batch, where weights are sharded: two all-gathers and a reduce-scatter of gradients.
+
+    Frozen weights need no gradients; at 4 bits they travel at a quarter. Source: Rajbhandari et al. 2020, section 7.
+    """
+    import numpy as np
+
+    weights = held_parameters(c) * np.where(c.quantized > 0, 0.5, 2.0)
+    devices = c.shards
+    gather = ring_seconds(c, p, size=weights, devices=devices, stride=c.tp)
+    reduce = ring_seconds(c, p, size=held_parameters(c) * 2.0, devices=devices, stride=c.tp) * (1 - c.adapters)
+    messages = 3 * c.layers / c.pp * p["message_us"] * US * np.log2(devices)
+    return np.asarray((c.zero >= 3) * (devices > 1) * (2 * gather + reduce + messages))
+
+
+def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Per step, what each replica must agree on: an all-reduce of gradients (or scatter, and gather of weights).
+
+    Where weights are sharded over a part of the devices only, the shards' gradients are reduced between the parts.
+    """
+    import numpy as np
+
+    devices = np.where(c.zero >= 3, c.dp * c.cp / c.shards, c.dp * c.cp)
+    stride = np.where(c.zero >= 3, c.tp * c.shards, c.tp)
+    trained = held_parameters(c) * np.where(c.adapters > 0, 0.01, 1.0)
+    size = trained * np.where(c.zero >= 1, 2.0, c.gradient_bytes) / np.where(c.zero >= 3, c.shards, 1.0)
+    return np.asarray((devices > 1) * 2 * ring_seconds(c, p, size=size, devices=devices, stride=stride))

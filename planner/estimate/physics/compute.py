@@ -1,0 +1,135 @@
+"""Time on one device: products, attention, element-wise passes, logits, launches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.estimate.physics.configs import GENERATIONS, Configs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.estimate.physics.configs import Array
+
+REPEATED = 0.33
+"""Share of element-wise work and launches that a forward pass is of forward and backward together."""
+BACKWARD = 2.0
+"""The backward pass of a product against its forward pass: one product for each of its two inputs."""
+US = 1e-6
+
+
+def layer_matrices(c: Configs) -> Array:
+    """Weights of one layer that one token meets: query, key, value, output, and the MLP of the active experts."""
+    import numpy as np
+
+    return np.asarray(
+        2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.active_experts
+    )
+
+
+def stored_matrices(c: Configs) -> Array:
+    """Weights of one layer, all experts counted."""
+    import numpy as np
+
+    return np.asarray(
+        2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.experts
+    )
+
+
+def passes(c: Configs) -> Array:
+    """Forward passes that one training pass is worth in products: 1 + recomputed + backward.
+
+    Adapters leave out the products for the gradients of frozen weights.
+    """
+    return 1 + c.recompute + BACKWARD - c.adapters
+
+
+def micro_tokens(c: Configs) -> Array:
+    """Tokens of one micro-batch on one device: context parallelism divides them."""
+    return c.micro_batch * c.seq_len / c.cp
+
+
+def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
+    """Share of the peak that large products reach, by generation and number format."""
+    import numpy as np
+
+    table = np.array([p[f"gemm_{name}"] for name in GENERATIONS])
+    formats = np.array([1.0, p["gemm_8bit"], p["gemm_4bit"]])
+    share = table[c.generation.astype(int)] * formats[c.format_step.astype(int)]
+    return np.asarray(share * np.where(c.vector_rate > 0, p["gemm_vector"], 1.0))
+
+
+def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
+    """Device time of one layer, forward and backward, for one micro-batch, part by part.
+
+    products: FLOPs / reached peak; traffic: bytes of products / bandwidth; expansion: of 4-bit weights; attention;
+    elementwise: passes over hidden states; tail: idle time between kernels. They add up: kernels follow one another.
+    """
+    tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
+    weights = layer_matrices(c) / c.tp
+    local = (stored_matrices(c) - layer_matrices(c)) / c.tp / c.ep + weights
+    number = c.number_bytes
+    mlp_width = c.ffn_hidden * c.active_experts * c.mlp_matrices / c.tp
+    widths = (c.q_dim * 2 + c.kv_dim * 2) / c.tp + (3 + c.mlp_matrices * c.active_experts) * c.hidden + mlp_width
+    fused = 1 - c.fused * (1 - p["elementwise_fused"])
+    gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
+    stream = (0.6 * c.hidden / c.tp + 0.1 * gated) * number * p["elementwise"]
+    extras = 1 + c.adapters * p["adapters"] + (c.experts > 1) * p["routing"]
+    again = 1 + REPEATED * c.recompute
+    return {
+        "products": 2 * tokens * weights / (c.peak * gemm_share(c, p)) * passes(c),
+        "traffic": number * (tokens * widths + local) * p["gemm_bytes"] / reached * passes(c),
+        "expansion": c.quantized * local * p["expand"] / reached * passes(c),
+        "attention": _attention_seconds(c, p) * c.attention_scale,
+        "elementwise": c.elementwise_scale * tokens * stream * fused * extras / reached * again,
+        "tail": p["tail_us"] * US * fused * again,
+    }
+
+
+def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Time of scores and their weighted sum: 4 x T x width FLOPs a token, half of that if causal.
+
+    Written out, the matrix itself costs passes over memory: heads x T numbers a token.
+    """
+    import numpy as np
+
+    tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
+    flops = 4 * tokens * c.seq_len * c.q_dim / c.tp
+    share = gemm_share(c, p)
+    newer = (c.generation == GENERATIONS.index("hopper")) | (c.generation == GENERATIONS.index("blackwell"))
+    reached_share = np.where(newer, p["attention_newer"] * (1 + c.native * (p["attention_native"] - 1)), p["attention"])
+    kernel = flops * (1 - 0.5 * c.causal) / (c.peak16 * reached_share) * (3.5 + c.recompute)
+    written = flops / (c.peak16 * share) * (3 + c.recompute)
+    written = (
+        written
+        + tokens
+        * c.heads
+        / c.tp
+        * c.seq_len
+        * c.number_bytes
+        * p["softmax"]
+        * (1 - c.fused * (1 - p["elementwise_fused"]))
+        * (1 + 0.3 * c.recompute)
+        / reached
+    )
+    return np.asarray(c.flash * kernel + (1 - c.flash) * written)
+
+
+def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Device time of logits and loss for one micro-batch: a product at 16 bit, and passes over the logits."""
+    import numpy as np
+
+    tokens, reached = micro_tokens(c) * c.head_share, c.hbm * p["hbm"]
+    products = 2 * tokens * c.vocab * c.hidden / c.tp / (c.peak16 * gemm_share(c, p)) * (3 - c.adapters)
+    fused = 1 - 0.7 * c.fused
+    return np.asarray(products + tokens * c.vocab / c.tp * p["logits"] * fused / reached)
+
+
+def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Time that the host needs to launch one layer's kernels, forward and backward."""
+    import numpy as np
+
+    fused = 1 - c.fused * (1 - p["host_fused"])
+    adapters = 1 + c.adapters * (p["host_adapters"] - 1)
+    sharded = 1 + (c.zero >= 3) * (p["host_sharded"] - 1)
+    return np.asarray(p["host_us"] * c.host_scale * US * fused * adapters * sharded * (1 + REPEATED * c.recompute))

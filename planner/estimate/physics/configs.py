@@ -1,0 +1,137 @@
+"""Many configurations at once: one array per fact of a job, its machine and its strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+GENERATIONS = ("pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "cdna", "other")
+"""Groups of architectures that share one efficiency of large matrix products."""
+
+
+@dataclass(frozen=True)
+class Configs:
+    """A struct of arrays, all of one length; every entry is a float, flags are 0 or 1. FLOP/s, bytes/s, tokens."""
+
+    # The network
+    layers: Array
+    hidden: Array
+    q_dim: Array
+    """Heads x their size."""
+    kv_dim: Array
+    heads: Array
+    ffn_hidden: Array
+    """Of one expert, where there are several."""
+    mlp_matrices: Array
+    """2, or 3 with a gate."""
+    experts: Array
+    active_experts: Array
+    vocab: Array
+    head_share: Array
+    """Share of the tokens whose logits are computed: 1 for decoders, the masked 15 % for encoders."""
+    causal: Array
+    parameters: Array
+    """All that are stored; with experts, all of them."""
+    # The samples
+    seq_len: Array
+    micro_batch: Array
+    micro_batches: Array
+    """Per optimizer step and pipeline: the gradient accumulation."""
+    ragged: Array
+    """1: samples of different lengths that are not packed, so that devices wait for the one with the longest."""
+    # How it is trained
+    adapters: Array
+    """1: low-rank adapters beside frozen weights."""
+    quantized: Array
+    """1: frozen weights of 4 bits, expanded before each product."""
+    recompute: Array
+    """Share of the forward pass that is computed twice."""
+    flash: Array
+    """1: a kernel that never writes the attention matrix."""
+    native: Array
+    """1: an attention kernel written for this generation (FlashAttention 3, cuDNN), not for the one before."""
+    fused: Array
+    """0: one kernel per operator, 1: compiled or fused by hand."""
+    number_bytes: Array
+    """Of activations: 2 or 4."""
+    gradient_bytes: Array
+    """Of a gradient on the wire."""
+    zero: Array
+    """0 plain data parallelism, 1 and 2 as in ZeRO, 3 also for fully sharded data parallelism."""
+    shards: Array
+    """Devices over which weights are sharded: all replicas, or those of one node (hybrid sharding)."""
+    optimizer_offload: Array
+    # The accelerator
+    peak: Array
+    """Dense FLOP/s of the layers' matrix products in their number format."""
+    peak16: Array
+    """Dense FLOP/s of attention and head, which stay at 16 bit (or above)."""
+    format_step: Array
+    """0: 16 bit, tf32, fp32; 1: 8 bit; 2: 4 bit."""
+    vector_rate: Array
+    """1: products run on ordinary cores (fp32 without tensor cores)."""
+    hbm: Array
+    generation: Array
+    """Index into GENERATIONS."""
+    # The machine
+    gpus_per_node: Array
+    nvlink_domain: Array
+    """Accelerators that reach each other over the fast link: a node, or a rack."""
+    intra: Array
+    """Bytes/s per accelerator and direction, of the link inside a domain."""
+    through_host: Array
+    """1: no peer-to-peer; every byte crosses the host's memory."""
+    bus_sharers: Array
+    """Accelerators on the busiest host bus."""
+    pcie: Array
+    """1: the link inside is PCIe."""
+    inter: Array
+    """Bytes/s per accelerator and direction, between domains."""
+    host_scale: Array
+    """Host time per kernel launched, against the usual: frameworks and processors differ."""
+    attention_scale: Array
+    """Time of attention, against the usual: frameworks call different kernels."""
+    elementwise_scale: Array
+    """Time of element-wise passes, against the usual: frameworks fuse differently."""
+    # How it is spread
+    dp: Array
+    tp: Array
+    pp: Array
+    cp: Array
+    ep: Array
+    chunks: Array
+    """Virtual pipeline stages per device."""
+
+    def __len__(self) -> int:
+        return int(self.layers.shape[0])
+
+    def at(self, index: object) -> Configs:
+        """Return the configurations at an index, mask or slice."""
+        return Configs(**{field.name: getattr(self, field.name)[index] for field in fields(self)})
+
+    def replaced(self, **changes: Array) -> Configs:
+        """Return a copy with some arrays changed."""
+        return Configs(**{field.name: changes.get(field.name, getattr(self, field.name)) for field in fields(self)})
+
+    @property
+    def gpus(self) -> Array:
+        """All accelerators of one training."""
+        return self.dp * self.tp * self.pp * self.cp
+
+    @property
+    def tokens_per_step(self) -> Array:
+        """Tokens that one optimizer step consumes."""
+        return self.dp * self.micro_batch * self.micro_batches * self.seq_len
+
+
+def from_rows(rows: Sequence[Mapping[str, float]]) -> Configs:
+    """Gather configurations that were described one by one."""
+    import numpy as np
+
+    return Configs(**{field.name: np.array([float(row[field.name]) for row in rows]) for field in fields(Configs)})

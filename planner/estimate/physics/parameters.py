@@ -1,0 +1,70 @@
+"""The constants of the physics: what each means, what is known of it beforehand, and what it can never exceed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One positive constant. `spread` is the standard deviation of its logarithm before any evidence."""
+
+    name: str
+    prior: float
+    spread: float
+    low: float
+    high: float
+    meaning: str
+
+
+PARAMETERS = (
+    Parameter("gemm_pascal", 0.80, 0.15, 0.3, 1.0, "share of peak of a large product, Pascal"),
+    Parameter("gemm_volta", 0.75, 0.15, 0.3, 1.0, "share of peak of a large product, Volta"),
+    Parameter("gemm_turing", 0.70, 0.15, 0.3, 1.0, "share of peak of a large product, Turing"),
+    Parameter("gemm_ampere", 0.82, 0.10, 0.3, 1.0, "share of peak of a large product, Ampere: 87 % measured at best"),
+    Parameter("gemm_ada", 0.80, 0.15, 0.3, 1.0, "share of peak of a large product, Ada"),
+    Parameter("gemm_hopper", 0.75, 0.10, 0.3, 1.0, "share of peak of a large product, Hopper: 80 % measured at best"),
+    Parameter("gemm_blackwell", 0.74, 0.10, 0.3, 1.0, "share of peak of a large product, Blackwell: 78 % at best"),
+    Parameter("gemm_cdna", 0.48, 0.15, 0.2, 1.0, "share of peak of a large product, CDNA: 51 % measured on MI300X"),
+    Parameter("gemm_other", 0.60, 0.25, 0.2, 1.0, "share of peak of a large product, other architectures"),
+    Parameter("gemm_vector", 1.0, 0.10, 0.6, 1.2, "fp32 on ordinary cores, against the share of tensor cores"),
+    Parameter(
+        "gemm_8bit", 0.72, 0.15, 0.3, 1.0, "8-bit products, against the share at 16 bit: scaling and transposing"
+    ),
+    Parameter("gemm_4bit", 0.60, 0.20, 0.2, 1.0, "4-bit products, against the share at 16 bit"),
+    Parameter("gemm_bytes", 1.5, 0.30, 0.5, 4.0, "traffic of a product against reading and writing everything once"),
+    Parameter("attention", 0.50, 0.20, 0.1, 0.9, "share of 16-bit peak of a fused attention kernel, forward and back"),
+    Parameter("attention_newer", 0.36, 0.20, 0.1, 0.8, "the same from Hopper on, with a kernel written for Ampere"),
+    Parameter("attention_native", 1.5, 0.20, 1.0, 2.5, "gain of a kernel written for Hopper and newer"),
+    Parameter("softmax", 10.0, 0.30, 4.0, 30.0, "passes over the attention matrix where it is written out"),
+    Parameter("elementwise", 70.0, 0.25, 20.0, 200.0, "passes over the hidden state per layer, one kernel each"),
+    Parameter("elementwise_fused", 0.5, 0.25, 0.15, 1.0, "share of these passes that is left after fusing"),
+    Parameter("logits", 28.0, 0.30, 6.0, 80.0, "bytes moved per logit by an eager cross-entropy"),
+    Parameter("optimizer", 28.0, 0.30, 12.0, 120.0, "bytes moved per parameter by an Adam step"),
+    Parameter("hbm", 0.80, 0.05, 0.5, 1.0, "share of memory bandwidth that long streams reach"),
+    Parameter("tail_us", 120.0, 0.50, 10.0, 1000.0, "idle device time per layer between kernels, microseconds"),
+    Parameter("host_us", 800.0, 0.40, 100.0, 3000.0, "host time per layer to launch its kernels, microseconds"),
+    Parameter("host_fused", 0.45, 0.40, 0.1, 1.0, "share of the host's time that is left after fusing"),
+    Parameter("host_adapters", 2.0, 0.30, 1.0, 5.0, "host time of a layer with adapters, against one without"),
+    Parameter("host_sharded", 1.5, 0.40, 1.0, 8.0, "host time of a layer whose weights are gathered, against one held"),
+    Parameter("step_ms", 8.0, 0.70, 0.5, 60.0, "host time per optimizer step besides layers: loader, loop, optimizer"),
+    Parameter("adapters", 0.8, 0.40, 0.1, 4.0, "extra passes of adapters, against those of the layer"),
+    Parameter("expand", 6.0, 0.40, 2.0, 40.0, "bytes moved per 4-bit weight each time that it is expanded"),
+    Parameter("routing", 1.0, 0.50, 0.1, 8.0, "extra passes of routing to experts, against those of the layer"),
+    Parameter("nvlink", 0.70, 0.15, 0.3, 1.0, "share of NVLink's rate that a collective reaches"),
+    Parameter("pcie", 0.60, 0.25, 0.2, 1.0, "share of PCIe's rate that a collective reaches"),
+    Parameter("host_bus_gb", 20.0, 0.25, 6.0, 60.0, "GB/s through one host bus, where there is no peer-to-peer"),
+    Parameter("network", 0.65, 0.25, 0.2, 1.0, "share of the network's rate that a collective reaches"),
+    Parameter("message_us", 25.0, 0.50, 5.0, 300.0, "time of one collective besides its bytes, microseconds"),
+    Parameter("tensor_hidden", 0.5, 0.30, 0.05, 0.95, "share of tensor parallel traffic that newest kernels hide"),
+    Parameter("ragged", 0.5, 0.30, 0.1, 1.5, "coefficient of variation of the lengths of samples that are not packed"),
+    Parameter("overlap", 3.0, 0.30, 1.0, 8.0, "exponent that joins compute and sharded weights' traffic; 1 hides none"),
+    Parameter("hidden_share", 0.35, 0.40, 0.02, 0.67, "share of a micro-batch that gradients' traffic can hide behind"),
+    Parameter(
+        "jitter", 0.006, 0.50, 0.0005, 0.05, "slow-down with every doubling of the accelerators: the slowest waits"
+    ),
+    Parameter("offload_gb", 6.0, 0.50, 1.0, 40.0, "GB/s of optimizer state through CPU and PCIe, per accelerator"),
+)
+"""Medians from data sheets, counts of kernels and public micro-benchmarks; evidence moves them within their bounds."""
+
+INDEX = {parameter.name: place for place, parameter in enumerate(PARAMETERS)}

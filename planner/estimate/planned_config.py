@@ -1,0 +1,169 @@
+"""Describes a planned training, and a run of the user's, for the physics."""
+
+from __future__ import annotations
+
+from planner.estimate.flops import parameters
+from planner.estimate.links import links
+from planner.estimate.measured_config import Labels, Observation, accelerator_facts, generation_of, peak_flops
+from planner.model.architecture import Decoder, MoeDecoder, TextModel
+from planner.model.catalog import Catalog
+from planner.model.hardware import Accelerator, Link, Node
+from planner.model.run import RunRecord
+from planner.model.workload import Checkpointing, Precision, Strategy
+
+OWN_SITE = "own runs"
+OWN_FRAMEWORK = "training-planner"
+"""The benchmark that ships with the planner; published evidence has none of it."""
+ZERO_STAGE = {Strategy.DDP: 0, Strategy.ZERO1: 1, Strategy.ZERO2: 2, Strategy.ZERO3: 3, Strategy.FSDP2: 3}
+RECOMPUTED = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.3, Checkpointing.FULL: 1.0}
+"""Share of the forward pass that is computed twice; selective: attention and every second product are kept."""
+FORMATS = {"fp32": "fp32", "tf32": "tf32", "bf16": "16bit", "fp16": "16bit"}
+
+
+def number_format(precision: Precision | None, accelerator: Accelerator) -> str:
+    """Return the format of the products; without bf16 hardware such jobs run at the fp32 rate."""
+    name = "bf16" if precision is None else precision.value
+    if name == "bf16" and precision is not None and accelerator.bf16_tflops is None and accelerator.fp16_tflops:
+        return "fp32"
+    return FORMATS.get(name, "fp8")
+
+
+def planned_config(
+    decoder: TextModel,
+    *,
+    seq_len: int,
+    micro_batch: float,
+    micro_batches: float,
+    strategy: Strategy,
+    precision: Precision | None,
+    checkpointing: Checkpointing | None,
+    compiled: bool,
+    accelerator: Accelerator,
+    node: Node,
+    nodes: int,
+    per_node: int,
+    tensor: int = 1,
+    stages: int = 1,
+    context: int = 1,
+) -> dict[str, float] | str:
+    """Return the numbers that the physics needs, or why it cannot answer."""
+    chosen = number_format(precision, accelerator)
+    if accelerator.hbm_gb_per_s is None:
+        return f"the memory bandwidth of {accelerator.id} is not known: measure the workload there"
+    if peak_flops(accelerator, chosen) is None:
+        return f"the peak of {accelerator.id} is not known: measure the workload there"
+    if stages > decoder.layers:
+        return f"{stages} pipeline stages are more than the {decoder.layers} layers"
+    devices = nodes * per_node
+    splits = tensor * stages * context
+    if devices % splits:
+        return f"{devices} accelerators do not divide into {tensor} x {stages} x {context}"
+    link = None if node.link is Link.OTHER else node.link
+    wires = links(
+        accelerator, per_node=per_node, slots=node.accelerators, link=link,
+        network_gbit_per_s=node.network_gbit_per_s,
+    )  # fmt: skip
+    sixteen_bit = chosen == "16bit"
+    zero = ZERO_STAGE[strategy]
+    width = decoder.heads * decoder.head_dim
+    return (
+        accelerator_facts(accelerator, chosen)
+        | {
+            "layers": decoder.layers,
+            "hidden": decoder.hidden,
+            "q_dim": width,
+            "kv_dim": decoder.kv_heads * decoder.head_dim,
+            "heads": decoder.heads,
+            "mlp_matrices": 3.0 if decoder.mlp == "swiglu" else 2.0,
+            "vocab": decoder.vocab,
+            "head_share": 1.0,
+            "causal": 1.0,
+            "parameters": parameters(decoder),
+            "seq_len": seq_len,
+            "micro_batch": micro_batch,
+            "micro_batches": micro_batches,
+            "ragged": 0.0,
+            "adapters": 0.0,
+            "quantized": 0.0,
+            "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
+            "host_scale": 1.0,
+            "attention_scale": 1.0,
+            "elementwise_scale": 1.0,
+            "flash": 1.0,
+            "native": 0.0,
+            "fused": float(compiled),
+            "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
+            "zero": float(zero),
+            "shards": devices / tensor / stages,
+            "optimizer_offload": 0.0,
+            "gpus_per_node": per_node,
+            "nvlink_domain": wires.domain,
+            "intra": wires.intra,
+            "through_host": float(wires.through_host),
+            "bus_sharers": wires.bus_sharers,
+            "pcie": float(wires.pcie),
+            "inter": wires.inter,
+            "dp": devices / splits,
+            "tp": float(tensor),
+            "pp": float(stages),
+            "cp": float(context),
+            "ep": 1.0,
+            "chunks": 1.0,
+        }
+        | _mlp(decoder)
+    )
+
+
+def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
+    """Return width and number of experts; a few dense layers count as so many experts of the mean width."""
+    if isinstance(decoder, Decoder):
+        return {"ffn_hidden": decoder.ffn_hidden, "experts": 1.0, "active_experts": 1.0}
+    sparse = decoder.sparse_layers / decoder.layers
+    dense = (1 - sparse) * (decoder.ffn_hidden or 0) / decoder.moe_ffn_hidden
+    return {
+        "ffn_hidden": decoder.moe_ffn_hidden,
+        "experts": sparse * (decoder.experts + decoder.shared_experts) + dense,
+        "active_experts": sparse * (decoder.experts_per_token + decoder.shared_experts) + dense,
+    }
+
+
+def labels_of(accelerator: Accelerator, workload: str) -> Labels:
+    """Return the labels of a planned training: the user's own site, and our benchmark."""
+    return Labels(
+        accelerator=accelerator.id,
+        generation=generation_of(accelerator),
+        framework=OWN_FRAMEWORK,
+        source=OWN_SITE,
+        workload=workload,
+    )
+
+
+def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
+    """Describe a run of the user's; None where it does not say enough, or was found wrong."""
+    accelerator = catalog.accelerators.get(run.hardware.accelerator)
+    if accelerator is None or run.seq_len is None or run.micro_batch is None:
+        return None
+    if not isinstance(run.architecture, TextModel):
+        return None
+    if run.verdict or run.method == "lora":
+        return None
+    hardware = run.hardware
+    steps = (run.global_batch or 0) / run.micro_batch / hardware.accelerators
+    config = planned_config(
+        run.architecture,
+        seq_len=run.seq_len,
+        micro_batch=run.micro_batch,
+        micro_batches=max(1.0, steps),
+        strategy=run.strategy or Strategy.DDP,
+        precision=run.precision,
+        checkpointing=run.checkpointing,
+        compiled=bool(run.compiled),
+        accelerator=accelerator,
+        node=node,
+        nodes=hardware.nodes,
+        per_node=hardware.accelerators_per_node,
+    )
+    if isinstance(config, str):
+        return None
+    rate = run.throughput.value * run.seq_len / hardware.accelerators
+    return Observation(run.id, config, labels_of(accelerator, run.workload), rate, 1.0)

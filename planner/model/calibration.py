@@ -1,0 +1,42 @@
+"""What the estimator learnt from published measurements: `catalogs/evidence/calibration.json`."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal
+
+from planner.model.base import Frozen, Text
+
+
+class Seen(Frozen):
+    """How much evidence a label has."""
+
+    rows: int
+    sources: int
+    largest: int
+    """Most accelerators that worked together in it."""
+
+
+class Spread(Frozen):
+    """How wide a group's ranges are, in units of the error that the estimator expects; from held-out sources."""
+
+    rows: int
+    times_80: float
+    times_90: float
+
+
+class Calibration(Frozen):
+    """Constants of the physics, effects of labels, and the widths of ranges, with how they were made."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["calibration"] = "calibration"
+    made_on: date
+    method: Text
+    """Of the code that made it; a change of the physics or of the fit raises it."""
+    rows: int
+    rows_sha256: Text
+    constants: dict[str, float]
+    effects: dict[str, dict[str, float]]
+    seen: dict[str, dict[str, Seen]]
+    largest: int
+    spreads: dict[str, Spread]

@@ -1,0 +1,82 @@
+"""One published measurement of training speed: a row of `catalogs/evidence/*.csv`, or of a user's own table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from planner.model.base import Frozen, Text
+
+
+def _whole(value: object) -> object:
+    """Read counts that a table program wrote with a point: 80.0."""
+    return int(float(value)) if isinstance(value, str | float) and float(value).is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=10**15)]
+Stage = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=3)]
+Amount = Annotated[float, Field(gt=0, le=1e18)]
+
+COLUMNS = (
+    "id", "source", "source_ref", "source_date", "model", "model_family", "params_total", "params_active", "n_layers",
+    "hidden", "n_heads", "n_kv_heads", "ffn_hidden", "mlp_type", "vocab", "seq_len", "avg_tokens_per_sample", "packing",
+    "gpu", "gpus_per_node", "num_nodes", "num_gpus", "interconnect_intra", "interconnect_inter", "precision", "method",
+    "quantization", "parallelism", "dp", "tp", "pp", "cp", "ep", "vpp", "zero", "offload", "micro_batch",
+    "global_batch", "grad_accum", "activation_checkpointing", "compile_kernels", "flash_attention", "framework",
+    "metric", "unit", "throughput_total", "tokens_per_s_per_gpu", "quality",
+)  # fmt: skip
+"""The columns of a published file, listed by hand; a table may have more, which are ignored, and lack some."""
+
+
+class Measurement(Frozen):
+    """What was trained on what, and how fast; None where the source does not say."""
+
+    id: Text
+    source: Text
+    source_ref: str = ""
+    source_date: str = ""
+    model: str = ""
+    model_family: str = ""
+    params_total: Amount | None = None
+    params_active: Amount | None = None
+    n_layers: Whole | None = None
+    hidden: Whole | None = None
+    n_heads: Whole | None = None
+    n_kv_heads: Whole | None = None
+    ffn_hidden: Whole | None = None
+    mlp_type: str = ""
+    vocab: Whole | None = None
+    seq_len: Amount | None = None
+    avg_tokens_per_sample: Amount | None = None
+    packing: str = ""
+    gpu: Text
+    gpus_per_node: Whole | None = None
+    num_nodes: Whole | None = None
+    num_gpus: Whole
+    interconnect_intra: str = ""
+    interconnect_inter: str = ""
+    precision: str = ""
+    method: str = ""
+    quantization: str = ""
+    parallelism: str = ""
+    dp: Whole | None = None
+    tp: Whole | None = None
+    pp: Whole | None = None
+    cp: Whole | None = None
+    ep: Whole | None = None
+    vpp: Whole | None = None
+    zero: str = ""
+    offload: str = ""
+    micro_batch: Amount | None = None
+    global_batch: Amount | None = None
+    grad_accum: Amount | None = None
+    activation_checkpointing: str = ""
+    compile_kernels: str = ""
+    flash_attention: str = ""
+    framework: str = ""
+    metric: str = ""
+    unit: str = ""
+    throughput_total: Amount | None = None
+    tokens_per_s_per_gpu: Amount | None = None
+    quality: str = "ok"

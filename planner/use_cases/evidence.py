@@ -1,0 +1,232 @@
+"""Published measurements: listed, checked, added; the calibration made of them; how well it predicts."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from planner.adapters.catalog import accelerator_aliases
+from planner.adapters.evidence import CALIBRATION, FOLDER, evidence_files, read_calibration, read_measurements
+from planner.adapters.files import write_text
+from planner.adapters.workspace import catalogs_dir, workspace_dir
+from planner.errors import InputError
+from planner.estimate.accuracy import Scored, predict_rows, teach, without
+from planner.estimate.learn import learn
+from planner.estimate.measured_config import Observation, Refusal, observe
+from planner.estimate.naive import METHODS, naive_predictions
+from planner.estimate.score import error_figures, groups, macro, macro_errors, overall, ranking, regret
+from planner.model.calibration import Calibration
+from planner.model.catalog import Catalog
+from planner.model.evidence import Measurement
+
+USABLE = ("ok", "hw-assumed")
+"""Beginnings of quality flags of rows that may teach; `weak` rows are only predicted."""
+UNUSABLE = ("suspect", "duplicate", "check")
+"""Rows that are not even predicted: their own source doubts them, or they stand there twice."""
+
+
+def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Observation], list[Refusal]]:
+    """Describe measurements for the physics; the others with the reason."""
+    aliases = accelerator_aliases()
+    seen: list[Observation] = []
+    refused: list[Refusal] = []
+    for row in rows:
+        if row.quality.startswith(UNUSABLE):
+            refused.append(Refusal(row.id, f"quality: {row.quality.split(':')[0]}", row.quality))
+            continue
+        found = observe(row, catalog.accelerators, aliases)
+        if isinstance(found, Refusal):
+            refused.append(found)
+        else:
+            seen.append(found)
+    return seen, refused
+
+
+def bundled_evidence(catalog: Catalog) -> list[Observation]:
+    """Return the measurements that calibrate the product, sorted by id."""
+    return _teachers(evidence_files(), catalog)
+
+
+def all_evidence(catalog: Catalog, home: str | None = None) -> list[Observation]:
+    """Return the bundled measurements and the user's own tables."""
+    return _teachers(evidence_files(workspace_dir(home)), catalog)
+
+
+def _teachers(paths: list[Path], catalog: Catalog) -> list[Observation]:
+    rows = [row for path in paths for row in read_measurements(path) if row.quality.startswith(USABLE)]
+    return sorted(observations_of(rows, catalog)[0], key=lambda one: (one.labels.source, one.id))
+
+
+def calibrate(*, today: date) -> Calibration:
+    """Calibrate on the bundled evidence."""
+    from planner.adapters.catalog import load_catalog
+
+    return learn(bundled_evidence(load_catalog()), today=today)
+
+
+def write_calibration(made: Calibration, root: Path) -> Path:
+    """Write the calibration where the product reads it; the date stays when nothing else changed."""
+    path = root / "catalogs" / FOLDER / CALIBRATION
+    if path.is_file() and not differences(made):
+        made = made.model_copy(update={"made_on": read_calibration(path).made_on})
+    write_text(path, made.model_dump_json(indent=1) + "\n")
+    return path
+
+
+def differences(made: Calibration) -> list[str]:
+    """List where a calibration differs from the shipped one in six digits."""
+    shipped = read_calibration()
+    found = [f"{name}: {shipped.constants.get(name)} and {value}" for name, value in made.constants.items()
+             if f"{shipped.constants.get(name, 0):.6g}" != f"{value:.6g}"]  # fmt: skip
+    if shipped.rows_sha256 != made.rows_sha256:
+        found.append("the rows, or how they are read, changed")
+    if shipped.spreads != made.spreads:
+        found.append("the widths of ranges changed")
+    return found
+
+
+def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
+    """Count the evidence by table, source, accelerator and framework, and the user's runs."""
+    tables = []
+    for path in evidence_files(workspace_dir(home)):
+        rows = read_measurements(path)
+        seen, refused = observations_of(rows, catalog)
+        own = not path.is_relative_to(catalogs_dir())
+        tables.append({"table": path.name, "own": own, "rows": len(rows), "usable": len(seen), "refused": len(refused)})
+    every = all_evidence(catalog, home)
+    count = {
+        level: dict(Counter(getattr(one.labels, level) for one in every).most_common())
+        for level in ("accelerator", "framework", "source")
+    }
+    calibration = catalog.calibration
+    return {
+        "schema_version": 1,
+        "kind": "evidence",
+        "tables": tables,
+        "runs": len(catalog.runs),
+        "counts": count,
+        "calibrated_on": None if calibration is None else calibration.made_on.isoformat(),
+        "calibrated_rows": None if calibration is None else calibration.rows,
+    }
+
+
+def evidence_check(path: Path, catalog: Catalog) -> dict[str, Any]:
+    """Say of every row of a table whether it can be used, and if not, why."""
+    rows = read_measurements(path)
+    seen, refused = observations_of(rows, catalog)
+    weak = [row.id for row in rows if row.quality.startswith("weak")]
+    return {
+        "schema_version": 1,
+        "kind": "evidence_check",
+        "rows": len(rows),
+        "usable": len(seen) - len([one for one in seen if one.id in set(weak)]),
+        "weak": len(weak),
+        "refused": dict(Counter(one.reason for one in refused).most_common()),
+        "refusals": [{"id": one.id, "reason": one.reason} for one in refused],
+    }
+
+
+def evidence_add(path: Path, catalog: Catalog, home: str | None = None) -> Path:
+    """Copy a table of measurements into the workspace, where estimates find it; nothing is overwritten."""
+    rows = read_measurements(path)
+    seen, refused = observations_of(rows, catalog)
+    if not seen:
+        reason = Counter(one.reason for one in refused).most_common(1)
+        raise InputError(
+            f"{path}: no row can be used{': ' + reason[0][0] if reason else ''}.",
+            fix="See every row's reason with: planner evidence check FILE",
+        )
+    target = workspace_dir(home) / FOLDER / path.name
+    if target.exists():
+        if target.read_bytes() == path.read_bytes():
+            return target
+        raise InputError(f"{target}: another table already has this name.", fix="Give the file another name.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
+    return target
+
+
+def accuracy(
+    path: Path | None, catalog: Catalog, *, anchors: int, leave_out: str | None, today: date, home: str | None = None
+) -> dict[str, Any]:
+    """Predict the rows of a table (default: the bundled evidence) and score them beside the naive methods."""
+    from planner.adapters.catalog import load_catalog
+
+    rows = [row for file in ([path] if path else evidence_files()) for row in read_measurements(file)]
+    asked, refused = observations_of(rows, catalog)
+    evidence = _teachers(evidence_files(workspace_dir(home)), load_catalog())
+    if leave_out is None and path is None:
+        leave_out = "source"
+    folds = teach(asked, evidence, read_calibration(), leave_out=leave_out, today=today)
+    scored = predict_rows(asked, folds, anchors=anchors)
+    return accuracy_document(rows, refused, scored, [*asked, *without(evidence, asked)], leave_out, anchors)
+
+
+def accuracy_document(
+    rows: list[Measurement],
+    refused: list[Refusal],
+    scored: list[Scored],
+    pool: list[Observation],
+    leave_out: str | None,
+    anchors: int,
+) -> dict[str, Any]:
+    """Return the document of `planner accuracy --json`."""
+    predicted = {one.observation.id for one in scored}
+    skipped = Counter(one.reason for one in refused)
+    used = len(rows) - len(refused) - len(predicted)
+    if used:
+        skipped["used as an anchor, or not asked in this split"] = used
+    by_method = _baselines(scored, pool, leave_out)
+    return {
+        "schema_version": 1,
+        "kind": "accuracy",
+        "leave_out": leave_out,
+        "anchors": anchors,
+        "rows": len(rows),
+        "predicted": len(scored),
+        "skipped": dict(skipped.most_common()),
+        "overall": overall(scored),
+        "macro": macro(scored),
+        "baselines": {name: error_figures([error for _, error in errors]) | {"rows": len(errors)}
+                      for name, errors in by_method.items()},
+        "baselines_macro": {name: macro_errors(errors) for name, errors in by_method.items()},
+        "ranking": ranking(scored),
+        "regret": regret(scored),
+        "groups": groups(scored),
+        "predictions": [
+            {
+                "id": one.observation.id,
+                "measured": one.observation.tokens_per_s_per_gpu,
+                "predicted": one.predicted,
+                "low_80": one.low_80,
+                "high_80": one.high_80,
+                "low_90": one.low_90,
+                "high_90": one.high_90,
+                "group": one.group,
+            }
+            for one in scored
+        ],
+    }  # fmt: skip
+
+
+def _baselines(
+    scored: list[Scored], pool: list[Observation], leave_out: str | None
+) -> dict[str, list[tuple[str, float]]]:
+    """Return every naive method's error on the same rows, each from the evidence that taught our prediction."""
+    found: dict[str, list[tuple[str, float]]] = {name: [] for name in METHODS}
+    asked = {one.observation.id for one in scored}
+    teachers: dict[tuple[int, ...], list[Observation]] = {}
+    left = [one for one in pool if one.id not in asked]
+    for one in scored:
+        if leave_out is None:
+            taught = left
+        else:
+            if one.taught not in teachers:
+                teachers[one.taught] = [pool[place] for place in one.taught]
+            taught = teachers[one.taught]
+        for name, value in naive_predictions(one.observation, taught).items():
+            found[name].append((one.observation.labels.source, value / one.observation.tokens_per_s_per_gpu - 1))
+    return found

@@ -1,0 +1,90 @@
+"""Ways to spread a training over a machine, ranked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.errors import InputError, NotFoundError
+from planner.estimate.strategy_search import Question, Way, search
+from planner.model.architecture import TextModel
+from planner.model.catalog import Catalog
+from planner.model.workload import Precision
+from planner.use_cases import networks
+
+MODELLED = (
+    "Modelled; the range is 90 % for one way by itself. Ways on one machine share most of their error, so their order "
+    "is surer than their speed."
+)
+
+
+def find_strategies(
+    workload: str,
+    machine: str,
+    catalog: Catalog,
+    *,
+    nodes: int,
+    accelerators: int | None,
+    global_batch: int | None,
+    seq_len: int | None,
+    precision: Precision | None,
+) -> dict[str, Any]:
+    """Return the ways that fit, the fastest first, as the document of `planner strategies --json`."""
+    network = networks.find_architecture(workload, catalog)
+    node = catalog.nodes.get(machine)
+    if node is None:
+        raise NotFoundError("machine", machine, catalog.nodes, fix="See catalogs/hardware/nodes.csv")
+    if not isinstance(network.architecture, TextModel):
+        raise InputError(f"{workload}: splits are searched for decoders only.", fix="Name a decoder.")
+    accelerator = catalog.accelerators[node.accelerator]
+    if accelerator.hbm_gib is None or accelerator.no_training_reason is not None or catalog.calibration is None:
+        reason = accelerator.no_training_reason or "its memory is not known"
+        raise InputError(f"{accelerator.id} cannot be searched: {reason}.", fix="Name another machine.")
+    per_node = accelerators or node.accelerators
+    if per_node > node.accelerators:
+        raise InputError(
+            f"--accelerators: {per_node} are asked for, but {machine} has {node.accelerators}.", fix="Use --nodes."
+        )
+    length = seq_len or network.seq_len
+    assert length is not None, "a decoder has samples of a length"
+    question = Question(
+        workload=network.name or workload,
+        architecture=network.architecture,
+        seq_len=length,
+        precision=precision or network.precision,
+        accelerator=accelerator,
+        node=node,
+        nodes=nodes,
+        per_node=per_node,
+        global_batch=global_batch,
+    )
+    ways = search(question, catalog.calibration)
+    nothing = (
+        f"No way to spread {question.workload} over {question.devices}x {accelerator.id} fits: take more or larger "
+        "accelerators, shorter samples, or another global batch."
+    )
+    return {
+        "schema_version": 1,
+        "kind": "strategies",
+        "workload": question.workload,
+        "machine": machine,
+        "accelerators": question.devices,
+        "ways": [_row(way, ways[0]) for way in ways],
+        "note": MODELLED if ways else nothing,
+    }
+
+
+def _row(way: Way, best: Way) -> dict[str, Any]:
+    return {
+        "strategy": way.strategy.value,
+        "tensor": way.tensor,
+        "pipeline": way.stages,
+        "context": way.context,
+        "micro_batch": way.micro_batch,
+        "accumulation": way.accumulation,
+        "checkpointing": way.checkpointing.value,
+        "hbm_gib": round(way.hbm_gib, 1),
+        "samples_per_s": float(f"{way.samples_per_s:.4g}"),
+        "low": float(f"{way.low:.4g}"),
+        "high": float(f"{way.high:.4g}"),
+        "against_best": round(way.samples_per_s / best.samples_per_s, 3),
+    }
