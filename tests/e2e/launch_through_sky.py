@@ -1,6 +1,6 @@
 """A real `sky launch`, end to end: moto's EC2, a node on loopback, cpu-smoke, the record, the end of the machine.
 
-Opt-in (make test-e2e): it takes minutes and an environment of its own for the node. See docs/launching-e2e.md.
+Opt-in (make test-e2e): it takes minutes and an environment of its own for the node. See docs/launching-clouds.md.
 """
 
 from __future__ import annotations
