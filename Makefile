@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-e2e app check format schemas golden benchmark clean help
+.PHONY: demo test test-e2e app check format schemas golden calibrate benchmark clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
@@ -80,10 +80,14 @@ golden: .venv/installed-all
 	$(BIN)/python -m pytest --update-golden -q tests
 	git diff --stat tests/golden
 
+calibrate: .venv/installed-all
+	$(BIN)/python scripts/calibrate.py
+
 benchmark: .venv/installed-all
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/prices.py
+	$(BIN)/python benchmarks/planning_speed.py
 
 clean:
 	rm -rf .venv build dist report.html test-results

@@ -117,17 +117,18 @@ class Driver:
     def lock(self, run_id: str) -> Iterator[bool]:
         """Hold the right to drive a launch; False where another client has it. A client that dies lets go."""
         try:
-            with (self._home_of(run_id) / "driver.lock").open("w") as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    yield False
-                else:
-                    yield True
+            file = (self._home_of(run_id) / "driver.lock").open("w")
         except OSError as error:
             raise StoreError(
-                f"{self.folder}: cannot be written: {error}.", fix="Check the disk and the place."
+                f"{self.folder}: cannot be written: {error.strerror}.", fix="Check the disk and the place."
             ) from error
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
 
     def _submit(self, entry: Entry) -> None:
         """Write down that there may be machines, then ask for them: killed in between errs on the safe side."""

@@ -182,3 +182,20 @@ def test_a_result_of_another_accelerator_than_the_target_s_is_refused(planner, t
     assert answer.code == 2
     assert "was measured on H200-SXM, and aws/p4d.24xlarge has A100-40GB-SXM" in answer.err
     assert "--usd-per-hour: says nothing" in planner("runs", "add", path, "--usd-per-hour", "3").err
+
+
+def test_a_host_counts_what_its_file_says_and_has_no_task(planner, home):
+    """6 USD/h x (25 + 35 + 10) min / 60 = 7 USD; two hosts are two nodes."""
+    hosts = "schema_version: 1\nhosts:\n  a: {address: 10.0.0.1, usd_per_hour: 6}\n  b: {address: 10.0.0.2}\n"
+    (home / "hosts.yaml").write_text(hosts, encoding="utf-8")
+    one = ("launch", "cpu-smoke", "--max-minutes", "25", "--json", "--on")
+    assert planner(*one, "host/a").document["worst_case_usd"] == pytest.approx(7.0)
+    assert planner(*one, "host/a+b").document["worst_case_usd"] == pytest.approx(14.0)
+    assert "--max-usd 6: the worst case is 7.00 USD" in refused(planner(*one, "host/a", "--max-usd", "6"), 3)
+    assert planner(*one, "host/b").document["worst_case_usd"] is None
+    assert "Did you mean" in refused(planner(*one, "host/ab"), 2)
+
+
+def test_a_wrong_hosts_file_names_the_key(planner, home):
+    (home / "hosts.yaml").write_text("schema_version: 1\nhosts:\n  a: {adress: x}\n", encoding="utf-8")
+    assert "hosts.a.adress" in refused(planner("launch", "cpu-smoke", "--on", "host/a", "--json"), 2)
