@@ -39,7 +39,7 @@ def record_of(
     throughput = median over restarts of samples / window_s; its range spans the restarts.
     `aliases` maps the names that drivers report to accelerator ids; `expect` tells what to hold the run against.
     """
-    parsed = [_parse(result, where=where) for result in results]
+    parsed = [parse_result(result, where=where) for result in results]
     first = parsed[0]
     rates = tuple(result.samples / result.window_s for result in parsed)
     spec = first.spec
@@ -119,7 +119,8 @@ def machine_name(result: NodeResult) -> str:
     return f"{cores}-core {cpu}"
 
 
-def _parse(result: Mapping[str, Any], *, where: str) -> NodeResult:
+def parse_result(result: Mapping[str, Any], *, where: str) -> NodeResult:
+    """Read a result.json; InputError where it is none, NodeError where it ended without a measurement."""
     try:
         parsed = NodeResult.model_validate(dict(result))
     except ValidationError as error:
