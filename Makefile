@@ -2,11 +2,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test app check format schemas golden benchmark clean help
+.PHONY: demo test test-e2e app check format schemas golden calibrate benchmark clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input --constraint constraints.txt
+E2E := build/e2e/skypilot-runtime
 DEMO := planner-data/demo.yaml
 
 help:
@@ -52,6 +53,16 @@ check: .venv/installed-all
 	@echo "== layers";  $(BIN)/lint-imports
 	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist loadscope
 
+$(E2E)/installed: tests/e2e/requirements.txt | $(BIN)/python
+	@echo "== Making the fake node's environment (two minutes, once)"
+	$(BIN)/python -m venv $(E2E)
+	$(E2E)/bin/python -m pip install --disable-pip-version-check --no-input --quiet --requirement tests/e2e/requirements.txt
+	@touch $@
+
+test-e2e: .venv/installed-all $(E2E)/installed
+	@scripts/system-packages
+	$(BIN)/python -m pytest -n 0 tests/e2e/launch_through_sky.py
+
 app: .venv/installed-demo
 	@$(BIN)/planner ui
 
@@ -69,10 +80,14 @@ golden: .venv/installed-all
 	$(BIN)/python -m pytest --update-golden -q tests
 	git diff --stat tests/golden
 
+calibrate: .venv/installed-all
+	$(BIN)/python scripts/calibrate.py
+
 benchmark: .venv/installed-all
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/prices.py
+	$(BIN)/python benchmarks/planning_speed.py
 
 clean:
 	rm -rf .venv build dist report.html test-results

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -33,13 +33,15 @@ def record_of(
     probes: Sequence[Probe] = (),
     where: str = "result",
     expect: Expect | None = None,
+    ends: Collection[str] = GOOD_ENDS,
 ) -> RunRecord:
     """Join the process restarts of one benchmark into one record, with the probes that led to its micro-batch.
 
     throughput = median over restarts of samples / window_s; its range spans the restarts.
     `aliases` maps the names that drivers report to accelerator ids; `expect` tells what to hold the run against.
+    `ends` are the exit reasons that are accepted.
     """
-    parsed = [parse_result(result, where=where) for result in results]
+    parsed = [parse_result(result, where=where, ends=ends) for result in results]
     first = parsed[0]
     rates = tuple(result.samples / result.window_s for result in parsed)
     spec = first.spec
@@ -119,8 +121,8 @@ def machine_name(result: NodeResult) -> str:
     return f"{cores}-core {cpu}"
 
 
-def parse_result(result: Mapping[str, Any], *, where: str) -> NodeResult:
-    """Read a result.json; InputError where it is none, NodeError where it ended without a measurement."""
+def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
+    """Read a result.json; InputError where it is none, NodeError where it ended in another way than `ends`."""
     try:
         parsed = NodeResult.model_validate(dict(result))
     except ValidationError as error:
@@ -129,7 +131,7 @@ def parse_result(result: Mapping[str, Any], *, where: str) -> NodeResult:
         raise InputError(
             f"{where}: {key}: {detail['msg']}.", fix="Give the result.json that the benchmark wrote, unchanged."
         ) from error
-    if parsed.exit_reason not in GOOD_ENDS:
+    if parsed.exit_reason not in ends:
         raise NodeError(
             f"{where}: the benchmark ended with '{parsed.exit_reason}': {parsed.error or 'no reason given'}.",
             fix="Try a smaller --micro-batch." if parsed.exit_reason == "out_of_memory" else "",

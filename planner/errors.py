@@ -5,6 +5,7 @@ PlannerError             1  our own fault; asks for a report
 |  |- NotFoundError      2  a name (run, site, offer, workload) that no catalog knows
 |  |- StoreError         2  the workspace cannot be read or written
 |  `- MissingExtraError  2  a part of the planner that is not installed
+|- RefusedError          3  a cap, a missing price or a deadline forbids it; nothing was started
 `- NodeError             4  a machine or a provider failed
    `- PriceSourceError   4  a source of prices did not answer, or not with prices; what was known is kept
 """
@@ -71,6 +72,13 @@ class MissingExtraError(InputError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} is not installed.", fix=f"Install it with: pip install 'training-planner[{extra}]'")
+
+
+class RefusedError(PlannerError):
+    """A cap, a missing price or a deadline forbids what was asked for; nothing was started."""
+
+    kind = "refused"
+    exit_code = EXIT_NOTHING_FEASIBLE
 
 
 class NodeError(PlannerError):

@@ -41,4 +41,5 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 def _workspace_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the developer's own workspace or colours."""
     monkeypatch.setenv("PLANNER_HOME", str(tmp_path / "planner-home"))
+    monkeypatch.delenv("PLANNER_RUNS", raising=False)
     monkeypatch.setenv("NO_COLOR", "1")

@@ -11,7 +11,7 @@ from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_
 from planner.adapters.evidence import CALIBRATION, FOLDER, read_calibration
 from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.price_store import PriceStore
-from planner.adapters.run_store import FolderStore
+from planner.adapters.settings import open_store
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError, StoreError
 from planner.estimate.price_level import price_bands
@@ -48,14 +48,7 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
     root = bundled or catalogs_dir()
     roots = [root] if workspace is None else [root, workspace]
     bundled_runs = _by_id([read_run(path) for path in sorted((root / "runs").glob("*.json"))], "run", root / "runs")
-    own = FolderStore((workspace or root) / "runs")
-    own_runs = {} if workspace is None else {run.id: run for run in own.read_all()}
-    taken = sorted(bundled_runs.keys() & own_runs.keys())
-    if taken:
-        raise StoreError(
-            f"{own.folder}: two runs have the id '{taken[0]}': the other one is bundled.",
-            fix="Rename the one in your workspace.",
-        )
+    own_runs = {} if workspace is None else _own_runs(workspace, bundled_runs)
     nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
     observed = [] if workspace is None else PriceStore(workspace).current()
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
@@ -73,6 +66,18 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
         defaults=_defaults(roots),
         calibration=_calibration(root / FOLDER / CALIBRATION),
     )
+
+
+def _own_runs(workspace: Path, bundled_runs: Mapping[str, RunRecord]) -> dict[str, RunRecord]:
+    store = open_store(workspace)
+    own_runs = {run.id: run for run in store.read_all()}
+    taken = sorted(bundled_runs.keys() & own_runs.keys())
+    if taken:
+        raise StoreError(
+            f"{store.where}: two runs have the id '{taken[0]}': the other one is bundled.",
+            fix="Rename the one in your store.",
+        )
+    return own_runs
 
 
 def _calibration(path: Path) -> Calibration | None:

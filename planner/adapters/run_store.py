@@ -5,11 +5,30 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol
 
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_text
 from planner.errors import StoreError
 from planner.model.run import RunRecord
+
+
+class RunStore(Protocol):
+    """Where runs are kept: a folder, or a place on S3."""
+
+    @property
+    def where(self) -> str:
+        """The store's address, for people."""
+
+    def read_all(self) -> list[RunRecord]:
+        """Return every record, by name."""
+
+    def check(self, record: RunRecord) -> None:
+        """Refuse a record whose name another record has."""
+
+    def add(self, record: RunRecord) -> Path | str:
+        """Write a record once and for all; return where it stands."""
 
 
 class FolderStore:
@@ -17,6 +36,11 @@ class FolderStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @property
+    def where(self) -> str:
+        """The folder."""
+        return str(self.folder)
 
     def read_all(self) -> list[RunRecord]:
         """Return every record, by file name; a broken file is an error that names it."""
@@ -30,21 +54,14 @@ class FolderStore:
                 fix="Make it a readable folder or name another workspace with PLANNER_HOME.",
             ) from error
         records = [self._read(path) for path in paths]
-        seen: dict[str, Path] = {}
-        for record, path in zip(records, paths, strict=True):
-            if record.id in seen:
-                raise StoreError(
-                    f"{path} and {seen[record.id]} hold two runs with the id '{record.id}'.",
-                    fix="Move one of them away or give it another id.",
-                )
-            seen[record.id] = path
+        refuse_twins(zip(records, map(str, paths), strict=True))
         return records
 
     def check(self, record: RunRecord) -> None:
         """Refuse a record whose file name another record has; the same record twice is no error."""
         path = self._path(record)
         if path.exists() and self._read(path) != record:
-            raise self._taken(path, record)
+            raise taken(str(path), record)
 
     def add(self, record: RunRecord) -> Path:
         """Write a record once and for all: complete or not at all.
@@ -73,7 +90,7 @@ class FolderStore:
         except FileExistsError:
             if path.exists() and self._read(path) == record:
                 return path
-            raise self._taken(path, record) from None
+            raise taken(str(path), record) from None
         except OSError as error:
             raise StoreError(
                 f"{self.folder}: the run could not be written: {os.strerror(error.errno or 0)}.",
@@ -85,14 +102,7 @@ class FolderStore:
         return path
 
     def _path(self, record: RunRecord) -> Path:
-        return self.folder / f"{record.id.replace('/', '_')}.json"
-
-    @staticmethod
-    def _taken(path: Path, record: RunRecord) -> StoreError:
-        return StoreError(
-            f"{path}: another run already has the id '{record.id}'; nothing was changed.",
-            fix="Give the new record another id.",
-        )
+        return self.folder / file_name(record)
 
     @staticmethod
     def _read(path: Path) -> RunRecord:
@@ -100,3 +110,28 @@ class FolderStore:
         fix = "Move the file out of the store, or restore it."
         text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=fix)
         return parse_model(RunRecord, parse_mapping(text, where=where, fix=fix), where=where, text=text, fix=fix)
+
+
+def file_name(record: RunRecord) -> str:
+    """Return the name under which a record stands in every store."""
+    return f"{record.id.replace('/', '_')}.json"
+
+
+def refuse_twins(found: Iterable[tuple[RunRecord, str]]) -> None:
+    """Refuse a store in which two places hold one id."""
+    seen: dict[str, str] = {}
+    for record, where in found:
+        if record.id in seen:
+            raise StoreError(
+                f"{where} and {seen[record.id]} hold two runs with the id '{record.id}'.",
+                fix="Move one of them away or give it another id.",
+            )
+        seen[record.id] = where
+
+
+def taken(where: str, record: RunRecord) -> StoreError:
+    """Say that the name is taken by another run."""
+    return StoreError(
+        f"{where}: another run already has the id '{record.id}'; nothing was changed.",
+        fix="Give the new record another id.",
+    )

@@ -12,6 +12,8 @@ import typer
 from planner.cli import (
     bench_command,
     evidence_commands,
+    launch_command,
+    launches_commands,
     lock_commands,
     memory_command,
     owning_command,
@@ -40,6 +42,8 @@ memory_command.register(app)
 owning_command.register(app)
 lock_commands.register(app)
 app.add_typer(run_commands.app, name="runs")
+launch_command.register(app)
+app.add_typer(launches_commands.app, name="launches")
 app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)
 evidence_commands.register(app)

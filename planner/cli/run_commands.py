@@ -27,19 +27,31 @@ app = typer.Typer(help="Measured runs: the bundled ones and your own.", no_args_
 @app.command(epilog="Example: planner runs add result.json")
 def add(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run records, or results of the benchmark.")],
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="T", help="Where results were measured, as for planner launch --on.", show_default=False),
+    ] = None,
+    usd_per_hour: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="With --target: what a node cost; default the catalog's.", show_default=False),
+    ] = None,
     home: HomeOption = None,
 ) -> None:
     """Add runs to the workspace. All files are checked before the first is stored."""
+    if usd_per_hour is not None and target is None:
+        raise InputError("--usd-per-hour: says nothing without --target.", fix="Add --target, e.g. aws/p4d.24xlarge.")
     records = []
     expect = expect_from(catalogs.open_catalog(home))
     for path in files:
-        records += _records_in(path, expect)
+        records += (
+            _records_in(path, expect) if target is None else [_launched_by_hand(path, target, usd_per_hour, home)]
+        )
     ids = [record.id for record in records]
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
     if twice is not None and any(record != records[ids.index(twice)] for record in records if record.id == twice):
         raise InputError(f"two of the files have the id '{twice}' but differ.", fix="Give one of them another id.")
-    for record, path in zip(records, runs.store_runs(records, home), strict=True):
-        say(f"Added {record.id}: {path}")
+    for record, place in zip(records, runs.store_runs(records, home), strict=True):
+        say(f"Added {record.id}: {place}")
 
 
 def _records_in(path: Path, expect: Expect) -> list[RunRecord]:
@@ -55,6 +67,17 @@ def _records_in(path: Path, expect: Expect) -> list[RunRecord]:
             raise InputError(f"{path}: runs: must be a list of run records.", fix="Write it with: planner runs export")
         return [runs.parse_run(run, where=f"{path}: run {index}") for index, run in enumerate(listed)]
     return [runs.parse_run(data, where=str(path))]
+
+
+def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home: str | None) -> RunRecord:
+    """Read a benchmark result and join it with the target it was measured on."""
+    from planner.use_cases.launch_plan import by_hand_record
+
+    data = runs.read_run_file(path)
+    if data.get("kind") != "result":
+        raise InputError(f"{path}: is no result of the benchmark.", fix="--target goes with a result.json alone.")
+    catalog = catalogs.open_catalog(home)
+    return by_hand_record(data, target, usd_per_hour=usd_per_hour, catalog=catalog, home=home, where=str(path))
 
 
 @app.command("list", epilog="Example: planner runs list --json")

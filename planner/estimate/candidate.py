@@ -178,8 +178,16 @@ def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | 
             f"price of {option.offer} in region", option.region, regions, where=f"{where}.region",
             fix=f"Known regions: {', '.join(regions)}; or give usd_per_hour yourself.",
         )  # fmt: skip
+    return current_price(option.offer, catalog, kind=option.price or PriceKind.ON_DEMAND, region=option.region)
+
+
+def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, region: str | None) -> Price | None:
+    """Return the row to believe of an instance on these terms, the user's own first; None where there is none.
+
+    Without a region the cheapest; a row may state the reason why there is no price.
+    """
     for layer in (catalog.own_prices, catalog.prices):
-        found = _current_price([row for row in layer if row.node == option.offer], option)
+        found = _cheapest([row for row in layer if row.node == node_id], kind=kind, region=region)
         if found is not None:
             return found
     return None
@@ -190,10 +198,9 @@ def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:
     return [row for row in (*catalog.own_prices, *catalog.prices) if row.node == node_id]
 
 
-def _current_price(rows: list[Price], option: PlanOption) -> Price | None:
-    kind = option.price or PriceKind.ON_DEMAND
+def _cheapest(rows: list[Price], *, kind: PriceKind, region: str | None) -> Price | None:
     of_kind = [row for row in rows if row.price_kind is kind]
-    matching = [row for row in of_kind if option.region in (None, row.region)]
+    matching = [row for row in of_kind if region in (None, row.region)]
     matching = matching or [row for row in of_kind if row.region == ANY_REGION]
     places: dict[str, list[Price]] = {}
     for row in matching:

@@ -17,10 +17,10 @@ from planner.model.calibration import Calibration
 
 if TYPE_CHECKING:
     from planner.estimate.hold_out import Judged
-    from planner.estimate.measured_config import Observation
+    from planner.estimate.observation import Observation
     from planner.estimate.physics.configs import Array, Configs
 
-METHOD = "1"
+METHOD = "2"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "family", "scale")
 """What is left out, to see how far predictions of each group miss."""

@@ -45,6 +45,39 @@ class Probe(Frozen):
         return self.samples_per_s is not None and self.refused is None
 
 
+class LaunchFacts(Frozen):
+    """Where and on which terms a run was launched, and what that cost."""
+
+    run_id: Id | None = None
+    """In the ledger; null for a run that was started by hand."""
+    target: Text
+    """As `planner launch --on` reads it."""
+    nodes: Count
+    region: Text | None = None
+    purchase: Text
+    price: Quantity | None
+    """Of one node-hour at the time of the launch."""
+    no_price_reason: Text | None
+    billed: Quantity | None = None
+    """The ledger's interval x price, for everything that was launched; null where either is not known."""
+    worst_case_usd: NonNegative | None = None
+    """What it was allowed to cost."""
+    submitted_at: Text | None = None
+    down_at: Text | None = None
+    truncated: bool = False
+    """Stopped before its end; what was measured until then counts."""
+
+    @model_validator(mode="after")
+    def _units(self) -> Self:
+        for name, unit in (("price", Unit.USD_PER_HOUR), ("billed", Unit.USD)):
+            quantity: Quantity | None = getattr(self, name)
+            if quantity is not None and quantity.unit is not unit:
+                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
+        if (self.price is None) == (self.no_price_reason is None):
+            raise ValueError("needs either price or no_price_reason")
+        return self
+
+
 class RunRecord(Frozen):
     """One run: what was trained, on what, how fast, and how that is known.
 
@@ -116,6 +149,8 @@ class RunRecord(Frozen):
     verdict: tuple[Text, ...] = ()
     """What was found wrong with the run, in plain words; empty when nothing was."""
     note: Text | None = None
+    launch: LaunchFacts | None = None
+    """Null: measured where the planner ran, or taken from a document."""
     document: Text | None = None
     """The document that a catalog run comes from."""
 

@@ -13,7 +13,7 @@ from planner.model.run import RunRecord
 FIELDS: dict[Cause, tuple[str, ...]] = {
     Cause.PRICE: ("prices", "own_prices", "services"),
     Cause.HARDWARE: ("accelerators", "nodes", "sites", "tariffs"),
-    Cause.MEASUREMENT: ("runs", "bundled_runs", "evidence"),
+    Cause.MEASUREMENT: ("runs", "bundled_runs", "calibration"),
 }
 """Of a catalog; every other field counts as an assumption."""
 RAW = ("telemetry", "topology", "calibration", "probes")

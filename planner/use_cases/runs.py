@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.adapters.catalog import load_catalog
 from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_mapping, parse_model, read_text
-from planner.adapters.run_store import FolderStore
+from planner.adapters.settings import open_store
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.estimate.hardware_ratio import hardware_ratio
@@ -34,18 +34,18 @@ def newest_run(catalog: Catalog) -> RunRecord:
     return max(own, key=lambda run: (run.throughput.as_of or date.min, run.id.rsplit("-", 2)[-2:]))
 
 
-def store_run(record: RunRecord, home: str | None = None) -> Path:
+def store_run(record: RunRecord, home: str | None = None) -> Path | str:
     """Write a record to the workspace, refusing an id that a bundled run has."""
     return store_runs([record], home)[0]
 
 
-def store_runs(records: Sequence[RunRecord], home: str | None = None) -> list[Path]:
+def store_runs(records: Sequence[RunRecord], home: str | None = None) -> list[Path | str]:
     """Write records to the workspace; all ids are checked before the first is written."""
     bundled = load_catalog().runs
     taken = next((record.id for record in records if record.id in bundled), None)
     if taken is not None:
         raise InputError(f"a bundled run already has the id '{taken}'.", fix="Give the record another id.")
-    store = FolderStore(workspace_dir(home) / "runs")
+    store = open_store(workspace_dir(home))
     for record in records:
         store.check(record)
     return [store.add(record) for record in records]

@@ -13,6 +13,7 @@ import yaml
 
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cli.main import run
+from tests.launcher.conftest import result  # noqa: F401  (a fixture)
 
 
 @dataclass(frozen=True)

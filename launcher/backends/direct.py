@@ -1,0 +1,199 @@
+"""Carries a launch on machines that stand there already: this one, or hosts by SSH. Does what SkyPilot does, smaller.
+
+The job runs in a session of its own on each node and outlives the connection, and its own two timeouts end it, so a
+client that never comes back leaves nothing running for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from launcher.backends import node_scripts
+from launcher.backends.base import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase
+from launcher.results import collected, last_step
+from planner.errors import NodeError
+
+SHARED_VARIABLE = "SKYPILOT_NODE_IPS"
+
+
+class Machine(Protocol):
+    """One machine and how to talk to it. Each method raises NodeError where it cannot be reached or fails."""
+
+    name: str
+    folder: str
+    inner_address: str
+    variables: dict[str, str]
+
+    def bash(self, script: str) -> str:
+        """Run a script there and return what it printed; a script that fails is a NodeError."""
+
+    def copy_there(self, folder: Path, to: str) -> None:
+        """Make the folder `to` there the same as the one here."""
+
+    def copy_here(self, folder: str, into: Path) -> None:
+        """Copy what lies in a folder there into one here; one that is not there is no error."""
+
+
+class DirectBackend:
+    """A launch over a list of machines; the first is node 0."""
+
+    def __init__(self, machines_of: Callable[[Launch], Sequence[Machine]], everywhere: Sequence[Machine]) -> None:
+        self._machines_of = machines_of
+        self._everywhere = everywhere
+
+    def check(self, launch: Launch) -> tuple[str, ...]:
+        """Log in to every machine and look whether it is free."""
+        seen = []
+        for machine in self._machines_of(launch):
+            gpus = machine.bash(
+                "command -v timeout flock setsid >/dev/null && nvidia-smi -L 2>/dev/null | grep -c GPU; :"
+            )
+            running = machine.bash(node_scripts.running_ids()).split()
+            busy = f"busy with {', '.join(running)}" if running else "free"
+            seen.append(f"{machine.name}: answers, {gpus.strip() or 0} GPU(s), {busy}")
+        return tuple(seen)
+
+    def submit(self, launch: Launch) -> None:
+        """Copy the benchmark to every machine, then start it everywhere; a second call starts nothing twice."""
+        machines = self._machines_of(launch)
+        (mount,) = launch.task["file_mounts"].values()
+        for machine in machines:
+            machine.copy_there(Path(mount), f"{machine.folder}/workloads")
+        addresses = "\n".join(machine.inner_address for machine in machines)
+        for rank, machine in enumerate(machines):
+            variables = {
+                **machine.variables,
+                **launch.task["envs"],
+                SHARED_VARIABLE: addresses,
+                "SKYPILOT_NUM_NODES": str(len(machines)),
+                "SKYPILOT_NODE_RANK": str(rank),
+            }
+            text = node_scripts.job(
+                setup=launch.task["setup"],
+                run=launch.task["run"],
+                variables=variables,
+                folder=machine.folder,
+                rank=rank,
+            )
+            machine.bash(node_scripts.start(job_text=text, folder=machine.folder, run_id=launch.run_id, rank=rank))
+
+    def status(self, launch: Launch) -> NodeStatus:
+        """Ask every machine; one that does not answer makes the whole unknown, for nothing can be said of it."""
+        seen = []
+        for rank, machine in enumerate(self._machines_of(launch)):
+            try:
+                text = machine.bash(node_scripts.look(folder=machine.folder, run_id=launch.run_id, rank=rank))
+            except NodeError as error:
+                return NodeStatus(phase=Phase.UNKNOWN, detail=error.message)
+            seen.append(_Seen(machine.name, text))
+        phase, detail = _phase(seen)
+        began = any(one.phase in ("running", "over") for one in seen)
+        return NodeStatus(
+            phase=phase,
+            detail=detail,
+            progress=last_step(seen[0].steps),
+            launched=Launched(nodes=len(seen)) if began else None,
+        )
+
+    def logs(self, launch: Launch, write: Callable[[str], None]) -> None:
+        """Pass on every node's log, one after the other."""
+        machines = self._machines_of(launch)
+        for rank, machine in enumerate(machines):
+            if len(machines) > 1:
+                write(f"== node {rank}: {machine.name}\n")
+            run = f"{node_scripts.home(machine.folder)}/results/{launch.run_id}"
+            write(machine.bash(f"cat {run}/node-{rank}/job.log 2>/dev/null || :"))
+
+    def collect(self, launch: Launch, into: Path) -> Collected:
+        """Copy node 0's results and every node's log and errors."""
+        machines = self._machines_of(launch)
+        for rank, machine in enumerate(machines):
+            run = f"{machine.folder}/results/{launch.run_id}"
+            folder = into if rank == 0 else into / f"node-{rank}"
+            folder.mkdir(exist_ok=True)
+            machine.copy_here(f"{run}/node-{rank}", folder)
+            for start in range(1, int(launch.task["envs"]["PLANNER_STARTS"]) + 1):
+                (folder / f"start-{start}").mkdir(exist_ok=True)
+                machine.copy_here(f"{run}/start-{start}", folder / f"start-{start}")
+        return collected(into, run_id=launch.run_id, nodes=len(machines))
+
+    def down(self, launch: Launch) -> None:
+        """End the run's processes on every machine; all are tried before the first failure is raised."""
+        failures = []
+        for machine in self._machines_of(launch):
+            try:
+                machine.bash(node_scripts.stop(run_id=launch.run_id))
+            except NodeError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    def verify_down(self, launch: Launch) -> Evidence:
+        """Look on every machine for processes of the run."""
+        checks, down = [], True
+        for machine in self._machines_of(launch):
+            try:
+                pids = machine.bash(node_scripts.count(run_id=launch.run_id)).split()
+            except NodeError as error:
+                checks.append(f"{machine.name}: cannot be asked: {error.message}")
+                down = False
+                continue
+            checks.append(f"{machine.name}: {len(pids)} process(es) of {launch.run_id}")
+            down = down and not pids
+        return Evidence(down=down, checks=tuple(checks))
+
+    def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
+        """List every run that has processes on a machine we can reach; one that does not answer is listed too."""
+        del known
+        found = []
+        for machine in self._everywhere:
+            try:
+                ids = machine.bash(node_scripts.running_ids()).split()
+            except NodeError as error:
+                found.append(Leftover(name=machine.name, where=machine.name, run_id=None, detail=error.message))
+                continue
+            found += [
+                Leftover(name=f"pl-{run_id}", where=machine.name, run_id=run_id, detail="has processes")
+                for run_id in ids
+            ]
+        return found
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+class _Seen:
+    """What one node said of its job."""
+
+    def __init__(self, name: str, text: str) -> None:
+        pairs = [line.partition("=") for line in text.splitlines()]
+        facts = {key: value for key, _, value in pairs if key != "step"}
+        self.name = name
+        self.started = facts.get("job") == "started"
+        self.phase = facts.get("phase", "")
+        self.exit = int(facts["exit"]) if facts.get("exit") else None
+        self.alive = facts.get("alive", "0") != "0"
+        self.steps = [value for key, _, value in pairs if key == "step"]
+
+
+def _phase(seen: Sequence[_Seen]) -> tuple[Phase, str]:
+    """Return the phase of the whole: the worst that is certain, otherwise the least advanced."""
+    absent = [one.name for one in seen if not one.started]
+    if absent:
+        return Phase.REFUSED, f"no job was started on {', '.join(absent)}"
+    for phase, word, detail in (
+        (Phase.REFUSED, "refused", "another benchmark runs there"),
+        (Phase.SETUP_FAILED, "setup_failed", "the set-up failed; see the log"),
+    ):
+        names = [one.name for one in seen if one.phase == word]
+        if names:
+            return phase, f"{', '.join(names)}: {detail}"
+    gone = [one.name for one in seen if one.exit is None and not one.alive]
+    if gone:
+        return Phase.LOST, f"{', '.join(gone)}: the job is gone and left no exit code"
+    if any(one.exit is None for one in seen):
+        return (Phase.RUNNING, "") if all(one.phase in ("running", "over") for one in seen) else (Phase.SETTING_UP, "")
+    bad = [f"{one.name}: exit {one.exit}" for one in seen if one.exit != 0]
+    return (Phase.FAILED, ", ".join(bad)) if bad else (Phase.SUCCEEDED, "")

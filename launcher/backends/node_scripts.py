@@ -1,0 +1,112 @@
+"""Knows what is said to a node's bash: start the job, look, stop it, list what runs. Pure text.
+
+The folder of a run on a node is `<folder>/results/<run id>/`; what belongs to one rank alone lies in `job-<rank>/`
+there, because nodes may share a home: `job.sh`, `phase`, `exit`, `started`.
+A process belongs to a run when PLANNER_RUN_ID stands in its environment, so nothing is ever found by a broad name.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+
+BUSY = 75
+STOP_GRACE_S = 45
+"""Over the 30 s in which torchrun lets its ranks write what they have."""
+
+_FIND = """\
+pids_of() {  # processes of the run $1, by their environment
+  for entry in /proc/[0-9]*; do
+    if grep -qzxF -- "PLANNER_RUN_ID=$1" "$entry/environ" 2>/dev/null; then echo "${entry#/proc/}"; fi
+  done
+}
+"""
+
+
+def job(*, setup: str, run: str, variables: Mapping[str, str], folder: str, rank: int) -> str:
+    """Return job.sh: set-up, then the job, and what came of each, written down for whoever asks later.
+
+    One benchmark at a time on a node: a second one would be measured as a slow machine.
+    """
+    exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in sorted(variables.items()))
+    return f"""\
+{exports}export PLANNER_NODE_DIR={home(folder)} PLANNER_RESULTS_DIR={home(folder)}/results
+here=$PLANNER_RESULTS_DIR/$PLANNER_RUN_ID/job-{rank}
+say() {{ printf '%s\\n' "$2" > "$here/$1.part" && mv "$here/$1.part" "$here/$1"; }}
+exec 8>"$PLANNER_NODE_DIR/busy-$(uname -n).lock"
+if ! flock -n 8; then
+  echo "Another benchmark runs on this machine; two would measure each other."
+  say phase refused; say exit {BUSY}; exit {BUSY}
+fi
+export SKYPILOT_NUM_GPUS_PER_NODE=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')
+say phase setting_up
+if ! bash -c {shlex.quote(setup)}; then
+  say phase setup_failed; say exit 1; exit 1
+fi
+say phase running
+code=0
+bash -c {shlex.quote(run)} || code=$?
+say phase over; say exit "$code"
+"""
+
+
+def start(*, job_text: str, folder: str, run_id: str, rank: int) -> str:
+    """Return the script that starts the job once and for all, in a session of its own, deaf to a lost connection."""
+    return f"""\
+set -eu
+folder={home(folder)}; run="$folder/results/"{shlex.quote(run_id)}; here=$run/job-{rank}
+mkdir -p "$here" "$run/node-{rank}"
+mkdir "$here/started" 2>/dev/null || {{ echo "started already"; exit 0; }}
+cat > "$here/job.sh" <<'PLANNER_END_OF_JOB'
+{job_text}PLANNER_END_OF_JOB
+PLANNER_RUN_ID={shlex.quote(run_id)} setsid nohup bash "$here/job.sh" \\
+  > "$run/node-{rank}/job.log" 2>&1 < /dev/null &
+echo "started $!"
+"""
+
+
+def look(*, folder: str, run_id: str, rank: int) -> str:
+    """Return the script that prints `key=value` lines: job, phase, exit, alive, and rank 0's last steps."""
+    return f"""\
+{_FIND}
+run={home(folder)}/results/{shlex.quote(run_id)}; here=$run/job-{rank}
+[ -d "$here/started" ] && echo job=started
+# Processes first: where none is left, what the job wrote last is there to be read.
+echo "alive=$(pids_of {shlex.quote(run_id)} | wc -l)"
+echo "phase=$(cat "$here/phase" 2>/dev/null)"
+echo "exit=$(cat "$here/exit" 2>/dev/null)"
+steps=$(ls -1t "$run"/start-*/result.json.steps.jsonl 2>/dev/null | head -n1)
+[ -z "$steps" ] || tail -n2 "$steps" | sed 's/^/step=/'
+"""
+
+
+def stop(*, run_id: str) -> str:
+    """Return the script that ends the run's processes: asked first, so that ranks write what they have, then killed."""
+    return f"""\
+{_FIND}
+for number in TERM KILL; do
+  pids=$(pids_of {shlex.quote(run_id)})
+  [ -n "$pids" ] || exit 0
+  kill -s $number $pids 2>/dev/null
+  for _ in $(seq {STOP_GRACE_S * 5}); do
+    [ -n "$(pids_of {shlex.quote(run_id)})" ] || exit 0
+    sleep 0.2
+  done
+done
+exit 1
+"""
+
+
+def count(*, run_id: str) -> str:
+    """Return the script that prints the process ids of the run."""
+    return f"{_FIND}\npids_of {shlex.quote(run_id)}\n"
+
+
+def running_ids() -> str:
+    """Return the script that prints the id of every run that has processes here."""
+    return "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | sed -n 's/^PLANNER_RUN_ID=//p' | sort -u\n"
+
+
+def home(folder: str) -> str:
+    """Return the folder as bash reads it, with the home of whoever logs in."""
+    return f"$HOME/{shlex.quote(folder[2:])}" if folder.startswith("~/") else shlex.quote(folder)

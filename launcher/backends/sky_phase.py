@@ -1,0 +1,84 @@
+"""What SkyPilot's words for requests, clusters and jobs mean for a launch. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from launcher.backends.base import Launched, NodeStatus, Phase
+from launcher.backends.sky_words import is_refusal, plain_words
+
+UNDER_WAY = ("PENDING", "RUNNING", "WAITING")
+"""Of a request to SkyPilot's server."""
+JOB = {
+    "INIT": Phase.SETTING_UP,
+    "PENDING": Phase.SETTING_UP,
+    "SETTING_UP": Phase.SETTING_UP,
+    "RUNNING": Phase.RUNNING,
+    "SUCCEEDED": Phase.SUCCEEDED,
+    "FAILED": Phase.FAILED,
+    "FAILED_DRIVER": Phase.FAILED,
+    "FAILED_SETUP": Phase.SETUP_FAILED,
+    "CANCELLED": Phase.FAILED,
+}
+MANAGED_JOB = {
+    "PENDING": Phase.PENDING,
+    "SUBMITTED": Phase.PENDING,
+    "STARTING": Phase.PENDING,
+    "RUNNING": Phase.RUNNING,
+    "WINDING_DOWN": Phase.RUNNING,
+    "RECOVERING": Phase.PENDING,
+    "CANCELLING": Phase.LOST,
+    "CANCELLED": Phase.LOST,
+    "SUCCEEDED": Phase.SUCCEEDED,
+    "FAILED": Phase.FAILED,
+    "FAILED_SETUP": Phase.SETUP_FAILED,
+    "FAILED_PRECHECKS": Phase.REFUSED,
+    "FAILED_NO_RESOURCE": Phase.REFUSED,
+    "FAILED_CONTROLLER": Phase.LOST,
+}
+
+
+def status_of(seen: dict[str, Any]) -> NodeStatus:
+    """Return the phase of a launch from what `sky_worker.look` answered.
+
+    The job tells most; without one the cluster, without that the request. A word that SkyPilot may learn later is
+    UNKNOWN, which takes nothing down and trusts nothing.
+    """
+    request, cluster, job = seen["launch"], seen["cluster"], seen["job"]
+    launched = None if cluster is None or cluster["launched"] is None else Launched(**cluster["launched"])
+    if job is not None:
+        phase = JOB.get(job["status"], Phase.UNKNOWN)
+        return NodeStatus(phase=phase, detail=f"SkyPilot's job is {job['status']}", launched=launched)
+    if request is not None and request["status"] in UNDER_WAY:
+        return NodeStatus(phase=Phase.PENDING, detail="SkyPilot is seeking or booting machines", launched=launched)
+    if request is not None and request["status"] == "FAILED":
+        return NodeStatus(phase=_why_failed(request), detail=_detail(request), launched=launched)
+    if cluster is not None and cluster["status"] in ("UP", "PENDING"):
+        return NodeStatus(phase=Phase.SETTING_UP, detail="the machines are up, without a job yet", launched=launched)
+    if cluster is not None and cluster["status"] == "INIT":
+        detail = "SkyPilot cannot say whether the machines are whole"
+        return NodeStatus(phase=Phase.UNKNOWN, detail=detail, launched=launched)
+    detail = "the machines are gone" if cluster is None else f"SkyPilot's cluster is {cluster['status']}"
+    return NodeStatus(phase=Phase.LOST, detail=detail, launched=launched)
+
+
+def managed_status_of(job: dict[str, Any] | None) -> NodeStatus:
+    """Return the phase of a managed job from what `sky_worker.look_managed` answered."""
+    if job is None:
+        return NodeStatus(phase=Phase.PENDING, detail="the controller of managed jobs does not know it yet")
+    detail = f"SkyPilot's managed job is {job['status']}"
+    if job["recoveries"]:
+        detail += f", recovered {job['recoveries']} time(s)"
+    if job["reason"]:
+        detail += f": {job['reason'][:300]}"
+    return NodeStatus(phase=MANAGED_JOB.get(job["status"], Phase.UNKNOWN), detail=detail)
+
+
+def _why_failed(request: dict[str, Any]) -> Phase:
+    error = request["error"]
+    return Phase.REFUSED if is_refusal(error["type"], error["message"]) else Phase.SETUP_FAILED
+
+
+def _detail(request: dict[str, Any]) -> str:
+    reason, fix = plain_words(request["error"]["type"], request["error"]["message"])
+    return f"{reason} {fix}".strip()

@@ -1,0 +1,27 @@
+"""Copies a node's results home, by rsync over the ssh configuration that SkyPilot writes for its clusters."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+RESULTS_ON_NODE = "planner-results"
+SSH_CONFIGS = Path(".sky") / "generated" / "ssh"
+"""Below SkyPilot's home: one file for each cluster."""
+RSYNC_TIMEOUT_S = 300
+
+
+def copy_results(host: str, run_id: str, folder: Path, *, config: Path) -> str | None:
+    """Copy one node's results of a run into `folder`; return why it failed. What came over before a failure stays."""
+    source = f"{host}:{RESULTS_ON_NODE}/{run_id}/"
+    folder.mkdir(parents=True, exist_ok=True)
+    ssh = f"ssh -F {config} -o BatchMode=yes -o ConnectTimeout=20"
+    command = ["rsync", "--recursive", "--times", "--partial", f"--rsh={ssh}", source, f"{folder}/"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=RSYNC_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return f"rsync did not end within {RSYNC_TIMEOUT_S} s"
+    if done.returncode == 0:
+        return None
+    said = " ".join(done.stderr.split())[-300:]
+    return f"rsync ended with code {done.returncode}: {said}"

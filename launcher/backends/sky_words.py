@@ -1,0 +1,38 @@
+"""Says in plain words why SkyPilot, or the provider behind it, refused. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from planner.model.aws_error import REFUSALS
+
+SAID_CHARACTERS = 800
+"""Of SkyPilot's own words that are passed on."""
+NO_MACHINE = ("ResourcesUnavailableError", "NoCloudAccessError", "ResourcesMismatchError", "InvalidCloudConfigs")
+"""Exceptions of SkyPilot that mean: the provider gave no machine."""
+
+
+def aws_refusal(said: str) -> tuple[str, str] | None:
+    """Return reason and fix where the words name a refusal by AWS that we know."""
+    for code, words in REFUSALS.items():
+        if not code.isdigit() and re.search(rf"\b{code}\b", said):
+            return words
+    return None
+
+
+def is_refusal(sky_type: str, said: str) -> bool:
+    """Say whether a launch failed because no machine was given, in contrast to a machine on which something failed."""
+    return sky_type in NO_MACHINE or aws_refusal(said) is not None
+
+
+def plain_words(sky_type: str, said: str) -> tuple[str, str]:
+    """Say what happened and what to do, where we know better than SkyPilot's own words."""
+    refusal = aws_refusal(said)
+    if refusal is not None:
+        return f"SkyPilot: {refusal[0]}.", refusal[1]
+    short = " ".join(said.split())[:SAID_CHARACTERS].rstrip(".")
+    if sky_type == "ResourcesUnavailableError":
+        return f"SkyPilot found no such machine: {short}.", "Try another region, spot or another target."
+    if sky_type == "NoCloudAccessError":
+        return f"SkyPilot may not use this provider: {short}.", "See: sky check"
+    return f"SkyPilot failed ({sky_type}): {short}.", ""

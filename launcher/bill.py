@@ -1,0 +1,115 @@
+"""Knows what a launch can cost at worst, before anything is started. Pure.
+
+worst case = nodes x (USD per node-hour x (max + provisioning + idle minutes) / 60 + storage)
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal
+
+from planner.model.base import Count, Frozen, NonNegative, Positive, Text
+from planner.model.quantity import Basis
+
+PROVISIONING_MINUTES = 35.0
+"""From asking for a machine to the first step: booting 15, set-up 20 (it is stopped then). The watchdog holds to it."""
+IDLE_MINUTES = 10.0
+"""From the end of the job to the machine's own shutdown, where nobody is there to take it down earlier."""
+HOURS_PER_MONTH = 730.0
+
+
+class Rate(Frozen):
+    """What one node costs an hour, who says so, and when."""
+
+    usd_per_node_hour: NonNegative
+    highest_usd_per_node_hour: NonNegative
+    """What it may rise to while it runs (spot); the worst case counts this one."""
+    basis: Basis
+    source: Text
+    as_of: date | None
+    minimum_hours: NonNegative = 0.0
+    """The least that is billed each time."""
+    note: Text | None = None
+
+
+class TimeCaps(Frozen):
+    """How long a launch may take, in minutes; each cap has somebody of its own to hold it."""
+
+    max_minutes: Positive
+    """Of the job on the node: `timeout` in the task."""
+    provisioning_minutes: NonNegative = PROVISIONING_MINUTES
+    """Before the job: the client's watchdog takes everything down when both have passed."""
+    idle_minutes: NonNegative = IDLE_MINUTES
+    """After the job: the node's own autostop with down."""
+
+    @property
+    def watchdog_minutes(self) -> float:
+        """After which the client takes everything down, whatever runs."""
+        return self.max_minutes + self.provisioning_minutes
+
+    @property
+    def worst_minutes(self) -> float:
+        """For which a node is billed at worst."""
+        return self.watchdog_minutes + self.idle_minutes
+
+
+class Bill(Frozen):
+    """What a launch costs at worst; null only with a reason."""
+
+    nodes: Count
+    invoiced: bool
+    """Whether launching makes an invoice; a machine that stands there already makes none."""
+    price_kind: Literal["on_demand", "spot", "reservation", "capacity_block", "own"]
+    rate: Rate | None
+    no_price_reason: Text | None
+    caps: TimeCaps
+    storage_usd: NonNegative
+    worst_case_usd: NonNegative | None
+
+
+def bill_of(
+    *,
+    nodes: int,
+    invoiced: bool,
+    price_kind: Literal["on_demand", "spot", "reservation", "capacity_block", "own"],
+    rate: Rate | None,
+    no_price_reason: str | None,
+    caps: TimeCaps,
+    storage_gb_per_node: float = 0.0,
+    usd_per_gb_month: float = 0.0,
+) -> Bill:
+    """Return the bill of one launch.
+
+    hours          = (max + provisioning + idle minutes) / 60
+    storage_usd    = nodes x GB x USD per GB-month x hours / 730
+    worst_case_usd = nodes x highest USD per node-hour x max(hours, minimum hours) + storage_usd
+
+    Leaves out traffic: results are a few MB.
+    """
+    hours = caps.worst_minutes / 60.0
+    storage_usd = nodes * storage_gb_per_node * usd_per_gb_month * hours / HOURS_PER_MONTH
+    worst = (
+        None if rate is None else nodes * rate.highest_usd_per_node_hour * max(hours, rate.minimum_hours) + storage_usd
+    )
+    return Bill(
+        nodes=nodes,
+        invoiced=invoiced,
+        price_kind=price_kind,
+        rate=rate,
+        no_price_reason=no_price_reason if rate is None else None,
+        caps=caps,
+        storage_usd=storage_usd,
+        worst_case_usd=worst,
+    )
+
+
+def billed_usd(bill: Bill, *, seconds: float) -> float | None:
+    """Return what the nodes cost for the seconds that the ledger saw them up; None where the price is not known.
+
+    USD = nodes x USD per node-hour x max(s / 3600, minimum hours) + storage of the worst case x s / worst-case seconds
+    """
+    if bill.rate is None:
+        return None
+    share = seconds / (bill.caps.worst_minutes * 60.0)
+    hours = max(seconds / 3600.0, bill.rate.minimum_hours)
+    return bill.nodes * bill.rate.usd_per_node_hour * hours + bill.storage_usd * share

@@ -1,0 +1,95 @@
+"""Asks EC2 itself which instances carry our label, and terminates them: the proof that nothing is left on AWS."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from launcher.cloud.label import expiry_of
+from launcher.cloud.machine import Machine
+from launcher.task import EXPIRY_LABEL, RUN_LABEL
+from planner.errors import MissingExtraError, NodeError
+from planner.model.aws_error import explain
+
+DEAD = ("terminated", "shutting-down")
+"""Not billed any more from the moment it shuts down to terminate. Source: EC2 user guide, instance lifecycle."""
+REGIONS_AT_ONCE = 8
+
+
+def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
+    """Return instances with our label: of one launch or of all, in one region or in every region of the account.
+
+    EC2 lists a terminated instance for about an hour more; after that its absence says the same.
+    """
+    wanted = {"Name": f"tag:{RUN_LABEL}", "Values": [run_id]} if run_id else {"Name": "tag-key", "Values": [RUN_LABEL]}
+    with _explained():
+        places = [region] if region is not None else _regions()
+        with ThreadPoolExecutor(REGIONS_AT_ONCE) as pool:
+            found = list(pool.map(lambda place: _instances_in(place, wanted), places))
+    return [machine for machines in found for machine in machines]
+
+
+def terminate(machines: Sequence[Machine]) -> None:
+    """Terminate these instances. One that is gone already is no error."""
+    with _explained():
+        for region in sorted({machine.where for machine in machines}):
+            ids = [machine.id for machine in machines if machine.where == region]
+            _ec2(region).terminate_instances(InstanceIds=ids)
+
+
+def _instances_in(region: str, wanted: dict[str, Any]) -> list[Machine]:
+    pages = _ec2(region).get_paginator("describe_instances").paginate(Filters=[wanted])
+    return [
+        _machine(instance, region)
+        for page in pages
+        for reservation in page["Reservations"]
+        for instance in reservation["Instances"]
+    ]
+
+
+def _machine(instance: dict[str, Any], region: str) -> Machine:
+    tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}
+    state = instance["State"]["Name"]
+    return Machine(
+        id=instance["InstanceId"],
+        name=tags.get("Name", instance["InstanceId"]),
+        where=region,
+        state=state,
+        alive=state not in DEAD,
+        run_id=tags.get(RUN_LABEL),
+        instance_type=instance.get("InstanceType"),
+        expires_at=expiry_of(tags.get(EXPIRY_LABEL)),
+        network_interfaces=len(instance.get("NetworkInterfaces", [])) or None,
+    )
+
+
+def _regions() -> list[str]:
+    """Return the regions that this account may use; the list is the same wherever it is asked for."""
+    answer = _ec2("us-east-1").describe_regions()
+    return sorted(region["RegionName"] for region in answer["Regions"])
+
+
+def _ec2(region: str) -> Any:
+    try:
+        import boto3
+        from botocore.config import Config
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("boto3", "launch") from error
+
+    config = Config(connect_timeout=10, read_timeout=30, retries={"max_attempts": 3})
+    return boto3.session.Session().client("ec2", region_name=region, config=config)
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        from botocore.exceptions import BotoCoreError, ClientError
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("boto3", "launch") from error
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        problem = explain(error)
+        raise NodeError(f"EC2: {problem.reason}.", fix=problem.fix) from error

@@ -1,0 +1,89 @@
+"""Asks AWS Cost Explorer what launches were billed, by their label: the third figure beside estimate and ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, timedelta
+from typing import Any
+
+from launcher.task import RUN_LABEL
+from planner.errors import MissingExtraError, NodeError
+from planner.model.aws_error import explain
+from planner.model.base import Frozen
+
+REGION = "us-east-1"
+"""The only region in which the service answers."""
+USD_PER_REQUEST = 0.01
+"""Source: AWS Cost Management pricing page. One request covers all launches of the days asked for."""
+LAG_DAYS = 1
+"""A bill is complete about a day after the usage. Source: Cost Explorer user guide."""
+NO_COST_REASON = (
+    f"Cost Explorer names no cost for it: the label {RUN_LABEL} must be a cost allocation tag (Billing console, Cost "
+    "allocation tags), and costs appear up to a day late"
+)
+
+
+class Billed(Frozen):
+    """What AWS billed for one launch."""
+
+    usd: float | None
+    reason: str | None
+    """Why there is no figure, or why it may still grow."""
+    estimated: bool
+    """AWS's own word for a figure that is not final."""
+
+
+def billed(run_ids: Collection[str], *, first: date, last: date, today: date) -> dict[str, Billed]:
+    """Return the unblended cost of each launch over the days from `first` to `last`, both included.
+
+    Unblended: what the account was charged on that day, credits and refunds apart. An upfront payment (a Capacity
+    Block) stands on the day it was paid, without the launch's label, so it is not in here.
+    Source: AWS Cost Explorer API reference, GetCostAndUsage.
+    """
+    sums: dict[str, float] = {}
+    estimated: set[str] = set()
+    for period in _periods(first, last + timedelta(days=1)):
+        for group in period.get("Groups", []):
+            run_id = str(group["Keys"][0]).partition("$")[2]
+            if run_id in run_ids:
+                sums[run_id] = sums.get(run_id, 0.0) + float(group["Metrics"]["UnblendedCost"]["Amount"])
+                estimated |= {run_id} if period.get("Estimated") else set()
+    late = today <= last + timedelta(days=LAG_DAYS)
+    return {run_id: _billed(sums.get(run_id), late=late, estimated=run_id in estimated) for run_id in run_ids}
+
+
+def _billed(usd: float | None, *, late: bool, estimated: bool) -> Billed:
+    if usd is None:
+        return Billed(usd=None, reason=NO_COST_REASON, estimated=True)
+    reason = "AWS completes a bill about a day after the usage" if late or estimated else None
+    return Billed(usd=usd, reason=reason, estimated=late or estimated)
+
+
+def _periods(first: date, end: date) -> list[dict[str, Any]]:
+    try:
+        import boto3
+        from botocore.config import Config
+        from botocore.exceptions import BotoCoreError, ClientError
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("boto3", "launch") from error
+
+    question: dict[str, Any] = {
+        "TimePeriod": {"Start": first.isoformat(), "End": end.isoformat()},
+        "Granularity": "DAILY",
+        "Metrics": ["UnblendedCost"],
+        "Filter": {"Not": {"Tags": {"Key": RUN_LABEL, "MatchOptions": ["ABSENT"]}}},
+        "GroupBy": [{"Type": "TAG", "Key": RUN_LABEL}],
+    }
+    periods: list[dict[str, Any]] = []
+    try:
+        config = Config(connect_timeout=10, read_timeout=60, retries={"max_attempts": 3})
+        client = boto3.session.Session().client("ce", region_name=REGION, config=config)
+        while True:
+            answer = client.get_cost_and_usage(**question)
+            periods += answer["ResultsByTime"]
+            if not answer.get("NextPageToken"):
+                return periods
+            question["NextPageToken"] = answer["NextPageToken"]
+    except (BotoCoreError, ClientError) as error:
+        problem = explain(error)
+        raise NodeError(f"Cost Explorer: {problem.reason}.", fix=problem.fix) from error

@@ -1,0 +1,75 @@
+"""Asks a Kubernetes cluster which pods carry our label, and deletes them: the proof that nothing is left there."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from launcher.cloud.label import expiry_of
+from launcher.cloud.machine import Machine
+from launcher.task import EXPIRY_LABEL, RUN_LABEL
+from planner.errors import MissingExtraError, NodeError
+
+SSH_POOL_PREFIX = "ssh-"
+"""SkyPilot's name for the context of an SSH node pool: `ssh-<pool>`."""
+DEAD = ("Succeeded", "Failed")
+TIMEOUT_S = 30
+
+
+def pods(*, context: str, run_id: str | None) -> list[Machine]:
+    """Return the pods with our label, of one launch or of all, in every namespace of the context."""
+    selector = RUN_LABEL if run_id is None else f"{RUN_LABEL}={run_id}"
+    with _explained(context):
+        listed = _api(context).list_pod_for_all_namespaces(label_selector=selector, _request_timeout=TIMEOUT_S)
+    return [_machine(pod, context) for pod in listed.items]
+
+
+def delete(machines: Sequence[Machine], *, context: str) -> None:
+    """Delete these pods."""
+    with _explained(context):
+        api = _api(context)
+        for machine in machines:
+            namespace, _, name = machine.id.partition("/")
+            api.delete_namespaced_pod(name, namespace, _request_timeout=TIMEOUT_S)
+
+
+def _machine(pod: Any, context: str) -> Machine:
+    labels = pod.metadata.labels or {}
+    phase = str((pod.status.phase if pod.status is not None else None) or "Unknown")
+    return Machine(
+        id=f"{pod.metadata.namespace}/{pod.metadata.name}",
+        name=pod.metadata.name,
+        where=f"context {context}, namespace {pod.metadata.namespace}",
+        state=phase,
+        alive=phase not in DEAD,
+        run_id=labels.get(RUN_LABEL),
+        expires_at=expiry_of(labels.get(EXPIRY_LABEL)),
+    )
+
+
+def _api(context: str) -> Any:
+    from kubernetes import client, config
+
+    return client.CoreV1Api(config.new_client_from_config(context=context))
+
+
+@contextlib.contextmanager
+def _explained(context: str) -> Iterator[None]:
+    try:
+        from kubernetes.client import ApiException
+        from kubernetes.config import ConfigException
+        from urllib3.exceptions import HTTPError
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("the Kubernetes client", "launch") from error
+    try:
+        yield
+    except ConfigException as error:
+        fix = "See: kubectl config get-contexts"
+        raise NodeError(f"Kubernetes: the context '{context}' cannot be used: {error}.", fix=fix) from error
+    except ApiException as error:
+        fix = "Sign in to the cluster again." if error.status in (401, 403) else "Try again in a minute."
+        raise NodeError(f"Kubernetes context '{context}' answered {error.status}.", fix=fix) from error
+    except (HTTPError, OSError) as error:
+        fix = "Check the network and the cluster; then try again."
+        raise NodeError(f"Kubernetes context '{context}' does not answer.", fix=fix) from error

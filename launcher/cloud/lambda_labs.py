@@ -1,0 +1,91 @@
+"""Asks Lambda which instances carry our names, and terminates them: the proof that nothing is left there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from launcher.cloud.machine import Machine
+from planner.errors import NodeError
+
+ENDPOINT = "https://cloud.lambdalabs.com/api/v1"
+ENDPOINT_VARIABLE = "LAMBDA_ENDPOINT_URL"
+"""Another address of the API, as AWS_ENDPOINT_URL is for AWS."""
+KEY_FILE = Path(".lambda_cloud") / "lambda_keys"
+"""Below the home folder; where SkyPilot looks for the key too."""
+TIMEOUT_S = 30
+REFUSED = (401, 403)
+
+
+def instances(*, cluster: str | None) -> list[Machine]:
+    """Return the instances of one cluster, or all of ours.
+
+    Lambda keeps no labels, so the name tells: SkyPilot calls them `<cluster>-<user>-head` and `-worker`, where the user
+    is eight hexadecimal digits; nothing looser, because whoever is found may be terminated. A terminated instance is
+    not listed any more. Source: Lambda cloud API reference; sky/provision/lambda_cloud of skypilot 0.14.1.
+    """
+    ours = re.compile((re.escape(cluster) if cluster else "pl-.+") + r"-[0-9a-f]{8}-(head|worker)")
+    return [_machine(one) for one in _ask("/instances") if ours.fullmatch(str(one.get("name") or ""))]
+
+
+def terminate(machines: Sequence[Machine]) -> None:
+    """Terminate these instances."""
+    if machines:
+        _ask("/instance-operations/terminate", {"instance_ids": [machine.id for machine in machines]})
+
+
+def _machine(one: dict[str, Any]) -> Machine:
+    state = str(one.get("status", "unknown"))
+    return Machine(
+        id=str(one["id"]),
+        name=str(one["name"]),
+        where=str((one.get("region") or {}).get("name", "unknown region")),
+        state=state,
+        alive=state not in ("terminated", "terminating"),
+        run_id=None,
+        instance_type=(one.get("instance_type") or {}).get("name"),
+    )
+
+
+def _ask(path: str, body: dict[str, Any] | None = None) -> Any:
+    address = os.environ.get(ENDPOINT_VARIABLE, ENDPOINT).rstrip("/") + path
+    request = urllib.request.Request(
+        address,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {_key()}", "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+            return json.load(answer)["data"]
+    except urllib.error.HTTPError as error:
+        with error:
+            if error.code in REFUSED:
+                fix = "Make a new key in Lambda's console and put it into ~/.lambda_cloud/lambda_keys."
+                raise NodeError(f"Lambda refuses the API key ({error.code}).", fix=fix) from error
+            raise NodeError(f"Lambda answered {error.code}.", fix="Try again in a minute.") from error
+    except (OSError, ValueError, KeyError) as error:
+        reason = getattr(error, "reason", None) or type(error).__name__
+        raise NodeError(f"Lambda does not answer: {reason}.", fix="Check the network; then try again.") from error
+
+
+def _key() -> str:
+    """Return the API key: `$LAMBDA_API_KEY`, else the file that SkyPilot reads."""
+    if key := os.environ.get("LAMBDA_API_KEY"):
+        return key
+    path = Path.home() / KEY_FILE
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        name, equals, value = line.partition("=")
+        if equals and name.strip() == "api_key" and value.strip():
+            return value.strip()
+    fix = "Write into ~/.lambda_cloud/lambda_keys: api_key = YOUR-KEY"
+    raise NodeError("there is no API key for Lambda.", fix=fix)

@@ -1,0 +1,39 @@
+"""The workspace's settings, `settings.yaml`: so far where its runs are kept."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from planner.adapters.documents import read_model
+from planner.adapters.run_store import FolderStore, RunStore
+from planner.adapters.s3_store import SCHEME, S3Store
+from planner.model.base import Frozen, Text
+
+SETTINGS_NAME = "settings.yaml"
+
+
+class Settings(Frozen):
+    """`settings.yaml` of a workspace: what a team shares about how it works."""
+
+    runs: Text | None = None
+    """`s3://bucket/prefix`, or a folder (relative to the workspace); default the folder `runs` of the workspace."""
+
+
+def open_store(workspace: Path) -> RunStore:
+    """Open the run store: `$PLANNER_RUNS`, else `runs` of the workspace's settings, else its folder `runs`.
+
+    Nothing is read yet but the settings, and nothing of AWS is imported.
+    """
+    named = os.environ.get("PLANNER_RUNS")
+    if named:
+        return S3Store(named) if _is_remote(named) else FolderStore(Path(named))
+    path = workspace / SETTINGS_NAME
+    chosen = read_model(Settings, path).runs if path.is_file() else None
+    if chosen is not None and _is_remote(chosen):
+        return S3Store(chosen)
+    return FolderStore(workspace / (chosen or "runs"))
+
+
+def _is_remote(place: str) -> bool:
+    return "://" in place or place.startswith(SCHEME.rstrip("/"))

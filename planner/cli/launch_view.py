@@ -1,0 +1,149 @@
+"""Shows launches: the bill before, one line for each target while they run, tables after. Talk goes to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from launcher.answer import BillDocument, LaunchState, PlannedLaunch, ReapDocument
+from launcher.backends.base import NodeStatus
+from launcher.bill import Bill
+from launcher.ledger import Entry
+from planner.model.quantity import Quantity
+from planner.present.table import Row
+
+LINE_WIDTH = 118
+
+
+def bill_lines(planned: PlannedLaunch) -> list[str]:
+    """Return the bill of one launch in words: price, source, date, the three caps on time, the worst case."""
+    bill, target = planned.bill, planned.target
+    caps = bill.caps
+    lines = [
+        f"{target.id}: {bill.nodes} node(s), {planned.workload}, {bill.price_kind.replace('_', ' ')}"
+        + (f", {target.region}" if target.region else ""),
+        f"  price        {_price(bill)}",
+        f"  time         at most {caps.max_minutes:g} min on the node, {caps.watchdog_minutes:g} min until everything "
+        f"is taken down, {caps.worst_minutes:g} min where nobody is left to do it",
+        f"  worst case   {_usd(bill.worst_case_usd)}"
+        + (f", {bill.storage_usd:.2f} of it for disks" if bill.storage_usd else ""),
+    ]
+    return [*lines, *(f"  note         {note}" for note in planned.notes), *(f"  check  {c}" for c in planned.checks)]
+
+
+def state_rows(states: Sequence[LaunchState]) -> list[Row]:
+    """Return launches as a table."""
+    return [
+        {
+            "launch": state.run_id,
+            "target": state.target,
+            "workload": state.workload,
+            "state": state.state.value,
+            "outcome": state.outcome.value if state.outcome else "",
+            "planned": f"{state.planned_at:%Y-%m-%d %H:%M}",
+            "worst case USD": _number(state.worst_case_usd),
+            "billed USD": _number(state.billed.value if state.billed else None),
+            "record": state.record_id or "",
+        }
+        for state in states
+    ]
+
+
+def bill_rows(document: BillDocument) -> list[Row]:
+    """Return estimate, ledger and provider side by side."""
+    return [
+        {
+            "launch": line.run_id,
+            "target": line.target,
+            "worst case USD": _number(line.worst_case_usd),
+            "ledger USD": _quantity(line.ledger),
+            "provider USD": _number(line.provider_usd),
+            "provider says": line.provider_note,
+        }
+        for line in document.lines
+    ]
+
+
+def found_rows(document: ReapDocument) -> list[Row]:
+    """Return what runs."""
+    return [
+        {
+            "name": found.name,
+            "where": found.where,
+            "verdict": found.verdict,
+            "detail": found.detail,
+            "after": "; ".join(found.evidence.checks) if found.evidence else "",
+        }
+        for found in document.found
+    ]
+
+
+class LiveView:
+    """One line for each launch on stderr: redrawn in place on a terminal, printed when it changes elsewhere."""
+
+    def __init__(
+        self,
+        entries: Callable[[], Sequence[Entry]],
+        latest: Callable[[], dict[str, NodeStatus]],
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(tz=UTC),
+    ) -> None:
+        self._entries = entries
+        self._latest = latest
+        self._now = now
+        self._drawn: list[str] = []
+
+    def __call__(self) -> None:
+        """Draw what is new."""
+        now, latest = self._now(), dict(self._latest())
+        pairs = [(entry, latest.get(entry.launch.run_id)) for entry in self._entries()]
+        if sys.stderr.isatty():
+            lines = [_line(entry, status, now)[:LINE_WIDTH] for entry, status in pairs]
+            up = f"\x1b[{len(self._drawn)}A" if self._drawn else ""
+            sys.stderr.write(up + "".join(f"\r\x1b[2K{line}\n" for line in lines))
+            sys.stderr.flush()
+        else:
+            lines = [_line(entry, status, None) for entry, status in pairs]
+            for line in lines:
+                if line not in self._drawn:
+                    print(line, file=sys.stderr, flush=True)
+        self._drawn = lines
+
+
+def _line(entry: Entry, status: NodeStatus | None, now: datetime | None) -> str:
+    """Return one launch in words; with the minutes since submission where the line is redrawn anyway."""
+    parts = [entry.launch.target.id, entry.launch.run_id, entry.state.value]
+    if entry.outcome is not None:
+        parts.append(entry.outcome.value)
+    if now is not None and entry.open and entry.submitted_at is not None:
+        parts.append(f"{(now - entry.submitted_at).total_seconds() / 60:.1f} min")
+    if entry.open and status is not None:
+        parts.append(status.phase.value.replace("_", " "))
+        if now is not None:
+            parts += [word for word in (status.progress, status.detail) if word]
+        elif status.detail:
+            parts.append(status.detail)
+    return "  ".join(parts)
+
+
+def _price(bill: Bill) -> str:
+    rate = bill.rate
+    if rate is None:
+        return f"none: {bill.no_price_reason}"
+    up = rate.highest_usd_per_node_hour
+    rise = f", may rise to {up:g}" if up > rate.usd_per_node_hour else ""
+    dated = f", {rate.as_of}" if rate.as_of else ""
+    return f"{rate.usd_per_node_hour:g} USD per node-hour{rise} ({rate.basis.value}: {rate.source}{dated})"
+
+
+def _usd(value: float | None) -> str:
+    return "not known" if value is None else f"{value:,.2f} USD"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,.2f}"
+
+
+def _quantity(quantity: Quantity | None) -> str:
+    return "" if quantity is None else f"{quantity.value:,.2f} ({quantity.low:,.2f} to {quantity.high:,.2f})"

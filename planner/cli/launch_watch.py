@@ -1,0 +1,66 @@
+"""Watches launches from the command line, and says what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+import typer
+
+from launcher.ledger import Entry, Outcome
+from planner.cli.launch_view import LiveView
+from planner.cli.output import say
+from planner.errors import NodeError
+from planner.use_cases.launches import Launches
+
+TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")
+
+
+def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[], None]], list[Entry]]) -> list[Entry]:
+    """Run `go` with a live view of these launches; on Ctrl-C say that they go on, and how to come back."""
+
+    def entries() -> list[Entry]:
+        return [entry for entry in launches.ledger.entries() if entry.launch.run_id in run_ids]
+
+    try:
+        return go(LiveView(entries, lambda: launches.watch.latest))
+    except KeyboardInterrupt:
+        say("What was launched goes on where it runs, within its caps. Come back with: planner launches collect")
+        say(f"Or take it down with: planner launches down {' '.join(run_ids)}")
+        raise
+
+
+def conclude(launches: Launches, entries: Sequence[Entry]) -> None:
+    """Say what came of launches; end with code 4 unless all of them completed and nothing runs any more."""
+    for entry in entries:
+        run_id = entry.launch.run_id
+        record = f"record {entry.record_id}" if entry.record_id else "no record"
+        outcome = entry.outcome.value if entry.outcome else "under way"
+        say(f"{entry.launch.target.id}: {outcome}, {entry.state.value}, {record}. In {launches.folder / run_id}")
+        trouble = [event.text for event in launches.ledger.events(run_id) if event.kind in TROUBLE and event.text]
+        if entry.outcome is not Outcome.COMPLETED:
+            for text in dict.fromkeys(trouble):
+                say(f"  {text}")
+    still = [entry.launch.run_id for entry in entries if entry.open]
+    if still:
+        not_down(still)
+    bad = [entry.launch.run_id for entry in entries if entry.outcome is not Outcome.COMPLETED]
+    if bad:
+        end_badly(
+            f"{', '.join(bad)} did not complete; nothing of it runs any more.",
+            fix=f"See: planner launches show {bad[0]}",
+        )
+
+
+def not_down(run_ids: Sequence[str]) -> NoReturn:
+    """End with code 4: these launches may still run."""
+    end_badly(
+        f"{', '.join(run_ids)}: it is not proven that everything is down.", fix="Try again: planner launches reap"
+    )
+
+
+def end_badly(message: str, *, fix: str) -> NoReturn:
+    """End with the code of a machine that failed, after the document was printed: there is one document only."""
+    say(f"Error: {message}")
+    say(fix)
+    raise typer.Exit(NodeError.exit_code)

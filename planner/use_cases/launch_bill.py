@@ -1,0 +1,52 @@
+"""Puts what launches were to cost, what the ledger says they did, and what the provider billed side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from launcher.answer import BillDocument, BilledLine
+from launcher.launch_record import billed_quantity
+from launcher.ledger import Entry
+from launcher.target import Provider
+
+
+def bill_document(entries: Sequence[Entry], *, ask: bool, today: date) -> BillDocument:
+    """Return one line for each launch; the provider is asked only where `ask` is set, for each question costs money."""
+    said = _cost_explorer(entries, today=today) if ask else {}
+    return BillDocument(
+        lines=tuple(
+            BilledLine(
+                run_id=entry.launch.run_id,
+                target=entry.launch.target.id,
+                worst_case_usd=entry.launch.bill.worst_case_usd,
+                ledger=billed_quantity(entry),
+                provider_usd=said[entry.launch.run_id][0] if entry.launch.run_id in said else None,
+                provider_note=said[entry.launch.run_id][1] if entry.launch.run_id in said else _why_not(entry),
+            )
+            for entry in entries
+        )
+    )
+
+
+def _cost_explorer(entries: Sequence[Entry], *, today: date) -> dict[str, tuple[float | None, str]]:
+    asked = [entry for entry in entries if entry.launch.target.provider is Provider.AWS and entry.submitted_at]
+    days = [at.date() for entry in asked for at in (entry.submitted_at, entry.ended_at) if at is not None]
+    if not asked:
+        return {}
+    from launcher.cloud.cost_explorer import billed
+
+    last = max(days) if all(entry.ended_at for entry in asked) else today
+    found = billed([entry.launch.run_id for entry in asked], first=min(days), last=last, today=today)
+    return {run_id: (one.usd, one.reason or "AWS Cost Explorer, unblended, by tag") for run_id, one in found.items()}
+
+
+def _why_not(entry: Entry) -> str:
+    provider = entry.launch.target.provider
+    if entry.submitted_at is None:
+        return "nothing was submitted"
+    if provider is Provider.AWS:
+        return "not asked; add --ask"
+    if provider is Provider.LAMBDA:
+        return "Lambda has no interface for bills: compare with its invoice"
+    return "no provider bills it"

@@ -1,0 +1,76 @@
+"""Makes the benchmark's spec for a launch, and task files that a person can run with `sky launch`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from launcher.backends.base import Launch
+from launcher.bench import Settings, check_spec, spec_of
+from launcher.task import BY_HAND, EXPIRY_LABEL, RUN_LABEL, cluster_name, sky_config_of
+from planner.errors import InputError
+from planner.model.workload import BenchWorkload, Checkpointing, Precision, Strategy
+
+
+def spec_for(
+    workload: BenchWorkload,
+    *,
+    strategy: Strategy,
+    precision: Precision | None,
+    micro_batch: int | None,
+    checkpointing: Checkpointing,
+    quick: bool,
+) -> dict[str, Any]:
+    """Return the spec.json that the nodes get; refused here where every rank would refuse it there."""
+    settings = Settings(
+        devices=1,
+        strategy=strategy,
+        precision=precision,
+        micro_batch=micro_batch,
+        checkpointing=checkpointing,
+        quick=quick,
+    )
+    spec = spec_of(workload, settings)
+    check_spec(spec, runs_here=False)
+    return spec
+
+
+def by_hand(launch: Launch) -> tuple[dict[str, Any], str]:
+    """Return the task without what only a ledger can know (run id, expiry), and a header that says how to run it.
+
+    The folder of the benchmark is written relative to where the command was given, if it lies below.
+    """
+    if not launch.target.through_sky:
+        raise InputError(
+            f"{launch.target.id} is not run by SkyPilot, so it has no task file.",
+            fix=f"Launch it with: planner launch {launch.workload} --on {launch.target.id}",
+        )
+    task = dict(launch.task)
+    task["name"] = cluster_name(BY_HAND)
+    labels = {key: value for key, value in task["resources"]["labels"].items() if key != EXPIRY_LABEL}
+    task["resources"] = {**task["resources"], "labels": {**labels, RUN_LABEL: BY_HAND}}
+    task["envs"] = {**task["envs"], "PLANNER_RUN_ID": BY_HAND}
+    ((there, here),) = task["file_mounts"].items()
+    task["file_mounts"] = {there: _relative(Path(here))}
+    return task, _header(launch)
+
+
+def _header(launch: Launch) -> str:
+    config = "".join(
+        f" --config {cloud}.{key}={','.join(value)}"
+        for cloud, section in sky_config_of(launch.target).items()
+        for key, value in section.items()
+    )
+    return (
+        f"{launch.workload} on {launch.target.id}, made by: planner task {launch.workload} --on {launch.target.id}\n"
+        f"Run it with: sky launch{config} THIS_FILE; it ends by itself and takes its machine down when idle.\n"
+        "Results: ~/planner-results/by-hand/start-*/result.json on node 0, then: "
+        f"planner runs add result.json --target {launch.target.id}\n"
+    )
+
+
+def _relative(folder: Path) -> str:
+    try:
+        return f"./{folder.relative_to(Path.cwd())}"
+    except ValueError:
+        return str(folder)

@@ -1,0 +1,279 @@
+"""The verbs of launching: start, take up again, look, bring home, take down, compare with what runs. Spends money."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+from launcher.answer import Found, LaunchState, PlannedLaunch
+from launcher.backends.base import Backend, Launch, Leftover
+from launcher.bill import billed_usd
+from launcher.campaign import Campaign, Watch
+from launcher.drive import Driver, utc_now
+from launcher.guard import Limits, check_launches
+from launcher.launch_record import billed_quantity, record_of_launch
+from launcher.ledger import Entry, Ledger, State
+from launcher.results import collected, read_result
+from launcher.target import Provider
+from planner.adapters.catalog import accelerator_aliases
+from planner.adapters.workspace import workspace_dir
+from planner.errors import MissingExtraError, NodeError, PlannerError
+from planner.use_cases import runs
+from planner.use_cases.catalogs import open_catalog
+from planner.use_cases.expectations import expect_from
+from planner.use_cases.launch_plan import Planned, read_budget_usd, read_hosts
+
+LEDGER_FILE = "ledger.sqlite"
+LAUNCHES_FOLDER = "launches"
+DIRECT_POLL_S = 2.0
+SKY_POLL_S = 15.0
+
+
+def check_sky() -> None:
+    """Raise, with what to install, where SkyPilot is missing."""
+    if find_spec("sky") is None:
+        raise MissingExtraError("SkyPilot, which carries launches to clouds, Kubernetes and Slurm,", "launch")
+
+
+@dataclass
+class Launches:
+    """The launches of one workspace and the ways to reach their machines."""
+
+    home: str | None = None
+    now: Callable[[], datetime] = utc_now
+    poll_s: float | None = None
+    """Seconds between two looks; None: as often as the backend's side bears."""
+    watch: Watch = field(default_factory=Watch)
+    _backends: dict[Provider, Backend] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The workspace's ledger."""
+        return Ledger(workspace_dir(self.home) / LEDGER_FILE)
+
+    @property
+    def folder(self) -> Path:
+        """Where every launch has a folder of its own."""
+        return workspace_dir(self.home) / LAUNCHES_FOLDER
+
+    def backend(self, provider: Provider) -> Backend:
+        """Return the way to machines of this provider, made once."""
+        with self._lock:
+            key = provider if provider in (Provider.LOCAL, Provider.HOST) else Provider.AWS
+            if key not in self._backends:
+                self._backends[key] = self._open(provider)
+            return self._backends[key]
+
+    def close(self) -> None:
+        """End what was opened to reach machines; what was launched goes on."""
+        for backend in self._backends.values():
+            backend.close()
+        self._backends.clear()
+
+    def driver(self, launch: Launch) -> Driver:
+        """Return what drives this launch."""
+        return Driver(
+            ledger=self.ledger,
+            backend=self.backend(launch.target.provider),
+            folder=self.folder,
+            now=self.now,
+            watch=self.watch,
+        )
+
+    def check(self, planned: Sequence[Planned], limits: Limits) -> None:
+        """Raise RefusedError where a price, a cap, the budget or the deadline forbids them. Writes nothing."""
+        path = workspace_dir(self.home) / LEDGER_FILE
+        self._check_against(planned, limits, self.ledger.entries() if path.exists() else [])
+
+    def try_out(self, launch: Launch) -> tuple[str, ...]:
+        """Let the backend try the launch without spending."""
+        return self.backend(launch.target.provider).check(launch)
+
+    def start(self, planned: Sequence[Planned], limits: Limits, *, tick: Callable[[], None]) -> list[Entry]:
+        """Check once more against the ledger as it is now, write every intent down, then drive them all to the end."""
+        for one in planned:
+            self.backend(one.launch.target.provider)  # what is not installed is said before anything is written
+        self._campaign(tick).start(
+            [one.launch for one in planned], check=lambda entries: self._check_against(planned, limits, entries)
+        )
+        return [self.settle(one.launch.run_id) for one in planned]
+
+    def resume(self, run_ids: Sequence[str], *, tick: Callable[[], None]) -> list[Entry]:
+        """Take launches up where their last client left them; those that are over get their record if it is missing."""
+        entries = [self.ledger.entry(run_id) for run_id in run_ids]
+        self._campaign(tick).resume([entry.launch for entry in entries if entry.open])
+        for entry in entries:
+            if not entry.open and not self._results(entry):
+                self.driver(entry.launch).collect_again(entry.launch.run_id)
+        return [self.settle(run_id) for run_id in run_ids]
+
+    def step(self, run_id: str) -> Entry:
+        """Do the next thing for a launch once, unless another client drives it."""
+        driver = self.driver(self.ledger.entry(run_id).launch)
+        with driver.lock(run_id) as mine:
+            if mine:
+                driver.step(run_id)
+        return self.settle(run_id)
+
+    def cancel(self, run_id: str) -> Entry:
+        """Bring home what there is, then take a launch down, whoever drives it; one that is over stays as it is."""
+        entry = self.ledger.entry(run_id)
+        if entry.open:
+            self.driver(entry.launch).cancel(run_id)
+        return self.settle(run_id)
+
+    def settle(self, run_id: str) -> Entry:
+        """Make the RunRecord of a launch that is over and has none yet; say once why there is none."""
+        entry = self.ledger.entry(run_id)
+        if entry.open or entry.record_id is not None:
+            return entry
+        events = self.ledger.events(run_id)
+        results = self._results(entry)
+        if not results or any(event.kind == "NO_RECORD" for event in events):
+            return entry
+        try:
+            record = record_of_launch(
+                entry,
+                results,
+                aliases=accelerator_aliases(),
+                where=str(self.folder / run_id),
+                expect=expect_from(open_catalog(self.home)),
+            )
+            runs.store_run(record, self.home)
+        except PlannerError as error:
+            kind = "NO_RECORD" if isinstance(error, NodeError) else "PROBLEM"
+            self.ledger.note(run_id, kind, str(error), at=self.now())
+            return entry
+        self.ledger.set_record(run_id, record.id)
+        self.ledger.note(run_id, "RECORD", record.id, at=self.now())
+        return self.ledger.entry(run_id)
+
+    def reap(self, *, take_down: bool, everywhere: bool = False) -> tuple[list[Found], list[Entry]]:
+        """Compare the ledger with what runs, and settle what is overdue or was left by a client that is gone.
+
+        What the ledger says is over and still runs is taken down where `take_down` is set. What the ledger does not
+        know is somebody else's, perhaps another workspace's: it is shown and never touched. `everywhere`: SkyPilot and
+        the clouds are asked although the ledger knows of no launch there.
+        """
+        entries = self.ledger.entries()
+        settled = [self.step(entry.launch.run_id) for entry in entries if entry.open]
+        by_id = {entry.launch.run_id: entry for entry in self.ledger.entries()}
+        found = []
+        for provider in self._providers([entry.launch for entry in entries], everywhere=everywhere):
+            backend = self.backend(provider)
+            known = [entry.launch for entry in by_id.values()]
+            found += [self._judge(left, by_id, backend, take_down) for left in backend.find_leftovers(known)]
+        return found, settled
+
+    def used_usd(self, entries: Collection[Entry]) -> float:
+        """Return what the budget has lost: what was billed for launches that are over, the worst case of the others."""
+        total = 0.0
+        for entry in entries:
+            bill, seconds = entry.launch.bill, entry.billed_seconds
+            if entry.open:
+                total += bill.worst_case_usd or 0.0
+            elif seconds is not None:
+                total += billed_usd(bill, seconds=seconds) or 0.0
+        return total
+
+    def _results(self, entry: Entry) -> list[dict[str, object]]:
+        folder = self.folder / entry.launch.run_id
+        found = collected(folder, run_id=entry.launch.run_id, nodes=entry.launch.target.nodes)
+        return [result for path in found.results if (result := read_result(path)) is not None]
+
+    def _check_against(self, planned: Sequence[Planned], limits: Limits, entries: Collection[Entry]) -> None:
+        budget_usd = read_budget_usd(self.home)
+        budgeted = limits.model_copy(update={"budget_usd": budget_usd, "budget_used_usd": self.used_usd(entries)})
+        check_launches([(one.launch.target, one.launch.bill) for one in planned], budgeted, now=self.now())
+
+    def _judge(self, left: Leftover, by_id: dict[str, Entry], backend: Backend, take_down: bool) -> Found:
+        entry = by_id.get(left.run_id or "")
+        seen = {"name": left.name, "where": left.where, "run_id": left.run_id, "detail": left.detail}
+        if left.run_id is None:
+            return Found(**seen, verdict="cannot be asked", alarm=left.alarm)
+        if entry is None:
+            return Found(**seen, verdict="not in this ledger", alarm=left.alarm)
+        if entry.open and not left.alarm:
+            return Found(**seen, verdict="as planned", alarm=False)
+        evidence = None
+        if take_down:
+            backend.down(entry.launch)
+            evidence = backend.verify_down(entry.launch)
+            self.ledger.note(entry.launch.run_id, "REAPED", "; ".join(evidence.checks), at=self.now())
+        gone = evidence is not None and evidence.down
+        return Found(**seen, verdict="should be gone", alarm=not gone, evidence=evidence)
+
+    def _providers(self, launches: Sequence[Launch], *, everywhere: bool) -> list[Provider]:
+        """Return the ways to look: this machine, hosts where there are any, SkyPilot where it was used."""
+        wanted = [Provider.LOCAL]
+        if read_hosts(self.home):
+            wanted.append(Provider.HOST)
+        if everywhere or any(launch.target.through_sky for launch in launches):
+            check_sky()
+            wanted.append(Provider.AWS)
+        return wanted
+
+    def _campaign(self, tick: Callable[[], None]) -> Campaign:
+        return Campaign(ledger=self.ledger, driver_of=self.driver, poll_s=self._poll_s, tick=tick)
+
+    def _poll_s(self, launch: Launch) -> float:
+        return self.poll_s or (SKY_POLL_S if launch.target.through_sky else DIRECT_POLL_S)
+
+    def _open(self, provider: Provider) -> Backend:
+        if provider is Provider.LOCAL:
+            from launcher.backends.local import local_backend
+
+            return local_backend(self.folder / "this-machine")
+        if provider is Provider.HOST:
+            from launcher.backends.ssh import ssh_backend
+
+            return ssh_backend(read_hosts(self.home))
+        check_sky()
+        from launcher.backends.sky import SkyBackend
+
+        return SkyBackend(self.folder / "sky")
+
+
+def state_of(entry: Entry) -> LaunchState:
+    """Return where a launch stands, as a document says it."""
+    launch = entry.launch
+    return LaunchState(
+        run_id=launch.run_id,
+        cluster=launch.cluster,
+        workload=launch.workload,
+        target=launch.target.id,
+        state=entry.state,
+        outcome=entry.outcome,
+        planned_at=launch.planned_at,
+        submitted_at=entry.submitted_at,
+        deadline_at=launch.deadline_at,
+        ended_at=entry.ended_at,
+        worst_case_usd=launch.bill.worst_case_usd,
+        billed=billed_quantity(entry),
+        record_id=entry.record_id,
+    )
+
+
+def planned_document(planned: Planned, checks: tuple[str, ...] = ()) -> PlannedLaunch:
+    """Return a planned launch, as a document says it."""
+    launch = planned.launch
+    return PlannedLaunch(
+        run_id=launch.run_id,
+        target=launch.target,
+        workload=launch.workload,
+        bill=launch.bill,
+        task=launch.task,
+        notes=planned.notes,
+        checks=checks,
+    )
+
+
+def open_ids(entries: Sequence[Entry]) -> list[str]:
+    """Return the ids of launches that are not over."""
+    return [entry.launch.run_id for entry in entries if entry.state is not State.DOWN_VERIFIED]

@@ -1,0 +1,201 @@
+"""`planner launch|task|launches` and `planner runs add --target`, without an account, a network or SkyPilot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from planner.use_cases import launches as launches_module
+from tests.cli.conftest import Answer
+
+ROOT = Path(__file__).parents[2]
+P5E, P4D = "aws/p5e.48xlarge", "aws/p4d.24xlarge"
+OWN_PRICE = """\
+provider,instance_type,region,price_kind,usd_per_hour,currency,source,as_of,fetched_at,confidence
+aws,p4d.24xlarge,us-east-1,on_demand,24.0,USD,a test,2026-11-20,2026-11-20,list
+"""
+
+
+def refused(answer: Answer, code: int) -> str:
+    """Return the message of an error document; nothing else is on stdout."""
+    assert answer.code == code, answer.err
+    return str(answer.document["error"]["message"] + " " + answer.document["error"]["fix"])
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    folder = tmp_path / "home"
+    (folder / "prices").mkdir(parents=True)
+    (folder / "prices" / "aws.csv").write_text(OWN_PRICE, encoding="utf-8")
+    monkeypatch.setenv("PLANNER_HOME", str(folder))
+    return folder
+
+
+def test_a_dry_run_shows_the_worst_case_by_hand(planner, home):
+    """24 USD/h x (25 + 35 + 10) min / 60 = 28 USD, and 256 GB x 0.16 USD/GB-month x 70 / 60 / 730 h = 0.0655 USD."""
+    answer = planner("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--dry-run", "--json")
+    assert answer.code == 0, answer.err
+    document = answer.document
+    assert document["worst_case_usd"] == pytest.approx(28.0 + 256 * 0.16 * 70 / 60 / 730)
+    (launch,) = document["launches"]
+    assert launch["bill"]["rate"]["source"].endswith("a test")
+    assert launch["bill"]["rate"]["as_of"] == "2026-11-20"
+    assert launch["bill"]["caps"] == {"max_minutes": 25.0, "provisioning_minutes": 35.0, "idle_minutes": 10.0}
+    assert launch["task"]["resources"]["instance_type"] == "p4d.24xlarge"
+    assert launch["task"]["resources"]["autostop"] == {"idle_minutes": 10, "down": True}
+    assert launch["task"]["envs"]["PLANNER_MAX_MINUTES"] == "25"
+    assert not (home / "ledger.sqlite").exists()
+
+
+def test_p5e_has_no_on_demand_price_and_says_what_to_give(planner):
+    message = refused(planner("launch", "gpt-305m", "--on", P5E, "--dry-run", "--json"), 3)
+    assert "no on-demand price for p5e" in message
+    assert "--capacity-block" in message
+    assert "--usd-per-hour" in message
+    assert "--spot" in message
+
+
+def test_a_capacity_block_with_its_rate_is_planned_and_its_id_reaches_sky_alone_by_configuration(planner):
+    options = ("--capacity-block", "cr-0abc", "--usd-per-hour", "30", "--region", "us-east-2", "--max-minutes", "15")
+    answer = planner("launch", "gpt-305m", "--on", P5E, *options, "--json")
+    (launch,) = answer.document["launches"]
+    assert launch["bill"]["worst_case_usd"] == pytest.approx(30 + 256 * 0.16 / 730)
+    assert (launch["bill"]["price_kind"], launch["target"]["reservation"]) == ("capacity_block", "cr-0abc")
+    assert launch["task"]["resources"]["infra"] == "aws/us-east-2"
+
+
+def test_spot_counts_the_highest_price_in_the_worst_case(planner):
+    """39.80 USD/h is the upper end of the catalog's row; an hour in all."""
+    answer = planner("launch", "gpt-305m", "--on", P5E, "--spot", "--max-minutes", "15", "--json")
+    (launch,) = answer.document["launches"]
+    assert launch["bill"]["rate"]["highest_usd_per_node_hour"] == 39.8
+    assert answer.document["worst_case_usd"] == pytest.approx(39.8 + 256 * 0.16 / 730)
+    assert launch["task"]["resources"]["use_spot"] is True
+
+
+def test_one_cap_holds_for_all_targets_together(planner, home):
+    one = ("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--max-usd", "30")
+    assert planner(*one).code == 0
+    message = refused(planner(*one, "--on", "lambda/gpu_1x_h100_sxm5", "--json"), 3)
+    assert "--max-usd 30: the worst case is 33.07 USD" in message  # 28.07 and 4.29 x 70 / 60
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "problem"),
+    [
+        pytest.param(("--on", P4D, "--max-usd", "1"), 3, "--max-usd 1: the worst case", id="over the cap"),
+        pytest.param(("--on", P4D, "--deadline", "2020-01-01"), 3, "has passed", id="deadline passed"),
+        pytest.param(("--on", P4D, "--deadline", "soon"), 2, "is no time", id="no time"),
+        pytest.param(("--on", "aws/p4d.24xlage"), 2, "Did you mean", id="misspelt"),
+        pytest.param(("--on", "aws/H200:8"), 2, "no aws instance type", id="an accelerator is no target"),
+        pytest.param(("--on", P4D, "--on", P4D), 2, "stands there twice", id="twice"),
+        pytest.param(("--on", P4D, "--spot", "--reservation", "cr-1"), 2, "bought in one way", id="two ways"),
+        pytest.param(("--on", P4D, "--region", "mars-1"), 3, "no on_demand price", id="no price there"),
+        pytest.param(("--on", P4D, "--gpus", "H100:8"), 2, "has 8x A100-40GB-SXM", id="other accelerators"),
+        pytest.param(("--on", P4D, "--gpus", "16"), 2, "has 8", id="more than there are"),
+        pytest.param(("--on", P4D, "--max-minutes", "0"), 2, "must be over 0", id="no minutes"),
+        pytest.param(("--on", P4D, "--max-usd", "-1"), 2, "must be 0 or more", id="negative cap"),
+        pytest.param(("--on", P4D, "--dry-run", "--yes"), 2, "contradict", id="dry run and yes"),
+        pytest.param(("--on", "lambda/gpu_8x_h100_sxm5", "--spot"), 2, "has no spot", id="lambda spot"),
+        pytest.param(("--on", "lambda/gpu_8x_h100_sxm5", "--image", "x"), 2, "another image", id="lambda image"),
+        pytest.param(("--on", "local", "--managed"), 2, "not run by SkyPilot", id="local managed"),
+        pytest.param(("--on", "local", "--nodes", "2"), 2, "is 1 node", id="two local nodes"),
+        pytest.param(("--on", "k8s/c", "--gpus", "8"), 2, "needs the accelerator's name", id="unnamed accelerator"),
+        pytest.param(("--on", "k8s/c", "--gpus", "H100:8", "--max-usd", "9"), 3, "no price is known", id="k8s, capped"),
+        pytest.param(("--on", "host/a"), 2, "no host 'a'", id="no hosts.yaml"),
+        pytest.param(("--on", P4D, "--store", "gs://x"), 2, "is no S3 address", id="another store"),
+        pytest.param(("--on", P4D, "--network-tier", "good"), 2, "neither standard nor best", id="tier"),
+        pytest.param(("--on", P4D, "--strategy", "ddp", "--nodes", "0"), 2, "must be 1 or more", id="no nodes"),
+    ],
+)
+def test_what_cannot_be_launched_says_why(planner, arguments, code, problem):
+    answer = planner("launch", "gpt-305m", *arguments, "--json")
+    assert problem in refused(answer, code)
+    assert "Traceback" not in answer.err
+
+
+def test_the_budget_of_the_workspace_holds(planner, home):
+    (home / "budget.yaml").write_text("schema_version: 1\ntotal_usd: 20\n", encoding="utf-8")
+    message = refused(planner("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--json"), 3)
+    assert "budget of 20.00 USD has 20.00 USD left, and the worst case is 28.07 USD" in message
+
+
+def test_without_skypilot_a_launch_says_what_to_install_and_writes_nothing(planner, home, monkeypatch):
+    monkeypatch.setattr(launches_module, "find_spec", lambda _: None)
+    message = refused(planner("launch", "gpt-305m", "--on", P4D, "--yes", "--json"), 2)
+    assert "pip install 'training-planner[launch]'" in message
+    assert json.loads(planner("launches", "list", "--json").out)["launches"] == []
+    assert planner("launch", "gpt-305m", "--on", P4D).code == 0
+
+
+TASKS = {
+    "aws-p5e-spot": (P5E, "--spot", "--region", "us-east-2", "--network-tier", "best"),
+    "aws-p4d": (P4D, "--region", "us-east-1"),
+    "lambda-8x-h100": ("lambda/gpu_8x_h100_sxm5",),
+    "lambda-8x-a100-80gb": ("lambda/gpu_8x_a100_80gb_sxm4",),
+    "k8s": ("k8s/my-context", "--gpus", "H100-SXM:8"),
+    "ssh-pool": ("ssh/my-pool", "--gpus", "A100-40GB-SXM:8"),
+    "slurm": ("slurm/my-cluster", "--gpus", "H100-SXM:8", "--nodes", "2"),
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_committed_tasks_are_current(planner, name, monkeypatch, request):
+    """Rewrite them with --update-golden."""
+    monkeypatch.chdir(ROOT)
+    answer = planner("task", "gpt-305m", "--on", *TASKS[name])
+    path = ROOT / "launcher" / "tasks" / f"{name}.yaml"
+    if request.config.getoption("--update-golden"):
+        path.write_text(answer.out, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == answer.out
+    task = yaml.safe_load(answer.out)
+    assert "any_of" not in str(task)
+    assert task["file_mounts"] == {"~/planner/workloads": "./workloads"}
+    assert json.loads(task["envs"]["PLANNER_SPEC"])["workload"] == "gpt-305m"
+
+
+def test_no_other_file_lies_among_the_tasks():
+    assert {path.stem for path in (ROOT / "launcher" / "tasks").glob("*")} == TASKS.keys()
+
+
+def test_what_is_not_run_by_skypilot_has_no_task(planner):
+    assert "has no task file" in planner("task", "gpt-305m", "--on", "local").err
+
+
+def test_a_result_brought_home_by_hand_knows_its_target_and_price(planner, tmp_path, result, home):
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(result()), encoding="utf-8")
+    added = planner("runs", "add", path, "--target", "aws/p5en.48xlarge", "--usd-per-hour", "60")
+    assert added.code == 0, added.err
+    record = planner("runs", "show", "latest").document
+    assert record["hardware"]["node"] == "aws/p5en.48xlarge"
+    assert (record["launch"]["price"]["value"], record["launch"]["target"]) == (60.0, "aws/p5en.48xlarge")
+
+
+def test_a_result_of_another_accelerator_than_the_target_s_is_refused(planner, tmp_path, result):
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(result()), encoding="utf-8")
+    answer = planner("runs", "add", path, "--target", P4D)
+    assert answer.code == 2
+    assert "was measured on H200-SXM, and aws/p4d.24xlarge has A100-40GB-SXM" in answer.err
+    assert "--usd-per-hour: says nothing" in planner("runs", "add", path, "--usd-per-hour", "3").err
+
+
+def test_a_host_counts_what_its_file_says_and_has_no_task(planner, home):
+    """6 USD/h x (25 + 35 + 10) min / 60 = 7 USD; two hosts are two nodes."""
+    hosts = "schema_version: 1\nhosts:\n  a: {address: 10.0.0.1, usd_per_hour: 6}\n  b: {address: 10.0.0.2}\n"
+    (home / "hosts.yaml").write_text(hosts, encoding="utf-8")
+    one = ("launch", "cpu-smoke", "--max-minutes", "25", "--json", "--on")
+    assert planner(*one, "host/a").document["worst_case_usd"] == pytest.approx(7.0)
+    assert planner(*one, "host/a+b").document["worst_case_usd"] == pytest.approx(14.0)
+    assert "--max-usd 6: the worst case is 7.00 USD" in refused(planner(*one, "host/a", "--max-usd", "6"), 3)
+    assert planner(*one, "host/b").document["worst_case_usd"] is None
+    assert "Did you mean" in refused(planner(*one, "host/ab"), 2)
+
+
+def test_a_wrong_hosts_file_names_the_key(planner, home):
+    (home / "hosts.yaml").write_text("schema_version: 1\nhosts:\n  a: {adress: x}\n", encoding="utf-8")
+    assert "hosts.a.adress" in refused(planner("launch", "cpu-smoke", "--on", "host/a", "--json"), 2)

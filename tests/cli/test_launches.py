@@ -1,0 +1,141 @@
+"""`planner launches`: what the ledger knows against what runs; the bill; the live view."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from launcher.backends.base import NodeStatus, Phase
+from launcher.ledger import Outcome, State
+from launcher.target import Target
+from planner.cli.launch_view import LiveView
+from planner.use_cases.launches import Launches
+from tests.launcher.launches import NOON, launch_of, rate
+
+LOCAL = Target(provider="local", name="local", devices_per_node=1)
+P4D = Target(provider="aws", name="p4d.24xlarge", accelerator="A100-40GB-SXM", devices_per_node=8, region="us-east-1")
+
+
+@pytest.fixture
+def launches():
+    return Launches()
+
+
+def asleep(run_id: str):
+    """Return a launch whose job only sleeps."""
+    launch = launch_of(LOCAL, run_id=run_id, now=datetime.now(tz=UTC))
+    return launch.model_copy(update={"task": launch.task | {"setup": "true", "run": "sleep 600"}})
+
+
+def test_what_should_be_gone_is_an_alarm_and_is_taken_down_when_asked(planner, launches):
+    """As if somebody had closed the entry by hand, or a teardown had lied."""
+    launch = asleep(f"reap-{os.getpid()}")
+    launches.ledger.plan([launch])
+    launches.driver(launch).step(launch.run_id, submit=True)
+    assert [one["verdict"] for one in found(planner("launches", "reap", "--json"), launch)] == ["as planned"]
+    launches.ledger.move(launch.run_id, State.DOWN_VERIFIED, at=datetime.now(tz=UTC))
+
+    alarmed = planner("launches", "reap", "--json")
+    assert alarmed.code == 4
+    assert [one["verdict"] for one in found(alarmed, launch)] == ["should be gone"]
+    reaped = planner("launches", "reap", "--yes", "--json")
+    assert reaped.code == 0, reaped.err
+    (one,) = found(reaped, launch)
+    assert one["evidence"]["down"] is True
+    assert found(planner("launches", "reap", "--json"), launch) == []
+
+
+def found(answer, launch):
+    """Return what was found of this launch: other tests may launch on this machine at the same time."""
+    return [one for one in answer.document["found"] if one["run_id"] == launch.run_id]
+
+
+def test_a_launch_that_its_client_forgot_is_settled_by_reap(planner, launches):
+    launch = asleep(f"forgot-{os.getpid()}")
+    launches.ledger.plan([launch])
+    launches.driver(launch).step(launch.run_id, submit=True)
+
+    past = Launches(now=lambda: datetime.now(tz=UTC) + timedelta(hours=1))
+    _, settled = past.reap(take_down=False)
+    assert [(entry.state, entry.outcome) for entry in settled] == [(State.DOWN_VERIFIED, Outcome.TRUNCATED)]
+
+
+def test_down_takes_an_open_launch_down_and_a_misspelt_id_none(planner, launches):
+    launch = asleep(f"down-{os.getpid()}")
+    launches.ledger.plan([launch])
+    launches.driver(launch).step(launch.run_id, submit=True)
+    assert planner("launches", "down", launch.run_id, "nonsense").code == 2
+    assert launches.ledger.entry(launch.run_id).open
+    answer = planner("launches", "down", launch.run_id, "--json")
+    assert answer.code == 0, answer.err
+    assert [one["state"] for one in answer.document["launches"]] == ["DOWN_VERIFIED"]
+    assert planner("launches", "down").code == 2
+
+
+def ended(launches, target, *, usd, minutes):
+    launch = launch_of(target, run_id="20261121-120000-aaaaaa", price=rate(usd))
+    launches.ledger.plan([launch])
+    launches.ledger.move(launch.run_id, State.SUBMITTED, at=NOON)
+    launches.ledger.move(
+        launch.run_id, State.DOWN_VERIFIED, at=NOON + timedelta(minutes=minutes), outcome=Outcome.FAILED
+    )
+    return launch
+
+
+def test_the_bill_puts_worst_case_and_ledger_side_by_side(planner, launches):
+    """10 USD/h: at worst 65 minutes, 10.83 USD; the ledger saw 30, so 5 USD, or a quarter less."""
+    ended(launches, P4D, usd=10.0, minutes=30)
+    (line,) = planner("launches", "bill", "--json").document["lines"]
+    assert line["worst_case_usd"] == pytest.approx(10.0 * 65 / 60)
+    assert (line["ledger"]["value"], line["ledger"]["low"]) == (pytest.approx(5.0), pytest.approx(3.75))
+    assert (line["provider_usd"], line["provider_note"]) == (None, "not asked; add --ask")
+
+
+def test_what_is_over_uses_the_budget_by_what_it_cost_and_what_is_open_by_its_worst_case(launches):
+    ended(launches, P4D, usd=10.0, minutes=30)
+    launches.ledger.plan([launch_of(P4D, run_id="open", price=rate(10.0))])
+    assert launches.used_usd(launches.ledger.entries()) == pytest.approx(5.0 + 10.0 * 65 / 60)
+
+
+def test_the_list_reads_well(planner, launches, golden):
+    ended(launches, P4D, usd=10.0, minutes=30)
+    golden.check("launches-list.tsv", planner("launches", "list").out)
+    golden.check("launches-show.txt", planner("launches", "show", "20261121-120000-aaaaaa").out.replace(
+        str(launches.folder), "FOLDER"
+    ))  # fmt: skip
+
+
+def test_an_unknown_launch_is_said_with_the_nearest(planner, launches):
+    ended(launches, P4D, usd=10.0, minutes=30)
+    answer = planner("launches", "show", "20261121-120000-aaaaab")
+    assert (answer.code, "Did you mean 20261121-120000-aaaaaa?" in answer.err) == (2, True)
+
+
+def test_a_workspace_without_launches_has_none(planner):
+    assert planner("launches", "list", "--json").document["launches"] == []
+    assert planner("launches", "collect").code == 0
+
+
+@pytest.mark.parametrize(
+    ("terminal", "expected"),
+    [
+        pytest.param(False, ["local  r1  SUBMITTED  running"], id="a log has each line once"),
+        pytest.param(
+            True, ["local  r1  SUBMITTED  12.0 min  running  measure step 7", "\x1b[1A"], id="a terminal is redrawn"
+        ),
+    ],
+)
+def test_the_live_view_has_one_line_for_each_launch(launches, capsys, monkeypatch, terminal, expected):
+    launches.ledger.plan([launch_of(LOCAL)])
+    launches.ledger.move("r1", State.SUBMITTED, at=NOON)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    status = NodeStatus(phase=Phase.RUNNING, progress="measure step 7")
+    view = LiveView(launches.ledger.entries, lambda: {"r1": status}, now=lambda: NOON + timedelta(minutes=12))
+    view()
+    view()
+    drawn = capsys.readouterr().err
+    assert all(text in drawn for text in expected)
+    assert drawn.count("local  r1") == (2 if terminal else 1)

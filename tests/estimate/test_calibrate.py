@@ -1,0 +1,87 @@
+"""The fit finds what made its data, the update is Gaussian conditioning, widths hold what they promise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.adapters.catalog import load_catalog
+from planner.estimate.anchors import choose_anchors
+from planner.estimate.calibrate import fit, model_step, prior_fit, sample
+from planner.estimate.learn import fingerprint
+from planner.estimate.observation import Observation
+from planner.estimate.physics.configs import from_rows
+from planner.estimate.physics.step import step_seconds
+from planner.estimate.ranges import half_widths, spreads
+from planner.model.calibration import Spread
+from planner.use_cases.evidence import bundled_evidence
+
+NOISE = 0.02
+
+
+@pytest.fixture(scope="module")
+def evidence() -> list[Observation]:
+    return bundled_evidence(load_catalog())[::8]
+
+
+def made_up(evidence: list[Observation], **constants: float) -> list[Observation]:
+    """The bundled configurations, as fast as the physics says with other constants, give or take 2 %."""
+    configs = from_rows([one.config for one in evidence])
+    values = prior_fit().constants | constants
+    rng = np.random.default_rng(7)
+    rates = configs.tokens_per_step / configs.gpus / step_seconds(configs, values)
+    rates = rates * np.exp(rng.normal(0, NOISE, len(rates)))
+    return [replace(one, tokens_per_s_per_gpu=float(rate)) for one, rate in zip(evidence, rates, strict=True)]
+
+
+def test_the_fit_finds_the_constants_that_made_its_data(evidence: list[Observation]) -> None:
+    truth = {"gemm_ampere": 0.65, "gemm_hopper": 0.6}
+    rows = made_up(evidence, **truth)
+    found = fit(sample(rows))
+    for name, value in truth.items():
+        assert found.constants[name] == pytest.approx(value, rel=0.15), name
+    data = sample(rows)
+    missed = data.log_seconds - model_step(found, data.configs, data.labels)[0]
+    assert float(np.median(np.abs(missed))) < 2 * NOISE
+
+
+def test_without_evidence_the_priors_stand() -> None:
+    assert fit(sample_of_nothing()) == prior_fit()
+
+
+def sample_of_nothing():
+    return sample([])
+
+
+def test_the_same_rows_give_the_same_digits_in_any_process(evidence: list[Observation]) -> None:
+    few = evidence[:60]
+    one, other = fit(sample(few)), fit(sample(few))
+    assert {k: f"{v:.6g}" for k, v in one.constants.items()} == {k: f"{v:.6g}" for k, v in other.constants.items()}
+    assert fingerprint(few) == fingerprint(list(few)) != fingerprint(few[1:])
+
+
+def test_anchors_are_drawn_the_same_each_time_and_never_asked(evidence: list[Observation]) -> None:
+    cells = choose_anchors(evidence, anchors=3)
+    assert cells == choose_anchors(evidence, anchors=3)
+    for cell in cells:
+        assert len(cell.anchors) <= 3
+        assert not set(cell.anchors) & set(cell.asked)
+    assert sorted(place for cell in cells for place in (*cell.anchors, *cell.asked)) == list(range(len(evidence)))
+
+
+def test_widths_of_normal_errors_are_those_of_the_normal_distribution() -> None:
+    """80 and 90 % of normal errors lie within 1.2816 and 1.6449 standard deviations."""
+    rng = np.random.default_rng(3)
+    expected = rng.uniform(0.05, 0.3, 20_000)
+    found = spreads(rng.normal(0, expected), expected, np.ones(20_000), ["new framework"] * 20_000)
+    assert found["new framework"].times_80 == pytest.approx(1.2816, rel=0.03)
+    assert found["new framework"].times_90 == pytest.approx(1.6449, rel=0.03)
+
+
+def test_no_range_is_narrower_than_two_per_cent() -> None:
+    narrow = {"all": Spread(rows=1, times_80=1.0, times_90=1.0)}
+    wide_80, wide_90 = half_widths(["any"], np.array([1e-6]), narrow)
+    assert np.exp(wide_80[0]) == pytest.approx(1.02)
+    assert wide_90[0] >= wide_80[0]

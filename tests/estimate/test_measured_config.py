@@ -1,0 +1,95 @@
+"""How a published row becomes a configuration, and which rows are refused with which reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.estimate.links import parse_network_gbit
+from planner.estimate.measured_config import observe
+from planner.estimate.observation import Observation, Refusal
+from planner.model.evidence import Measurement
+
+LLAMA = {
+    "id": "a", "source": "somebody", "gpu": "H100-SXM5-80GB", "gpus_per_node": "8", "num_gpus": "8", "n_layers": "32.0",
+    "hidden": "4096.0", "n_heads": "32", "n_kv_heads": "8", "ffn_hidden": "14336", "mlp_type": "swiglu",
+    "vocab": "128256", "seq_len": "8192", "precision": "bf16", "micro_batch": "1", "zero": "3.0", "framework": "own",
+    "tokens_per_s_per_gpu": "300",
+}  # fmt: skip
+
+
+def seen(**changes: Any) -> Observation | Refusal:
+    row = Measurement.model_validate({key: value for key, value in (LLAMA | changes).items() if value != ""})
+    return observe(row, load_catalog().accelerators, accelerator_aliases())
+
+
+def config(**changes: Any) -> dict[str, float]:
+    found = seen(**changes)
+    assert isinstance(found, Observation), found
+    return found.config
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "value"),
+    [
+        pytest.param({}, "layers", 32, id="counts that a table program wrote with a point"),
+        pytest.param({}, "peak", 989.4e12, id="dense bf16 peak by alias"),
+        pytest.param({"precision": "fp8"}, "peak", 1979e12, id="fp8 peak"),
+        pytest.param({"precision": "fp8"}, "peak16", 989.4e12, id="attention stays at 16 bit"),
+        pytest.param({"precision": "nvfp4", "gpu": "GB200-NVL72"}, "peak", 10_000e12, id="dense fp4 of Blackwell"),
+        pytest.param({"gpu": "V100-SXM2-16GB", "precision": "fp32"}, "peak", 15.7e12, id="fp32 on ordinary cores"),
+        pytest.param({}, "zero", 3, id="zero 3 is full sharding"),
+        pytest.param({"zero": "", "parallelism": "DDP8"}, "zero", 0, id="nothing sharded"),
+        pytest.param({"zero": "FSDP full_shard"}, "zero", 3, id="FSDP in words"),
+        pytest.param({"parallelism": "HSDP", "num_gpus": "64"}, "shards", 8, id="hybrid sharding stays in the node"),
+        pytest.param({"mlp_type": "swiglu-moe(128,top8)", "ffn_hidden": "768"}, "active_experts", 8, id="experts"),
+        pytest.param({"method": "QLoRA", "quantization": "bnb-nf4"}, "quantized", 1, id="4-bit adapters"),
+        pytest.param({"micro_batch": "", "global_batch": "64"}, "micro_batch", 8, id="micro-batch from the global one"),
+        pytest.param({"gpu": "RTX3090", "num_gpus": "4"}, "through_host", 1, id="consumer cards have no peer-to-peer"),
+        pytest.param({"gpu": "RTX3090", "num_gpus": "4"}, "intra", 32e9, id="PCIe 4 x16"),
+        pytest.param({"gpu": "GB200-NVL72", "num_gpus": "64"}, "nvlink_domain", 72, id="a rack is one domain"),
+        pytest.param({}, "intra", 450e9, id="one direction of NVLink 4"),
+    ],
+)
+def test_a_row_says(changes: dict[str, str], key: str, value: float) -> None:
+    assert config(**changes)[key] == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        pytest.param({"gpu": "H900"}, "accelerator not known", id="nobody's accelerator"),
+        pytest.param({"n_layers": ""}, "architecture not known", id="no layers"),
+        pytest.param({"metric": "time_to_train"}, "time to train, not speed", id="another quantity"),
+        pytest.param({"seq_len": "10000000"}, "out of range: sample length", id="ten million tokens"),
+        pytest.param({"gpu": "V100-SXM2-16GB", "precision": "fp4"}, "V100-SXM2-16GB has no fp4", id="fp4 on a V100"),
+        pytest.param({"pp": "8", "n_layers": "6"}, "out of range: more stages", id="more stages than layers"),
+        pytest.param({"tp": "16"}, "out of range: splits exceed the accelerators", id="splits exceed the machines"),
+        pytest.param({"tokens_per_s_per_gpu": "40000"}, "faster than the accelerator's peak", id="impossible"),
+    ],
+)
+def test_a_row_is_refused(changes: dict[str, str], reason: str) -> None:
+    found = seen(**changes)
+    assert isinstance(found, Refusal)
+    assert found.reason.startswith(reason)
+
+
+@pytest.mark.parametrize("key", ["model", "source", "id"])
+def test_no_name_enters_the_physics(key: str) -> None:
+    assert config(**{key: "another"}) == config()
+
+
+@pytest.mark.parametrize(
+    ("text", "gbit"),
+    [
+        pytest.param("1600Gbps/node RoCE", 1600, id="of the node"),
+        pytest.param("4x ConnectX-7 IB NDR 400Gb/Sec", 1600, id="four cards"),
+        pytest.param("8x ConnectX-7 IB NDR 400Gb/Sec", 3200, id="eight cards"),
+        pytest.param("400Gbps", 400, id="a number"),
+        pytest.param("not stated", None, id="nothing"),
+    ],
+)
+def test_networks_between_machines(text: str, gbit: float | None) -> None:
+    assert parse_network_gbit(text) == gbit

@@ -1,0 +1,120 @@
+"""AWS on loopback: moto, one request at a time (as atomic as S3 is), which keeps a log and can be told to refuse.
+
+`python tests/fakes/aws_server.py` prints its port. `POST /fake/refuse` with `{"code", "status", "after"}` makes every
+request but the first `after` fail with that code (`only`: requests of that action); `POST /fake/calls` lists the
+requests since `POST /fake/reset`; `POST /fake/reserve` describes a Capacity Block with EC2's own keys.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import make_server
+
+REGIONS = ("us-east-1", "us-east-2", "us-west-2")
+Environ = dict[str, Any]
+Start = Callable[..., Any]
+
+
+class OneAtATime:
+    """A WSGI application that answers the fake's own questions and hands the rest to moto."""
+
+    def __init__(self) -> None:
+        self.moto = DomainDispatcherApplication(create_backend_app)
+        self.lock = threading.Lock()
+        self.calls: list[dict[str, str]] = []
+        self.refusal: dict[str, Any] | None = None
+        self.reserved: dict[str, str] | None = None
+
+    def __call__(self, environ: Environ, start: Start) -> Iterable[bytes]:
+        with self.lock:
+            path = environ["PATH_INFO"]
+            if path.startswith("/fake/"):
+                return self._answer(path.removeprefix("/fake/"), environ, start)
+            action = _action(environ)
+            self.calls.append({"service": _service(environ), "action": action, "path": path})
+            ours = path.startswith("/moto-api")
+            if not ours and self.refusal is not None and self.refusal.get("only") in (None, action):
+                self.refusal["after"] -= 1
+                if self.refusal["after"] < 0:
+                    return self._refuse(environ, start)
+            if action == "DescribeCapacityReservations":
+                return self._reservations(start)
+            answer = b"".join(self.moto(environ, start))
+            return [_few_regions(answer)] if action == "DescribeRegions" else [answer]
+
+    def _answer(self, question: str, environ: Environ, start: Start) -> Iterable[bytes]:
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        if question == "refuse":
+            self.refusal = json.loads(body)
+        if question == "reserve":
+            self.reserved = json.loads(body)
+        if question == "reset":
+            self.calls, self.refusal, self.reserved = [], None, None
+        start("200 OK", [("Content-Type", "application/json")])
+        return [json.dumps(self.calls).encode()]
+
+    def _reservations(self, start: Start) -> Iterable[bytes]:
+        """Answer what moto has not learnt: the one Capacity Block that a test told of, or none."""
+        start("200 OK", [("Content-Type", "text/xml")])
+        facts = "".join(f"<{key}>{value}</{key}>" for key, value in (self.reserved or {}).items())
+        items = f"<item>{facts}</item>" if facts else ""
+        answer = "DescribeCapacityReservationsResponse"
+        space = "http://ec2.amazonaws.com/doc/2016-11-15/"
+        held = f"<capacityReservationSet>{items}</capacityReservationSet>"
+        return [f'<{answer} xmlns="{space}"><requestId>one</requestId>{held}</{answer}>'.encode()]
+
+    def _refuse(self, environ: Environ, start: Start) -> Iterable[bytes]:
+        """Refuse in the way of the service that was asked: JSON, EC2's XML or the others' XML."""
+        assert self.refusal is not None
+        code, status = self.refusal["code"], self.refusal["status"]
+        said = f"<Code>{code}</Code><Message>The fake was told to refuse.</Message>"
+        if "HTTP_X_AMZ_TARGET" in environ:
+            kind, text = "application/x-amz-json-1.1", json.dumps({"__type": code, "message": "told to refuse"})
+        elif _service(environ) == "ec2":
+            kind, text = "text/xml", f"<Response><Errors><Error>{said}</Error></Errors></Response>"
+        elif _service(environ) == "s3":
+            kind, text = "text/xml", f"<Error>{said}</Error>"
+        else:
+            kind, text = "text/xml", f"<ErrorResponse><Error>{said}</Error></ErrorResponse>"
+        start(f"{status} Refused", [("Content-Type", kind)])
+        return [text.encode()]
+
+
+def _few_regions(answer: bytes) -> bytes:
+    """Keep the regions that the fake account has enabled: moto takes a second to furnish each that is asked."""
+    items = re.findall(rb"<item>.*?</item>", answer, re.DOTALL)
+    for item in items:
+        if not any(region.encode() + b"</regionName>" in item for region in REGIONS):
+            answer = answer.replace(item, b"")
+    return answer
+
+
+def _action(environ: Environ) -> str:
+    """Return the action of a query or JSON request, and the method of any other; the body can be read again."""
+    if "HTTP_X_AMZ_TARGET" in environ:
+        return str(environ["HTTP_X_AMZ_TARGET"]).rpartition(".")[2]
+    if environ["REQUEST_METHOD"] != "POST" or _service(environ) == "s3":
+        return str(environ["REQUEST_METHOD"])
+    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    environ["wsgi.input"] = io.BytesIO(body)
+    named = re.search(rb"(?:^|&)Action=(\w+)", body)
+    return named[1].decode() if named else "POST"
+
+
+def _service(environ: Environ) -> str:
+    """Return the service of a signed request: it stands in the scope of the signature."""
+    signed = re.search(r"Credential=[^/]+/\d+/[^/]+/([^/]+)/aws4_request", environ.get("HTTP_AUTHORIZATION", ""))
+    return signed[1] if signed else ""
+
+
+if __name__ == "__main__":
+    server = make_server("127.0.0.1", 0, OneAtATime(), threaded=True, request_handler=MotoRequestHandler)
+    print(server.server_port, flush=True)
+    server.serve_forever()

@@ -1,0 +1,112 @@
+"""Lambda's public cloud API on loopback: instances, types, keys; it keeps a log and can be told to refuse.
+
+`python tests/fakes/lambda_server.py` prints its port. Shapes follow Lambda's published API reference, version 1.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+CENTS_PER_HOUR = {"gpu_8x_h100_sxm5": 3192, "gpu_8x_a100_80gb_sxm4": 2232, "gpu_1x_h100_sxm5": 429}
+INSTANCES: dict[str, dict[str, Any]] = {}
+KEYS: list[dict[str, Any]] = []
+CALLS: list[dict[str, str]] = []
+STATE: dict[str, Any] = {"refuse": None}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        path = self.path.removeprefix("/api/v1")
+        if self._refused(path):
+            return
+        known: dict[str, Any] = {
+            "/instances": list(INSTANCES.values()),
+            "/ssh-keys": KEYS,
+            "/firewall-rules": [],
+            "/instance-types": {
+                name: {
+                    "instance_type": {"name": name, "price_cents_per_hour": cents},
+                    "regions_with_capacity_available": [{"name": "us-east-1"}],
+                }
+                for name, cents in CENTS_PER_HOUR.items()
+            },
+        }
+        self._say({"data": known[path]} if path in known else {"error": {"code": "not-found"}}, path in known)
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        path = self.path.removeprefix("/api/v1")
+        if path.startswith("/fake/"):
+            self._say(_told(path.removeprefix("/fake/"), body), True)
+            return
+        if self._refused(path):
+            return
+        if path == "/ssh-keys":
+            KEYS.append(body)
+            self._say({"data": body}, True)
+        elif path == "/instance-operations/launch":
+            self._say({"data": {"instance_ids": [_launch(body) for _ in range(body.get("quantity", 1))]}}, True)
+        elif path == "/instance-operations/terminate":
+            ended = [INSTANCES.pop(one) for one in body["instance_ids"] if one in INSTANCES]
+            self._say({"data": {"terminated_instances": ended}}, True)
+        else:
+            self._say({"error": {"code": "not-found"}}, False)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: the calls are kept."""
+
+    def _refused(self, path: str) -> bool:
+        CALLS.append({"method": self.command, "path": path})
+        refusal = STATE["refuse"]
+        if refusal is None:
+            return False
+        said = json.dumps({"error": {"code": refusal["code"], "message": "The fake was told to refuse."}}).encode()
+        self._send(said, refusal["status"])
+        return True
+
+    def _say(self, answer: Any, found: bool) -> None:
+        self._send(json.dumps(answer).encode(), 200 if found else 404)
+
+    def _send(self, body: bytes, status: int) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _launch(body: dict[str, Any]) -> str:
+    one = uuid.uuid4().hex
+    INSTANCES[one] = {
+        "id": one,
+        "name": body["name"],
+        "status": "active",
+        "ip": "127.0.0.1",
+        "private_ip": "127.0.0.1",
+        "region": {"name": body["region_name"]},
+        "instance_type": {"name": body["instance_type_name"]},
+    }
+    return one
+
+
+def _told(what: str, body: dict[str, Any]) -> Any:
+    if what == "refuse":
+        STATE["refuse"] = body
+    if what == "reset":
+        STATE["refuse"] = None
+        for kept in (INSTANCES, KEYS, CALLS):
+            kept.clear()
+    return CALLS
+
+
+if __name__ == "__main__":
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    print(server.server_port, flush=True)
+    server.serve_forever()

@@ -1,0 +1,25 @@
+"""What every way of reaching machines must do, whatever it reaches: see launcher/backends/base.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from launcher.backends.base import Backend, Launch, Phase
+
+
+def check_never_submitted(backend: Backend, launch: Launch, into: Path) -> None:
+    """Of a launch that never was: looking changes nothing, nothing comes home, down is no error and is proven."""
+    status = backend.status(launch)
+    assert status.phase in (Phase.LOST, Phase.UNKNOWN, Phase.REFUSED), status
+    assert status.launched is None
+    collected = backend.collect(launch, into)
+    assert collected.results == ()
+    assert collected.steps == ()
+    assert not collected.complete
+    for _ in range(2):
+        backend.down(launch)
+    evidence = backend.verify_down(launch)
+    assert evidence.down
+    assert evidence.checks
+    assert all(isinstance(check, str) and check for check in evidence.checks)
+    assert launch.run_id not in {leftover.run_id for leftover in backend.find_leftovers([launch])}

@@ -1,0 +1,80 @@
+"""The same job as on a rented machine, on this one: time caps, several starts, and steps pushed to S3 meanwhile."""
+
+from __future__ import annotations
+
+import os
+import threading
+from datetime import UTC, datetime
+
+import boto3
+import pytest
+
+from launcher.backends.local import local_backend
+from launcher.drive import Driver
+from launcher.launch_record import record_of_launch
+from launcher.ledger import Ledger, Outcome, State
+from launcher.results import collected, read_result
+from launcher.target import Target
+from planner.adapters.catalog import accelerator_aliases
+from tests.fakes.servers import AWS_KEYS, running
+from tests.launcher.launches import ENDLESS_SPEC, launch_of, rate
+
+HERE = Target(provider="local", name="local", devices_per_node=1)
+
+
+@pytest.fixture
+def driver(tmp_path):
+    return Driver(
+        ledger=Ledger(tmp_path / "ledger.sqlite"),
+        backend=local_backend(tmp_path / "this-machine"),
+        folder=tmp_path / "launches",
+    )
+
+
+def run(driver, launch):
+    driver.ledger.plan([launch])
+    return driver.go_on(launch.run_id, stop=threading.Event(), poll_s=0.3, submit=True)
+
+
+@pytest.mark.slow
+def test_two_starts_make_one_record_and_their_steps_lie_on_s3_too(driver, tmp_path, monkeypatch):
+    with running("aws_server", log=tmp_path / "aws.log") as aws:
+        for name, value in {**AWS_KEYS, "AWS_ENDPOINT_URL": aws.url, "OMP_NUM_THREADS": "1"}.items():
+            monkeypatch.setenv(name, value)
+        s3 = boto3.client("s3")
+        s3.create_bucket(Bucket="team")
+        launch = launch_of(HERE, run_id=f"push-{os.getpid()}", price=rate(3.0), starts=2, now=datetime.now(tz=UTC))
+        envs = launch.task["envs"] | {"PLANNER_PUSH_TO": "s3://team/runs"}
+        entry = run(driver, launch.model_copy(update={"task": launch.task | {"envs": envs}}))
+        pushed = {item["Key"] for item in s3.list_objects_v2(Bucket="team")["Contents"]}
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.COMPLETED)
+    for start in (1, 2):
+        for name in ("result.json", "result.json.steps.jsonl"):
+            assert f"runs/{launch.run_id}/node-0/start-{start}/{name}" in pushed
+
+    found = collected(tmp_path / "launches" / launch.run_id, run_id=launch.run_id, nodes=1)
+    results = [result for path in found.results if (result := read_result(path)) is not None]
+    record = record_of_launch(entry, results, aliases=accelerator_aliases(), where="here")
+    assert len(record.repeats) == 2
+    assert record.launch is not None
+    seconds = (entry.ended_at - entry.submitted_at).total_seconds()
+    assert record.launch.billed.value == pytest.approx(3.0 * seconds / 3600)
+    assert record.launch.billed.low < record.launch.billed.value
+    assert record.launch.price.value == 3.0
+    assert not record.launch.truncated
+
+
+@pytest.mark.slow
+def test_the_job_s_own_time_ends_it_and_nothing_is_left(driver):
+    """3 s are too short for any result: the log says so, and the last line is there all the same."""
+    launch = launch_of(
+        HERE, run_id=f"short-{os.getpid()}", spec=ENDLESS_SPEC, max_minutes=0.05, now=datetime.now(tz=UTC)
+    )
+    entry = run(driver, launch)
+    assert (entry.state, entry.outcome) in (
+        (State.DOWN_VERIFIED, Outcome.FAILED),
+        (State.DOWN_VERIFIED, Outcome.TRUNCATED),
+    )
+    log = (driver.folder / launch.run_id / "job.log").read_text()
+    assert f"PLANNER-DONE run={launch.run_id} rank=0 exit=124" in log
+    assert driver.backend.verify_down(launch).down

@@ -1,0 +1,166 @@
+"""Direct SSH against real sshds on this machine: one host and two, end to end, and every way in which it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from launcher.backends.base import Phase
+from launcher.backends.hosts import HostsFile
+from launcher.backends.ssh import ssh_backend
+from launcher.drive import Driver
+from launcher.ledger import Ledger, Outcome, State
+from launcher.results import read_result
+from launcher.target import Target
+from planner.errors import NodeError
+from tests.launcher.launches import ENDLESS_SPEC, launch_of
+from tests.launcher.loopback_ssh import running_sshd
+
+POLL_S = 0.3
+
+
+@pytest.fixture(scope="module")
+def sshds(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ssh")
+    with running_sshd(folder / "a") as one, running_sshd(folder / "b") as two:
+        yield one, two
+
+
+@pytest.fixture
+def hosts(sshds, tmp_path, free_port):
+    env = {"GLOO_SOCKET_IFNAME": "lo", "PLANNER_PORT": str(free_port), "OMP_NUM_THREADS": "1"}
+    return {
+        name: sshd.host(python=sys.executable, folder=str(tmp_path / name), env=env)
+        for name, sshd in zip(("a", "b"), sshds, strict=True)
+    }
+
+
+@pytest.fixture
+def driver(hosts, tmp_path):
+    return Driver(ledger=Ledger(tmp_path / "ledger.sqlite"), backend=ssh_backend(hosts), folder=tmp_path / "launches")
+
+
+def run_id(tmp_path: Path, name: str) -> str:
+    """Of this test alone: runs are told apart by it among all processes of the machine."""
+    return f"{name}-{os.getpid()}-{tmp_path.name}"[:60]
+
+
+def on(*names: str) -> Target:
+    return Target(provider="host", name=names[0], more_hosts=names[1:], nodes=len(names), devices_per_node=1)
+
+
+@pytest.mark.slow
+def test_two_hosts_train_together_and_node_0_s_result_comes_home(driver, tmp_path):
+    launch = launch_of(on("a", "b"), run_id=run_id(tmp_path, "two"), now=datetime.now(tz=UTC))
+    assert all("answers" in seen for seen in driver.backend.check(launch))
+    driver.ledger.plan([launch])
+    entry = driver.go_on(launch.run_id, stop=threading.Event(), poll_s=POLL_S, submit=True)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.COMPLETED)
+    result = read_result(tmp_path / "launches" / launch.run_id / "start-1" / "result.json")
+    assert result is not None
+    assert (result["nodes"], result["world_size"]) == (2, 2)
+    assert result["exit_reason"] in ("completed", "not_steady")
+    home = tmp_path / "launches" / launch.run_id
+    logs = [(folder / "job.log").read_text() for folder in (home, home / "node-1")]
+    assert [f"rank={rank} exit=0" in log for rank, log in enumerate(logs)] == [True, True]
+    assert driver.backend.verify_down(launch).down
+
+
+@pytest.mark.slow
+def test_a_job_outlives_the_connection_and_is_stopped_with_what_it_has(driver, tmp_path):
+    """Submit returns at once; nothing holds the job but itself; `down` lets ranks write, then nothing is left."""
+    launch = launch_of(on("a"), run_id=run_id(tmp_path, "one"), spec=ENDLESS_SPEC, now=datetime.now(tz=UTC))
+    driver.ledger.plan([launch])
+    stop = threading.Event()
+    while driver.step(launch.run_id, submit=True).state is not State.RUNNING:
+        assert not stop.wait(POLL_S)
+    driver.backend.submit(launch)  # a second time starts nothing
+    while driver.backend.status(launch).progress is None:
+        assert not stop.wait(POLL_S)
+    assert [left.run_id for left in driver.backend.find_leftovers([]) if left.run_id == launch.run_id]
+    driver.backend.down(launch)
+    assert driver.backend.verify_down(launch).down
+    found = driver.backend.collect(launch, tmp_path)
+    assert json.loads(found.results[0].read_text())["exit_reason"] == "interrupted"
+
+
+@pytest.mark.slow
+def test_a_second_benchmark_on_a_busy_host_is_refused(driver, tmp_path):
+    busy = launch_of(on("a"), run_id=run_id(tmp_path, "busy"), spec=ENDLESS_SPEC)
+    second = launch_of(on("a"), run_id=run_id(tmp_path, "late"))
+    driver.backend.submit(busy)
+    stop = threading.Event()
+    try:
+        while driver.backend.status(busy).phase is not Phase.RUNNING:
+            assert not stop.wait(POLL_S)
+        driver.backend.submit(second)
+        while not driver.backend.status(second).phase.is_over:
+            assert not stop.wait(POLL_S)
+        assert driver.backend.status(second).phase is Phase.REFUSED
+    finally:
+        driver.backend.down(busy)
+
+
+def test_a_failed_set_up_is_told_apart_from_a_failed_job(driver, hosts, tmp_path):
+    broken = {"a": hosts["a"].model_copy(update={"python": "/bin/false"})}
+    backend = ssh_backend(broken)
+    launch = launch_of(on("a"), run_id=run_id(tmp_path, "setup"))
+    backend.submit(launch)
+    stop = threading.Event()
+    while not backend.status(launch).phase.is_over:
+        assert not stop.wait(POLL_S)
+    assert backend.status(launch).phase is Phase.SETUP_FAILED
+    text: list[str] = []
+    backend.logs(launch, text.append)
+    assert "cannot import torch" in "".join(text)
+
+
+def test_a_job_that_is_gone_without_a_word_is_lost(driver, tmp_path):
+    """As after a reboot: everything of it is killed at once."""
+    launch = launch_of(on("a"), run_id=run_id(tmp_path, "gone"), spec=ENDLESS_SPEC)
+    driver.backend.submit(launch)
+    for _ in range(3):  # what a killed process had just started is killed the next time
+        machine = driver.backend._machines_of(launch)[0]
+        machine.bash(f"for e in /proc/[0-9]*; do grep -qzxF 'PLANNER_RUN_ID={launch.run_id}' $e/environ 2>/dev/null "
+                     "&& kill -KILL ${e#/proc/}; done; :")  # fmt: skip
+    assert driver.backend.verify_down(launch).down
+    status = driver.backend.status(launch)
+    assert (status.phase, "left no exit code" in status.detail) == (Phase.LOST, True)
+
+
+def test_a_host_that_does_not_answer_is_unknown_and_never_down(sshds, tmp_path):
+    away = sshds[0].host(port=1, folder=str(tmp_path / "away"))
+    backend = ssh_backend({"a": away})
+    launch = launch_of(on("a"))
+    assert backend.status(launch).phase is Phase.UNKNOWN
+    evidence = backend.verify_down(launch)
+    assert not evidence.down
+    assert "cannot be asked" in evidence.checks[0]
+    with pytest.raises(NodeError, match="ssh cannot reach it") as failed:
+        backend.submit(launch)
+    assert "Try by hand: ssh " in failed.value.fix
+
+
+def test_a_launch_that_never_reached_the_host_says_so(driver, tmp_path):
+    status = driver.backend.status(launch_of(on("a"), run_id=run_id(tmp_path, "never")))
+    assert (status.phase, status.detail) == (Phase.REFUSED, "no job was started on a")
+
+
+@pytest.mark.parametrize(
+    ("host", "problem"),
+    [
+        pytest.param({"address": "a", "env": {"AWS_SECRET_ACCESS_KEY": "x"}}, "looks like a secret", id="secret"),
+        pytest.param({"address": "a", "env": {"HF_TOKEN": "x"}}, "looks like a secret", id="token"),
+        pytest.param({"address": "a", "folder": "planner"}, "must begin with", id="relative folder"),
+        pytest.param({"address": "a", "folder": "/tmp/a b"}, "must begin with", id="folder with a space"),
+    ],
+)
+def test_hosts_yaml_refuses_what_would_hurt(host, problem):
+    with pytest.raises(ValueError, match=problem):
+        HostsFile.model_validate({"schema_version": 1, "hosts": {"a": host}})

@@ -1,0 +1,71 @@
+"""A backend that does what a test tells it to, and remembers what it was asked: for what a real one cannot do here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from launcher.backends.base import Collected, Evidence, Launch, Leftover, NodeStatus, Phase
+from planner.errors import NodeError
+
+
+@dataclass
+class ScriptedBackend:
+    """`statuses` are given one after the other, the last one for ever; errors are raised where they stand."""
+
+    statuses: list[NodeStatus] = field(default_factory=lambda: [NodeStatus(phase=Phase.SUCCEEDED)])
+    submit_error: NodeError | None = None
+    collect_errors: int = 0
+    """How often collecting fails before it works."""
+    results: int = 1
+    steps: int = 1
+    complete: bool = True
+    still_up: int = 0
+    """How often verification finds something before it finds nothing."""
+    leftovers: list[Leftover] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    """The changing questions in order: submit, collect, down, verify."""
+
+    def check(self, launch: Launch) -> tuple[str, ...]:
+        return (f"{launch.target.id}: would do",)
+
+    def submit(self, launch: Launch) -> None:
+        self.asked.append("submit")
+        if self.submit_error is not None:
+            raise self.submit_error
+
+    def status(self, launch: Launch) -> NodeStatus:
+        return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
+
+    def logs(self, launch: Launch, write: Callable[[str], None]) -> None:
+        write("a log\n")
+
+    def collect(self, launch: Launch, into: Path) -> Collected:
+        self.asked.append("collect")
+        if self.collect_errors:
+            self.collect_errors -= 1
+            raise NodeError("No space left on device.")
+        return Collected(
+            folder=into,
+            results=tuple(into / f"result-{number}.json" for number in range(self.results)),
+            steps=tuple(into / f"steps-{number}.jsonl" for number in range(self.steps)),
+            log=None,
+            complete=self.complete,
+        )
+
+    def down(self, launch: Launch) -> None:
+        self.asked.append("down")
+
+    def verify_down(self, launch: Launch) -> Evidence:
+        self.asked.append("verify")
+        if self.still_up:
+            self.still_up -= 1
+            return Evidence(down=False, checks=("describe_instances: 1 running",))
+        return Evidence(down=True, checks=("describe_instances: none",))
+
+    def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
+        return self.leftovers
+
+    def close(self) -> None:
+        pass

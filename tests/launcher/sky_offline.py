@@ -1,0 +1,59 @@
+"""SkyPilot with its own API server, its clouds on loopback, and a HOME that holds nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from tests.fakes.servers import AWS_KEYS, Server, running
+from tests.fakes.sky_home import make_home
+
+
+@dataclass(frozen=True)
+class Clouds:
+    """The fakes, and the environment in which SkyPilot takes them for the world."""
+
+    aws: Server
+    lambda_labs: Server
+    kubernetes: Server
+    home: Path
+    environment: dict[str, str]
+
+    def reset(self) -> None:
+        """Forget calls, refusals and what stands on Lambda and Kubernetes."""
+        for server in (self.aws, self.lambda_labs, self.kubernetes):
+            server.ask("reset")
+
+
+@contextlib.contextmanager
+def clouds(folder: Path) -> Iterator[Clouds]:
+    """Start the fakes, and end them and every API server that SkyPilot started in their HOME."""
+    more = {**AWS_KEYS, "MOTO_IAM_LOAD_MANAGED_POLICIES": "true"}
+    with (
+        running("aws_server", log=folder / "aws.log", environment=more) as aws,
+        running("lambda_server", log=folder / "lambda.log") as lambda_labs,
+        running("kubernetes_server", log=folder / "kubernetes.log") as kubernetes,
+    ):
+        home = folder / "home"
+        environment = make_home(home, aws_url=aws.url, lambda_url=lambda_labs.url, kubernetes_url=kubernetes.url)
+        try:
+            yield Clouds(aws, lambda_labs, kubernetes, home, environment)
+        finally:
+            end_servers(home)
+
+
+def end_servers(home: Path) -> None:
+    """End the processes that run with this HOME: it is nobody else's."""
+    ours = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.pid != os.getpid() and process.environ().get("HOME") == str(home):
+                process.send_signal(signal.SIGKILL)
+                ours.append(process)
+    psutil.wait_procs(ours, timeout=20)

@@ -1,0 +1,131 @@
+"""The bill by hand, what is refused, and what is recognised as not ordered."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from launcher.backends.base import Launched
+from launcher.bill import TimeCaps, bill_of, billed_usd
+from launcher.guard import Limits, check_launches, mismatches
+from launcher.target import Target
+from planner.errors import RefusedError
+from tests.launcher.launches import NOON, rate
+
+P5E = Target(
+    provider="aws",
+    name="p5e.48xlarge",
+    accelerator="H200-SXM",
+    devices_per_node=8,
+    purchase="spot",
+    region="us-east-2",
+)
+K8S = Target(provider="k8s", name="c", accelerator="H100-SXM", devices_per_node=8)
+LOCAL = Target(provider="local", name="local")
+HOUR = TimeCaps(max_minutes=30.0, provisioning_minutes=20.0, idle_minutes=10.0)
+
+
+def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, gb=0.0, per_gb=0.0):
+    return bill_of(
+        nodes=nodes,
+        invoiced=target.is_cloud,
+        price_kind="spot" if target.is_cloud else "own",
+        rate=None if usd is None else rate(usd, highest=highest),
+        no_price_reason="nobody knows",
+        caps=caps,
+        storage_gb_per_node=gb,
+        usd_per_gb_month=per_gb,
+    )
+
+
+@pytest.mark.parametrize(
+    ("given_bill", "expected_usd"),
+    [
+        pytest.param(bill(), 10.0, id="one node for an hour"),
+        pytest.param(bill(nodes=2), 20.0, id="two nodes"),
+        pytest.param(bill(highest=39.8), 39.8, id="spot counts what it may rise to"),
+        pytest.param(bill(gb=730.0, per_gb=0.1), 10.1, id="730 GB at 0.10 a month for one hour of 730"),
+        pytest.param(
+            bill(caps=TimeCaps(max_minutes=90.0, provisioning_minutes=20.0, idle_minutes=10.0)), 20.0, id="2 h"
+        ),
+        pytest.param(bill(usd=None), None, id="no price is not 0"),
+    ],
+)
+def test_the_worst_case_by_hand(given_bill, expected_usd):
+    assert given_bill.worst_case_usd == (None if expected_usd is None else pytest.approx(expected_usd))
+
+
+@given(seconds=st.floats(0, 3600), nodes=st.integers(1, 16), usd=st.floats(0.01, 200))
+def test_what_was_billed_within_the_caps_is_never_over_the_worst_case(seconds, nodes, usd):
+    one = bill(usd=usd, highest=usd * 1.5, nodes=nodes, gb=256.0, per_gb=0.16)
+    assert billed_usd(one, seconds=seconds) <= one.worst_case_usd * (1 + 1e-9)
+
+
+def test_half_an_hour_of_two_nodes_at_10_usd_is_10_usd():
+    assert billed_usd(bill(nodes=2), seconds=1800) == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(
+    ("planned", "limits", "problem"),
+    [
+        pytest.param([(P5E, bill())], Limits(max_usd=9.99), "the worst case is 10.00 USD", id="over the cap"),
+        pytest.param([(P5E, bill()), (P5E, bill())], Limits(max_usd=19.0), "20.00 USD", id="one cap for all targets"),
+        pytest.param([(P5E, bill(usd=None))], Limits(), "no price is known", id="no price"),
+        pytest.param([(K8S, bill(K8S, usd=None))], Limits(max_usd=5), "no price is known", id="rented cluster, capped"),
+        pytest.param(
+            [(P5E, bill())], Limits(budget_usd=100, budget_used_usd=95), "has 5.00 USD left", id="over the budget"
+        ),
+        pytest.param([(P5E, bill())], Limits(deadline_at=NOON), "has passed", id="deadline passed"),
+        pytest.param(
+            [(P5E, bill())], Limits(deadline_at=NOON + timedelta(minutes=59)), "comes too soon", id="deadline too soon"
+        ),
+    ],
+)
+def test_what_must_not_be_launched_is_refused_with_code_3(planned, limits, problem):
+    with pytest.raises(RefusedError, match=problem) as refused:
+        check_launches(planned, limits, now=NOON)
+    assert refused.value.exit_code == 3
+    assert refused.value.fix
+
+
+@pytest.mark.parametrize(
+    ("planned", "limits"),
+    [
+        pytest.param([(P5E, bill())], Limits(max_usd=10), id="just under the cap"),
+        pytest.param(
+            [(LOCAL, bill(LOCAL, usd=None)), (P5E, bill())], Limits(max_usd=10), id="own machine adds nothing"
+        ),
+        pytest.param([(K8S, bill(K8S, usd=None))], Limits(), id="own cluster without a cap"),
+        pytest.param([(P5E, bill())], Limits(budget_usd=100, budget_used_usd=90), id="the last of the budget"),
+        pytest.param([(P5E, bill())], Limits(deadline_at=NOON + timedelta(hours=1)), id="just in time"),
+    ],
+)
+def test_what_keeps_every_limit_is_allowed(planned, limits):
+    check_launches(planned, limits, now=NOON)
+
+
+ORDERED = Launched(
+    instance_type="p5e.48xlarge", accelerator="H200", accelerators_per_node=8, nodes=1, region="us-east-2", spot=True
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({}, (), id="as ordered"),
+        pytest.param(
+            {"instance_type": "p5en.48xlarge"},
+            ("instance type: asked for p5e.48xlarge, got p5en.48xlarge",),
+            id="the same H200:8 in a p5en",
+        ),
+        pytest.param({"accelerator": "H100"}, ("accelerator: asked for H200, got H100",), id="accelerator"),
+        pytest.param({"accelerators_per_node": 4}, ("accelerators per node: asked for 8, got 4",), id="half a node"),
+        pytest.param({"nodes": 2}, ("nodes: asked for 1, got 2",), id="twice the bill"),
+        pytest.param({"spot": False}, ("spot: asked for True, got False",), id="on demand instead of spot"),
+        pytest.param({"region": "us-west-2"}, ("region: asked for us-east-2, got us-west-2",), id="another region"),
+        pytest.param({"spot": None, "region": None}, (), id="what nobody says is not compared"),
+    ],
+)
+def test_another_machine_than_ordered_is_recognised(changes, expected):
+    assert mismatches(P5E, ORDERED.model_copy(update=changes)) == expected

@@ -1,0 +1,143 @@
+"""The process that holds SkyPilot, when it answers, refuses, dies or hangs; and the catalog with our own price."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from launcher.backends import sky_process
+from launcher.backends.sky_catalog import CATALOG, own_catalog
+from launcher.backends.sky_process import SkyProcess, SkyRefusalError
+from launcher.backends.sky_rsync import copy_results
+from launcher.target import Provider, Target
+from planner.errors import InputError, NodeError
+
+STANDIN = """
+import json, os, sys, time
+for line in sys.stdin:
+    question = json.loads(line)
+    if question["do"] == "die":
+        os._exit(9)
+    if question["do"] == "hang":
+        time.sleep(600)
+    if question["do"] == "refuse":
+        print(json.dumps({"error": {"type": question["kind"], "message": question["said"]}}), flush=True)
+    else:
+        print(json.dumps({"ok": [os.getpid(), os.environ.get("SKY_RUNTIME_DIR"), question]}), flush=True)
+"""
+P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", region="us-east-2", reservation="cr-1")
+
+
+@pytest.fixture
+def process(tmp_path, monkeypatch):
+    """A SkyProcess whose other side answers as the test asks it to."""
+    (tmp_path / "standin_worker.py").write_text(STANDIN, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(sky_process, "WORKER", "standin_worker")
+    made = SkyProcess({"SKY_RUNTIME_DIR": "/a/place"}, log=tmp_path / "deep" / "sky.log")
+    yield made
+    made.close()
+
+
+def test_questions_share_one_process_with_the_environment_asked_for(process):
+    first, place, question = process.ask("echo", cluster="pl-x")
+    second, _, _ = process.ask("echo")
+    assert first == second
+    assert place == "/a/place"
+    assert question == {"do": "echo", "cluster": "pl-x"}
+
+
+def test_a_process_that_dies_is_an_error_and_the_next_question_starts_another(process):
+    first, _, _ = process.ask("echo")
+    with pytest.raises(NodeError, match=r"SkyPilot ended without an answer \(die\)\. Its own words are in .*sky\.log"):
+        process.ask("die")
+    second, _, _ = process.ask("echo")
+    assert second != first
+
+
+def test_a_process_that_hangs_is_given_up(process):
+    with pytest.raises(NodeError, match=r"SkyPilot did not answer within 0\.5 s \(hang\)"):
+        process.ask("hang", timeout_s=0.5)
+    assert process.ask("echo")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "expected"),
+    [
+        pytest.param("X", "error (ExpiredToken) when", "the AWS credentials have expired. Sign in", id="keys"),
+        pytest.param("X", "UnauthorizedOperation: you are not", "AWS forbids it. Ask for the rights in", id="rights"),
+        pytest.param("ResourcesUnavailableError", "none\n left.", "no such machine: none left. Try", id="capacity"),
+        pytest.param("NoCloudAccessError", "off.", "may not use this provider: off. See: sky check", id="provider"),
+        pytest.param("KeyError", "'x'", "SkyPilot failed (KeyError): 'x'.", id="anything else"),
+    ],
+)
+def test_a_refusal_says_why_and_what_to_do(process, kind, said, expected):
+    with pytest.raises(SkyRefusalError) as caught:
+        process.ask("refuse", kind=kind, said=said)
+    assert expected in str(caught.value)
+    assert caught.value.sky_type == kind
+    assert caught.value.exit_code == 4
+
+
+class TestOwnCatalog:
+    ROWS = (
+        "p5e.48xlarge,H200,8,,14.03,us-east-2,us-east-2a",
+        "p5e.48xlarge,H200,8,,17.75,us-west-2,us-west-2a",
+        "p4d.24xlarge,A100,8,21.96,6.53,us-east-1,us-east-1a",
+    )
+
+    @pytest.fixture
+    def home(self, tmp_path) -> Path:
+        vms = tmp_path / "home" / CATALOG / "aws" / "vms.csv"
+        vms.parent.mkdir(parents=True)
+        heads = "InstanceType,AcceleratorName,AcceleratorCount,Price,SpotPrice,Region,AvailabilityZone"
+        vms.write_text("\n".join([heads, *self.ROWS]) + "\n", encoding="utf-8")
+        (vms.parents[1] / ".meta" / "aws").mkdir(parents=True)
+        (vms.parents[1] / ".meta" / "aws" / "vms.csv.md5").write_text("x", encoding="utf-8")
+        return tmp_path / "home"
+
+    def prices(self, place: Path) -> dict[tuple[str, str], str]:
+        with (place / CATALOG / "aws" / "vms.csv").open(encoding="utf-8", newline="") as file:
+            return {(row["InstanceType"], row["Region"]): row["Price"] for row in csv.DictReader(file)}
+
+    def test_only_the_asked_type_and_region_get_our_price(self, home, tmp_path):
+        original = (home / CATALOG / "aws" / "vms.csv").read_bytes()
+        extra = own_catalog(P5E, usd_per_node_hour=39.80, sky_home=home, place=tmp_path / "own")
+        assert self.prices(tmp_path / "own") == {
+            ("p5e.48xlarge", "us-east-2"): "39.800000",
+            ("p5e.48xlarge", "us-west-2"): "",
+            ("p4d.24xlarge", "us-east-1"): "21.96",
+        }
+        assert extra["SKY_RUNTIME_DIR"] == str(tmp_path / "own")
+        assert 46600 <= int(extra["SKYPILOT_API_SERVER_LOCAL_PORT"]) < 47500
+        assert (home / CATALOG / "aws" / "vms.csv").read_bytes() == original
+        assert not (tmp_path / "own" / CATALOG / ".meta").exists(), "with check sums it would be downloaded again"
+
+    def test_without_a_region_every_region_gets_it_and_a_new_price_replaces_the_old(self, home, tmp_path):
+        anywhere = P5E.model_copy(update={"region": None})
+        first = own_catalog(anywhere, usd_per_node_hour=1.0, sky_home=home, place=tmp_path / "own")
+        assert own_catalog(anywhere, usd_per_node_hour=2.0, sky_home=home, place=tmp_path / "own") == first
+        priced = {price for (kind, _), price in self.prices(tmp_path / "own").items() if kind == "p5e.48xlarge"}
+        assert priced == {"2.000000"}
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [({"name": "p9.metal"}, "has no p9.metal in us-east-2"), ({"region": "mars-1"}, "no p5e.48xlarge in mars-1")],
+    )
+    def test_what_the_catalog_does_not_know_is_refused(self, home, tmp_path, change, said):
+        with pytest.raises(InputError, match=said):
+            own_catalog(P5E.model_copy(update=change), usd_per_node_hour=1.0, sky_home=home, place=tmp_path / "own")
+
+    def test_without_any_catalog_it_says_how_to_get_one(self, tmp_path):
+        with pytest.raises(InputError, match=r"no catalog for AWS yet\. Let SkyPilot fetch it once"):
+            own_catalog(P5E, usd_per_node_hour=1.0, sky_home=tmp_path, place=tmp_path / "own")
+
+
+def test_a_node_that_cannot_be_reached_is_a_reason_and_no_crash(tmp_path):
+    config = tmp_path / "config"
+    config.write_text("Host node\n  HostName 127.0.0.1\n  Port 9\n", encoding="utf-8")  # discard: nobody listens
+    problem = copy_results("node", "r1", tmp_path / "into", config=config)
+    assert problem is not None
+    assert "rsync ended with code" in problem

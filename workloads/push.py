@@ -1,0 +1,66 @@
+"""Pushes a run's folder to S3 while it runs, so that a machine that is taken away leaves what it had measured.
+
+`python -m workloads.push --folder F --to s3://bucket/prefix --every 60`: once at the start, then every 60 s what has
+changed, and once more when it is asked to stop (SIGTERM). Needs boto3, and takes the machine's own role or the
+credentials that boto3 finds; none is given to it. Exit code 1 where the last push failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Push until asked to stop."""
+    parser = argparse.ArgumentParser(prog="workloads.push", description="Push a folder to S3 while it grows.")
+    parser.add_argument("--folder", type=Path, required=True, help="what is pushed")
+    parser.add_argument("--to", required=True, help="s3://bucket/prefix")
+    parser.add_argument("--every", type=float, default=60.0, help="seconds between two pushes")
+    options = parser.parse_args(arguments)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stop.set())
+
+    import boto3
+
+    client = boto3.client("s3")
+    pushed: Dict[str, Tuple[int, int]] = {}
+    while True:
+        last = stop.is_set()
+        try:
+            push_changes(client, options.folder, options.to, pushed)
+            failed = False
+        except Exception as error:  # noqa: BLE001  (a refused push must not end a run that is measuring)
+            print(f"push to {options.to} failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            failed = True
+        if last:
+            return 1 if failed else 0
+        next_s = time.monotonic() + options.every
+        while not stop.is_set() and time.monotonic() < next_s:
+            stop.wait(1.0)  # a signal that another thread receives does not wake this one
+
+
+def push_changes(client: Any, folder: Path, to: str, pushed: Dict[str, Tuple[int, int]]) -> int:
+    """Push files whose size or time has changed since they were `pushed`; return how many."""
+    bucket, _, prefix = to[len("s3://") :].partition("/")
+    count = 0
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or path.name.endswith(".part"):
+            continue
+        name = path.relative_to(folder).as_posix()
+        state = (path.stat().st_size, path.stat().st_mtime_ns)
+        if pushed.get(name) != state:
+            client.upload_file(str(path), bucket, "/".join(part for part in (prefix.strip("/"), name) if part))
+            pushed[name] = state
+            count += 1
+    return count
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
