@@ -19,6 +19,10 @@ BELIEVED = 2.0
 """Expected errors up to which a run's own error is taken at its word."""
 
 
+SHARED_UNKNOWN = 0.5
+"""Share of what is unknown of an accelerator or framework that is the same for all runs there."""
+
+
 class Posterior(NamedTuple):
     """The expected logarithmic error, and the share of the standard deviation that is left."""
 
@@ -81,7 +85,7 @@ def covariance(one: Place, other: Place) -> Array:
     unknown = np.sqrt(_unknown(one)[:, None] * _unknown(other)[None, :])
     return np.asarray(
         site * (SITE**2 + parts)
-        + here * unknown
+        + here * SHARED_UNKNOWN * unknown
         + here * ACCELERATOR**2
         + workload * WORKLOAD**2
         + here * workload * NEARBY**2 * np.exp(-0.5 * distance)
