@@ -122,7 +122,7 @@ def machine_name(result: NodeResult) -> str:
 
 
 def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
-    """Read a result.json; InputError where it is none, NodeError where it ended without a measurement."""
+    """Read a result.json; InputError where it is none, NodeError where it ended in another way than `ends`."""
     try:
         parsed = NodeResult.model_validate(dict(result))
     except ValidationError as error:

@@ -23,6 +23,7 @@ SETTINGS = (
     "checkpointing",
     "compiled",
     "loss_chunks",
+    "channels_last",
     "method",
     "method_version",
 )

@@ -98,7 +98,14 @@ def test_more_than_perfect_scaling_is_doubted(catalog: Catalog, share: float, do
 
 
 @pytest.mark.parametrize(
-    ("setting", "value"), [("micro_batch", 8), ("strategy", "zero3"), ("precision", "bf16"), ("method_version", 2)]
+    ("setting", "value"),
+    [
+        ("micro_batch", 8),
+        ("strategy", "zero3"),
+        ("precision", "bf16"),
+        ("method_version", 2),
+        ("channels_last", True),
+    ],
 )
 def test_runs_that_differ_in_more_than_their_count_say_so(catalog: Catalog, setting: str, value: object) -> None:
     one, two = series(catalog, "ddp", 1, 2)
