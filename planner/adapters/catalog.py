@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -137,7 +138,11 @@ def _prices(folder: Path) -> list[Price]:
 def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price]) -> list[Price]:
     paths = sorted(folder.glob("*.csv"))
     bands = price_bands(bundled, nodes) if paths else {}
-    return [row for path in paths for row in checked_prices(path, nodes=nodes, bands=bands, origin=PriceOrigin.USER)]
+    return [
+        row
+        for path in paths
+        for row in checked_prices(path, nodes=nodes, bands=bands, origin=PriceOrigin.USER, today=date.today())
+    ]
 
 
 def observed_nodes(prices: Iterable[Price]) -> dict[str, Node]:

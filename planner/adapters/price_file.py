@@ -8,6 +8,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date, timedelta
 from itertools import compress
 from operator import itemgetter
 from pathlib import Path
@@ -21,6 +22,7 @@ from planner.model.hardware import Node
 from planner.model.offer import Price, PriceOrigin
 
 PRICE_LIMIT_BYTES = 200_000_000
+A_DAY = timedelta(days=1)
 HOURS_PER_MONTH = 8766 / 12
 """Of a mean year of 8,766 hours; a price per month stands for every hour of it."""
 
@@ -84,10 +86,17 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def checked_prices(path: Path, *, nodes: Mapping[str, Node], bands: Bands, origin: PriceOrigin) -> list[Price]:
-    """Read one price file, refusing a price that no accelerator of its kind can have."""
+def checked_prices(
+    path: Path, *, nodes: Mapping[str, Node], bands: Bands, origin: PriceOrigin, today: date
+) -> list[Price]:
+    """Read one price file, refusing a price that no accelerator of its kind can have, or whose day is still to come."""
     rows = numbered_prices(path, origin=origin)
     for line, row in rows:
+        if row.as_of > today + A_DAY:  # it may be tomorrow already where the price was stated
+            raise InputError(
+                f"{path}:{line}: as_of: {row.as_of} is still to come, so the price would never grow old.",
+                fix="Write the day on which the source stated it; from when it holds goes into valid_from.",
+            )
         problem = implausible(row, nodes, bands)
         if problem is not None:
             raise InputError(

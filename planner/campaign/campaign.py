@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 from planner.estimate.bill import Billed, Work, owned_bill, rented_bill
 from planner.estimate.border import computed, interval
+from planner.estimate.credits import with_credits
 from planner.estimate.option import EstimatedOption
 from planner.model.answer import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
@@ -45,12 +46,15 @@ def campaign_option(
     notes = estimate.notes
     if at_once < limits.at_once:
         notes += (f"{limits.at_once} at once are asked for; the site has nodes for {at_once}",)
+    bill = billed.bill if billed else None
+    if bill is not None and estimate.offer is not None:
+        bill = with_credits(bill, catalog.credits, provider=estimate.offer.partition("/")[0], finish=finish)
     own = {"notes", "bill", "smallest_purchase_usd"}
     return CampaignOption(
         **{name: getattr(estimate, name) for name in OptionEstimate.model_fields if name not in own},
         notes=notes,
         owning=counted,
-        bill=billed.bill if billed else None,
+        bill=bill,
         smallest_purchase_usd=billed.bought if billed else None,
         at_once=at_once,
         campaign_hours=hours,

@@ -10,6 +10,7 @@ from planner.estimate.candidate import Candidate
 from planner.estimate.evidence import same_workload, training_peak_tflops
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.power_cap import as_delivered
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.estimate.scaling import Scaling, is_communication_bound, scaling, scaling_of
 from planner.model.catalog import Catalog
@@ -32,7 +33,7 @@ def carry_over(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction |
     On the candidate's own accelerator: between two measured counts of the same machine, else from the nearest.
     Otherwise from another accelerator, by the ratio of peaks and bandwidths.
     """
-    runs = [run for run in catalog.runs.values() if same_workload(run, job)]
+    runs = [run for run in as_delivered(catalog.runs.values()) if same_workload(run, job)]
     here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
     if here:
         return _between_counts(here, candidate) or _from_another_count(
@@ -48,7 +49,7 @@ def nearest_run(job: Job, candidate: Candidate, catalog: Catalog) -> RunRecord |
     Long windows first, then runs that measured accelerators rather than links, then the run that the plan names,
     the same strategy, and the nearest speed. On the candidate's own accelerator: the same machine and nearest count.
     """
-    runs = [run for run in catalog.runs.values() if same_workload(run, job)]
+    runs = [run for run in as_delivered(catalog.runs.values()) if same_workload(run, job)]
     here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
 
     def on_this_accelerator(run: RunRecord) -> tuple[bool, bool, bool, float, str]:

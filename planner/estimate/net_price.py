@@ -52,11 +52,12 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
 
 
 def with_book(catalog: Catalog, book: PriceBook, *, on: date) -> Catalog:
-    """Return the catalog with every price as the book has it; each says list, net and why."""
+    """Return the catalog at the prices of the book, each with list, net and why, and with the credits that hold."""
     return catalog.model_copy(
         update={
             "prices": tuple(net_price(price, book, on=on) for price in catalog.prices),
             "own_prices": tuple(net_price(price, book, on=on) for price in catalog.own_prices),
+            "credits": tuple(credit for credit in book.credits if on <= credit.expires),
         }
     )
 

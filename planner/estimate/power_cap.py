@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from planner.estimate.candidate import Candidate
 from planner.model.run import RunRecord
@@ -32,6 +32,11 @@ def same_cap(run: RunRecord, candidate: Candidate) -> bool:
     if wanted is None or had is None:
         return wanted is None and had is None
     return abs(had - wanted) <= SAME_FRACTION * wanted
+
+
+def as_delivered(runs: Iterable[RunRecord]) -> list[RunRecord]:
+    """Return the runs that no limit slowed down: they alone say something of other machines and settings."""
+    return [run for run in runs if cap_w(run) is None]
 
 
 def not_measured(candidate: Candidate) -> str:

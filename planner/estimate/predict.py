@@ -16,6 +16,7 @@ from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.planned_config import labels_of, observed_run, planned_config
+from planner.estimate.power_cap import as_delivered
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.estimate.scaling import is_communication_bound
 from planner.estimate.share_of_peak import from_flop_rate, from_mfu, is_too_small
@@ -67,7 +68,9 @@ def _without_physics(job: Job, candidate: Candidate, catalog: Catalog) -> Predic
     if isinstance(carried, Prediction):
         return carried
     if job.decoder is None:
-        return carried or NoPrediction("no run of this workload exists, and its network is not known: measure it once")
+        return carried or NoPrediction(
+            "no run of this workload without a power limit exists, and its network is not known: measure it once"
+        )
     return from_flop_rate(job, candidate, catalog) or from_mfu(job, candidate)
 
 
@@ -131,10 +134,11 @@ def _from_physics(
 def _own_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[Observation], tuple[RunRecord, ...]]:
     """Return the runs that say something of the candidate: all on its accelerator, others unless bound by links.
 
-    Networks that are bound by launches say nothing of those that are not.
+    Networks that are bound by launches say nothing of those that are not, and runs under a power limit nothing of
+    those without.
     """
     found: list[tuple[Observation, RunRecord]] = []
-    for run in catalog.runs.values():
+    for run in as_delivered(catalog.runs.values()):
         hardware = run.hardware
         node, _ = machine_of(run, catalog)
         bound = is_communication_bound(

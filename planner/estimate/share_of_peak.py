@@ -8,6 +8,7 @@ from planner.estimate.flops import flops_per_sample, parameters
 from planner.estimate.image_flops import image_training_flops
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.power_cap import as_delivered
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.estimate.scaling import Scaling, scaling_of
 from planner.model.architecture import Architecture, ImageModel, Resnet, TextModel
@@ -35,7 +36,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     """
     if job.decoder is None:
         return None
-    here = [run for run in catalog.runs.values() if _says_something(run, job, candidate)]
+    here = [run for run in as_delivered(catalog.runs.values()) if _says_something(run, job, candidate)]
     run = max(
         here,
         key=lambda found: (

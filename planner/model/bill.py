@@ -41,6 +41,14 @@ class Coverage(Frozen):
     """No version of the planner counts it."""
 
 
+class CreditUsed(Frozen):
+    """What a credit of the price book pays of a campaign."""
+
+    name: str
+    usd: float
+    source: str
+
+
 class Bill(Frozen):
     """What one training, or the whole campaign, adds to the bills."""
 
@@ -49,5 +57,9 @@ class Bill(Frozen):
     usd_total: Quantity
     usd_upfront: float | None = None
     """What of it is paid before the first hour; null where nothing is bought ahead."""
+    credits: tuple[CreditUsed, ...] = ()
+    """By the price book, where that was asked for; they lower what remains to pay, and no total."""
+    usd_to_pay: float | None = None
+    """`usd_total` less the credits; null without any."""
     local_total: LocalAmount | None
     coverage: Coverage

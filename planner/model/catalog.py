@@ -9,6 +9,7 @@ from planner.model.calibration import Calibration
 from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price
 from planner.model.owning_defaults import OwningDefaults
+from planner.model.price_book import Credit
 from planner.model.quantity import Quantity
 from planner.model.run import RunRecord
 from planner.model.service import ServiceRate
@@ -42,6 +43,8 @@ class Catalog(Frozen):
     """The bundled ones, and what refreshes have brought; `origin` tells them apart."""
     own_prices: tuple[Price, ...] = ()
     """The user's; where they have a row for the same instance, kind and region, it is taken."""
+    credits: tuple[Credit, ...] = ()
+    """Of the user's price book, where that was asked for."""
     services: tuple[ServiceRate, ...] = ()
     """The user's first."""
     sites: dict[str, Site]

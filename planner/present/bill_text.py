@@ -18,6 +18,9 @@ def coverage_text(bill: Bill) -> str:
     found = bill.coverage
     whole = len(found.priced) + len(found.no_price)
     parts = [] if bill.usd_upfront is None else [f"{bill.usd_upfront:,.2f} USD are paid ahead"]
+    if bill.usd_to_pay is not None:
+        used = ", ".join(f"{credit.name} {credit.usd:,.2f}" for credit in bill.credits)
+        parts.append(f"credits pay {used}; {bill.usd_to_pay:,.2f} USD remain to pay")
     parts.append(f"priced {len(found.priced)} of {whole}")
     parts += [f"no price: {missing.what} ({missing.reason})" for missing in found.no_price]
     if found.unsupported:

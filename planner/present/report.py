@@ -34,6 +34,7 @@ from planner.present.table import as_markdown as markdown_table
 
 CSV_OPTION_COLUMNS = (
     "plan", "rank", "recommended", "pareto", "option", "name", "site", "offer", "region", "price_kind",
+    "price_age_days", "price_stale",
     "nodes", "accelerators", "accelerator", "strategy", "micro_batch", "checkpointing", "fits",
     "runs", "at_once", "finish", "meets_deadline", "within_budget", "why_not", "measured_runs", "doubts", "notes",
 )  # fmt: skip

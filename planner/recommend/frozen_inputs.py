@@ -11,7 +11,7 @@ from planner.model.plan import Plan
 from planner.model.run import RunRecord
 
 FIELDS: dict[Cause, tuple[str, ...]] = {
-    Cause.PRICE: ("prices", "own_prices", "services"),
+    Cause.PRICE: ("prices", "own_prices", "credits", "services"),
     Cause.HARDWARE: ("accelerators", "nodes", "sites", "tariffs"),
     Cause.MEASUREMENT: ("runs", "bundled_runs", "calibration"),
 }
@@ -33,6 +33,7 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
         update={
             "prices": _of(offers, catalog.prices),
             "own_prices": _of(offers, catalog.own_prices),
+            "credits": tuple(credit for credit in catalog.credits if credit.provider in providers),
             "services": tuple(row for row in catalog.services if row.provider in providers),
             "nodes": nodes,
             "accelerators": {key: found for key, found in catalog.accelerators.items() if key in carried},

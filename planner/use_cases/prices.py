@@ -129,7 +129,7 @@ def history(item: str, catalog: Catalog, *, home: str | None, now: datetime) -> 
 def check(path: Path, catalog: Catalog, *, now: datetime) -> PricesDocument:
     """Read a price file as an estimate would, and return what its rows come to; the first wrong cell is an error."""
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
-    prices = checked_prices(path, nodes=catalog.nodes, bands=bands, origin=PriceOrigin.USER)
+    prices = checked_prices(path, nodes=catalog.nodes, bands=bands, origin=PriceOrigin.USER, today=now.date())
     for price in prices:
         found = carried(price, catalog.nodes)
         if found is None and price.price_kind is not PriceKind.HOSTED_TRAINING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from datetime import UTC, date, datetime, timedelta
@@ -152,9 +153,10 @@ class TestCheck:
         [
             (HEADER + ROW.format(usd="$50", day="2026-11-20"), "offer.csv:2: usd_per_hour: has a currency sign"),
             (HEADER + ROW.format(usd=35064, day="2026-11-20"), "a price per month?"),
+            (HEADER + ROW.format(usd=50, day="2999-01-01"), "offer.csv:2: as_of: 2999-01-01 is still to come"),
             (HEADER + ROW.format(usd=50, day="2026-11-20").replace("p5.48", "p99"), "aws/p99xlarge is not in"),
         ],
-        ids=["a dollar sign", "per month", "an unknown instance"],
+        ids=["a dollar sign", "per month", "of a day to come", "an unknown instance"],
     )
     def test_a_bad_file_is_one_error(self, planner, tmp_path, text, words):
         path = tmp_path / "offer.csv"
@@ -296,6 +298,23 @@ class TestPriceBook:
         assert planner("compare", plan, "--json").document["recommended"].startswith("lambda/")
         assert planner("compare", plan, "--json", "--with-price-book").document["recommended"].startswith("aws/")
 
+    def test_credits_leave_less_to_pay_and_no_other_total(self, planner, plan, home):
+        expires = TODAY + timedelta(days=3650)
+        credit = f"credits:\n  - {{name: start, provider: aws, usd: 100, expires: {expires}, source: their mail}}\n"
+        (home / "price_book.yaml").write_text("schema_version: 1\nas_of: 2026-11-01\n" + credit)
+        listed = planner("compare", plan, "--json").document
+        answer = planner("compare", plan, "--json", "--with-price-book")
+        before = next(one for one in listed["options"] if one["id"].startswith("aws/"))["bill"]
+        bill = answer.option("aws/p5.48xlarge:us-east-1:on_demand")["bill"]
+        assert bill["usd_total"]["value"] == before["usd_total"]["value"] > 100
+        assert bill["usd_to_pay"] == pytest.approx(before["usd_total"]["value"] - 100, abs=0.001)
+        assert before["usd_to_pay"] is None
+        assert [one["bill"]["usd_to_pay"] for one in answer.document["options"] if one["id"].startswith("lambda/")] == [
+            None
+        ]
+        report = planner("report", plan, "--with-price-book").out
+        assert f"credits pay start 100.00; {bill['usd_to_pay']:,.2f} USD remain to pay" in report
+
     def test_show_sets_net_beside_list(self, planner, home):
         (home / "price_book.yaml").write_text(BOOK)
         arguments = ("--provider", "aws", "--accelerator", "H100-SXM", "--kind", "on_demand", "--region", "us-east-1")
@@ -325,3 +344,7 @@ def test_a_stale_price_is_marked_where_it_ranks(planner, plan, home):
     assert answer["price_age_days"] == (TODAY - date(2026, 1, 1)).days
     table = planner("compare", plan, "--format", "tsv").out
     assert f"20.00 USD/h of 2026-01-01 (stale: {answer['price_age_days']} days old)" in table
+    planner("report", plan, "--out", home / "report.csv")
+    rows = csv.DictReader((home / "report.csv").read_text(encoding="utf-8").splitlines())
+    (row,) = (row for row in rows if row["option"] == "aws/p5.48xlarge:us-east-1:on_demand")
+    assert (row["price_stale"], row["price_age_days"]) == ("yes", str(answer["price_age_days"]))

@@ -14,6 +14,8 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.run import RunRecord
 
 FREE = "seed-000-dgx-station-v100"
+KNOWN_NETWORK = "seed-003-rtx3090-ddp-x1"
+P3 = {"offer": "aws/p3.8xlarge"}
 STATION = {"site": "dgx-station-v100"}
 
 
@@ -107,3 +109,27 @@ def test_carbon_is_given_only_where_its_intensity_is(catalog: Catalog) -> None:
     assert rented.carbon_kg is not None
     (silent,) = estimates(catalog, STATION)
     assert silent.carbon_kg is None
+
+
+def test_a_capped_run_is_not_carried_over_to_another_machine(catalog: Catalog) -> None:
+    known = with_runs(catalog)
+    named = {"schema_version": 1, "name": "cap", "workload": {"measured": "capped"}, "options": [P3]}
+    plan = Plan.model_validate(named | {"work": {"epochs": 10, "samples_per_epoch": 2_464_256}})
+    (found,) = estimate_plan(plan, known).options
+    assert "capped" not in found.runs
+    alone = known.model_copy(update={"runs": {"capped": known.runs["capped"]}})
+    (found,) = estimate_plan(plan, alone).options
+    assert found.training_hours is None
+    assert "no run of this workload without a power limit" in (found.why_not or "")
+
+
+def test_the_estimator_learns_nothing_from_capped_runs(catalog: Catalog) -> None:
+    free = catalog.runs[KNOWN_NETWORK]
+    slow = measured(free.throughput.value / 3, Unit.SAMPLES_PER_S)
+    capped = free.model_copy(update={"id": "capped", "throughput": slow, "telemetry": telemetry(200.0)})
+    both = catalog.model_copy(update={"runs": catalog.runs | {capped.id: capped}})
+    work = {"workload": {"ref": "gpt-305m"}, "work": {"tokens": 1e9}}
+    plan = Plan.model_validate({"schema_version": 1, "name": "cap", "options": [P3 | {"strategy": "ddp"}]} | work)
+    (before,), (after,) = (estimate_plan(plan, known).options for known in (catalog, both))
+    assert before.throughput is not None
+    assert after.throughput == before.throughput
