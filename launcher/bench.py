@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from launcher.batch_search import search_micro_batch
-from launcher.collect import record_of
+from launcher.collect import parse_result, record_of
 from launcher.expected import Expect
 from launcher.local import run_local
 from launcher.probe import PROBE_WINDOW, failed_probe, probe_of
+from launcher.saturation import has_room
 from planner.errors import InputError, NodeError
 from planner.model.architecture import Resnet
 from planner.model.run import Probe, RunRecord
@@ -45,6 +47,8 @@ class Settings:
 
     devices: int
     """Processes in all, over all nodes."""
+    series: tuple[int, ...] = ()
+    """All counts of a series that this run belongs to: one micro-batch must serve each of them."""
     strategy: Strategy = Strategy.DDP
     precision: Precision | None = None
     mode: BenchMode = BenchMode.MATCHED
@@ -154,9 +158,13 @@ def benchmark(
 ) -> RunRecord:
     """Run the workload here, `repeats` times from a fresh start, and return one record.
 
+    Where no search has tried several micro-batches and a full measurement left half of the memory empty, this one and
+    its double are probed: only then can the verdict tell a batch that is too small for the device.
     The files of every start stay in `work_dir` as evidence. Raises NodeError where nothing was measured.
     """
     sizes = _allowed(workload, settings) if settings.searches else None
+    for count in settings.series:
+        spec_of(workload, replace(settings, devices=count), micro_batch=sizes[0] if sizes else None)
     check_spec(spec_of(workload, settings, micro_batch=sizes[0] if sizes else None), runs_here=True)
     micro_batch: int | None = None
     probes: tuple[Probe, ...] = ()
@@ -178,6 +186,8 @@ def benchmark(
                 timeout_s=_patience_s(window_of(workload, settings)),
             )
         )
+    if not probes and not settings.quick and has_room(parse_result(results[0], where=str(work_dir))):
+        probes = _doubled(workload, settings, work_dir=work_dir, talk=talk)
     return record_of(results, aliases=aliases, probes=probes, where=str(work_dir), expect=expect)
 
 
@@ -209,12 +219,14 @@ def _allowed(workload: BenchWorkload, settings: Settings) -> list[int]:
         )
     if global_batch is None:
         return list(range(1, LARGEST_MICRO_BATCH + 1))
-    share, rest = divmod(global_batch, settings.devices)
-    if rest:
-        raise InputError(
-            f"a global batch of {global_batch} cannot be split evenly over {settings.devices} device(s).",
-            fix=f"Give --global-batch a multiple of {settings.devices}.",
-        )
+    counts = settings.series or (settings.devices,)
+    for count in counts:
+        if global_batch % count:
+            raise InputError(
+                f"a global batch of {global_batch} cannot be split evenly over {count} device(s).",
+                fix=f"Give --global-batch a multiple of {math.lcm(*counts)}.",
+            )
+    share = math.gcd(*(global_batch // count for count in counts))
     return [size for size in range(1, share + 1) if share % size == 0]
 
 
@@ -225,22 +237,8 @@ def _search(
 
     def probe(micro_batch: int) -> Probe:
         nonlocal one_fits
-        spec = spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW) | {"calibrate": False}
-        try:
-            result = run_local(
-                spec,
-                devices_per_node=settings.devices,
-                work_dir=work_dir / f"probe-{micro_batch}",
-                timeout_s=_patience_s(PROBE_WINDOW),
-            )
-            found = probe_of(result)
-        except NodeError as error:
-            if not one_fits:  # whatever it is, it is not the size
-                raise
-            found = failed_probe(spec, error)
+        found = _probe(workload, settings, micro_batch, work_dir=work_dir, talk=talk, may_die=one_fits)
         one_fits = one_fits or found.fits
-        rate = "" if found.samples_per_s is None else f"{found.samples_per_s:.4g} samples/s"
-        talk.say(f"micro-batch {micro_batch}: {', '.join(part for part in (rate, found.refused) if part)}")
         return found
 
     start = settings.micro_batch or settings.start_micro_batch or workload.micro_batch
@@ -252,6 +250,41 @@ def _search(
         )
     talk.say(f"micro-batch {found.chosen} is the smallest within 3 % of the best")
     return found.chosen, found.probes
+
+
+def _doubled(workload: BenchWorkload, settings: Settings, *, work_dir: Path, talk: Talk) -> tuple[Probe, ...]:
+    """Probe the micro-batch that was measured and its double, alike; nothing where the global batch forbids it."""
+    micro_batch = settings.micro_batch or workload.micro_batch
+    global_batch = _global_batch(workload, settings)
+    if global_batch is not None and global_batch % (2 * micro_batch * settings.devices):
+        return ()
+    talk.say(f"under half of the memory was used: is micro-batch {2 * micro_batch} faster?")
+    return tuple(
+        _probe(workload, settings, size, work_dir=work_dir, talk=talk, may_die=True)
+        for size in (micro_batch, 2 * micro_batch)
+    )
+
+
+def _probe(
+    workload: BenchWorkload, settings: Settings, micro_batch: int, *, work_dir: Path, talk: Talk, may_die: bool
+) -> Probe:
+    """Run a few steps. `may_die`: a run that leaves nothing is too large; else, whatever it is, it is not the size."""
+    spec = spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW) | {"calibrate": False}
+    try:
+        result = run_local(
+            spec,
+            devices_per_node=settings.devices,
+            work_dir=work_dir / f"probe-{micro_batch}",
+            timeout_s=_patience_s(PROBE_WINDOW),
+        )
+        found = probe_of(result)
+    except NodeError as error:
+        if not may_die:
+            raise
+        found = failed_probe(spec, error)
+    rate = "" if found.samples_per_s is None else f"{found.samples_per_s:.4g} samples/s"
+    talk.say(f"micro-batch {micro_batch}: {', '.join(part for part in (rate, found.refused) if part)}")
+    return found
 
 
 def _patience_s(window: Window) -> float:

@@ -41,7 +41,7 @@ def record_of(
     `aliases` maps the names that drivers report to accelerator ids; `expect` tells what to hold the run against.
     `ends` are the exit reasons that are accepted.
     """
-    parsed = [_parse(result, where=where, ends=ends) for result in results]
+    parsed = [parse_result(result, where=where, ends=ends) for result in results]
     first = parsed[0]
     rates = tuple(result.samples / result.window_s for result in parsed)
     spec = first.spec
@@ -121,7 +121,8 @@ def machine_name(result: NodeResult) -> str:
     return f"{cores}-core {cpu}"
 
 
-def _parse(result: Mapping[str, Any], *, where: str, ends: Collection[str]) -> NodeResult:
+def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
+    """Read a result.json; InputError where it is none, NodeError where it ended in another way than `ends`."""
     try:
         parsed = NodeResult.model_validate(dict(result))
     except ValidationError as error:

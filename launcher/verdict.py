@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from launcher.expected import NOTHING, Expected, memory_facts, mfu_by_name
+from launcher.saturation import room_for_more
 from planner.model.run import NodeResult, Probe
 
 MIN_WINDOW_S = 60.0
@@ -25,9 +26,6 @@ MAX_OWN_WORK_RATIO = 1.10
 """Of short work without its neighbours; wider, because it is measured for milliseconds."""
 MAX_CONTEXT_GIB = 1.5
 """Device memory in use before the run begins: its own CUDA context takes 0.3 to 0.6 GiB."""
-ROOM_SHARE = 0.5
-WORTH_DOUBLING = 1.05
-
 MAX_THROTTLED_SHARE = 0.05
 MATMUL_CEILING_TOLERANCE = 1.02
 CAUSAL_SHARE_LEFT_OUT = 0.5
@@ -58,7 +56,7 @@ def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expe
         *_off_the_reference(result, expected),
         *_too_slow(result, expected),
         *_not_the_estimated_memory(result, expected),
-        *_room_for_more(result, probes),
+        *room_for_more(result, probes),
     ]
 
 
@@ -278,29 +276,3 @@ def _not_the_estimated_memory(result: NodeResult, expected: Expected) -> list[st
         f"({LEAST_MEMORY_OF_ESTIMATE:.2f} to {MOST_MEMORY_OF_ESTIMATE:.2f} is fine): it trained something else, or the "
         "estimate is wrong"
     ]
-
-
-def _room_for_more(result: NodeResult, probes: Sequence[Probe]) -> list[str]:
-    """Undersaturated: under half of the memory used, and over 5 % faster when the batch doubles."""
-    speeds = {probe.micro_batch: probe.samples_per_s for probe in probes if probe.fits and probe.samples_per_s}
-    micro_batch = int(result.spec["micro_batch"])
-    if micro_batch not in speeds or 2 * micro_batch not in speeds:
-        return []
-    gain = speeds[2 * micro_batch] / speeds[micro_batch]
-    used = _used_memory_share(result)
-    if used is None or used >= ROOM_SHARE or gain <= WORTH_DOUBLING:
-        return []
-    return [
-        f"the device is not full: it used {used:.0%} of its memory at micro-batch {micro_batch}, "
-        f"and was {gain - 1:.0%} faster at {2 * micro_batch}"
-    ]
-
-
-def _used_memory_share(result: NodeResult) -> float | None:
-    device_gib, reserved_gib = result.memory.get("device_gib"), result.memory.get("peak_reserved_gib")
-    if device_gib and reserved_gib is not None:
-        return reserved_gib / device_gib
-    ram_gib, rss_gib = result.environment.get("ram_gib"), result.memory.get("peak_rss_gib")
-    if isinstance(ram_gib, (int, float)) and ram_gib > 0 and rss_gib is not None:
-        return rss_gib * result.devices_per_node / ram_gib
-    return None

@@ -71,9 +71,10 @@ def look(*, folder: str, run_id: str, rank: int) -> str:
 {_FIND}
 run={home(folder)}/results/{shlex.quote(run_id)}; here=$run/job-{rank}
 [ -d "$here/started" ] && echo job=started
+# Processes first: where none is left, what the job wrote last is there to be read.
+echo "alive=$(pids_of {shlex.quote(run_id)} | wc -l)"
 echo "phase=$(cat "$here/phase" 2>/dev/null)"
 echo "exit=$(cat "$here/exit" 2>/dev/null)"
-echo "alive=$(pids_of {shlex.quote(run_id)} | wc -l)"
 steps=$(ls -1t "$run"/start-*/result.json.steps.jsonl 2>/dev/null | head -n1)
 [ -z "$steps" ] || tail -n2 "$steps" | sed 's/^/step=/'
 """

@@ -240,7 +240,7 @@ def _refuse_early(launch: Launch) -> None:
     if launch.target.managed and launch.store is None:
         raise InputError(
             "a managed job's machines are gone when it ends, and its results with them.",
-            fix="Name a run store to which the nodes push: PLANNER_RUNS=s3://bucket/prefix (docs/runs.md).",
+            fix="Name a store to which the nodes push: --store s3://bucket/prefix (docs/launching-clouds.md).",
         )
 
 

@@ -14,10 +14,11 @@ import typer
 
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
+from planner.cli.bench_arguments import read_counts, read_data, read_lora, read_micro_batch
 from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
 from planner.cli.run_summary import say_result
 from planner.cli.scaling_output import print_scaling
-from planner.errors import InputError, NotFoundError, StoreError
+from planner.errors import InputError, StoreError
 from planner.model.answer import SweepDocument
 from planner.model.run import RunRecord
 from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Method, Precision, Strategy
@@ -25,7 +26,7 @@ from planner.use_cases import catalogs, networks, runs
 from planner.use_cases.expectations import expect_from, loss_kind, start_micro_batch
 
 if TYPE_CHECKING:
-    from launcher.bench import DataSettings, LoraSettings, Settings
+    from launcher.bench import Settings
 
 PROGRESS_EVERY_S = 2.0
 EXAMPLES = (
@@ -110,7 +111,10 @@ def bench(
             show_default=False,
         ),
     ] = None,
-    data_dtype: Annotated[str, typer.Option(metavar="uint16|uint32", help="Of raw .bin shards.")] = "uint16",
+    data_dtype: Annotated[
+        str | None,
+        typer.Option(metavar="uint16|uint32", help="Of raw .bin shards; default uint16.", show_default=False),
+    ] = None,
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="First measure what this machine can do at best: up to 90 s.")
     ] = False,
@@ -133,12 +137,19 @@ def bench(
         *((layers, "--layers"), (seq_len, "--seq-len"), (global_batch, "--global-batch")),
     ):
         check_positive(value, name)
-    counts = _counts(sweep_gpus)
+    if method is Method.FULL and (lora_rank is not None or lora_targets is not None):
+        raise InputError(
+            "--lora-rank and --lora-targets say how to train adapters, and --method full trains all weights.",
+            fix="Add --method lora, or leave them out.",
+        )
+    if data is None and data_dtype is not None:
+        raise InputError(f"--data-dtype {data_dtype}: is of token shards, and none were given.", fix="Add --data PATH.")
+    counts = read_counts(sweep_gpus)
     if counts and gpus is not None:
         raise InputError("--gpus and --sweep-gpus: both say how many.", fix="Give one of them.")
     catalog = catalogs.open_catalog(home)
     target = networks.bench_workload(workload, catalog, layers=layers, seq_len=seq_len)
-    size = _micro_batch(micro_batch)
+    size = read_micro_batch(micro_batch)
     if mode is BenchMode.TUNED and isinstance(size, int):
         raise InputError(
             f"--mode tuned searches for the micro-batch, and --micro-batch {size} names one.", fix="Give one of them."
@@ -152,6 +163,7 @@ def bench(
     devices = counts[0] if counts else gpus or max(1, cuda_devices())
     settings = Settings(
         devices=devices,
+        series=tuple(counts),
         strategy=strategy,
         precision=precision,
         mode=mode,
@@ -169,14 +181,14 @@ def bench(
         ),
         global_batch=global_batch,
         calibrate=calibrate,
-        data=None if data is None else _data(data, data_dtype),
+        data=None if data is None else read_data(data, data_dtype or "uint16"),
         repeats=repeats,
         quick=quick,
         checkpointing=checkpointing,
         compile=compiled,
         loss_chunks=loss_chunks,
         channels_last=channels_last,
-        lora=_lora(lora_rank, lora_targets) if method is Method.LORA else None,
+        lora=read_lora(lora_rank, lora_targets) if method is Method.LORA else None,
     )
     if counts:
         print_scaling(_sweep(target, settings, counts, home), None, as_json=as_json)
@@ -243,50 +255,3 @@ class _Progress:
         rate = done / seconds if seconds > 0 else 0.0
         text = f"  {step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.4g} {unit}/s"
         print(text, file=sys.stderr, flush=True)
-
-
-def _lora(rank: int | None, targets: str | None) -> LoraSettings:
-    from launcher.bench import LoraSettings
-    from workloads.spec import LORA_TARGETS
-
-    default = LoraSettings()
-    names = tuple(name.strip() for name in targets.split(",")) if targets is not None else default.targets
-    for name in names:
-        if name not in LORA_TARGETS:
-            known = f"Known: {', '.join(LORA_TARGETS)}"
-            raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
-    return LoraSettings(rank=rank or default.rank, targets=names)
-
-
-def _data(path: Path, dtype: str) -> DataSettings:
-    from launcher.bench import DataSettings
-    from workloads.spec import DATA_DTYPES
-
-    if dtype not in DATA_DTYPES:
-        raise InputError(f"--data-dtype {dtype}: is not known.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")
-    return DataSettings(path=str(path.resolve()), dtype=dtype)
-
-
-def _counts(given: str | None) -> list[int]:
-    """Read the counts of a series, the smallest first; empty where none was asked for."""
-    if given is None:
-        return []
-    try:
-        counts = sorted({int(count) for count in given.split(",")})
-    except ValueError:
-        raise InputError(f"--sweep-gpus {given}: is not a list of numbers.", fix="Write e.g. 1,2,4,8.") from None
-    check_positive(counts[0], "--sweep-gpus")
-    if len(counts) < 2:
-        raise InputError(f"--sweep-gpus {given}: one count is no series.", fix="Write e.g. 1,2,4,8.")
-    return counts
-
-
-def _micro_batch(given: str | None) -> int | str | None:
-    if given is None or given == "auto":
-        return given
-    try:
-        value = int(given)
-    except ValueError:
-        raise InputError(f"--micro-batch {given}: is neither a number nor auto.") from None
-    check_positive(value, "--micro-batch")
-    return value

@@ -66,7 +66,7 @@ def check_evidence(file: TableFile, as_json: JsonFlag = False, home: HomeOption 
 
 @evidence.command("add", epilog="Example: planner evidence add mine.csv")
 def add_evidence(file: TableFile, home: HomeOption = None) -> None:
-    """Copy a table into the workspace; estimates of the same machines use it from then on."""
+    """Copy a table into the workspace: it is listed, and `planner accuracy` learns from it."""
     from planner.use_cases.evidence import evidence_add
 
     say(f"Added {evidence_add(file, catalogs.open_catalog(home), home)}.")

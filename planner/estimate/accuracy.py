@@ -13,11 +13,11 @@ from planner.estimate.estimator import estimate_many
 from planner.estimate.hold_out import folds as folds_of
 from planner.estimate.hold_out import judge
 from planner.estimate.learn import learn, source_weights
-from planner.estimate.ranges import spreads
+from planner.estimate.ranges import OWN_RUNS, spreads
 from planner.model.calibration import Calibration
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Observation
+    from planner.estimate.observation import Observation
 
 LEAVE_OUT = ("source", "family", "model", "scale", "precision")
 
@@ -85,7 +85,7 @@ def teach(
     """
     left = without(evidence, asked)
     if leave_out is not None:
-        return _folds(asked, left, leave_out, today=today)
+        return _folds(asked, left, leave_out, shipped, today=today)
     calibration = shipped if len(left) == len(evidence) else learn(left, today=today)
     return [Taught(tuple(range(len(asked))), calibration, tuple(range(len(asked), len(asked) + len(left))))]
 
@@ -120,11 +120,18 @@ def predict_rows(asked: Sequence[Observation], folds: Sequence[Taught], *, ancho
     return sorted(found, key=lambda scored: order[id(scored.observation)])
 
 
-def _folds(asked: Sequence[Observation], left: Sequence[Observation], split: str, *, today: date) -> list[Taught]:
+def _folds(
+    asked: Sequence[Observation],
+    left: Sequence[Observation],
+    split: str,
+    shipped: Calibration,
+    *,
+    today: date,
+) -> list[Taught]:
     """Return, per fold, the rows asked and a calibration that never saw them.
 
     The widths of ranges come from the other folds: what a fold is judged by never saw that fold. Those with own runs
-    are the shipped ones' shape: the widths of the other folds.
+    are the shipped ones, which are of held-out sources too.
     """
     import numpy as np
 
@@ -150,7 +157,8 @@ def _folds(asked: Sequence[Observation], left: Sequence[Observation], split: str
             effects=fold_fit.effects,
             seen=known.seen,
             largest=known.largest,
-            spreads=spreads(errors, expected, weights, [group for one in others for group in one.groups]),
+            spreads=spreads(errors, expected, weights, [group for one in others for group in one.groups])
+            | {name: spread for name, spread in shipped.spreads.items() if name == OWN_RUNS},
         )
         places = tuple(int(row) for row in fold.test if row < len(asked))
         found.append(Taught(places, calibration, tuple(int(row) for row in fold.train)))

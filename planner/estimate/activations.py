@@ -37,6 +37,12 @@ def activation_bytes_per_sample(
     return per_token * tokens
 
 
+def checkpointings_of(architecture: Architecture) -> tuple[Checkpointing, ...]:
+    """Return what can be recomputed, the lightest first: selective is of matrix products, a resnet has convolutions."""
+    without = Checkpointing.SELECTIVE if isinstance(architecture, Resnet) else None
+    return tuple(way for way in Checkpointing if way is not without)
+
+
 def activation_bytes_per_token(
     decoder: TextModel,
     *,

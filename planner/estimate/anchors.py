@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Observation
+    from planner.estimate.observation import Observation
 
 
 @dataclass(frozen=True)

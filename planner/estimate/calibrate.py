@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.estimate.measured_config import of_each
+from planner.estimate.observation import of_each
 from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
 from planner.estimate.physics.step import Step, step
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Labels, Observation
+    from planner.estimate.observation import Labels, Observation
     from planner.estimate.physics.configs import Array
 
 LEVELS = ("accelerator", "framework", "source")

@@ -11,7 +11,7 @@ from planner.estimate.own_runs import Place, features, update
 from planner.estimate.ranges import OWN_RUNS, half_widths
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Labels, Observation
+    from planner.estimate.observation import Labels, Observation
     from planner.estimate.physics.configs import Array, Configs
     from planner.model.calibration import Calibration
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from planner.estimate.measured_config import of_each
+from planner.estimate.observation import of_each
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Labels
+    from planner.estimate.observation import Labels
     from planner.estimate.physics.configs import Array, Configs
     from planner.model.calibration import Calibration, Seen
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from planner.estimate.activations import checkpointings_of
 from planner.estimate.candidate import Candidate
 from planner.estimate.job import Job
 from planner.estimate.memory import Memory, device_memory
@@ -52,7 +53,7 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
         return _fit_like_the_measured_run(candidate, anchor, catalog)
     if candidate.accelerator.hbm_gib is None:
         return Fit(None, micro_batch=job.micro_batch, note="the device's memory is not known, so fit was not checked")
-    ways = [job.checkpointing] if job.checkpointing else list(Checkpointing)
+    ways = [job.checkpointing] if job.checkpointing else checkpointings_of(job.decoder)
     smallest = job.micro_batch or 1
     for checkpointing in ways:
         if _need(job, candidate, smallest, checkpointing).total_gib <= _usable_gib(candidate):

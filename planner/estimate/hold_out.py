@@ -10,7 +10,7 @@ from planner.estimate.calibrate import Fit, Sample, fit, model_step
 from planner.estimate.expected_error import Known, count_evidence, expected_error, groups_of
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Observation
+    from planner.estimate.observation import Observation
     from planner.estimate.physics.configs import Array
 
 TRAIN_GPUS, TEST_GPUS = 64, 128

@@ -17,7 +17,7 @@ from planner.model.calibration import Calibration
 
 if TYPE_CHECKING:
     from planner.estimate.hold_out import Judged
-    from planner.estimate.measured_config import Observation
+    from planner.estimate.observation import Observation
     from planner.estimate.physics.configs import Array, Configs
 
 METHOD = "2"

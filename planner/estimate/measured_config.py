@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
 from planner.estimate.links import links, parse_link, parse_network_gbit
-from planner.estimate.physics.configs import GENERATIONS
+from planner.estimate.observation import Labels, Observation, Refusal
 from planner.model.evidence import Measurement
 from planner.model.hardware import Accelerator
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-FP4_OVER_FP8 = {"Blackwell": 2.0, "Blackwell Ultra": 3.0}
-"""Dense 4-bit against dense 8-bit peak. Source: NVIDIA HGX B200 and B300 data sheets."""
 MASKED_SHARE = 0.15
 """Of an encoder's tokens, those whose logits are computed (Devlin et al. 2018)."""
 FUSED_ATTENTION_YEAR = 2023
@@ -26,52 +24,6 @@ REMEMBERED_BYTES = 40.0
 ASSUMED_LENGTH = 1024.0
 """Tokens of a sample, where only tokens/s are stated."""
 LARGEST_SEQUENCE = 4_000_000
-
-
-@dataclass(frozen=True)
-class Labels:
-    """What a measurement shares with others: the levels on which evidence is pooled."""
-
-    accelerator: str
-    generation: str
-    framework: str
-    source: str
-    workload: str
-
-
-def of_each(labels: Sequence[Labels], value: Callable[[Labels], float]) -> NDArray[Any]:
-    """Return a value of each of many labels; one that stands there often is asked once."""
-    import numpy as np
-
-    known: dict[int, float] = {}
-    found = np.empty(len(labels))
-    for place, label in enumerate(labels):
-        key = id(label)
-        if key not in known:
-            known[key] = value(label)
-        found[place] = known[key]
-    return found
-
-
-@dataclass(frozen=True)
-class Observation:
-    """A measurement in the physics' terms: numbers for `Configs`, labels, and seconds of one step."""
-
-    id: str
-    config: dict[str, float]
-    labels: Labels
-    tokens_per_s_per_gpu: float
-    unit_per_token: float
-    """Multiplies tokens/s per GPU into the unit in which the row is scored."""
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why a measurement cannot be predicted; `reason` is counted, `detail` is for the reader."""
-
-    id: str
-    reason: str
-    detail: str = ""
 
 
 def observe(
@@ -164,46 +116,6 @@ def _format(text: str) -> str:
         if any(part in said for part in found):
             return name
     return "16bit"
-
-
-def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
-    """Dense FLOP/s in a number format; what hardware lacks falls back to the next that it has, as frameworks do."""
-    fp16 = accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
-    fp8 = accelerator.fp8_tflops
-    tflops = {
-        "fp4": fp8 * FP4_OVER_FP8[accelerator.architecture]
-        if fp8 and accelerator.architecture in FP4_OVER_FP8
-        else None,
-        "fp8": fp8,
-        "16bit": fp16,
-        "tf32": accelerator.tf32_tflops or accelerator.fp32_tflops or (fp16 / 4 if fp16 else None),
-        "fp32": accelerator.fp32_tflops or (fp16 / 8 if fp16 else None),
-    }[number_format]
-    return None if tflops is None else tflops * 1e12
-
-
-def generation_of(accelerator: Accelerator) -> str:
-    """Return the group of architectures to which an accelerator belongs."""
-    name = accelerator.architecture.casefold()
-    return next((known for known in GENERATIONS if name.startswith(known)), "other")
-
-
-def accelerator_facts(accelerator: Accelerator, number_format: str) -> dict[str, float]:
-    """Return the physics' numbers of one accelerator in one number format."""
-    peak = peak_flops(accelerator, number_format)
-    sixteen = peak_flops(accelerator, "16bit")
-    assert peak is not None
-    assert accelerator.hbm_gb_per_s is not None
-    narrow = number_format in ("fp8", "fp4")
-    return {
-        "peak": peak,
-        "peak16": (sixteen or peak) if narrow else peak,
-        "format_step": {"fp8": 1.0, "fp4": 2.0}.get(number_format, 0.0),
-        "vector_rate": float(number_format == "fp32"),
-        "hbm": accelerator.hbm_gb_per_s * 1e9,
-        "generation": float(GENERATIONS.index(generation_of(accelerator))),
-        "number_bytes": 4.0 if number_format in ("tf32", "fp32") else 2.0,
-    }
 
 
 def _network(row: Measurement) -> dict[str, float]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.errors import InputError
+from planner.estimate.activations import checkpointings_of
 from planner.estimate.border import stated
 from planner.estimate.fit import fits_device, largest_micro_batch
 from planner.estimate.flops import parameters
@@ -44,7 +46,14 @@ class MemoryQuestion:
 
 def answer(question: MemoryQuestion) -> MemoryDocument:
     """Estimate one device's memory, with every kind of checkpointing beside the one that was asked for."""
-    ways = tuple(_way(question, checkpointing) for checkpointing in Checkpointing)
+    allowed = checkpointings_of(question.architecture)
+    if question.checkpointing is not None and question.checkpointing not in allowed:
+        raise InputError(
+            f"{question.workload}: checkpointing {question.checkpointing.value} is not for a "
+            f"{question.architecture.kind}.",
+            fix=f"Choose one of: {', '.join(allowed)}.",
+        )
+    ways = tuple(_way(question, checkpointing) for checkpointing in allowed)
     chosen = question.checkpointing or _lightest(question, ways)
     way = next(way for way in ways if way.checkpointing is chosen)
     need = _need(question, chosen, question.micro_batch)

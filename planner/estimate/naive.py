@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Observation
+    from planner.estimate.observation import Observation
 
 USUAL_SHARE_OF_PEAK = 0.40
 METHODS = ("peak_ratio", "bandwidth_ratio", "geometric_mean_ratio", "constant_mfu")

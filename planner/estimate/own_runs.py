@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from planner.estimate.expected_error import ACCELERATOR, NEARBY, NOISE, PART_ERROR, SITE, WORKLOAD
 
 if TYPE_CHECKING:
-    from planner.estimate.measured_config import Labels
+    from planner.estimate.observation import Labels
     from planner.estimate.physics.configs import Array, Configs
 
 NEARBY_SCALE = {"gpus": 1.5, "tokens": 2.0, "length": 1.5, "splits": 1.0, "format": 0.7}
@@ -17,6 +17,10 @@ NEARBY_SCALE = {"gpus": 1.5, "tokens": 2.0, "length": 1.5, "splits": 1.0, "forma
 
 BELIEVED = 2.0
 """Expected errors up to which a run's own error is taken at its word."""
+
+
+SHARED_UNKNOWN = 0.5
+"""Share of what is unknown of an accelerator or framework that is the same for all runs there."""
 
 
 class Posterior(NamedTuple):
@@ -61,7 +65,8 @@ def covariance(one: Place, other: Place) -> Array:
     """Return how errors of two lists of configurations go together.
 
     Within a site: site^2 + sum over parts (error of the part)^2 x share x share' + accelerator^2, workload^2, nearby^2
-    where these are the same. A run that waits for its host says how slow the host is, and little of the products.
+    where these are the same, and what is unknown of the accelerator or framework. A run that waits for its host says
+    how slow the host is, and little of the products.
     """
     import numpy as np
 
@@ -77,12 +82,23 @@ def covariance(one: Place, other: Place) -> Array:
     parts = sum(
         error**2 * one.shares[name][:, None] * other.shares[name][None, :] for name, error in PART_ERROR.items()
     )
+    unknown = np.sqrt(_unknown(one)[:, None] * _unknown(other)[None, :])
     return np.asarray(
         site * (SITE**2 + parts)
+        + here * SHARED_UNKNOWN * unknown
         + here * ACCELERATOR**2
         + workload * WORKLOAD**2
         + here * workload * NEARBY**2 * np.exp(-0.5 * distance)
     )
+
+
+def _unknown(place: Place) -> Array:
+    """Return the variance of what is not known beforehand: it is the same for all runs of one accelerator and site."""
+    import numpy as np
+
+    known = SITE**2 + ACCELERATOR**2 + WORKLOAD**2 + NEARBY**2 + NOISE**2
+    parts = np.sum([(error * place.shares[name]) ** 2 for name, error in PART_ERROR.items()], axis=0)
+    return np.asarray(np.maximum(0.0, place.expected**2 - known - parts))
 
 
 def update(asked: Place, anchors: Place, errors: Array) -> Posterior:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
 from planner.estimate.flops import parameters
 from planner.estimate.links import links
-from planner.estimate.measured_config import Labels, Observation, accelerator_facts, generation_of, peak_flops
+from planner.estimate.observation import Labels, Observation
 from planner.model.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator, Link, Node

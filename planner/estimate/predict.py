@@ -26,7 +26,7 @@ from planner.model.quantity import Basis
 
 if TYPE_CHECKING:
     from planner.estimate.estimator import Estimates
-    from planner.estimate.measured_config import Labels, Observation
+    from planner.estimate.observation import Labels, Observation
     from planner.model.calibration import Calibration
     from planner.model.run import RunRecord
 

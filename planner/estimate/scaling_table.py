@@ -23,6 +23,7 @@ SETTINGS = (
     "checkpointing",
     "compiled",
     "loss_chunks",
+    "channels_last",
     "method",
     "method_version",
 )
@@ -37,7 +38,8 @@ def speedup(*, samples_per_s: float, base_samples_per_s: float) -> float:
 def efficiency(*, samples_per_s: float, accelerators: int, base_samples_per_s: float, base_accelerators: int) -> float:
     """Efficiency = (rate / accelerators) / (rate / accelerators of the smallest count); 1 is perfect scaling.
 
-    The micro-batch of each accelerator stays the same, so this is weak scaling.
+    Weak scaling where each accelerator does the same work a step, strong scaling where all counts share one global
+    batch, as tuned runs do; `_kind_of_scaling` tells which.
     """
     return (samples_per_s / accelerators) / (base_samples_per_s / base_accelerators)
 
@@ -168,8 +170,31 @@ def _of_the_runs(runs: Sequence[RunRecord]) -> list[str]:
 
 def _notes(runs: Sequence[RunRecord]) -> tuple[str, ...]:
     notes = list(dict.fromkeys(run.note for run in runs if run.note is not None and run.document is None))
+    notes += _kind_of_scaling(runs)
     if any(run.short_window for run in runs):
         notes.append("Measured for seconds only: a demonstration, not evidence")
     if runs[0].hardware.accelerator == "CPU":
         notes.append("Processes on one CPU share its cores, so this is no scaling of accelerators")
     return tuple(notes)
+
+
+def _kind_of_scaling(runs: Sequence[RunRecord]) -> list[str]:
+    """Say what stays the same while the count grows; nothing where the runs do not state their global batch."""
+    counts = [run.hardware.accelerators for run in runs]
+    batches = [run.global_batch for run in runs if run.global_batch is not None]
+    if len(batches) < len(runs):
+        return []
+    if len(set(batches)) == 1:
+        return [
+            f"Strong scaling: every count does {batches[0]} samples a step, so more accelerators accumulate less and "
+            "average gradients as often"
+        ]
+    if len({batch / count for batch, count in zip(batches, counts, strict=True)}) == 1:
+        return [
+            f"Weak scaling: each accelerator does {batches[0] / counts[0]:g} samples a step at every count, so the "
+            "global batch grows with it"
+        ]
+    return [
+        "Neither weak nor strong scaling: the global batch is "
+        + ", ".join(f"{batch} on {count}" for batch, count in zip(batches, counts, strict=True))
+    ]

@@ -15,8 +15,9 @@ from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError
 from planner.estimate.accuracy import Scored, predict_rows, teach, without
 from planner.estimate.learn import learn
-from planner.estimate.measured_config import Observation, Refusal, observe
+from planner.estimate.measured_config import observe
 from planner.estimate.naive import METHODS, naive_predictions
+from planner.estimate.observation import Observation, Refusal
 from planner.estimate.score import error_figures, groups, macro, macro_errors, overall, ranking, regret
 from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog

@@ -41,6 +41,12 @@ def test_only_as_much_checkpointing_as_it_needs(planner: Any) -> None:
     assert "without checkpointing it would need" in large["notes"][0]
 
 
+def test_a_resnet_is_offered_what_the_benchmark_would_run(planner: Any) -> None:
+    document = planner("memory", "resnet50", "--on", "V100-SXM2-16GB", "--micro-batch", "1024", "--json").document
+    assert [way["checkpointing"] for way in document["ways"]] == ["none", "full"]
+    assert document["checkpointing"] == "full"
+
+
 def test_what_does_not_fit_says_what_would(planner: Any) -> None:
     """The support case: batch 4 x 4,096 on cards of 40 GiB under ZeRO-2."""
     answer = planner(
@@ -134,6 +140,12 @@ def test_the_table_and_what_is_said(planner: Any) -> None:
         pytest.param(("llama3-8b", "--on", "H100-SXM", "--gpus", "0"), "input", "--gpus", id="no accelerators"),
         pytest.param(("llama3-8b", "--on", "H100-SXM", "--micro-batch", "0"), "input", "--micro-batch", id="no batch"),
         pytest.param(("llama3-8b",), "input", "--on", id="no accelerator named"),
+        pytest.param(
+            ("resnet50", "--on", "H100-SXM", "--checkpointing", "selective"),
+            "input",
+            "not for a resnet. Choose one of: none, full",
+            id="selective checkpointing of convolutions",
+        ),
         pytest.param(("llama3-8b", "--on", "H100-SXM", "--strategy", "tp"), "input", "fsdp2", id="unknown strategy"),
     ],
 )
@@ -141,7 +153,7 @@ def test_wrong_questions(planner: Any, arguments: tuple[str, ...], kind: str, sa
     answer = planner("memory", *arguments, "--json")
     assert answer.code == 2
     assert answer.document["error"]["kind"] == kind
-    assert says in answer.document["error"]["message"] + answer.document["error"]["fix"]
+    assert says in " ".join(answer.document["error"][key] for key in ("message", "fix"))
 
 
 def test_a_file_without_seq_len(planner: Any, tmp_path: Path) -> None:

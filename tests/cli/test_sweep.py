@@ -256,6 +256,9 @@ def test_a_presets_file_is_the_preset(planner: Any, bench: Bench, tmp_path: Path
         pytest.param(["cpu-smoke", "--sweep-gpus", "0,2"], "--sweep-gpus is 0", id="no device"),
         pytest.param(["cpu-smoke", "--sweep-gpus", "1,2", "--gpus", "2"], "both say how many", id="both"),
         pytest.param(["nowhere.yaml"], "no such file", id="no file"),
+        pytest.param(["cpu-smoke", "--lora-rank", "4"], "--method full trains all weights", id="a rank without lora"),
+        pytest.param(["cpu-smoke", "--lora-targets", "up"], "--method full trains all", id="targets without lora"),
+        pytest.param(["cpu-smoke", "--data-dtype", "uint32"], "of token shards, and none", id="a type of no data"),
     ],
 )
 def test_wrong_usage(planner: Any, arguments: list[str], message: str) -> None:

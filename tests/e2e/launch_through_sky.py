@@ -1,6 +1,6 @@
 """A real `sky launch`, end to end: moto's EC2, a node on loopback, cpu-smoke, the record, the end of the machine.
 
-Opt-in (make test-e2e): it takes minutes and an environment of its own for the node. See docs/launching-e2e.md.
+Opt-in (make test-e2e): it takes minutes and an environment of its own for the node. See docs/launching-clouds.md.
 """
 
 from __future__ import annotations
@@ -87,9 +87,11 @@ def root(service: str, url: str) -> Any:
 KEYS = {"AWS_ACCESS_KEY_ID": "testing", "SECRET": "testing"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A world for each test: on a node that was used before SkyPilot would read the jobs of the machine before."""
     folder = tmp_path_factory.mktemp("e2e")
+    KEYS.update(AWS_ACCESS_KEY_ID="testing", SECRET="testing")
     with clouds(folder) as made:
         furnish(made.aws.url)
         KEYS["AWS_ACCESS_KEY_ID"], KEYS["SECRET"] = administrator(made.aws.url)

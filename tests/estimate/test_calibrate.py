@@ -9,9 +9,9 @@ import pytest
 
 from planner.adapters.catalog import load_catalog
 from planner.estimate.anchors import choose_anchors
-from planner.estimate.calibrate import fit, prior_fit, sample
+from planner.estimate.calibrate import fit, model_step, prior_fit, sample
 from planner.estimate.learn import fingerprint
-from planner.estimate.measured_config import Observation
+from planner.estimate.observation import Observation
 from planner.estimate.physics.configs import from_rows
 from planner.estimate.physics.step import step_seconds
 from planner.estimate.ranges import half_widths, spreads
@@ -37,10 +37,14 @@ def made_up(evidence: list[Observation], **constants: float) -> list[Observation
 
 
 def test_the_fit_finds_the_constants_that_made_its_data(evidence: list[Observation]) -> None:
-    truth = {"gemm_ampere": 0.65, "host_us": 1600.0, "elementwise": 110.0}
-    found = fit(sample(made_up(evidence, **truth)))
+    truth = {"gemm_ampere": 0.65, "gemm_hopper": 0.6}
+    rows = made_up(evidence, **truth)
+    found = fit(sample(rows))
     for name, value in truth.items():
         assert found.constants[name] == pytest.approx(value, rel=0.15), name
+    data = sample(rows)
+    missed = data.log_seconds - model_step(found, data.configs, data.labels)[0]
+    assert float(np.median(np.abs(missed))) < 2 * NOISE
 
 
 def test_without_evidence_the_priors_stand() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
 from planner.estimate.estimator import estimate_many
-from planner.estimate.measured_config import Observation
+from planner.estimate.observation import Observation
 from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
 from planner.estimate.physics.step import step, step_seconds

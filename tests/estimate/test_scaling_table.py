@@ -98,7 +98,14 @@ def test_more_than_perfect_scaling_is_doubted(catalog: Catalog, share: float, do
 
 
 @pytest.mark.parametrize(
-    ("setting", "value"), [("micro_batch", 8), ("strategy", "zero3"), ("precision", "bf16"), ("method_version", 2)]
+    ("setting", "value"),
+    [
+        ("micro_batch", 8),
+        ("strategy", "zero3"),
+        ("precision", "bf16"),
+        ("method_version", 2),
+        ("channels_last", True),
+    ],
 )
 def test_runs_that_differ_in_more_than_their_count_say_so(catalog: Catalog, setting: str, value: object) -> None:
     one, two = series(catalog, "ddp", 1, 2)
@@ -135,3 +142,24 @@ def test_what_speaks_against_a_run_stays_with_it(catalog: Catalog) -> None:
 def test_what_makes_no_series_is_refused(catalog: Catalog, pick: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         scaling_table(pick(*series(catalog, "ddp", 1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("global_batches", "said"),
+    [
+        pytest.param((128, 128), "Strong scaling: every count does 128 samples a step", id="tuned"),
+        pytest.param((8, 32), "Weak scaling: each accelerator does 4 samples a step", id="matched"),
+        pytest.param((8, 16), "Neither weak nor strong scaling: the global batch is 8 on 2, 16 on 8", id="mixed"),
+        pytest.param((8, None), None, id="not stated"),
+    ],
+)
+def test_what_stays_the_same_is_said(
+    catalog: Catalog, global_batches: tuple[int, int | None], said: str | None
+) -> None:
+    runs = [
+        run.model_copy(update={"global_batch": batch})
+        for run, batch in zip(series(catalog, "zero2", 2, 8), global_batches, strict=True)
+    ]
+    found = [note for note in scaling_table(runs).notes if "scaling" in note]
+    assert len(found) == (said is not None)
+    assert said is None or found[0].startswith(said)

@@ -154,6 +154,7 @@ _made_up = SimpleNamespace(
     nvmlDeviceGetTemperature=lambda handle, which: 61,
     nvmlDeviceGetCurrentClocksThrottleReasons=lambda handle: 0x4,
     nvmlDeviceGetUtilizationRates=lambda handle: SimpleNamespace(memory=40),
+    nvmlDeviceGetComputeRunningProcesses=lambda handle: ["this run"],
     nvmlDeviceGetEnforcedPowerLimit=lambda handle: 700_000,
     nvmlDeviceGetPowerManagementDefaultLimit=lambda handle: 700_000,
 )
@@ -164,6 +165,7 @@ def open_for(device_type, *, local_rank, local_devices):
     result = node.run(spec_document(window={"max_warmup_s": 0.1}), processes=1).result
     seen = result["telemetry"]
     assert (seen["unknown_because"], len(seen["devices"])) == (None, 1)
+    assert seen["devices"][0]["compute_processes"] == 1
     assert seen["energy_j"] / seen["seconds"] == pytest.approx(500.0, rel=0.02)
     assert result["window_s"] <= seen["seconds"] < result["window_s"] + 0.2
     assert seen["devices"][0]["samples"] > 0.5 * result["window_s"] / 0.02

@@ -1,0 +1,64 @@
+"""Reads the written arguments of `planner bench`: counts, micro-batch, adapters, token shards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from planner.cli.output import check_positive
+from planner.errors import InputError, NotFoundError
+
+if TYPE_CHECKING:
+    from launcher.bench import DataSettings, LoraSettings
+
+
+def read_lora(rank: int | None, targets: str | None) -> LoraSettings:
+    """Return the adapters to train; their defaults where nothing is given."""
+    from launcher.bench import LoraSettings
+    from workloads.spec import LORA_TARGETS
+
+    default = LoraSettings()
+    names = tuple(name.strip() for name in targets.split(",")) if targets is not None else default.targets
+    for name in names:
+        if name not in LORA_TARGETS:
+            known = f"Known: {', '.join(LORA_TARGETS)}"
+            raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
+    return LoraSettings(rank=rank or default.rank, targets=names)
+
+
+def read_data(path: Path, dtype: str) -> DataSettings:
+    """Return where the token shards lie."""
+    from launcher.bench import DataSettings
+    from workloads.spec import DATA_DTYPES
+
+    if dtype not in DATA_DTYPES:
+        raise InputError(f"--data-dtype {dtype}: is not known.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")
+    return DataSettings(path=str(path.resolve()), dtype=dtype)
+
+
+def read_counts(given: str | None) -> list[int]:
+    """Read the counts of a series, the smallest first; empty where none was asked for."""
+    if given is None:
+        return []
+    try:
+        counts = sorted({int(count) for count in given.split(",")})
+    except ValueError:
+        raise InputError(f"--sweep-gpus {given}: is not a list of numbers.", fix="Write e.g. 1,2,4,8.") from None
+    check_positive(counts[0], "--sweep-gpus")
+    if len(counts) < 2:
+        raise InputError(f"--sweep-gpus {given}: one count is no series.", fix="Write e.g. 1,2,4,8.")
+    return counts
+
+
+def read_micro_batch(given: str | None) -> int | str | None:
+    """Return a number, "auto", or None where none was given."""
+    if given is None or given == "auto":
+        return given
+    try:
+        value = int(given)
+    except ValueError:
+        raise InputError(
+            f"--micro-batch {given}: is neither a number nor auto.", fix="Write e.g. 8, or auto."
+        ) from None
+    check_positive(value, "--micro-batch")
+    return value

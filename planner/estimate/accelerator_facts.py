@@ -1,0 +1,49 @@
+"""What the physics needs of one accelerator: peak by number format, bandwidth, generation."""
+
+from __future__ import annotations
+
+from planner.estimate.physics.configs import GENERATIONS
+from planner.model.hardware import Accelerator
+
+FP4_OVER_FP8 = {"Blackwell": 2.0, "Blackwell Ultra": 3.0}
+"""Dense 4-bit against dense 8-bit peak. Source: NVIDIA HGX B200 and B300 data sheets."""
+
+
+def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
+    """Dense FLOP/s in a number format; what hardware lacks falls back to the next that it has, as frameworks do."""
+    fp16 = accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
+    fp8 = accelerator.fp8_tflops
+    tflops = {
+        "fp4": fp8 * FP4_OVER_FP8[accelerator.architecture]
+        if fp8 and accelerator.architecture in FP4_OVER_FP8
+        else None,
+        "fp8": fp8,
+        "16bit": fp16,
+        "tf32": accelerator.tf32_tflops or accelerator.fp32_tflops or (fp16 / 4 if fp16 else None),
+        "fp32": accelerator.fp32_tflops or (fp16 / 8 if fp16 else None),
+    }[number_format]
+    return None if tflops is None else tflops * 1e12
+
+
+def generation_of(accelerator: Accelerator) -> str:
+    """Return the group of architectures to which an accelerator belongs."""
+    name = accelerator.architecture.casefold()
+    return next((known for known in GENERATIONS if name.startswith(known)), "other")
+
+
+def accelerator_facts(accelerator: Accelerator, number_format: str) -> dict[str, float]:
+    """Return the physics' numbers of one accelerator in one number format."""
+    peak = peak_flops(accelerator, number_format)
+    sixteen = peak_flops(accelerator, "16bit")
+    assert peak is not None
+    assert accelerator.hbm_gb_per_s is not None
+    narrow = number_format in ("fp8", "fp4")
+    return {
+        "peak": peak,
+        "peak16": (sixteen or peak) if narrow else peak,
+        "format_step": {"fp8": 1.0, "fp4": 2.0}.get(number_format, 0.0),
+        "vector_rate": float(number_format == "fp32"),
+        "hbm": accelerator.hbm_gb_per_s * 1e9,
+        "generation": float(GENERATIONS.index(generation_of(accelerator))),
+        "number_bytes": 4.0 if number_format in ("tf32", "fp32") else 2.0,
+    }

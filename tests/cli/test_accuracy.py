@@ -1,0 +1,153 @@
+"""`planner accuracy`, `evidence` and `strategies`: documents, refusals, and that nothing asked has taught."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from planner.adapters.workspace import catalogs_dir
+
+HEADER = (
+    "id,source,model,gpu,gpus_per_node,num_gpus,n_layers,hidden,n_heads,n_kv_heads,ffn_hidden,mlp_type,vocab,seq_len,"
+    "precision,zero,micro_batch,grad_accum,framework,unit,tokens_per_s_per_gpu,quality,a_column_of_ours"
+)
+FIGURES = {
+    "mape_pct", "median_ape_pct", "p90_ape_pct", "bias_pct", "coverage_80_pct", "coverage_90_pct", "half_width_90_pct",
+}  # fmt: skip
+
+
+def table(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join([HEADER, *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def llama(name: str, gpus: int, rate: float, *, gpu: str = "H100-SXM5-80GB", quality: str = "ok") -> str:
+    return (
+        f"{name},a lab,llama3-8b,{gpu},8,{gpus},32,4096,32,8,14336,swiglu,128256,8192,bf16,3,1,1,a trainer,tokens/s,"
+        f"{rate},{quality},x"
+    )
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    rows = [llama(f"r{n}", n, 7000 - 20 * n) for n in (8, 16, 32, 64)]
+    return table(
+        tmp_path / "mine.csv",
+        *rows,
+        llama("odd", 8, 7000, gpu="H900"),
+        llama("no", 8, 7000, quality="suspect"),
+    )
+
+
+def test_the_document_has_the_keys_of_the_contract(planner, mine):
+    answer = planner("accuracy", "--measurements", mine, "--json")
+    assert answer.code == 0
+    found = answer.document
+    assert (found["schema_version"], found["kind"], found["rows"], found["predicted"]) == (1, "accuracy", 6, 4)
+    assert found["skipped"] == {"accelerator not known": 1, "quality: suspect": 1}
+    assert set(found["overall"]) == set(found["macro"]) == FIGURES
+    assert set(found["ranking"]) == {"gap_10_20", "gap_20_50", "gap_over_50"}
+    assert set(found["regret"]) == {"median_pct", "p95_pct"}
+    assert {"peak_ratio", "bandwidth_ratio", "geometric_mean_ratio", "constant_mfu"} == set(found["baselines"])
+    for one in found["predictions"]:
+        assert one["low_90"] <= one["low_80"] < one["predicted"] < one["high_80"] <= one["high_90"]
+        assert one["group"]
+    errors = [abs(one["predicted"] / one["measured"] - 1) * 100 for one in found["predictions"]]
+    assert found["overall"]["mape_pct"] == pytest.approx(sum(errors) / len(errors), abs=1e-3)
+
+
+def test_a_row_s_own_speed_does_not_move_its_prediction(planner, tmp_path):
+    slow = table(tmp_path / "slow.csv", llama("a", 8, 5000.0))
+    fast = table(tmp_path / "fast.csv", llama("a", 8, 8000.0))
+    one, other = (
+        planner("accuracy", "--measurements", path, "--json").document["predictions"][0]["predicted"]
+        for path in (slow, fast)
+    )
+    assert one == other
+
+
+def test_anchors_are_not_scored_and_pull_the_others(planner, mine):
+    blind = planner("accuracy", "--measurements", mine, "--json").document
+    seeing = planner("accuracy", "--measurements", mine, "--anchors", "1", "--json").document
+    assert seeing["predicted"] == blind["predicted"] - 1
+    assert {one["group"] for one in seeing["predictions"]} == {"own runs"}
+    assert seeing["overall"]["mape_pct"] < max(blind["overall"]["mape_pct"], 5.0)
+
+
+def test_a_row_of_ours_teaches_nobody_who_asks_for_it():
+    """Bundled rows, their duplicates under other names and their replicates leave the evidence."""
+    from planner.adapters.catalog import load_catalog
+    from planner.estimate.accuracy import without
+    from planner.use_cases.evidence import bundled_evidence
+
+    evidence = bundled_evidence(load_catalog())
+    source = evidence[0].labels.source
+    asked = [one for one in evidence if one.labels.source == source]
+    left = without(evidence, asked)
+    assert {one.labels.source for one in left} == {one.labels.source for one in evidence} - {source}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("id,source\n1,a\n", "the column gpu is missing", id="no accelerator column"),
+        pytest.param("id,source,gpu,num_gpus\n1,a,H200,many\n", "num_gpus", id="a count in words"),
+        pytest.param("id,source,gpu,num_gpus\n1,a,H200,1\n1,a,H200,2\n", "stands in line 2 already", id="an id twice"),
+    ],
+)
+def test_a_wrong_table_names_its_fault(planner, tmp_path, text, says):
+    path = tmp_path / "wrong.csv"
+    path.write_text(text, encoding="utf-8")
+    answer = planner("accuracy", "--measurements", path, "--json")
+    assert answer.code == 2
+    assert says in answer.document["error"]["message"]
+
+
+def test_evidence_is_checked_added_once_and_counted(planner, mine, tmp_path):
+    home = tmp_path / "home"
+    checked = planner("evidence", "check", mine, "--json").document
+    assert (checked["rows"], checked["usable"]) == (6, 4)
+    assert planner("evidence", "add", mine, "--home", home).code == 0
+    assert planner("evidence", "add", mine, "--home", home).code == 0
+    mine.write_text(mine.read_text().replace("a lab", "another"), encoding="utf-8")
+    assert planner("evidence", "add", mine, "--home", home).code == 2
+    listed = planner("evidence", "list", "--json", "--home", home).document
+    assert [entry["usable"] for entry in listed["tables"] if entry["own"]] == [4]
+    assert listed["counts"]["source"]["a lab"] == 4
+
+
+def test_every_bundled_row_has_its_source_and_can_be_used(planner):
+    for path in sorted((catalogs_dir() / "evidence").glob("*.csv")):
+        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+        assert all(row["source"] and row["source_ref"] and row["source_date"] for row in rows), path.name
+        checked = planner("evidence", "check", path, "--json").document
+        assert checked["usable"] == checked["rows"], path.name
+
+
+def test_strategies_are_ranked_and_fit(planner):
+    answer = planner("strategies", "llama3-8b", "--on", "aws/p5.48xlarge", "--nodes", "2", "--json")
+    assert answer.code == 0
+    ways = answer.document["ways"]
+    rates = [way["samples_per_s"] for way in ways]
+    assert rates == sorted(rates, reverse=True)
+    assert all(
+        way["hbm_gib"] <= 80 * 0.95 and 16 % (way["tensor"] * way["pipeline"] * way["context"]) == 0 for way in ways
+    )
+    assert {"fsdp2", "zero1"} <= {way["strategy"] for way in ways}
+
+
+def test_nothing_that_fits_is_an_answer(planner):
+    answer = planner("strategies", "llama3-8b", "--on", "pc-rtx3060", "--json")
+    assert answer.code == 3
+    assert answer.document["ways"] == []
+    assert "take more or larger accelerators" in answer.document["note"]
+
+
+def test_strategy_auto_takes_the_fastest(planner, changed):
+    plan = changed("rtx3090_cluster", {"options.0.strategy": "auto"}, only=[0])
+    answer = planner("estimate", plan, "--json")
+    assert answer.code == 0
+    assert any("strategy found by search" in note for option in answer.document["options"] for note in option["notes"])
