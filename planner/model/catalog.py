@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import field_serializer
+
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
 from planner.model.bill_defaults import BillDefaults
@@ -56,6 +58,11 @@ class Catalog(Frozen):
     defaults: Defaults
     calibration: Calibration | None = None
     """What published measurements taught the estimator; None leaves it to ratios of the user's runs."""
+
+    @field_serializer("bundled_runs", when_used="json")
+    def _in_order(self, ids: frozenset[str]) -> list[str]:
+        """Write them sorted: a set has another order in every process, and two locks of one plan would differ."""
+        return sorted(ids)
 
     @property
     def bill_defaults(self) -> BillDefaults:

@@ -99,7 +99,7 @@ def changed_inputs(old: FrozenAnswer, new: FrozenAnswer) -> tuple[InputChange, .
     before, after = old.catalog.model_dump(mode="json"), new.catalog.model_dump(mode="json")
     for field in Catalog.model_fields:
         cause = groups.get(field, Cause.ASSUMPTION)
-        if cause is Cause.PRICE and field != "services":
+        if field in ("prices", "own_prices"):  # those in use are told above
             continue
         found += _leaves(cause, field, before[field], after[field])
     found += _leaves(Cause.ASSUMPTION, "plan", old.plan.model_dump(mode="json"), new.plan.model_dump(mode="json"))

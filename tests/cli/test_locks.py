@@ -103,6 +103,11 @@ class TestFreezing:
         assert lock["run_sha256"].keys() == lock["catalog"]["runs"].keys()
         assert list(lock["catalog"]["sites"]) == ["dgx-station-v100"]
 
+    def test_ids_have_an_order_that_every_process_keeps(self, frozen):
+        ids = json.loads(lock_of(frozen()).read_text())["catalog"]["bundled_runs"]
+        assert len(ids) > 10
+        assert ids == sorted(ids)
+
     def test_comments_and_the_order_of_keys_do_not_count(self, planner, frozen):
         plan = frozen()
         data = yaml.safe_load(plan.read_text("utf-8"))
