@@ -79,7 +79,8 @@ def show(
     if as_json or form is Format.JSON:
         print_document(document)
         return
-    print_rows(price_rows(document.prices, with_book=with_price_book, brief=_is_table(form)), form, title="Prices")
+    rows = price_rows(document.prices, with_book=with_price_book, with_replaced=every, brief=_is_table(form))
+    print_rows(rows, form, title="Prices")
     stale = sum(row.stale for row in document.prices)
     if stale:
         say(f"{stale} of {len(document.prices)} are older than their kind allows; renew them: planner prices refresh")

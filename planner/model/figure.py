@@ -66,6 +66,19 @@ def _within(low: float, high: float, *, open_low: bool = False) -> Callable[[Fig
     return check
 
 
+def _quantity_in(unit: Unit) -> Callable[[Any], Any]:
+    """Fill what may be left out of a quantity whose key does not name its unit, as a Figure does."""
+
+    def fill(data: Any) -> Any:
+        data = _from_number(data)
+        if not isinstance(data, dict) or "value" not in data:
+            return data
+        given = {"low": data["value"], "high": data["value"], "unit": unit, "basis": Basis.ASSUMED} | data
+        return ({"source": STATED} if given["basis"] == Basis.ASSUMED else {}) | given
+
+    return fill
+
+
 _Bare = BeforeValidator(_from_number, json_schema_input_type=float | Figure)
 
 UsdFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1e12))]
@@ -77,4 +90,9 @@ YearsFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 30, open_low=Tr
 LeftYearsFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 30))]
 MonthsFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 240))]
 PowerFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1e6, open_low=True))]
+PowerQuantity = Annotated[Quantity, BeforeValidator(_quantity_in(Unit.KW), json_schema_input_type=float | Quantity)]
+TariffQuantity = Annotated[
+    Quantity, BeforeValidator(_quantity_in(Unit.USD_PER_KWH), json_schema_input_type=float | Quantity)
+]
+PueQuantity = Annotated[Quantity, BeforeValidator(_quantity_in(Unit.RATIO), json_schema_input_type=float | Quantity)]
 PositiveFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1e12, open_low=True))]

@@ -15,9 +15,12 @@ from planner.model.figure import (
     MonthsFigure,
     PositiveFigure,
     PowerFigure,
+    PowerQuantity,
+    PueQuantity,
     RateFigure,
     ResidualFigure,
     ShareFigure,
+    TariffQuantity,
     UsdFigure,
     YearsFigure,
 )
@@ -194,18 +197,18 @@ class Site(Frozen):
     """Of the server's price."""
     maintenance_usd_per_node_year: UsdFigure | None = None
     software_usd_per_gpu_year: UsdFigure | None = None
-    power: Quantity | None = None
+    power: PowerQuantity | None = None
     """What one node draws while it trains, where somebody knows; otherwise taken from the rated power."""
     rated_kw: PowerFigure | None = None
     """Of one node; left out: the node's data sheet."""
     idle_kw: PowerFigure | None = None
     """Of one node that waits; left out: a share of the rated power."""
-    electricity: Quantity | None = None
+    electricity: TariffQuantity | None = None
     tariff: Id | Tariff | None = None
     """A tariff by its id, or written out; instead of `electricity`."""
     contracted_kw_per_node: PowerFigure | None = None
     """What a demand charge is paid for; left out: rated power x PUE."""
-    pue: Quantity | None = None
+    pue: PueQuantity | None = None
     colocation: Colocation | None = None
     room: Room | None = None
     staff: Staff | None = None

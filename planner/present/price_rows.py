@@ -11,9 +11,17 @@ WORDY = ("source", "note", "range", "to be had")
 """Columns that a terminal has no room for."""
 
 
-def price_rows(prices: Iterable[PriceRow], *, with_book: bool = False, brief: bool = False) -> list[Row]:
-    """One row per price: what it is, what it comes to, how sure and how old it is; brief: without long texts."""
-    rows = [_row(price, with_book=with_book) for price in prices]
+def price_rows(
+    prices: Iterable[PriceRow], *, with_book: bool = False, with_replaced: bool = False, brief: bool = False
+) -> list[Row]:
+    """One row per price: what it is, what it comes to, how sure and how old it is; brief: without long texts.
+
+    Where replaced prices stand among the others, each row says whether plans are given it.
+    """
+    rows = [
+        _row(price, with_book=with_book) | ({"used": "yes" if price.used else "no"} if with_replaced else {})
+        for price in prices
+    ]
     return [{name: cell for name, cell in row.items() if name not in WORDY} for row in rows] if brief else rows
 
 

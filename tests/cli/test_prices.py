@@ -110,6 +110,9 @@ class TestShow:
         both = [row for row in shown(planner, *arguments, "--all") if row["item"] == "aws/p5.48xlarge"]
         assert [(row["usd_per_hour"], row["origin"]) for row in used] == [(50, "user")]
         assert sorted((row["usd_per_hour"], row["used"]) for row in both) == [(50, True), (55.04, False)]
+        table = csv.DictReader(planner("prices", "show", *arguments, "--all", "--format", "csv").out.splitlines())
+        told = {row["USD/h"]: row["used"] for row in table if row["item"] == "aws/p5.48xlarge"}
+        assert told == {"50.00": "yes", "55.04": "no"}
 
     @pytest.mark.parametrize(
         ("arguments", "words"),

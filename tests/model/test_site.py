@@ -128,6 +128,21 @@ def test_a_bare_number_is_somebody_s_word_and_a_full_one_keeps_its_source():
     assert (full.server_usd.lowest, full.server_usd.highest, full.server_usd.source) == (4, 5, "a shop")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "unit"),
+    [("pue", 1.3, "ratio"), ("power", 9, "kW"), ("electricity", 0.1, "USD/kWh")],
+)
+def test_power_tariff_and_pue_may_be_bare_too(name, value, unit):
+    for given in (value, {"value": value}):
+        found = getattr(site(**{name: given}), name)
+        assert (found.value, found.low, found.high, found.unit, found.basis) == (value, value, value, unit, "assumed")
+    with pytest.raises(ValidationError, match=rf"{name}\.source"):
+        site(**{name: {"value": value, "basis": "quoted"}})
+    if name == "pue":
+        with pytest.raises(ValidationError, match=r"pue 0\.9 is under 1"):
+            site(pue=0.9)
+
+
 def test_a_site_of_the_first_version_still_reads():
     """Sites written before owning was counted have power, electricity and PUE alone."""
     old = site(power=POWER, electricity=TARIFF, pue=PUE)
