@@ -61,6 +61,8 @@ cat > "$here/job.sh" <<'PLANNER_END_OF_JOB'
 {job_text}PLANNER_END_OF_JOB
 PLANNER_RUN_ID={shlex.quote(run_id)} setsid nohup bash "$here/job.sh" \\
   > "$run/node-{rank}/job.log" 2>&1 < /dev/null &
+# Until it has said its first word it cannot be told from a job that is gone, nor be found and ended.
+for _ in $(seq 100); do [ -f "$here/phase" ] && break; sleep 0.1; done
 echo "started $!"
 """
 

@@ -48,6 +48,11 @@ class FolderStore:
             paths = sorted(path for path in self.folder.iterdir() if path.suffix == ".json")
         except FileNotFoundError:
             return []
+        except NotADirectoryError as error:
+            raise StoreError(
+                f"{self.folder}: is not a folder.",
+                fix="Move the file away, or name another workspace with PLANNER_HOME.",
+            ) from error
         except OSError as error:
             raise StoreError(
                 f"{self.folder}: cannot be read: {os.strerror(error.errno or 0)}.",
