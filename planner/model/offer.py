@@ -6,7 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 
@@ -60,6 +60,8 @@ class Price(Frozen):
 
     A file may leave out every column that has a default here (`planner/adapters/price_file.py`).
     """
+
+    model_config = ConfigDict(validate_default=False)  # the defaults are literals; a table has 100,000 rows of them
 
     provider: Id
     instance_type: Id
