@@ -34,8 +34,9 @@ OWNED_MEANS_ELECTRICITY = (
     "An owned machine counts the electricity that the campaign adds; with `owning: full` in the plan it counts its "
     "share of purchase, place, staff and idle hours too. Both stand in its numbers."
 )
-MODELLED_MEANS_FIRST_MODEL = (
-    "Modelled numbers come from a first model with wide ranges: measure one run on the machine before you order it."
+MODELLED_MEANS_ESTIMATED = (
+    "Modelled numbers come from other machines by physics and published measurements: "
+    "measure one run on the machine before you order it."
 )
 LEFT_OUT = (
     "Left out of every cost: spot interruptions and taxes. The bill of a rented machine counts set-up, storage and "

@@ -15,7 +15,7 @@ from planner.present.bill_text import coverage_text, currency_text, local_text
 from planner.present.charts import CHART_READING, not_drawn
 from planner.present.facts import (
     LEFT_OUT,
-    MODELLED_MEANS_FIRST_MODEL,
+    MODELLED_MEANS_ESTIMATED,
     OWNED_MEANS_ELECTRICITY,
     QUANTITIES,
     RANGE_MEANS,
@@ -122,7 +122,7 @@ def reading_notes() -> tuple[str, ...]:
         "Basis: measured (a run on this machine), quoted (a price list or data sheet), modelled (computed from runs "
         "elsewhere), assumed (stated, not checked). A computed number carries the weakest basis of its inputs."
     )
-    return (RANGE_MEANS, bases, OWNED_MEANS_ELECTRICITY, MODELLED_MEANS_FIRST_MODEL, LEFT_OUT)
+    return (RANGE_MEANS, bases, OWNED_MEANS_ELECTRICITY, MODELLED_MEANS_ESTIMATED, LEFT_OUT)
 
 
 def _trainings(count: int) -> str:

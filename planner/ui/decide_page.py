@@ -17,7 +17,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.quantity import Quantity
 from planner.present import charts, html, report
-from planner.present.facts import LEFT_OUT, MODELLED_MEANS_FIRST_MODEL, OWNED_MEANS_ELECTRICITY, verdict_text
+from planner.present.facts import LEFT_OUT, MODELLED_MEANS_ESTIMATED, OWNED_MEANS_ELECTRICITY, verdict_text
 from planner.ui import scenario
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.plans import compare, read_plan
@@ -189,7 +189,7 @@ def _draw(comparison: ComparisonDocument) -> None:
     if option is not None:
         _html(html.doubts_html(option))
     _html(html.cards_html(_key_figures(option)))
-    st.caption(f"{OWNED_MEANS_ELECTRICITY} {MODELLED_MEANS_FIRST_MODEL}")
+    st.caption(f"{OWNED_MEANS_ELECTRICITY} {MODELLED_MEANS_ESTIMATED}")
     st.subheader("Cost against time")
     _chart(comparison)
     st.subheader("All options")
