@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from launcher import bench
+from launcher import bench, local
 from launcher.bench import Settings, Talk, benchmark, spec_of
 from launcher.probe import probe_of
 from planner.adapters.catalog import load_catalog
@@ -203,12 +202,14 @@ def test_a_tuned_series_tries_only_what_divides_the_global_batch_at_every_count(
 
 
 @pytest.fixture
-def little_memory() -> Iterator[None]:
-    """Let this process and its children have 1.2 GiB of data each, and one thread."""
-    before = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (int(1.2 * GIB), before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_DATA, before)
+def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each process of the benchmark have 1.2 GiB of data; this one keeps what it has, or its threads would die."""
+    whole = local.torchrun_command
+
+    def limited(**where: Any) -> list[str]:
+        return ["bash", "-c", f'ulimit -d {int(1.2 * GIB / 1024)} && exec "$@"', "bash", *whole(**where)]
+
+    monkeypatch.setattr(local, "torchrun_command", limited)
 
 
 @pytest.mark.slow

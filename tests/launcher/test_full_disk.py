@@ -38,7 +38,7 @@ def test_the_record_survives_a_full_disk(tmp_path: Path, request: pytest.Fixture
     result: dict[str, Any] = run_local(spec, devices_per_node=2, work_dir=tmp_path / "run")
     assert not (tmp_path / "run" / "result.json").exists()
     assert result["disk_problem"] == "File too large"
-    assert result["steps"] >= 100
+    assert result["steps"] > 20  # whose lines of over 100 bytes take more than the 2 KiB
     assert json.loads((tmp_path / "run" / "result.json.steps.jsonl").read_text().splitlines()[0])["step"] == 1
     record = record_of([result], aliases={})
     assert record.throughput.value > 0
