@@ -49,11 +49,16 @@ def clouds(folder: Path) -> Iterator[Clouds]:
 
 
 def end_servers(home: Path) -> None:
-    """End the processes that run with this HOME: it is nobody else's."""
-    ours = []
+    """End the processes that run with this HOME, which is nobody else's, and all that they started.
+
+    SkyPilot's executors write their title over their environment, so they are found as children of their server.
+    """
+    ours: set[psutil.Process] = set()
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if process.pid != os.getpid() and process.environ().get("HOME") == str(home):
-                process.send_signal(signal.SIGKILL)
-                ours.append(process)
-    psutil.wait_procs(ours, timeout=20)
+                ours |= {process, *process.children(recursive=True)}
+    for process in ours:
+        with contextlib.suppress(psutil.Error):
+            process.send_signal(signal.SIGKILL)
+    psutil.wait_procs(list(ours), timeout=20)
