@@ -127,19 +127,25 @@ class Record:
             self.document.update(tokens=None, padding_tokens=None, images=0)
 
     def add_steps(self, phase: str, step_seconds: Sequence[float], *, units: Sequence[int]) -> None:
-        """Append rank 0's steps and the world's real tokens or images in each to the jsonl, keep the measured."""
+        """Append rank 0's steps and the world's real tokens or images in each to the jsonl, keep the measured.
+
+        Once the record is closed, by the thread that listens for the end, nothing is added: file and record agree.
+        """
         if not self._writes or not step_seconds:
             return
-        lines = []
-        for seconds, real in zip(step_seconds, units):
-            self._steps += 1
-            row = {"step": self._steps, "phase": phase, "seconds": round(seconds, 9), self._unit: real}
-            lines.append(json.dumps(row) + "\n")
-        if self.document["disk_problem"] is None:
-            self._on_disk(lambda: _append(steps_file(self.out), "".join(lines)))
-        if phase == MEASURE:
-            self.document["step_seconds"].extend(step_seconds)
-            self.document[self._unit] += sum(units)
+        with self._lock:
+            if self.document["exit_reason"] is not None:
+                return
+            lines = []
+            for seconds, real in zip(step_seconds, units):
+                self._steps += 1
+                row = {"step": self._steps, "phase": phase, "seconds": round(seconds, 9), self._unit: real}
+                lines.append(json.dumps(row) + "\n")
+            if self.document["disk_problem"] is None:
+                self._on_disk(lambda: _append(steps_file(self.out), "".join(lines)))
+            if phase == MEASURE:
+                self.document["step_seconds"].extend(step_seconds)
+                self.document[self._unit] += sum(units)
 
     def set_window(self, window_s: float) -> None:
         """Note the window: samples = steps * global batch; what of samples * seq_len was no real token is padding."""
