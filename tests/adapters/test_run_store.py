@@ -185,7 +185,7 @@ def test_what_is_no_record_is_left_alone(folder, record):
 
 def test_a_file_in_place_of_the_folder_is_an_error_and_not_an_empty_store(folder, record):
     folder.write_text("mine", encoding="utf-8")
-    with pytest.raises(StoreError, match="Not a directory"):
+    with pytest.raises(StoreError, match="not a folder"):
         FolderStore(folder).read_all()
     with pytest.raises(StoreError, match="not a folder"):
         FolderStore(folder).add(record)
