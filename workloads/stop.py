@@ -13,6 +13,7 @@ import select
 import signal
 import socket
 import threading
+import time
 from types import FrameType
 from typing import Callable, Optional
 
@@ -34,6 +35,13 @@ class StopRequest:
     def requested(self) -> bool:
         """Whether SIGTERM or SIGINT has come, or torchrun is gone."""
         return self._requested or self._is_orphan()
+
+    def requested_soon(self, *, within_s: float = ORPHAN_CHECK_S) -> bool:
+        """Whether it was, or is within a moment: a dying torchrun closes its sockets before it leaves its children."""
+        deadline_s = time.monotonic() + within_s
+        while not self.requested() and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+        return self.requested()
 
     def watch(self) -> None:
         """Start to listen; once per process, in its main thread."""

@@ -77,7 +77,9 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
     try:
         return _run(options.spec, record, world, stop, leave)
     except BaseException as error:  # noqa: BLE001  (whatever it is, it goes into the record)
-        exit_reason = failure.INTERRUPTED if stop.requested() else failure.reason_of(error)
+        exit_reason = failure.reason_of(error)
+        if stop.requested() or (exit_reason == failure.ERROR and stop.requested_soon()):
+            exit_reason = failure.INTERRUPTED
         message = failure.describe(error)
         if world.rank != 0 and exit_reason != failure.INTERRUPTED:
             with contextlib.suppress(OSError):  # a full disk must not keep this rank alive
