@@ -206,11 +206,6 @@ class Ledger:
             self._state(connection, run_id)
             self._note(connection, run_id, at, kind, text)
 
-    def set_outcome(self, run_id: str, outcome: Outcome) -> None:
-        """Write down what came of a launch, unless that is known already: the first cause counts."""
-        with self._transaction() as connection:
-            connection.execute("UPDATE launches SET outcome = coalesce(outcome, ?) WHERE run_id = ?", (outcome, run_id))
-
     def set_record(self, run_id: str, record_id: str) -> None:
         """Write down which RunRecord was made of the results."""
         with self._transaction() as connection:

@@ -13,8 +13,6 @@ from planner.model.base import Frozen
 
 REGION = "us-east-1"
 """The only region in which the service answers."""
-USD_PER_REQUEST = 0.01
-"""Source: AWS Cost Management pricing page. One request covers all launches of the days asked for."""
 LAG_DAYS = 1
 """A bill is complete about a day after the usage. Source: Cost Explorer user guide."""
 NO_COST_REASON = (
@@ -36,6 +34,7 @@ class Billed(Frozen):
 def billed(run_ids: Collection[str], *, first: date, last: date, today: date) -> dict[str, Billed]:
     """Return the unblended cost of each launch over the days from `first` to `last`, both included.
 
+    One request, 0.01 USD (source: AWS Cost Management pricing page), covers all launches of these days.
     Unblended: what the account was charged on that day, credits and refunds apart. An upfront payment (a Capacity
     Block) stands on the day it was paid, without the launch's label, so it is not in here.
     Source: AWS Cost Explorer API reference, GetCostAndUsage.

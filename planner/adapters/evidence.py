@@ -75,20 +75,3 @@ def read_calibration(path: Path | None = None) -> Calibration:
     return parse_model(
         Calibration, parse_mapping(text, where=str(found), fix=fix), where=str(found), text=text, fix=fix
     )
-
-
-def as_table(rows: list[Measurement]) -> str:
-    """Write measurements as a table with the published columns."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        values = row.model_dump()
-        writer.writerow({name: _cell(values[name]) for name in COLUMNS})
-    return out.getvalue()
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -179,11 +179,6 @@ ImageModel = Resnet | Vit
 """What is trained on images; a sample is one image."""
 
 
-def samples_of(architecture: Decoder | MoeDecoder | Resnet | Vit) -> Literal["sequences", "images"]:
-    """Say what one sample is."""
-    return "images" if isinstance(architecture, ImageModel) else "sequences"
-
-
 def check_seq_len(architecture: Decoder | MoeDecoder | Resnet | Vit, seq_len: int | None) -> None:
     """Raise ValueError unless a decoder has a length of its samples, and an image model has none."""
     if isinstance(architecture, TextModel) and seq_len is None:

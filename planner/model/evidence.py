@@ -15,7 +15,6 @@ def _whole(value: object) -> object:
 
 
 Whole = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=10**15)]
-Stage = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=3)]
 Amount = Annotated[float, Field(gt=0, le=1e18)]
 
 COLUMNS = (

@@ -7,51 +7,13 @@ import pytest
 from launcher import local
 from launcher.local import node_environment, run_local
 from planner.errors import InputError, MissingExtraError, NodeError
-
-SPEC = {
-    "schema_version": 1,
-    "kind": "spec",
-    "workload": "cpu-smoke",
-    "architecture": {
-        "layers": 1,
-        "hidden": 64,
-        "heads": 2,
-        "kv_heads": 1,
-        "head_dim": 32,
-        "ffn_hidden": 128,
-        "mlp": "swiglu",
-        "norm": "rmsnorm",
-        "norm_eps": 1e-6,
-        "bias": False,
-        "positions": "rope",
-        "max_positions": 64,
-        "rope_theta": 10000.0,
-        "qk_norm": True,
-        "vocab": 256,
-        "tied_head": True,
-    },
-    "seq_len": 64,
-    "micro_batch": 2,
-    "grad_accumulation": 1,
-    "strategy": "ddp",
-    "precision": "bf16",
-    "seed": 0,
-    "window": {
-        "min_warmup_steps": 10,
-        "min_warmup_s": 0.0,
-        "max_warmup_s": 1.0,
-        "min_steps": 10,
-        "min_s": 0.2,
-        "max_s": 10.0,
-    },
-}
-ENDLESS = {**SPEC, "window": {**SPEC["window"], "min_steps": 10**6, "min_s": 600.0, "max_s": 600.0}}
+from tests.launcher.launches import ENDLESS_SPEC, TINY_SPEC
 
 
 @pytest.mark.slow
 def test_a_run_here_returns_the_result_and_reports_its_steps(tmp_path):
     rows = []
-    result = run_local(SPEC, devices_per_node=2, work_dir=tmp_path / "run", on_progress=rows.append)
+    result = run_local(TINY_SPEC, devices_per_node=2, work_dir=tmp_path / "run", on_progress=rows.append)
     assert result["exit_reason"] in ("completed", "not_steady")
     assert result["phases"]["launch_s"] > 0
     on_disk = json.loads((tmp_path / "run" / "result.json").read_text())
@@ -63,7 +25,7 @@ def test_a_run_here_returns_the_result_and_reports_its_steps(tmp_path):
 @pytest.mark.slow
 def test_a_run_that_measures_nothing_is_a_node_error_with_the_reason(tmp_path):
     with pytest.raises(NodeError, match=r"spec\.json: seq_len: 'long' is not a whole number") as failed:
-        run_local({**SPEC, "seq_len": "long"}, devices_per_node=1, work_dir=tmp_path)
+        run_local({**TINY_SPEC, "seq_len": "long"}, devices_per_node=1, work_dir=tmp_path)
     assert "torchrun.log" in failed.value.fix
 
 
@@ -77,7 +39,7 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_no_process(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_local(ENDLESS, devices_per_node=2, work_dir=tmp_path, on_progress=stop_when_measuring)
+        run_local(ENDLESS_SPEC, devices_per_node=2, work_dir=tmp_path, on_progress=stop_when_measuring)
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["exit_reason"] == "interrupted"
     assert result["steps"] > 0
@@ -87,27 +49,27 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_no_process(tmp_path):
 @pytest.mark.slow
 def test_a_run_out_of_time_before_it_starts_says_so(tmp_path):
     with pytest.raises(NodeError, match=r"stopped after 0\.2 s and left no result"):
-        run_local(ENDLESS, devices_per_node=1, work_dir=tmp_path, timeout_s=0.2)
+        run_local(ENDLESS_SPEC, devices_per_node=1, work_dir=tmp_path, timeout_s=0.2)
     assert not processes_in(tmp_path)
 
 
 def test_a_folder_that_holds_a_run_is_refused(tmp_path):
     (tmp_path / "result.json").write_text("{}")
     with pytest.raises(InputError, match="already holds a run"):
-        run_local(SPEC, devices_per_node=1, work_dir=tmp_path)
+        run_local(TINY_SPEC, devices_per_node=1, work_dir=tmp_path)
     assert (tmp_path / "result.json").read_text() == "{}"
 
 
 def test_more_devices_than_the_machine_has_names_both_numbers(tmp_path, monkeypatch):
     monkeypatch.setattr(local, "cuda_devices", lambda: 4)
     with pytest.raises(InputError, match="wants 8 devices and this machine has 4"):
-        run_local(SPEC, devices_per_node=8, work_dir=tmp_path)
+        run_local(TINY_SPEC, devices_per_node=8, work_dir=tmp_path)
 
 
 def test_without_torch_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(local.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"training-planner\[bench\]"):
-        run_local(SPEC, devices_per_node=1, work_dir=tmp_path)
+        run_local(TINY_SPEC, devices_per_node=1, work_dir=tmp_path)
 
 
 def test_cores_are_shared_among_ranks_unless_told_otherwise(monkeypatch):

@@ -1,6 +1,7 @@
 """A program for torchrun: a few steps of many variants of one spec in one process group, one JSON line for each."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -38,3 +39,4 @@ if __name__ == "__main__":
         if dist.get_rank() == 0:
             print(json.dumps(losses), flush=True)
     dist.destroy_process_group()
+    os._exit(0)  # as workloads.train ends: threads of torch may abort a process that Python takes down bit by bit

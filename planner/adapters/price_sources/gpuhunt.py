@@ -82,6 +82,7 @@ def _download(folder: Path, provider: str, *, timeout_s: float) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data.data)) as archive, archive.open(f"{provider}.csv") as packed:
             text = packed.read(UNPACKED_LIMIT_BYTES + 1)
+    # the last two: cut short; packed in a way, or for a version, that zipfile does not read
     except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
         raise PriceSourceError(f"{what}: the download is damaged: {error}.", fix="Try again.") from error
     if len(text) > UNPACKED_LIMIT_BYTES:
