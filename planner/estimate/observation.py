@@ -45,6 +45,8 @@ class Observation:
     tokens_per_s_per_gpu: float
     unit_per_token: float
     """Multiplies tokens/s per GPU into the unit in which the row is scored."""
+    teaches: bool = True
+    """False of a weak row: it is predicted, and no prediction is learnt from it."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
             refused.append(Refusal(row.id, f"quality: {row.quality.split(':')[0]}", row.quality))
             continue
         found = observe(row, catalog.accelerators, aliases)
+        if isinstance(found, Observation) and not row.quality.startswith(USABLE):
+            found = replace(found, teaches=False)
         if isinstance(found, Refusal):
             refused.append(found)
         else:
@@ -200,12 +203,12 @@ def accuracy_document(
         "predictions": [
             {
                 "id": one.observation.id,
-                "measured": one.observation.tokens_per_s_per_gpu,
-                "predicted": one.predicted,
-                "low_80": one.low_80,
-                "high_80": one.high_80,
-                "low_90": one.low_90,
-                "high_90": one.high_90,
+                "measured": one.observation.tokens_per_s_per_gpu * one.observation.unit_per_token,
+                "predicted": one.predicted * one.observation.unit_per_token,
+                "low_80": one.low_80 * one.observation.unit_per_token,
+                "high_80": one.high_80 * one.observation.unit_per_token,
+                "low_90": one.low_90 * one.observation.unit_per_token,
+                "high_90": one.high_90 * one.observation.unit_per_token,
                 "group": one.group,
             }
             for one in scored
