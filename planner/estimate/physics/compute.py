@@ -16,6 +16,10 @@ REPEATED = 0.33
 BACKWARD = 2.0
 """The backward pass of a product against its forward pass: one product for each of its two inputs."""
 US = 1e-6
+HOST_AGE = {
+    "pascal": "older", "volta": "older", "turing": "older", "ada": "newer", "hopper": "newer", "blackwell": "newer",
+}  # fmt: skip
+"""Hosts are as old as their accelerators: processors before and after those of Ampere's machines."""
 
 
 def layer_matrices(c: Configs) -> Array:
@@ -160,4 +164,6 @@ def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     adapters = 1 + c.adapters * (p["host_adapters"] - 1)
     gathers = 1 + c.adapters * (1 - c.fused) * (p["host_gathers"] - 1)
     sharded = 1 + (c.zero >= 3) * (p["host_sharded"] * gathers - 1)
-    return np.asarray(p["host_us"] * c.host_scale * US * fused * adapters * sharded * (1 + REPEATED * c.recompute))
+    processor = np.array([p[f"host_{HOST_AGE[name]}"] if name in HOST_AGE else 1.0 for name in GENERATIONS])
+    launches = fused * adapters * sharded * (1 + REPEATED * c.recompute)
+    return np.asarray(p["host_us"] * c.host_scale * US * processor[c.generation.astype(int)] * launches)

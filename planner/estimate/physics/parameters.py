@@ -29,7 +29,7 @@ PARAMETERS = (
     Parameter("gemm_other", 0.60, 0.25, 0.2, 1.0, "share of peak of a large product, other architectures"),
     Parameter("gemm_vector", 1.0, 0.10, 0.6, 1.2, "fp32 on ordinary cores, against the share of tensor cores"),
     Parameter(
-        "gemm_8bit", 0.72, 0.15, 0.3, 1.0, "8-bit products, against the share at 16 bit: scaling and transposing"
+        "gemm_8bit", 0.85, 0.15, 0.3, 1.0, "8-bit products, against the share at 16 bit: scaling and transposing"
     ),
     Parameter("gemm_4bit", 0.60, 0.20, 0.2, 1.0, "4-bit products, against the share at 16 bit"),
     Parameter("gemm_bytes", 1.5, 0.30, 0.5, 4.0, "traffic of a product against reading and writing everything once"),
@@ -52,6 +52,8 @@ PARAMETERS = (
     Parameter("host_adapters", 2.0, 0.30, 1.0, 5.0, "host time of a layer with adapters, against one without"),
     Parameter("host_sharded", 1.5, 0.40, 1.0, 8.0, "host time of a layer whose weights are gathered, against one held"),
     Parameter("host_gathers", 3.0, 0.40, 1.0, 8.0, "host time where adapters are gathered one by one, on top of both"),
+    Parameter("host_older", 1.2, 0.20, 0.8, 2.5, "host time of machines before Ampere's, against those"),
+    Parameter("host_newer", 0.75, 0.20, 0.3, 1.2, "host time of machines after Ampere's, against those"),
     Parameter("step_ms", 8.0, 0.70, 0.5, 60.0, "host time per optimizer step besides layers: loader, loop, optimizer"),
     Parameter("adapters", 0.8, 0.40, 0.1, 4.0, "extra passes of adapters, against those of the layer"),
     Parameter("expand", 6.0, 0.40, 2.0, 40.0, "bytes moved per 4-bit weight each time that it is expanded"),
@@ -61,7 +63,7 @@ PARAMETERS = (
     Parameter("host_bus_gb", 20.0, 0.25, 6.0, 60.0, "GB/s through one host bus, where there is no peer-to-peer"),
     Parameter("network", 0.65, 0.25, 0.2, 1.0, "share of the network's rate that a collective reaches"),
     Parameter("message_us", 25.0, 0.50, 5.0, 300.0, "time of one collective besides its bytes, microseconds"),
-    Parameter("tensor_hidden", 0.5, 0.30, 0.05, 0.95, "share of tensor parallel traffic that newest kernels hide"),
+    Parameter("tensor_hidden", 0.6, 0.30, 0.05, 0.95, "share of tensor parallel traffic that newest kernels hide"),
     Parameter("ragged", 0.5, 0.30, 0.1, 1.5, "coefficient of variation of the lengths of samples that are not packed"),
     Parameter("overlap", 3.0, 0.30, 1.0, 8.0, "exponent that joins compute and sharded weights' traffic; 1 hides none"),
     Parameter("hidden_share", 0.35, 0.40, 0.02, 0.67, "share of a micro-batch that gradients' traffic can hide behind"),
