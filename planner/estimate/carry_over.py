@@ -126,7 +126,7 @@ def _from_another_accelerator(
             "so the measured run cannot be carried over: measure it there"
         )
     count_ratio, doubt, text = _count_ratio(anchor, candidate, catalog)
-    factor = RATIO_FACTOR * doubt * (BARE_STEP_FACTOR if job.decoder is None else 1.0)
+    factor = RATIO_FACTOR * doubt * (BARE_STEP_FACTOR if job.network is None else 1.0)
     source = f"first model from run {anchor.id}: {_rate_text(anchor)} x {ratio.text} x {text}"
     rate = anchor.throughput.value * ratio.value * count_ratio
     predicted = _prediction(rate, factor, source, [anchor], notes=ratio.notes)

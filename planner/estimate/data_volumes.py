@@ -81,9 +81,9 @@ def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
 
 
 def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
-    if job.decoder is None:
+    if job.network is None:
         return None
-    count = parameters(job.decoder)
+    count = parameters(job.network)
     return _gigabytes(count, each, f"{count:,} parameters x {each.value:g} bytes of {what}; {each.source}")
 
 

@@ -14,13 +14,13 @@ from planner.model.workload import Checkpointing, Precision
 
 @dataclass(frozen=True)
 class Job:
-    """One training, in the estimator's terms. `decoder` is None where only a measured step is known.
+    """One training, in the estimator's terms. `network` is None where only a measured step is known.
 
-    Despite its name it may be an image model, whose samples have no `seq_len`.
+    It may be an image model, whose samples have no `seq_len`.
     """
 
     workload: str
-    decoder: Architecture | None
+    network: Architecture | None
     seq_len: int | None
     samples_per_epoch: float
     epochs: float
@@ -43,7 +43,7 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
     choice = plan.workload
     if choice.measured is not None:
         named = catalog.find_run(choice.measured, where="workload.measured")
-        name, decoder, seq_len = named.workload, named.architecture, named.seq_len
+        name, network, seq_len = named.workload, named.architecture, named.seq_len
     elif choice.ref is not None:
         preset = catalog.presets.get(choice.ref)
         if preset is None:
@@ -51,14 +51,14 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
             raise NotFoundError("workload", choice.ref, catalog.presets, where="workload.ref", fix=f"Known: {known}")
         if choice.seq_len is not None and isinstance(preset.architecture, ImageModel):
             raise InputError(f"workload.seq_len: a sample of {preset.name} is an image.", fix="Leave seq_len out.")
-        name, decoder, seq_len = preset.name, preset.architecture, choice.seq_len or preset.seq_len
+        name, network, seq_len = preset.name, preset.architecture, choice.seq_len or preset.seq_len
     else:
-        name, decoder, seq_len = "inline", choice.architecture, choice.seq_len
+        name, network, seq_len = "inline", choice.architecture, choice.seq_len
     samples_per_epoch, epochs = _samples(plan, seq_len)
     training = plan.training
     return Job(
         workload=name,
-        decoder=decoder,
+        network=network,
         seq_len=seq_len,
         samples_per_epoch=samples_per_epoch,
         epochs=epochs,

@@ -34,7 +34,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
 
     On accelerators only networks large enough to load them count, and only in the job's precision.
     """
-    if job.decoder is None:
+    if job.network is None:
         return None
     here = [run for run in as_delivered(catalog.runs.values()) if _says_something(run, job, candidate)]
     run = max(
@@ -50,7 +50,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     if run is None or run.architecture is None:
         return None
     there = flops_per_sample(run.architecture, seq_len=run.seq_len, convention=job.convention)
-    per_sample = flops_per_sample(job.decoder, seq_len=job.seq_len, convention=job.convention)
+    per_sample = flops_per_sample(job.network, seq_len=job.seq_len, convention=job.convention)
     rate = run.throughput.value * there / per_sample
     source = (
         f"first model from run {run.id}: {run.throughput.value:.6g} samples/s of {run.workload} x "
@@ -72,21 +72,21 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
 
     An MFU that the plan assumes is taken for the whole cluster; the prior is one accelerator's, so it is scaled.
     """
-    assert job.decoder is not None
+    assert job.network is not None
     target = candidate.accelerator
     peak, note = training_peak_tflops(target, job.precision)
     if peak is None:
         return NoPrediction(f"the peak of {target.id} is not known: measure the workload there")
-    if job.mfu is None and is_too_small(job.decoder):
+    if job.mfu is None and is_too_small(job.network):
         return NoPrediction(
-            f"a network of {parameters(job.decoder):,} parameters is bound by kernel launches on {target.id}, "
+            f"a network of {parameters(job.network):,} parameters is bound by kernel launches on {target.id}, "
             "which the first model does not know: measure it there"
         )
-    prior = RESNET_PRIOR_MFU if isinstance(job.decoder, Resnet) else PRIOR_MFU
+    prior = RESNET_PRIOR_MFU if isinstance(job.network, Resnet) else PRIOR_MFU
     mfu, factor, scaled = prior, PRIOR_MFU_FACTOR, scaling_of(candidate)
     if job.mfu is not None:
         mfu, factor, scaled = job.mfu, ASSUMED_MFU_FACTOR, Scaling(1.0, 1.0)
-    per_sample = flops_per_sample(job.decoder, seq_len=job.seq_len, convention=job.convention)
+    per_sample = flops_per_sample(job.network, seq_len=job.seq_len, convention=job.convention)
     rate = candidate.accelerators * peak * 1e12 * mfu * scaled.share / per_sample
     precision = job.precision.value if job.precision else "16-bit"
     source = (
