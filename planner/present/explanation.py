@@ -10,7 +10,7 @@ from planner.present.time_table import time_facts, time_rows
 
 MOST_CONSTANTS = 12
 MOST_RUNS = 12
-MEASURED_ANSWERS = "The runs answer; beside them, the estimator says: "
+BESIDE = "Beside this answer, the estimator says: "
 
 
 def as_text(document: ExplainDocument) -> str:
@@ -32,7 +32,7 @@ def _option(option: OptionExplanation) -> Iterator[str]:
         yield from _block("Where the hours of one training go", time_rows(option.time))
         yield from (f"  - {fact}" for fact in time_facts(option.time))
     if option.physics is not None and option.throughput is not None and option.physics != option.throughput:
-        yield f"{MEASURED_ANSWERS}{quantity_text(option.physics)}"
+        yield f"{BESIDE}{quantity_text(option.physics)}"
     yield from _step(option)
     yield from _runs(option)
     rows = [

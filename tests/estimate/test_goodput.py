@@ -45,7 +45,7 @@ def test_by_hand() -> None:
 
 
 def simulated_hours(met: Interruptions, *, segments: int, seed: int) -> float:
-    """Play it: each segment of training and checkpoint must be finished between two interruptions; so must a restart."""
+    """Play it: each segment of training and checkpoint must fit between two interruptions, and so must a restart."""
     draw, hours = random.Random(seed), 0.0
     segment = met.interval_hours + met.checkpoint_hours
     for _ in range(segments):
@@ -96,7 +96,7 @@ def test_llama_3_trained_over_90_percent_of_the_time() -> None:
 
 
 def test_daly_s_optimum_by_hand() -> None:
-    """5 minutes a checkpoint, 24 h between failures: sqrt(2 x 5 x 1440) = 120; 120 x 1.0140818 - 5 = 116.690 minutes."""
+    """5 min a checkpoint, 24 h between failures: sqrt(2 x 5 x 1440) = 120; 120 x 1.0140818 - 5 = 116.690 min."""
     found = optimal_interval_hours(checkpoint_hours=5 / 60, interruptions_per_hour=1 / 24)
     assert found is not None
     assert found * 60 == pytest.approx(116.690, abs=1e-3)
