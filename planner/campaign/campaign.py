@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from datetime import date, timedelta
+from datetime import date
 
 from planner.estimate.bill import Billed, Work, owned_bill, rented_bill
 from planner.estimate.border import computed, interval
 from planner.estimate.credits import with_credits
+from planner.estimate.duration import HOURS_PER_DAY, last_day
 from planner.estimate.option import EstimatedOption
 from planner.model.answer import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
-
-HOURS_PER_DAY = 24.0
 
 
 def campaign_option(
@@ -42,7 +41,7 @@ def campaign_option(
     counted = owning if estimate.site is not None else None
     billed = _billed(estimated, work, counted)
     usd = billed.usd if billed else None
-    finish = _finish(limits.start or today, hours) if hours else None
+    finish = last_day(start=limits.start or today, hours=hours.value) if hours else None
     notes = estimate.notes
     if at_once < limits.at_once:
         notes += (f"{limits.at_once} at once are asked for; the site has nodes for {at_once}",)
@@ -72,12 +71,6 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
     if limits.deadline is None:
         return math.inf
     return ((limits.deadline - (limits.start or today)).days + 1) * HOURS_PER_DAY
-
-
-def _finish(start: date, hours: Quantity) -> date:
-    """Return the day on which it ends, counting from the morning of the first; at most the calendar's last day."""
-    days = max(0, math.ceil(hours.value / HOURS_PER_DAY) - 1)
-    return start + timedelta(days=min(days, (date.max - start).days))
 
 
 def _at_once(estimate: OptionEstimate, limits: CampaignLimits, catalog: Catalog) -> int:

@@ -15,9 +15,10 @@ from planner.estimate.bill_lines import (
     sum_of,
 )
 from planner.estimate.bill_rates import BillRates
-from planner.estimate.billing_terms import HOURS_PER_DAY, Terms, sold_hours, terms_text
+from planner.estimate.billing_terms import Terms, sold_hours, terms_text
 from planner.estimate.border import computed, interval
 from planner.estimate.cents import to_cents
+from planner.estimate.duration import HOURS_PER_DAY
 from planner.estimate.interval import Interval
 from planner.model.bill import Bill
 from planner.model.currency import Currency

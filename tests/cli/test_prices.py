@@ -318,6 +318,22 @@ class TestPriceBook:
         report = planner("report", plan, "--with-price-book").out
         assert f"credits pay start 100.00; {bill['usd_to_pay']:,.2f} USD remain to pay" in report
 
+    @pytest.mark.parametrize(("days", "pays"), [pytest.param(3650, 100, id="lasts"), pytest.param(0, 0, id="too soon")])
+    def test_credits_pay_one_training_too_where_they_last_until_it_ends(self, planner, changed, home, days, pays):
+        """A training of over a day; what expires today does not last until it ends."""
+        plan = changed("dgx_station_v100", {"options": [{"offer": "aws/p3.16xlarge", "region": "us-east-1"}]})
+        expires = TODAY + timedelta(days=days)
+        credit = f"credits:\n  - {{name: start, provider: aws, usd: 100, expires: {expires}, source: their mail}}\n"
+        (home / "price_book.yaml").write_text("schema_version: 1\nas_of: 2026-11-01\n" + credit)
+        (option,) = planner("estimate", plan, "--json", "--with-price-book").document["options"]
+        assert option["training_hours"]["value"] > 24
+        bill = option["bill"]
+        assert (bill["usd_to_pay"] is None) is (pays == 0)
+        assert sum(one["usd"] for one in bill["credits"]) == pays
+        if pays:
+            assert bill["usd_to_pay"] == pytest.approx(bill["usd_total"]["value"] - pays, abs=0.001)
+            assert "USD remain to pay" in planner("estimate", plan, "--with-price-book").out
+
     def test_show_sets_net_beside_list(self, planner, home):
         (home / "price_book.yaml").write_text(BOOK)
         arguments = ("--provider", "aws", "--accelerator", "H100-SXM", "--kind", "on_demand", "--region", "us-east-1")
