@@ -16,6 +16,7 @@ from pathlib import Path
 from planner.adapters.documents import read_text
 from planner.adapters.files import write_text
 from planner.adapters.price_file import COLUMNS, PRICE_LIMIT_BYTES, as_csv, parse_prices, read_prices
+from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.errors import StoreError
 from planner.model.offer import Price, PriceOrigin
 
@@ -37,13 +38,15 @@ class PriceStore:
         self._current = self.folder / "current"
         self._history = self.folder / "observations"
 
-    def current(self) -> list[Price]:
-        """Return the newest observation of each price, from every origin."""
-        return [row for path in sorted(self._current.glob("*.csv")) for row in read_prices(path)]
+    def current(self, wanted: PriceFilter = EVERYTHING) -> list[Price]:
+        """Return the newest observation of each price that is wanted, from every origin."""
+        if wanted.wants_nothing:
+            return []
+        return [row for path in sorted(self._current.glob("*.csv")) for row in read_prices(path, wanted=wanted)]
 
-    def history(self) -> list[Price]:
-        """Return every observation, in the order of adding; a last line without its end is passed over."""
-        return [row for path in sorted(self._history.glob("*.csv")) for row in self._rows(path)]
+    def history(self, wanted: PriceFilter = EVERYTHING) -> list[Price]:
+        """Return the wanted observations, in the order of adding; a last line without its end is passed over."""
+        return [row for path in sorted(self._history.glob("*.csv")) for row in self._rows(path, wanted)]
 
     def add(self, prices: Iterable[Price]) -> int:
         """Keep new observations; return how many were not known already, word for word."""
@@ -90,10 +93,11 @@ class PriceStore:
             reason = os.strerror(error.errno or 0)
             raise StoreError(f"{path}: cannot be written: {reason}.", fix="Nothing was lost; make room.") from error
 
-    def _rows(self, path: Path) -> list[Price]:
+    def _rows(self, path: Path, wanted: PriceFilter) -> list[Price]:
         text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
         whole = text[: text.rfind("\n") + 1] or ",".join(COLUMNS)
-        return [row for _, row in parse_prices(whole, where=str(path), origin=PriceOrigin.BUNDLED, doubles=True)]
+        rows = parse_prices(whole, where=str(path), origin=PriceOrigin.BUNDLED, doubles=True, wanted=wanted)
+        return [row for _, row in rows]
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -73,7 +73,7 @@ def show(
 ) -> None:
     """Show the prices that plans are given: whole instance and per accelerator, with source and age."""
     document = prices.show(
-        catalogs.open_catalog(home), now=datetime.now(UTC), accelerator=accelerator, region=region, kind=kind,
+        home=home, now=datetime.now(UTC), accelerator=accelerator, region=region, kind=kind,
         provider=provider, sort=sort, every=every, book=price_books.own_book(home) if with_price_book else None,
     )  # fmt: skip
     if as_json or form is Format.JSON:
@@ -94,7 +94,7 @@ def history(
     home: HomeOption = None,
 ) -> None:
     """Every observation of one item, and their lowest, median and highest."""
-    document = prices.history(item, catalogs.open_catalog(home), home=home, now=datetime.now(UTC))
+    document = prices.history(item, home=home, now=datetime.now(UTC))
     if as_json or form is Format.JSON:
         print_document(document)
         return
