@@ -50,6 +50,8 @@ class PriceRow(Frozen):
     """Older than its kind allows."""
     net_usd_per_hour: float | None = None
     """With the price book, where that was asked for."""
+    net_usd_per_million_tokens: float | None = None
+    """The same of hosted training."""
     net_because: str | None = None
     """Which entries of the price book apply, in their order."""
 

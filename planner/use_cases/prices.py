@@ -160,13 +160,15 @@ def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: Pri
     accelerator, count = carried(price, catalog.nodes) or (None, None)
     today = now.date()
     net = None if book is None else net_of(price, book, on=today)
+    ours = None if book is None else net.amount if net else price.amount
     return PriceRow.model_construct(
-        **{name: getattr(price, name) for name in Price.model_fields if name != "list_usd_per_hour"}
+        **{name: getattr(price, name) for name in Price.model_fields if not name.startswith("list_")}
         | {
             "item": price.node, "accelerator": accelerator, "accelerators": count, "used": used,
             "usd_per_accelerator_hour": usd_per_accelerator_hour(price, catalog.nodes),
             "age_days": price.age_days(today), "stale": price.is_stale(today),
-            "net_usd_per_hour": None if book is None else net.usd_per_hour if net else price.usd_per_hour,
+            "net_usd_per_hour": ours if price.usd_per_hour is not None else None,
+            "net_usd_per_million_tokens": ours if price.usd_per_hour is None else None,
             "net_because": None if net is None else "; ".join(net.steps),
         }
     )  # fmt: skip
