@@ -51,6 +51,8 @@ def refresh(
             say(f"{report.source}: {problem}")
         for reason, count in report.left_out.items():
             say(f"{report.source}: left out {count}: {reason}")
+        if report.not_asked:
+            say(f"{report.source}: not asked: {'; '.join(report.not_asked)}")
 
 
 @app.command(epilog="Example: planner prices show --accelerator H100 --kind on_demand --sort usd_per_accelerator_hour")

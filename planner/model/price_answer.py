@@ -97,6 +97,8 @@ class SourceReport(Frozen):
     problems: tuple[str, ...]
     left_out: dict[str, int]
     """Rows that are no prices of ours: why, and how many."""
+    not_asked: tuple[str, ...] = ()
+    """What the source could be asked for and was not, each with its reason."""
 
 
 class RefreshDocument(Frozen):

@@ -82,7 +82,7 @@ def refresh(
                 found.left_out[f"{price.node} in {price.region}: {problem}"] += 1
         report = SourceReport(
             source=source.value, prices=len(sane), new=store.add(sane), problems=tuple(found.problems),
-            left_out=dict(found.left_out),
+            left_out=dict(found.left_out), not_asked=tuple(found.not_asked),
         )  # fmt: skip
         reports.append(report)
     if not any(report.prices for report in reports):
