@@ -117,12 +117,19 @@ def checked_prices(
             )
         problem = implausible(row, nodes, bands)
         if problem is not None:
-            raise InputError(
-                f"{path}:{line}: usd_per_hour: {problem}",
-                fix="Write USD per hour of the whole instance, or fill usd_per_month or usd_per_accelerator_hour. "
-                "A price that is right and still far off goes into the plan (usd_per_hour) or the price book.",
-            )
+            raise _implausible(f"{path}:{line}", row, problem)
     return [row for _, row in rows]
+
+
+def _implausible(place: str, row: Price, problem: str) -> InputError:
+    if row.usd_per_million_tokens is not None:
+        fix = "Write USD per million tokens. A price that is right and still far off goes into the plan."
+        return InputError(f"{place}: usd_per_million_tokens: {problem}", fix=fix)
+    return InputError(
+        f"{place}: usd_per_hour: {problem}",
+        fix="Write USD per hour of the whole instance, or fill usd_per_month or usd_per_accelerator_hour. "
+        "A price that is right and still far off goes into the plan (usd_per_hour) or the price book.",
+    )
 
 
 def as_csv(prices: Iterable[Price], *, header: bool = True) -> str:

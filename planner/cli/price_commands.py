@@ -39,13 +39,13 @@ def refresh(
     """Fetch prices. Every one is kept with source and date; a source that fails takes nothing away."""
     if not 0 < timeout_s <= 3600:
         raise InputError(f"--timeout-s is {timeout_s:g}; it must be above 0 and at most 3600.")
-    document = prices.refresh(
-        source, catalogs.open_catalog(home), home=home, now=datetime.now(UTC), regions=region or (), timeout_s=timeout_s
-    )
+    document = prices.refresh(source, home=home, now=datetime.now(UTC), regions=region or (), timeout_s=timeout_s)
     if as_json or form is Format.JSON:
         print_document(document)
     else:
         print_rows(refresh_rows(document.sources), form, title="Prices fetched")
+    for path in document.healed:
+        say(f"{path}: could not be read; written anew from the observations")
     for report in document.sources:
         for problem in report.problems:
             say(f"{report.source}: {problem}")

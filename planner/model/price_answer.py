@@ -107,3 +107,5 @@ class RefreshDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["price_refresh"] = "price_refresh"
     sources: tuple[SourceReport, ...]
+    healed: tuple[str, ...] = ()
+    """Files of newest prices that could not be read, and were written anew from the observations."""

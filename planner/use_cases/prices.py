@@ -57,16 +57,18 @@ class SortKey(StrEnum):
 
 
 def refresh(
-    choice: SourceChoice, catalog: Catalog, *, home: str | None, now: datetime, regions: Sequence[str] = (),
-    timeout_s: float = TIMEOUT_S,
+    choice: SourceChoice, *, home: str | None, now: datetime, regions: Sequence[str] = (), timeout_s: float = TIMEOUT_S,
 ) -> RefreshDocument:  # fmt: skip
     """Fetch prices and keep every observation; a source that fails takes nothing away and is named.
 
-    Raises PriceSourceError where not one source brought a price.
+    What an earlier refresh left and cannot be read any more is first written anew from the observations. Raises
+    PriceSourceError where not one source brought a price.
     """
+    store, reports = PriceStore(workspace_dir(home)), []
+    healed = tuple(str(path) for path in store.heal())
+    catalog = open_catalog(home)
     wanted = [source for source in SourceChoice if source is not SourceChoice.ALL]
     wanted = wanted if choice is SourceChoice.ALL else [choice]
-    store, reports = PriceStore(workspace_dir(home)), []
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
     for source in wanted:
         try:
@@ -91,7 +93,7 @@ def refresh(
             f"no price was fetched; what was known is kept. {problems}".strip(),
             fix="See what is known, and how old it is: planner prices show",
         )
-    return RefreshDocument(sources=tuple(reports))
+    return RefreshDocument(sources=tuple(reports), healed=healed)
 
 
 def show(

@@ -12,6 +12,7 @@ from threading import Thread
 import pytest
 
 from planner.adapters.workspace import workspace_dir
+from tests.cli.refusals import one_error
 
 HEADER = "provider,instance_type,region,price_kind,usd_per_hour,source,as_of\n"
 ROW = "aws,p5.48xlarge,us-east-1,on_demand,{usd},our contract,{day}\n"
@@ -270,6 +271,16 @@ class TestRefresh:
         answer = planner("prices", "refresh", "--source", "lambda")
         assert answer.code == 4
         assert shown(planner, "--provider", "lambda", "--accelerator", "H100-SXM")[0]["origin"] == "bundled"
+
+    @pytest.mark.usefixtures("lambda_api")
+    def test_a_damaged_cache_is_one_clear_error_and_healed_by_a_refresh(self, planner, home):
+        planner("prices", "refresh", "--source", "lambda")
+        path = home / "prices" / "current" / "lambda.csv"
+        path.write_text(path.read_text() + "lambda,gpu_8x")
+        one_error(planner("prices", "show"), f"{path}:3: has 2 cells", "planner prices refresh")
+        assert planner("prices", "refresh", "--source", "lambda", "--json").document["healed"] == [str(path)]
+        rows = {row["item"]: row for row in shown(planner, "--provider", "lambda", "--accelerator", "H100-SXM")}
+        assert rows["lambda/gpu_8x_h100_sxm5"]["usd_per_hour"] == 35.10
 
     @pytest.mark.parametrize("arguments", [("--timeout-s", "0"), ("--source", "ebay")])
     def test_wrong_usage(self, planner, arguments):
