@@ -20,6 +20,8 @@ LAYOUT_NOT_STATED = 0.5
 """Between planes (torch's default) and colours beside each other (what NVIDIA's recipes and timm use)."""
 LARGEST_GUESSED_BATCH = 256
 """Of NVIDIA's ResNet-50 recipe; where a batch is not stated, what half of the memory holds, at most this."""
+FEWEST_MULTIPLICATIONS = 1 / 2.25
+"""Of fp32 convolutions on ordinary cores, where Winograd's algorithm serves them (Lavin and Gray 2015)."""
 IMAGE_UNITS = ("images/s", "imgs/s", "img/s", "image/s")
 STATIC = ("mxnet", "tensorflow", "jax", "xla")
 """Frameworks that choose the layout in memory themselves."""
@@ -65,7 +67,8 @@ def observe_image(
     facts |= _training(row, chosen) | FIELDS_OF_OTHERS | {"dp": float(row.num_gpus)}
     facts |= _batches(row, operators, facts, accelerator)
     rate = row.throughput_total / row.num_gpus
-    if 2 * training_macs(operators) * rate > facts["peak"]:
+    fewest = FEWEST_MULTIPLICATIONS if facts["vector_rate"] else 1.0
+    if 2 * training_macs(operators) * rate * fewest > facts["peak"]:
         return Refusal(row.id, "faster than the accelerator's peak: something in the row is wrong")
     labels = Labels(accelerator.id, generation_of(accelerator), _framework(row), row.source, network.id)
     return ImageObservation(row.id, facts, labels, rate, float(row.num_gpus), operators)

@@ -40,6 +40,8 @@ class Operator(NamedTuple):
     """Numbers that a norm or a pointwise operator moves."""
     wide: bool = False
     """Computes in fp32 under automatic mixed precision."""
+    winograd: bool = False
+    """A 3x3 convolution without stride: it can be computed with 2.25 times fewer multiplications."""
 
 
 @cache
@@ -99,8 +101,9 @@ def _convolution(
 ) -> Operator:
     weights = inputs * outputs * kernel**2 // groups
     return Operator(
-        "convolution", weights * after**2, inputs * before**2, outputs * after**2, weights=weights, first=first
-    )
+        "convolution", weights * after**2, inputs * before**2, outputs * after**2, weights=weights, first=first,
+        winograd=kernel == 3 and before == after and groups == 1,
+    )  # fmt: skip
 
 
 def _norm(channels: int, size: int) -> Operator:

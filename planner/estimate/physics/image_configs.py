@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,8 +24,9 @@ class Described(NamedTuple):
 
 
 class Products(NamedTuple):
-    """Convolutions and linear maps of each configuration, one column per operator; 0 where a network has fewer."""
+    """Convolutions and linear maps of all configurations in one row; `of` says whose. Those alike stand once."""
 
+    of: Array
     macs: Array
     moved: Array
     """Numbers that one pass reads and writes, weights left out."""
@@ -32,8 +34,11 @@ class Products(NamedTuple):
     turned: Array
     """Numbers that a convolution on tensor cores wants beside each other by colour."""
     linear: Array
+    winograd: Array
     passes: Array
     """2, forward and for the weights, and a third for the input's gradient, but for the image."""
+    alike: Array
+    """How many such operators the network has."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +100,15 @@ class ImageConfigs:
         return int(self.peak.shape[0])
 
     def at(self, chosen: Array) -> ImageConfigs:
-        """Return the configurations at an index or mask."""
+        """Return the configurations at some places."""
         arrays = {field.name: getattr(self, field.name)[chosen] for field in fields(self) if field.name != "products"}
-        return ImageConfigs(products=Products(*(each[chosen] for each in self.products)), **arrays)
+        import numpy as np
+
+        first = np.searchsorted(self.products.of, chosen, side="left")
+        count = np.searchsorted(self.products.of, chosen, side="right") - first
+        places = np.concatenate([np.arange(start, start + size) for start, size in zip(first, count, strict=True)])
+        products = Products(*(each[places] for each in self.products))
+        return ImageConfigs(products=products._replace(of=np.repeat(np.arange(len(chosen)), count)), **arrays)
 
     def with_host_scale(self, host_scale: Array) -> ImageConfigs:
         """Return a copy with other launch times."""
@@ -133,7 +144,7 @@ def gather(rows: Sequence[Described]) -> ImageConfigs:
         if field.name not in FROM_NETWORK
     }
     sums = {name: np.array([_sums(operators)[name] for operators in networks])[of] for name in FROM_NETWORK[1:]}
-    products = Products(*(table[of] for table in _tables(networks)))
+    products = _products([row.operators for row in rows])
     return ImageConfigs(products=products, **sums, **told)
 
 
@@ -157,19 +168,22 @@ def _sums(operators: tuple[Operator, ...]) -> dict[str, float]:
     }
 
 
-def _tables(networks: Sequence[tuple[Operator, ...]]) -> list[Array]:
+def _products(networks: Sequence[tuple[Operator, ...]]) -> Products:
     import numpy as np
 
-    products = [[each for each in operators if each.kind in ("convolution", "linear")] for operators in networks]
-    columns = max((len(each) for each in products), default=0)
-    tables = [np.zeros((len(networks), columns)) for _ in Products._fields]
-    for row, operators in enumerate(products):
-        for column, each in enumerate(operators):
-            moved = each.inputs + each.outputs
-            values = (
-                each.macs, moved, each.weights, moved * (each.kind == "convolution"), float(each.kind == "linear"),
-                2.0 if each.first else 3.0,
-            )  # fmt: skip
-            for table, value in zip(tables, values, strict=True):
-                table[row, column] = value
-    return tables
+    listed = {operators: _rows_of(operators) for operators in dict.fromkeys(networks)}
+    rows = [(place, *row) for place, operators in enumerate(networks) for row in listed[operators]]
+    columns = np.array(rows, dtype=float).reshape(len(rows), len(Products._fields)).T
+    return Products(columns[0].astype(int), *columns[1:])
+
+
+def _rows_of(operators: tuple[Operator, ...]) -> list[tuple[float, ...]]:
+    products = Counter(each for each in operators if each.kind in ("convolution", "linear"))
+    return [
+        (
+            each.macs, each.inputs + each.outputs, each.weights,
+            (each.inputs + each.outputs) * (each.kind == "convolution"), float(each.kind == "linear"),
+            float(each.winograd), 2.0 if each.first else 3.0, float(count),
+        )
+        for each, count in products.items()
+    ]  # fmt: skip

@@ -25,6 +25,14 @@ FLASH_BACKWARD = 2.5
 PARTS = ("products", "elementwise", "attention", "tail")
 
 
+def conv_share(c: ImageConfigs, p: Mapping[str, float]) -> Array:
+    """Share of the peak that large convolutions reach, by generation and number format."""
+    import numpy as np
+
+    table = np.array([p[f"conv_{name}"] for name in GENERATIONS])
+    return np.asarray(table[c.generation.astype(int)] * np.where(c.vector_rate > 0, p["conv_vector"], 1.0))
+
+
 def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one micro-batch, forward and backward, part by part; kernels follow one another.
 
@@ -35,19 +43,17 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     import numpy as np
 
     reached = c.hbm * p["hbm"]
-    again = c.recompute
-    batch, each = c.micro_batch, c.products
-    table = np.array([p[f"conv_{name}"] for name in GENERATIONS])
-    share = table[c.generation.astype(int)] * np.where(c.vector_rate > 0, p["conv_vector"], 1.0)
-    relative = 1 + each.linear * (p["linear"] - 1)
-    rate = c.peak[:, None] * np.minimum(1.0, share[:, None] * relative)
-    arithmetic = 2 * each.macs * batch[:, None] / rate
-    traffic = c.number_bytes[:, None] * (each.moved * batch[:, None] + each.weights) * p["conv_bytes"]
-    one_pass = smooth_maximum(arithmetic, traffic / reached[:, None], PRODUCT_SHARPNESS) * (each.macs > 0)
+    again, batch = c.recompute, c.micro_batch
+    share = conv_share(c, p)
+    each, of = c.products, c.products.of
+    rate = c.peak[of] * np.minimum(1.0, share[of] * (1 + each.linear * (p["linear"] - 1)))
+    fewer = 1 - each.winograd * c.vector_rate[of] * (1 - p["winograd"])
+    arithmetic = 2 * each.macs * batch[of] * fewer / rate
+    traffic = c.number_bytes[of] * (each.moved * batch[of] + each.weights) * p["conv_bytes"]
     in_planes = (1 - c.channels_last) * (c.vector_rate == 0) * (c.number_bytes < 4)
-    turned = 2 * c.number_bytes * batch * in_planes * p["transposed"] / reached
-    passes = each.passes + again[:, None]
-    products = (one_pass * passes).sum(axis=1) + turned * (each.turned * passes).sum(axis=1)
+    turned = 2 * (c.number_bytes * batch * in_planes)[of] * each.turned * p["transposed"]
+    one_pass = smooth_maximum(arithmetic, traffic / reached[of], PRODUCT_SHARPNESS) + turned / reached[of]
+    products = np.bincount(of, one_pass * (each.passes + again[of]) * each.alike, minlength=len(c))
     fused = 1 - c.fused * (1 - p["fused_left"])
     norms = c.number_bytes * (c.norms + again * c.norms_forward) * p["norms"]
     pointwise = c.number_bytes * (c.narrow + again * c.narrow_forward) + 4.0 * (c.wide + again * c.wide_forward)
