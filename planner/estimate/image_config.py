@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.estimate.accelerator_facts import accelerator_facts, peak_flops
-from planner.estimate.image_operators import Operator, operators_of
+from planner.estimate.image_operators import Operator, operators_of, training_macs
 from planner.estimate.links import links
 from planner.estimate.observation import Observation
 from planner.estimate.physics.image_configs import Described
@@ -17,7 +17,7 @@ from planner.model.run import RunRecord
 from planner.model.workload import Checkpointing, Precision, Strategy
 
 FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0}
-"""What scores read of any observation, of whatever it trains."""
+"""What scores read of any observation, of whatever it trains; and `flops` of one image."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ def planned_image_config(
         "loader": 0.0,
         "dp": float(nodes * per_node),
     }
-    return Described(operators_of(network), facts)
+    operators = operators_of(network)
+    return Described(operators, facts | {"flops": 2 * training_macs(operators)})
 
 
 def format_facts(accelerator: Accelerator, chosen: str) -> dict[str, float]:

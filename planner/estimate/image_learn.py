@@ -1,4 +1,4 @@
-"""From measurements of image networks to a calibration, and how it predicts what it did not see."""
+"""From measurements of image networks to a calibration: one fit with everything, and held-out fits for the ranges."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.accuracy import Scored
 from planner.estimate.anchors import choose_anchors
 from planner.estimate.calibrate import Fit
 from planner.estimate.expected_error import Known, count_evidence
 from planner.estimate.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold
-from planner.estimate.image_estimator import estimate_images, model_images
+from planner.estimate.image_estimator import model_images
 from planner.estimate.image_fit import ImageSample, fit_images, image_sample
 from planner.estimate.own_runs import Place, update
-from planner.estimate.physics.image_configs import gather
 from planner.estimate.ranges import OWN_RUNS, spreads
 from planner.model.calibration import Calibration, Spread
 
@@ -105,10 +103,11 @@ def hold_out(
     data: ImageSample, observations: Sequence[ImageObservation], whole: Fit, splits: Sequence[str]
 ) -> list[Missed]:
     """Predict every fold's rows by a fit on the others."""
-    return [_miss(data, fold, whole) for split in splits for fold in image_folds(split, observations)]
+    return [miss(data, fold, whole) for split in splits for fold in image_folds(split, observations)]
 
 
-def _miss(data: ImageSample, fold: Fold, whole: Fit) -> Missed:
+def miss(data: ImageSample, fold: Fold, whole: Fit) -> Missed:
+    """Predict one fold's rows by a fit on the others."""
     taught, asked = data.at(fold.train), data.at(fold.test)
     fitted = fit_images(taught, start=whole, rounds=ROUNDS)
     known = count_evidence(taught.labels, taught.configs.gpus)
@@ -134,7 +133,6 @@ def spreads_of(missed: Sequence[Missed], observations: Sequence[ImageObservation
             errors.append(one.errors[asked] - posterior.shift)
             expected.append(one.place.expected[asked] * posterior.left)
             groups += [OWN_RUNS] * len(asked)
-    weights = np.array([1.0 for each in rows for _ in each])
     sources = [observations[int(row)].labels.source for each in rows for row in each]
     count = {source: sources.count(source) for source in set(sources)}
     weights = np.array([count[source] ** -0.5 for source in sources])
@@ -148,77 +146,3 @@ def _part(place: Place, chosen: Array) -> Place:
         place.features[chosen],
         place.expected[chosen],
     )
-
-
-def predict_image_rows(
-    asked: Sequence[ImageObservation],
-    evidence: Sequence[ImageObservation],
-    shipped: Calibration,
-    *,
-    leave_out: str | None,
-    anchors: int,
-    today: date,
-) -> list[Scored]:
-    """Predict rows of a table; no row asked, nor a duplicate of one, teaches unless `leave_out` divides them.
-
-    With it, a row is predicted by the evidence and by the other rows, save those of its own source (family, ...).
-    """
-    import numpy as np
-
-    pool = [*asked, *evidence]
-    if leave_out is None:
-        calibration = shipped
-        if image_fingerprint(evidence) != shipped.rows_sha256:
-            calibration = learn_images(evidence, today=today) if evidence else _untaught(today)
-        places = tuple(range(len(asked)))
-        return _score(pool, places, calibration, tuple(range(len(asked), len(pool))), anchors=anchors)
-    data = image_sample(pool)
-    whole = fit_images(data)
-    folds = [fold for fold in image_folds(leave_out, pool) if (fold.test < len(asked)).any()]
-    missed = [_miss(data, fold, whole) for fold in folds]
-    found = []
-    for number, one in enumerate(missed):
-        others = [each for place, each in enumerate(missed) if place != number] or missed
-        calibration = Calibration(
-            made_on=today, method="held out", rows=len(one.taught), rows_sha256="-", constants=one.fitted.constants,
-            effects=one.fitted.effects, seen=one.known.seen, largest=one.known.largest,
-            spreads=spreads_of(others, pool),
-        )  # fmt: skip
-        places = tuple(int(row) for row in np.sort(one.rows) if row < len(asked))
-        found += _score(pool, places, calibration, tuple(int(row) for row in one.taught), anchors=anchors)
-    order = {id(one): place for place, one in enumerate(asked)}
-    return sorted(found, key=lambda scored: order[id(scored.observation)])
-
-
-def _untaught(today: date) -> Calibration:
-    return learn_images([], today=today, ranges=False)
-
-
-def _score(
-    pool: Sequence[ImageObservation],
-    places: Sequence[int],
-    calibration: Calibration,
-    taught: tuple[int, ...],
-    *,
-    anchors: int,
-) -> list[Scored]:
-    rows = [pool[place] for place in places]
-    cells = choose_anchors(rows, anchors=anchors) if anchors else []
-    plan = [(cell.asked, cell.anchors) for cell in cells] or [(tuple(range(len(rows))), ())]
-    found = []
-    for asked, known in plan:
-        chosen = [rows[place] for place in asked]
-        if not chosen:
-            continue
-        guess = estimate_images(
-            gather([one.described for one in chosen]),
-            [one.labels for one in chosen],
-            calibration,
-            own=[rows[place] for place in known],
-        )
-        ends = (guess.tokens_per_s_per_gpu, guess.low_80, guess.high_80, guess.low_90, guess.high_90)
-        found += [
-            Scored(one, *(float(each[place]) for each in ends), group=guess.groups[place], taught=taught)
-            for place, one in enumerate(chosen)
-        ]
-    return found

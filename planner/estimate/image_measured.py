@@ -64,11 +64,12 @@ def observe_image(
         link=parse_link(row.interconnect_intra, accelerator),
         network_gbit_per_s=parse_network_gbit(row.interconnect_inter),
     )
-    facts |= _training(row, chosen) | FIELDS_OF_OTHERS | {"dp": float(row.num_gpus)}
+    facts |= _training(row, chosen) | FIELDS_OF_OTHERS
+    facts |= {"dp": float(row.num_gpus), "flops": 2 * training_macs(operators)}
     facts |= _batches(row, operators, facts, accelerator)
     rate = row.throughput_total / row.num_gpus
     fewest = FEWEST_MULTIPLICATIONS if facts["vector_rate"] else 1.0
-    if 2 * training_macs(operators) * rate * fewest > facts["peak"]:
+    if facts["flops"] * rate * fewest > facts["peak"]:
         return Refusal(row.id, "faster than the accelerator's peak: something in the row is wrong")
     labels = Labels(accelerator.id, generation_of(accelerator), _framework(row), row.source, network.id)
     return ImageObservation(row.id, facts, labels, rate, float(row.num_gpus), operators)
