@@ -120,7 +120,7 @@ def _input_note(images_per_s: float, candidate: Candidate) -> str:
 
 def _source(described: Described, calibration: Calibration, found: Estimates, candidate: Candidate, own: int) -> str:
     from planner.estimate.physics.image_configs import gather
-    from planner.estimate.physics.images import image_step
+    from planner.estimate.physics.images import counted_bytes, image_step
 
     configs = gather([described])
     shares = {name: float(value[0]) for name, value in image_step(configs, calibration.constants).shares.items()}
@@ -132,5 +132,6 @@ def _source(described: Described, calibration: Calibration, found: Estimates, ca
     corrected = f", corrected by {own} runs" if own else ""
     return (
         f"estimator of images of {calibration.made_on} ({calibration.rows} published runs{corrected}): a step of "
-        f"{images:,.0f} images takes {images / rate:.4g} s, of that {shown}"
+        f"{images:,.0f} images, each {described.facts['flops'] / 1e9:.5g} GFLOP and "
+        f"{float(counted_bytes(configs)[0]) / 1e6:.4g} MB of traffic, takes {images / rate:.4g} s, of that {shown}"
     )

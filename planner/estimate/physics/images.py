@@ -119,6 +119,18 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     return Step(np.asarray(total), shares)
 
 
+def counted_bytes(c: ImageConfigs) -> Array:
+    """Bytes that one image's operators read and write, forward and backward, weights and attention's matrix left out.
+
+    Each product moves its input and output in each of its passes; fp32 under mixed precision is 4 bytes a number.
+    """
+    import numpy as np
+
+    each = c.products
+    moved = np.bincount(each.of, each.moved * each.passes * each.alike, minlength=len(c))
+    return np.asarray(c.number_bytes * (moved + c.norms + c.narrow) + 4.0 * c.wide)
+
+
 def gradient_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     """Time of what replicas exchange in one step: an all-reduce of gradients, or scatter, and gather of weights.
 
