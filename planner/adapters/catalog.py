@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
-from planner.adapters.evidence import CALIBRATION, FOLDER, read_calibration
+from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
 from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.adapters.price_store import PriceStore
@@ -68,6 +68,7 @@ def load_catalog(
         bundled_runs=frozenset(bundled_runs),
         defaults=_defaults(roots),
         calibration=_calibration(root / FOLDER / CALIBRATION),
+        image_calibration=_calibration(root / FOLDER / IMAGE_CALIBRATION),
     )
     return catalog if workspace is None else with_observed(catalog, workspace, wanted)
 
