@@ -37,9 +37,12 @@ MANAGED_JOB = {
     "FAILED_CONTROLLER": Phase.LOST,
 }
 
+MANAGED_ENDED = tuple(word for word in MANAGED_JOB if word.startswith("FAILED") or word in ("SUCCEEDED", "CANCELLED"))
+"""The controller does nothing more for such a job, nor for its machines."""
+
 
 def status_of(seen: dict[str, Any]) -> NodeStatus:
-    """Return the phase of a launch from what `sky_worker.look` answered.
+    """Return the phase of a launch from what `skypilot/look.py` answered.
 
     The job tells most; without one the cluster, without that the request. A word that SkyPilot may learn later is
     UNKNOWN, which takes nothing down and trusts nothing.
@@ -63,7 +66,7 @@ def status_of(seen: dict[str, Any]) -> NodeStatus:
 
 
 def managed_status_of(job: dict[str, Any] | None) -> NodeStatus:
-    """Return the phase of a managed job from what `sky_worker.look_managed` answered."""
+    """Return the phase of a managed job from what `skypilot/managed.py` answered."""
     if job is None:
         return NodeStatus(phase=Phase.PENDING, detail="the controller of managed jobs does not know it yet")
     detail = f"SkyPilot's managed job is {job['status']}"
