@@ -64,7 +64,7 @@ class SkyBackend:
         """Ask SkyPilot; where it believes in machines but knows no job, let it ask the cloud."""
         try:
             if launch.target.managed:
-                return managed_status_of(self._managed_job(launch))
+                return managed_status_of(self._look_managed(launch))
             seen = self._look(launch)
             status = status_of(seen)
             if status.phase in (Phase.SETTING_UP, Phase.UNKNOWN) and not _under_way(seen):
@@ -98,7 +98,7 @@ class SkyBackend:
         try:
             if launch.target.managed:
                 sky.ask("down_managed", cluster=launch.cluster)
-                if self._managed_goes_on(launch):
+                if _goes_on(self._look_managed(launch)):
                     return
             else:
                 sky.ask("down", cluster=launch.cluster)
@@ -124,9 +124,9 @@ class SkyBackend:
             alive = any(machine.alive for machine in found)
             checks.append(_said(launch, found))
         if seen is None:
-            job = self._managed_job(launch)
-            going = job is not None and not managed_status_of(job).phase.is_over
-            checks.append(f"SkyPilot's managed job: {'none' if job is None else job['status']}")
+            managed = self._look_managed(launch)
+            going = _goes_on(managed)
+            checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
         else:
             going = _under_way(seen)
             checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
@@ -165,20 +165,16 @@ class SkyBackend:
                 found.append(machine_leftover(machine, now=now))
         return found
 
-    def _managed_job(self, launch: Launch) -> dict[str, Any] | None:
-        job: dict[str, Any] | None = self._processes.of(launch).ask("look_managed", cluster=launch.cluster)["job"]
-        return job
-
-    def _managed_goes_on(self, launch: Launch) -> bool:
-        job = self._managed_job(launch)
-        return job is not None and job["status"] not in MANAGED_ENDED
+    def _look_managed(self, launch: Launch) -> dict[str, Any]:
+        return dict(self._processes.of(launch).ask("look_managed", cluster=launch.cluster))
 
     def _look(self, launch: Launch, *, refresh: bool = False) -> dict[str, Any]:
         return dict(self._processes.of(launch).ask("look", cluster=launch.cluster, refresh=refresh))
 
     def _known(self, launch: Launch) -> bool:
         if launch.target.managed:
-            return self._managed_job(launch) is not None
+            seen = self._look_managed(launch)
+            return seen["job"] is not None or seen["launch"] is not None
         seen = self._look(launch)
         return seen["launch"] is not None or seen["cluster"] is not None
 
@@ -207,6 +203,12 @@ def _config(launch: Launch) -> list[str]:
 
 def _under_way(seen: dict[str, Any]) -> bool:
     return seen["launch"] is not None and seen["launch"]["status"] in UNDER_WAY
+
+
+def _goes_on(managed: dict[str, Any]) -> bool:
+    """Say whether a controller works on a managed job, or will."""
+    job = managed["job"]
+    return _under_way(managed) if job is None else job["status"] not in MANAGED_ENDED
 
 
 def _said(launch: Launch, found: list[Machine]) -> str:

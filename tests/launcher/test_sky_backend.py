@@ -1,4 +1,4 @@
-"""What is done where SkyPilot is wrong, silent or gone: a stand-in gives its answers, moto and a fake Lambda the truth."""
+"""What is done where SkyPilot is wrong, silent or gone: a stand-in gives its answers, moto and a fake Lambda judge."""
 
 from __future__ import annotations
 
@@ -159,10 +159,20 @@ def test_the_machine_of_a_managed_job_is_ended_here_only_when_its_controller_doe
     launch = launch_of(MANAGED, run_id=run_id)
     instance = start(run_id, "us-east-2")
     known = None if status is None else job(launch, status)
-    sky = skypilot(down_managed=True, look_managed={"job": known})
+    sky = skypilot(down_managed=True, look_managed={"job": known, "launch": None})
     sky.down(launch)
     assert state(instance, "us-east-2") == left
     assert sky.verify_down(launch).down == (left == "terminated")
+
+
+def test_a_managed_job_that_is_asked_for_is_not_asked_for_twice_and_not_down(skypilot):
+    """Between the request and the controller's first word a second client, or a second try, comes by."""
+    launch = launch_of(MANAGED, run_id="asked").model_copy(update={"store": "s3://planner-runs/bench"})
+    sky = skypilot(look_managed={"job": None, "launch": {"id": "r", "at": 1.0, "status": "RUNNING"}}, down_managed=True)
+    sky.submit(launch)
+    assert "submit" not in Path(os.environ["STANDIN_ASKED"]).read_text(encoding="utf-8").split()
+    sky.down(launch)
+    assert not sky.verify_down(launch).down
 
 
 def test_a_managed_job_whose_controller_cannot_be_asked_is_not_down(skypilot):

@@ -23,11 +23,16 @@ def look(cluster: str, refresh: bool) -> JsonObject:
         if one.cluster_name == cluster
     ]
     launches = [one for one in requests if one["name"].endswith("launch")]
-    newest = max(launches, key=lambda one: one["at"], default=None)
-    if newest is not None and newest["status"] == "FAILED":
-        newest["error"] = _error_of(newest["id"])
+    newest = with_reason(max(launches, key=lambda one: one["at"], default=None))
     record = _record(cluster, refresh=refresh)
     return {"launch": newest, "cluster": record, "job": _job(cluster) if record and record["status"] == "UP" else None}
+
+
+def with_reason(request: JsonObject | None) -> JsonObject | None:
+    """Add to a request that failed why it did."""
+    if request is not None and request["status"] == "FAILED":
+        return {**request, "error": _error_of(request["id"])}
+    return request
 
 
 def clusters(prefixes: list[str]) -> list[JsonObject]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from launcher.backends.sky_phase import UNDER_WAY
 from launcher.backends.skypilot.logs import plain
+from launcher.backends.skypilot.look import with_reason
 
 JsonObject = dict[str, Any]
+LAST_REQUESTS = 200
+"""Among which a launch is looked for until its controller knows the job."""
 
 
 def look_managed(cluster: str) -> JsonObject:
-    """Return what the controller of managed jobs knows of the job of this name, or nothing."""
+    """Return the managed job of this name, and the request to launch it while there is no job."""
     found = [job for job in managed_jobs(cluster) if job["name"] == cluster]
-    return {"job": max(found, key=lambda job: int(job["id"]), default=None)}
+    newest = max(found, key=lambda job: int(job["id"]), default=None)
+    return {"job": newest, "launch": _request_for(cluster) if newest is None else None}
 
 
 def managed_jobs(prefix: str) -> list[JsonObject]:
@@ -39,12 +45,31 @@ def managed_jobs(prefix: str) -> list[JsonObject]:
 
 
 def down_managed(cluster: str) -> bool:
-    """Cancel the managed job of this name; its controller takes the machines down. Return whether there was one."""
+    """End what would still launch the managed job of this name, then cancel it; its controller takes the machines down.
+
+    Return whether there was a job.
+    """
     import sky
     from sky import exceptions, jobs
 
+    request = _request_for(cluster)
+    if request is not None and request["status"] in UNDER_WAY:
+        sky.get(sky.api_cancel([request["id"]], silent=True))
     try:
         sky.get(jobs.cancel(name=cluster))
     except (exceptions.ClusterNotUpError, ValueError):
         return False
     return True
+
+
+def _request_for(cluster: str) -> JsonObject | None:
+    """Return the newest request to launch a job of this name: only its body names the job."""
+    import sky
+
+    fields = ["request_id", "name", "status", "created_at", "request_body"]
+    asked: list[JsonObject] = [
+        {"id": one.request_id, "status": str(one.status), "at": one.created_at}
+        for one in sky.api_status(all_status=True, limit=LAST_REQUESTS, fields=fields)
+        if one.name.endswith("jobs.launch") and (json.loads(one.request_body) or {}).get("name") == cluster
+    ]
+    return with_reason(max(asked, key=lambda one: one["at"], default=None))
