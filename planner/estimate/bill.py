@@ -14,9 +14,10 @@ from planner.estimate.bill_lines import (
     kept_and_moved,
 )
 from planner.estimate.bill_rates import BillRates
-from planner.estimate.billing_terms import HOURS_PER_DAY, Terms, sold_hours, terms_text
+from planner.estimate.billing_terms import Terms, sold_hours, terms_text
 from planner.estimate.border import computed, interval
 from planner.estimate.cents import to_cents
+from planner.estimate.duration import HOURS_PER_DAY
 from planner.estimate.interval import Interval, sum_of
 from planner.model.bill import Bill
 from planner.model.currency import Currency
@@ -82,7 +83,7 @@ def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quant
     entries = [*rent.entries, *beside]
     usd = sum_of([rent.usd, *(entry.usd for entry in beside)])
     if rates.support_fraction.value > 0:
-        entries.append(_support(entries, usd, rates.support_fraction))
+        entries.append(support_entry(entries, usd, rates.support_fraction))
         usd = usd.scaled(1 + rates.support_fraction.value)
     bill, total = as_bill(
         entries,
@@ -142,7 +143,8 @@ def owned_bill(
     return Billed(bill, total, total)
 
 
-def _support(entries: list[Entry], usd: Interval, fraction: Quantity) -> Entry:
+def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity) -> Entry:
+    """Bill a provider's support: a share of everything above."""
     value = sum(entry.usd.value for entry in entries)
     share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(fraction.value)
     source = f"{fraction.value:g} of everything above; {fraction.source}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from planner.estimate.bill_rates import BillRates
 from planner.estimate.border import computed, interval, stated
-from planner.estimate.cents import in_cents, to_cents
+from planner.estimate.cents import in_cents, in_local, to_cents, to_local
 from planner.estimate.duration import SECONDS_PER_HOUR
 from planner.estimate.interval import Interval, sum_of
 from planner.model.bill import Bill, BillLine, Coverage, Uncounted
@@ -93,7 +94,8 @@ def as_bill(
     exact = sum(entry.usd.value for entry in entries)
     usd = Interval(exact, min(exact, usd.low), max(exact, usd.high))
     cents, total = in_cents([entry.usd.value for entry in entries])
-    lines = tuple(_line(entry, float(amount), currency) for entry, amount in zip(entries, cents, strict=True))
+    local = in_local([float(amount) for amount in cents], currency) if currency else [None] * len(cents)
+    lines = tuple(_line(entry, float(usd), own) for entry, usd, own in zip(entries, cents, local, strict=True))
     source = " + ".join(f"{line.what} {line.usd.value:,.2f}" for line in lines)
     heavy = [entry for entry in entries if abs(entry.usd.value) >= HEAVY_FRACTION * abs(exact)]
     unrounded = computed(usd, Unit.USD, *(part for entry in heavy for part in entry.parts), source=source)
@@ -112,10 +114,10 @@ def as_bill(
 
 
 def local_amount(usd: Quantity, currency: Currency | None) -> LocalAmount | None:
-    """Return an amount in the plan's currency: USD x rate."""
+    """Return an amount in the plan's currency: USD x rate, in its smallest unit."""
     if currency is None:
         return None
-    value, low, high = (float(to_cents(part * currency.per_usd)) for part in (usd.value, usd.low, usd.high))
+    value, low, high = (float(to_local(part, currency)) for part in (usd.value, usd.low, usd.high))
     return LocalAmount(code=currency.code, value=value, low=low, high=high)
 
 
@@ -157,7 +159,7 @@ def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[Entry]:
     return [Entry("egress", usd, size.value, "GB", rate.value, (each, rates.egress), source)]
 
 
-def _line(entry: Entry, usd: float, currency: Currency | None) -> BillLine:
+def _line(entry: Entry, usd: float, local: Decimal | None) -> BillLine:
     exact = computed(entry.usd, Unit.USD, *entry.parts, source=entry.source)
     return BillLine(
         what=entry.what,
@@ -167,7 +169,7 @@ def _line(entry: Entry, usd: float, currency: Currency | None) -> BillLine:
         usd_per_unit=entry.usd_per_unit,
         hours=entry.hours,
         currency=entry.currency,
-        local=float(to_cents(usd * currency.per_usd)) if currency else None,
+        local=None if local is None else float(local),
     )
 
 

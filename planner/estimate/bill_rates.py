@@ -75,7 +75,7 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         setup_hours=_assumed(assumed, "setup_hours", Unit.HOURS, defaults),
         idle_tail_hours=_assumed(assumed, "idle_tail_hours", Unit.HOURS, defaults),
         failed_launch_fraction=_assumed(assumed, "failed_launch_fraction", Unit.RATIO, defaults),
-        support_fraction=_assumed(assumed, "support_fraction", Unit.RATIO, defaults),
+        support_fraction=support_fraction(assumed, catalog),
         staging_hours=_staging_hours(volumes.dataset, defaults.staging_gb_per_s),
         volumes=volumes,
         upload_mbit_per_s=_of_data(data, "upload_mbit_per_s", Unit.MBIT_PER_S, defaults),
@@ -88,6 +88,11 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         free_egress_gb=egress.free_gb if egress else 0.0,
         unknown=unknown,
     )
+
+
+def support_fraction(given: Assumptions, catalog: Catalog) -> Quantity:
+    """Return the share of a provider's bill that its support costs: the plan's, else the default."""
+    return _assumed(given, "support_fraction", Unit.RATIO, catalog.bill_defaults)
 
 
 def bill_assumptions(plan: Plan, catalog: Catalog) -> list[Assumption]:

@@ -10,6 +10,7 @@ from planner.estimate.bill_rates import bill_assumptions
 from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate, expand
 from planner.estimate.electricity import electricity, pue
+from planner.estimate.hosted import estimate_hosted, expand_hosted
 from planner.estimate.interval import Interval
 from planner.estimate.job import resolve_job
 from planner.estimate.met import goodput_assumptions, is_preempted
@@ -37,7 +38,10 @@ def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None)
     """Estimate one training on each option, and keep what the bill of a whole campaign needs."""
     job = resolve_job(plan, catalog)
     candidates = expand(plan, catalog)
-    estimated = tuple(estimate_option(plan, job, candidate, catalog, today=today) for candidate in candidates)
+    found = [(one.position, estimate_option(plan, job, one, catalog, today=today)) for one in candidates]
+    services = expand_hosted(plan, catalog)
+    found += [(one.position, estimate_hosted(plan, job, one, catalog, today=today)) for one in services]
+    estimated = tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))  # in the plan's order
     options = tuple(one.option for one in estimated)
     document = EstimateDocument(
         plan=plan.name,

@@ -12,9 +12,11 @@ from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.circuit import circuit_problem
 from planner.estimate.cloud_cost import rent_usd
-from planner.estimate.duration import train_hours
+from planner.estimate.credits import with_credits
+from planner.estimate.duration import last_day, train_hours
 from planner.estimate.electricity import cloud_pue, paid_in, pue
 from planner.estimate.energy import carbon_kg, node_energy_kwh
+from planner.estimate.hosted_bill import HostedRates
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.owned_money import owned_money
@@ -57,6 +59,8 @@ class EstimatedOption:
     currency: Currency | None
     tariff_currency: str
     """In which an owned machine's electricity is paid."""
+    hosted: HostedRates | None = None
+    """Of a service that trains by the token."""
 
 
 def estimate_option(
@@ -136,8 +140,21 @@ def estimate_option(
         notes=notes,
         why_not="; ".join(missing) or None,
     )
-    shown = estimate if today is None else dated(estimate, today=today)
+    shown = estimate if today is None else on_day(estimate, plan, catalog, today=today)
     return EstimatedOption(shown, rates, plan.currency, tariff)
+
+
+def on_day(estimate: OptionEstimate, plan: Plan, catalog: Catalog, *, today: date) -> OptionEstimate:
+    """Return the estimate as of a day: how old its price is, and what credits pay of a training that starts then.
+
+    It starts on the campaign's first day, where the plan names one.
+    """
+    if estimate.bill is not None and estimate.offer is not None and estimate.training_hours is not None:
+        finish = last_day(start=plan.campaign.start or today, hours=estimate.training_hours.value)
+        provider = estimate.offer.partition("/")[0]
+        bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
+        estimate = estimate.model_copy(update={"bill": bill})
+    return dated(estimate, today=today)
 
 
 def _owned_money(

@@ -20,7 +20,7 @@ from planner.estimate.power_cap import as_delivered
 from planner.estimate.prediction import NoPrediction, PhysicsAsked, Prediction
 from planner.estimate.scaling import is_communication_bound
 from planner.estimate.share_of_peak import from_flop_rate, from_mfu, is_too_small
-from planner.model.architecture import TextModel
+from planner.model.architecture import ImageModel, TextModel
 from planner.model.catalog import Catalog
 from planner.model.quantity import Basis
 
@@ -58,6 +58,14 @@ def predict(job: Job, candidate: Candidate, catalog: Catalog, fitting: Fit | Non
     """Predict the throughput of a job on a candidate that no run answers for; a plan's own MFU comes first."""
     if job.mfu is not None and job.network is not None:
         return from_mfu(job, candidate)
+    if (
+        isinstance(job.network, ImageModel)
+        and candidate.accelerator.id != CPU
+        and catalog.image_calibration is not None
+    ):
+        from planner.estimate.predict_images import predict_images
+
+        return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or Fit(None))
     if not isinstance(job.network, TextModel) or candidate.accelerator.id == CPU or catalog.calibration is None:
         return _without_physics(job, candidate, catalog)
     return _from_physics(job, candidate, catalog, catalog.calibration, fitting or Fit(None))

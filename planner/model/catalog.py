@@ -65,6 +65,8 @@ class Catalog(Frozen):
     defaults: Defaults
     calibration: Calibration | None = None
     """What published measurements taught the estimator; None leaves it to ratios of the user's runs."""
+    image_calibration: Calibration | None = None
+    """The same of image networks, whose operators are others."""
 
     @field_serializer("bundled_runs", when_used="json")
     def _in_order(self, ids: frozenset[str]) -> list[str]:

@@ -133,6 +133,12 @@ class UserStep(Frozen):
         return self
 
 
+OF_SERVICES = ("usd_per_million_tokens", "training_hours")
+OF_MACHINES = (
+    "usd_per_hour", "local_per_hour", "commitment_bought", "nodes", "accelerators", "strategy", "step", "power_kw",
+    "power_cap_w",
+)  # fmt: skip
+"""What a plan may say of the one kind of option, and not of the other."""
 UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price that end with the last hour used."""
 
@@ -150,6 +156,10 @@ class PlanOption(Frozen):
     """Your own price for the whole instance, in place of the list's."""
     local_per_hour: Positive | None = None
     """The same in the plan's `currency`."""
+    usd_per_million_tokens: Positive | None = None
+    """The same of `price: hosted_training`: a service that trains for a price per million tokens."""
+    training_hours: Positive | None = None
+    """How long that service says it takes; left out: not known."""
     commitment_bought: bool = False
     """The term (savings plan, reservation, block) is paid for already: its hours add nothing to the bills."""
     nodes: Count | Counts | None = None
@@ -172,14 +182,29 @@ class PlanOption(Frozen):
         if self.power_cap_w is not None and self.step is not None and self.power_kw is None:
             raise ValueError("power_cap_w with a step of your own needs power_kw: what the machine draws under the cap")
         if self.offer is None:
-            for name in ("region", "price", "usd_per_hour", "local_per_hour"):
+            for name in ("region", "price", "usd_per_hour", "local_per_hour", "usd_per_million_tokens"):
                 if getattr(self, name) is not None:
                     raise ValueError(f"{name} belongs to a cloud offer, not to an owned machine")
         if self.commitment_bought and (self.price is None or self.price in UNCOMMITTED):
             raise ValueError("commitment_bought belongs to a price with a term; name it with price, e.g. savings_1y")
         if self.usd_per_hour is not None and self.local_per_hour is not None:
             raise ValueError("usd_per_hour and local_per_hour are two prices of one hour: keep one")
+        self._check_hosted()
         return self
+
+    @property
+    def hosted(self) -> bool:
+        """Say whether a service trains, and is paid by the token."""
+        return self.price is PriceKind.HOSTED_TRAINING
+
+    def _check_hosted(self) -> None:
+        """A service is paid by the token, on machines that are its own affair; a machine is paid by the hour."""
+        wrong = OF_MACHINES if self.hosted else OF_SERVICES
+        given = next((name for name in wrong if getattr(self, name) not in (None, False)), None)
+        if given is not None and self.hosted:
+            raise ValueError(f"{given} belongs to a machine; price: hosted_training is a service, paid by the token")
+        if given is not None:
+            raise ValueError(f"{given} belongs to a service: name it with price: hosted_training")
 
 
 class Assumptions(Frozen):

@@ -18,6 +18,7 @@ class Unit(StrEnum):
     HOURS = "h"
     USD = "USD"
     USD_PER_HOUR = "USD/h"
+    USD_PER_MILLION_TOKENS = "USD/M tokens"
     USD_PER_KWH = "USD/kWh"
     KW = "kW"
     KWH = "kWh"

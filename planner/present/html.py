@@ -11,7 +11,7 @@ from planner.model.quantity import Basis, Quantity
 from planner.present.bill_table import bill_rows
 from planner.present.bill_text import coverage_text
 from planner.present.facts import (
-    RENTED_ONLY,
+    OF_RENTED,
     date_text,
     headline,
     headline_range,
@@ -102,7 +102,7 @@ def quantities_html(option: RankedOption) -> str:
     ]
     missing = not_known(option)
     unknown = f'<p class="small">Not known: {escape("; ".join(missing))}.</p>' if missing else ""
-    owned = option.site is not None and all(getattr(option, field) is None for field in RENTED_ONLY)
+    owned = option.site is not None and all(getattr(option, field) is None for field in OF_RENTED)
     rent = '<p class="small">Owned: there is no rent to show.</p>' if owned else ""
     return _table(("What", "Value", "90 % range", "Basis", "As of", "Formula and source"), rows) + unknown + rent
 

@@ -45,7 +45,7 @@ def test_by_hand() -> None:
 
 
 def simulated_hours(met: Interruptions, *, segments: int, seed: int) -> float:
-    """Play it: each segment of training and checkpoint must fit between two interruptions, and so must a restart."""
+    """Play it: each segment of training and checkpoint must end between two interruptions; so must a restart."""
     draw, hours = random.Random(seed), 0.0
     segment = met.interval_hours + met.checkpoint_hours
     for _ in range(segments):
