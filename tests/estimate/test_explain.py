@@ -14,22 +14,28 @@ from planner.estimate.calibrate import model_step
 from planner.estimate.estimate_plan import estimate_plan
 from planner.estimate.estimator import fitted
 from planner.estimate.explain import explain_plan
+from planner.estimate.observation import Observation
 from planner.estimate.physics.configs import from_rows
 from planner.estimate.planned_config import labels_of, planned_config
-from planner.estimate.step_formulas import FORMULAS
+from planner.estimate.step_formulas import FORMULAS, IMAGE_FORMULAS
 from planner.model.architecture import TextModel
 from planner.model.catalog import Catalog
 from planner.model.explanation import OptionExplanation
 from planner.model.plan import Plan
 from planner.model.workload import Precision, Strategy
-from planner.use_cases.evidence import bundled_evidence
+from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence
 
 RTX_3090 = read_model(Plan, examples_dir() / "rtx3090_cluster.yaml")
 MODELLED, MEASURED = "rtx-pro-6000-x4:ddp", "rtx3090-x10:zero2"
 
 
+def nothing(images: bool) -> list[Observation]:
+    """No published evidence: it changes no estimate."""
+    return []
+
+
 def explained(catalog: Catalog, option: str) -> OptionExplanation:
-    (found,) = explain_plan(RTX_3090, catalog, (), option=option).options
+    (found,) = explain_plan(RTX_3090, catalog, nothing, option=option).options
     return found
 
 
@@ -43,9 +49,9 @@ def test_the_parts_of_a_step_add_up_to_it(catalog: Catalog) -> None:
 def test_the_step_is_the_throughput_turned_over(catalog: Catalog) -> None:
     found = explained(catalog, MODELLED)
     assert found.step_seconds is not None
-    assert found.step_tokens is not None
+    assert found.step_size is not None
     assert found.throughput is not None
-    assert found.step_tokens / 512 / found.step_seconds == pytest.approx(found.throughput.value)
+    assert found.step_size / 512 / found.step_seconds == pytest.approx(found.throughput.value)
 
 
 @pytest.mark.parametrize("option", [MODELLED, MEASURED])
@@ -94,7 +100,7 @@ def test_a_constant_s_influence_is_what_doubling_it_does_at_first(catalog: Catal
             "training": {"precision": "bf16", "strategy": "fsdp2", "micro_batch": 1, "checkpointing": "none"},
         }
     )  # fmt: skip
-    (found,) = explain_plan(asked, catalog, ()).options
+    (found,) = explain_plan(asked, catalog, nothing).options
     fit, label = fitted(catalog.calibration), [labels_of(accelerator, "llama3-8b")]
     before = model_step(fit, from_rows([config]), label)[0]
     for constant in found.constants[:3]:
@@ -103,25 +109,47 @@ def test_a_constant_s_influence_is_what_doubling_it_does_at_first(catalog: Catal
         assert constant.percent_per_percent == pytest.approx(change, abs=0.01)
 
 
+def of_images(catalog: Catalog) -> OptionExplanation:
+    plan = {
+        "schema_version": 1, "name": "images", "workload": {"ref": "resnet50"}, "work": {"samples": 1e8},
+        "options": [{"offer": "aws/p4d.24xlarge"}], "training": {"precision": "bf16"},
+    }  # fmt: skip
+    (found,) = explain_plan(Plan.model_validate(plan), catalog, lambda _: bundled_image_evidence(catalog)).options
+    return found
+
+
 def test_every_part_that_the_physics_knows_has_its_formula(catalog: Catalog) -> None:
     for option in (MODELLED, MEASURED):
         assert {part.name for part in explained(catalog, option).parts} <= FORMULAS.keys()
+    assert {part.name for part in of_images(catalog).parts} <= IMAGE_FORMULAS.keys()
+
+
+def test_a_step_of_images_is_taken_apart_too(catalog: Catalog) -> None:
+    found = of_images(catalog)
+    assert found.step_unit == "images"
+    assert found.step_seconds is not None
+    assert found.step_size is not None
+    assert found.throughput is not None
+    assert sum(part.seconds for part in found.parts) == pytest.approx(found.step_seconds)
+    assert found.step_size / found.step_seconds == pytest.approx(found.throughput.value)
+    assert found.constants
+    assert len(found.nearest) == 3
 
 
 def test_the_nearest_evidence_comes_first_and_is_the_row_itself_where_it_is_asked(catalog: Catalog) -> None:
     evidence = bundled_evidence(catalog)
-    (found,) = explain_plan(RTX_3090, catalog, evidence, option=MODELLED).options
+    (found,) = explain_plan(RTX_3090, catalog, lambda _: evidence, option=MODELLED).options
     distances = [row.distance for row in found.nearest]
     assert len(distances) == 3
     assert distances == sorted(distances)
     by_id = {one.id: one for one in evidence}
     for row in found.nearest:
-        assert row.measured_tokens_per_s == by_id[row.id].tokens_per_s_per_gpu
+        assert row.measured_per_s == by_id[row.id].tokens_per_s_per_gpu
 
 
 def test_a_bare_step_has_no_parts_and_says_so(catalog: Catalog) -> None:
     asked = read_model(Plan, examples_dir() / "dgx_station_v100.yaml")
-    (found,) = explain_plan(asked, catalog, (), option="h200-x1").options
+    (found,) = explain_plan(asked, catalog, nothing, option="h200-x1").options
     assert found.parts == ()
     assert found.physics is None
     assert [run.id for run in found.runs] == ["seed-000-dgx-station-v100"]
@@ -129,4 +157,4 @@ def test_a_bare_step_has_no_parts_and_says_so(catalog: Catalog) -> None:
 
 def test_an_unknown_option_names_those_of_the_plan(catalog: Catalog) -> None:
     with pytest.raises(NotFoundError, match="rtx3090-x99"):
-        explain_plan(RTX_3090, catalog, (), option="rtx3090-x99")
+        explain_plan(RTX_3090, catalog, nothing, option="rtx3090-x99")

@@ -56,7 +56,8 @@ def test_the_text(golden) -> None:
         throughput=speed,
         physics=speed.model_copy(update={"value": 2.1}),
         step_seconds=2.0,
-        step_tokens=4096.0,
+        step_size=4096.0,
+        step_unit="tokens",
         parts=(
             StepPart(
                 name="products",
@@ -99,8 +100,8 @@ def test_the_text(golden) -> None:
                 accelerator="H100-SXM",
                 workload="llama",
                 accelerators=8,
-                measured_tokens_per_s=12_345.0,
-                modelled_tokens_per_s=12_000.0,
+                measured_per_s=12_345.0,
+                modelled_per_s=12_000.0,
                 distance=0.5,
             ),
         ),
