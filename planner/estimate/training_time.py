@@ -69,7 +69,8 @@ def _counted(
             f"{here.restart_hours:g} h for a restart",
         )
     spread = _Spread.of(met)
-    whole = spread.share(lambda part: part.total)
+    total = spread.share(lambda part: part.total)
+    whole = Interval(total.value, max(1.0, total.low), total.high)
     wall_hours = interval(training, Unit.HOURS).times(whole)
     lines = [TimeLine(what=STEPS, hours=training), *_lost_lines(met, spread, training)]
     heavy = [line.hours for line in lines if line.hours.value >= HEAVY_FRACTION * wall_hours.value]
@@ -150,7 +151,7 @@ def _lost_lines(met: Met, spread: _Spread, training: Quantity) -> list[TimeLine]
     rows: list[tuple[str, Callable[[Losses], float], str, tuple[str, ...]]] = []
     if samples is not None:
         text = (
-            f"{met.inputs['samples_per_s'].value:.5g} samples/s x {samples.value:,.4g} B need "
+            f"{met.inputs['samples_per_s'].value:.5g} samples/s x {samples.value:,.0f} B need "
             f"{met.needed_gb_per_s(values):.3g} GB/s; {met.read_from.name} reads {read.value:.3g}"
         )
         rows.append((STALL, lambda part: part.input_stall, text, ("read_gb_per_s", "bytes_per_sample")))

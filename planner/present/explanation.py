@@ -10,6 +10,8 @@ from planner.present.time_table import time_facts, time_rows
 
 MOST_CONSTANTS = 12
 MOST_RUNS = 12
+SMALLEST_SHARE = 0.0005
+"""Of a step; `--json` has every part."""
 BESIDE = "Beside this answer, the estimator says: "
 
 
@@ -56,6 +58,7 @@ def _step(option: OptionExplanation) -> Iterator[str]:
             "formula": part.formula, "where": part.where,
         }
         for part in option.parts
+        if part.share >= SMALLEST_SHARE
     ]  # fmt: skip
     yield from _block(title, rows)
     shown = option.constants[:MOST_CONSTANTS]
