@@ -263,6 +263,12 @@ def test_two_ways_to_say_what_is_lost_contradict_each_other() -> None:
         plan(P4D, assumptions={"goodput_fraction": 0.8}, goodput={"restart_hours": 1.0})
 
 
+def test_a_plan_with_a_stated_goodput_can_be_written_and_read_again() -> None:
+    """As the app does when its form changes a limit."""
+    stated = plan(P4D, assumptions={"goodput_fraction": 0.8})
+    assert Plan.model_validate(stated.model_dump()) == stated
+
+
 class TestConvergence:
     @pytest.mark.parametrize(
         ("spread", "runs", "half"),
