@@ -33,7 +33,8 @@ class Job:
     """The measured run that the plan starts from."""
     mfu: float | None
     convention: FlopsConvention
-    goodput_fraction: float
+    goodput_fraction: float | None
+    """None: what is lost is counted line by line (`planner/estimate/training_time.py`)."""
 
 
 def resolve_job(plan: Plan, catalog: Catalog) -> Job:
@@ -73,13 +74,17 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
 
 
 def _samples(plan: Plan, seq_len: int | None) -> tuple[float, float]:
-    """Return samples per epoch, and epochs; tokens are one epoch of tokens / seq_len samples."""
+    """Return samples per epoch, and epochs; tokens, samples and steps are one epoch."""
     work = plan.work
+    if work.samples is not None:
+        return work.samples, 1.0
+    if work.steps is not None and plan.training.global_batch is not None:
+        return work.steps * plan.training.global_batch, 1.0
     if work.samples_per_epoch is not None and work.epochs is not None:
         return work.samples_per_epoch, work.epochs
     if work.tokens is None or seq_len is None:
         raise InputError(
             "work.tokens: how many tokens a sample of this workload has is not known.",
-            fix="Write epochs and samples_per_epoch instead.",
+            fix="Write samples, or epochs and samples_per_epoch, instead.",
         )
     return work.tokens / seq_len, 1.0

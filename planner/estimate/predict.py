@@ -17,7 +17,7 @@ from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.planned_config import labels_of, observed_run, planned_config
 from planner.estimate.power_cap import as_delivered
-from planner.estimate.prediction import NoPrediction, Prediction
+from planner.estimate.prediction import NoPrediction, PhysicsAsked, Prediction
 from planner.estimate.scaling import is_communication_bound
 from planner.estimate.share_of_peak import from_flop_rate, from_mfu, is_too_small
 from planner.model.architecture import ImageModel, TextModel
@@ -136,6 +136,7 @@ def _from_physics(
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
         runs=runs,
         notes=(nearest_evidence(label, found.groups[0], calibration, own), *((lacking,) if lacking else ())),
+        asked=PhysicsAsked(config, label, tuple(own)),
     )
 
 
