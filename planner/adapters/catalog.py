@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
-from planner.adapters.evidence import CALIBRATION, FOLDER, read_calibration
+from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
 from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.adapters.price_store import PriceStore
@@ -20,11 +20,13 @@ from planner.estimate.price_level import price_bands
 from planner.model.base import Frozen
 from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog, Defaults
+from planner.model.convergence import ConvergenceSpread
 from planner.model.hardware import Accelerator, Link, Node
 from planner.model.offer import Price, PriceOrigin
 from planner.model.run import RunRecord
 from planner.model.service import ServiceRate
 from planner.model.site import Site
+from planner.model.storage import StorageKind
 from planner.model.tariff import Tariff
 from planner.model.workload import Preset
 
@@ -35,7 +37,7 @@ class _HasId(Protocol):
 
 
 Named = TypeVar("Named", bound=_HasId)
-Listed = TypeVar("Listed", Accelerator, Node)
+Listed = TypeVar("Listed", Accelerator, Node, StorageKind, ConvergenceSpread)
 Filed = TypeVar("Filed", Site, Tariff)
 
 
@@ -62,12 +64,15 @@ def load_catalog(
         own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
         services=tuple(row for layer in reversed(roots) for row in _services(layer)),
         sites=_layered_files(Site, roots, "sites"),
+        storage=_layered(StorageKind, roots, "storage.csv", folder=""),
+        convergence=_layered(ConvergenceSpread, roots, "convergence.csv", folder=""),
         tariffs=_layered_files(Tariff, roots, "tariffs"),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),
         defaults=_defaults(roots),
         calibration=_calibration(root / FOLDER / CALIBRATION),
+        image_calibration=_calibration(root / FOLDER / IMAGE_CALIBRATION),
     )
     return catalog if workspace is None else with_observed(catalog, workspace, wanted)
 
@@ -95,10 +100,10 @@ def _calibration(path: Path) -> Calibration | None:
     return read_calibration(path) if path.is_file() else None
 
 
-def _layered(model: type[Listed], roots: Sequence[Path], name: str) -> dict[str, Listed]:
-    """Read one hardware table of every layer; later layers replace earlier ones."""
+def _layered(model: type[Listed], roots: Sequence[Path], name: str, *, folder: str = "hardware") -> dict[str, Listed]:
+    """Read one table of every layer; later layers replace earlier ones."""
     found: dict[str, Listed] = {}
-    for path in (layer / "hardware" / name for layer in roots):
+    for path in (layer / folder / name for layer in roots):
         if path.is_file() or path.is_relative_to(roots[0]):
             found |= _by_id(read_rows(model, path), model.__name__.lower(), path)
     return found

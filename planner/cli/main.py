@@ -13,6 +13,7 @@ import typer
 from planner.cli import (
     bench_command,
     evidence_commands,
+    explain_command,
     launch_command,
     launches_commands,
     lock_commands,
@@ -68,6 +69,7 @@ app.add_typer(launches_commands.app, name="launches")
 app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)
 evidence_commands.register(app)
+explain_command.register(app)
 strategy_command.register(app)
 
 

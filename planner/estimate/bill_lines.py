@@ -10,7 +10,7 @@ from planner.estimate.bill_rates import BillRates
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.cents import in_cents, in_local, to_cents, to_local
 from planner.estimate.duration import SECONDS_PER_HOUR
-from planner.estimate.interval import Interval
+from planner.estimate.interval import Interval, sum_of
 from planner.model.bill import Bill, BillLine, Coverage, Uncounted
 from planner.model.currency import Currency, LocalAmount
 from planner.model.quantity import Quantity, Unit
@@ -22,7 +22,7 @@ HEAVY_FRACTION = 0.05
 """A total is known as its lines of this share and more are: a measured year of rent stays measured beside an assumed
 quarter of an hour of set-up, whose doubt stands in the total's range."""
 USD = "USD"
-UNSUPPORTED_RENTED = ("spot interruptions", "waiting for capacity", "taxes", "requests to storage")
+UNSUPPORTED_RENTED = ("waiting for capacity", "taxes", "requests to storage")
 UNSUPPORTED_OWNED = ("storage", "taxes")
 
 
@@ -40,11 +40,6 @@ class Entry:
     source: str
     hours: float | None = None
     currency: str = USD
-
-
-def sum_of(parts: Sequence[Interval]) -> Interval:
-    """Add ranges end to end, as if all erred together: the widest that the sum can have."""
-    return Interval(sum(p.value for p in parts), sum(p.low for p in parts), sum(p.high for p in parts))
 
 
 def hours_entry(what: str, hours: Interval, parts: tuple[Quantity, ...], *, rates: BillRates, trainings: int) -> Entry:

@@ -13,6 +13,7 @@ from planner.estimate.electricity import electricity, pue
 from planner.estimate.hosted import estimate_hosted, expand_hosted
 from planner.estimate.interval import Interval
 from planner.estimate.job import resolve_job
+from planner.estimate.met import goodput_assumptions, is_preempted
 from planner.estimate.option import EstimatedOption, estimate_option
 from planner.model.answer import Assumption, EstimateDocument, OptionEstimate
 from planner.model.catalog import Catalog
@@ -62,10 +63,11 @@ def _assumptions(
         if candidate.site is not None
     ]
     given = plan.assumptions
-    stated_goodput = "goodput_fraction" in given.model_fields_set
-    source = "the plan: assumptions.goodput_fraction" if stated_goodput else "default: nothing stops the training"
-    goodput = stated(Interval.exact(given.goodput_fraction), Unit.RATIO, Basis.ASSUMED, source)
-    found.append(Assumption(name="goodput", quantity=goodput))
+    if given.goodput_fraction is not None:
+        goodput = _from_plan(given.goodput_fraction, Unit.RATIO, "goodput_fraction")
+        found.append(Assumption(name="goodput", quantity=goodput))
+    else:
+        found += goodput_assumptions(plan, catalog, spot=any(is_preempted(candidate) for candidate in candidates))
     if given.mfu is not None:
         found.append(Assumption(name="mfu", quantity=_from_plan(given.mfu, Unit.RATIO, "mfu")))
     if any(candidate.site is None for candidate in candidates):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.estimate.bill import Billed, support_entry
-from planner.estimate.bill_lines import Entry, as_bill, sum_of
+from planner.estimate.bill_lines import Entry, as_bill
 from planner.estimate.border import interval
+from planner.estimate.interval import sum_of
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity, Unit
 

@@ -11,6 +11,7 @@ from planner.model.currency import Currency
 from planner.model.offer import PriceKind
 from planner.model.plan import Owning
 from planner.model.quantity import Quantity
+from planner.model.training_time import TrainingTime
 from planner.model.workload import BenchMode, Checkpointing, Loss, Precision, Strategy
 
 OWNING_NOT_KNOWN = "usd_total, usd_per_epoch: the full cost of owning is not known"
@@ -43,6 +44,9 @@ class OptionEstimate(Frozen):
     throughput: Quantity | None
     epoch_hours: Quantity | None
     training_hours: Quantity | None
+    """Of the steps alone, at full speed; with a `goodput_fraction` in the plan, all of the wall-clock time."""
+    time: TrainingTime | None = None
+    """Where the hours go, and the wall-clock time that money, energy and campaign count."""
     usd_per_hour: Quantity | None
     """Per node; only of rented machines."""
     usd_per_million_tokens: Quantity | None = None
@@ -88,6 +92,11 @@ class OptionEstimate(Frozen):
     def list_price(self) -> float | None:
         """The list price beside a net `price`."""
         return self.list_usd_per_hour or self.list_usd_per_million_tokens
+
+    @property
+    def wall_hours(self) -> Quantity | None:
+        """From the first step to the last, with everything that stops the training."""
+        return self.time.wall_hours if self.time is not None else self.training_hours
 
     @property
     def obstacles(self) -> str:

@@ -13,7 +13,8 @@ from planner.recommend.wording import duration_text
 QUANTITIES: dict[str, str] = {
     "campaign_hours": "Campaign time",
     "campaign_usd": "Campaign cost",
-    "training_hours": "One training: time",
+    "wall_hours": "One training: wall-clock time",
+    "training_hours": "One training: its steps alone",
     "usd_marginal": "One training: cost (adds to the bills)",
     "usd_total": "One training: whole cost, rented or owned in full",
     "epoch_hours": "One epoch: time",
@@ -45,8 +46,8 @@ MODELLED_MEANS_ESTIMATED = (
     "measure one run on the machine before you order it."
 )
 LEFT_OUT = (
-    "Left out of every cost: spot interruptions and taxes. The bill of a rented machine counts set-up, storage and "
-    "data transfer out of the cloud (egress); campaign time leaves out set-up, upload and queueing."
+    "Left out of every cost: waiting for capacity and taxes. The bill of a rented machine counts set-up, "
+    "interruptions, storage and data transfer out of the cloud (egress); campaign time leaves out upload and queueing."
 )
 RANGE_MEANS = "A range holds the true value with 90 % probability; a list price has none."
 

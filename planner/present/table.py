@@ -66,6 +66,7 @@ def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
         | {
             "epoch": quantity_text(option.epoch_hours),
             "training": quantity_text(option.training_hours),
+            "with losses": quantity_text(option.wall_hours),
             "price": price_text(option),
             "cost": quantity_text(option.usd_total),
             "adds to bills": quantity_text(option.usd_marginal) + local_text(option),

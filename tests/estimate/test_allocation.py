@@ -28,7 +28,9 @@ def answer(kind: PriceKind = PriceKind.GRANT, **cells: Any):
         "work": {"epochs": 1.0, "samples_per_epoch": 1000.0},
         "campaign": {"runs": 2, "start": date(2027, 1, 1)},
         "options": [machine | {"price": kind.value}, machine],
-        "assumptions": {"setup_hours": 1.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0},
+        "assumptions": {
+            "setup_hours": 1.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
+        },
         "data": {"dataset_gb": 0.0},
     }  # fmt: skip
     catalog = CATALOG.model_copy(update={"own_prices": (grant,)})
