@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
 from planner.estimate.interval import Interval
+from planner.estimate.observation import Labels, Observation
 from planner.model.quantity import Basis
 from planner.model.run import RunRecord
+
+
+@dataclass(frozen=True)
+class PhysicsAsked:
+    """What the estimator was asked, for whoever explains its answer."""
+
+    config: Mapping[str, float]
+    label: Labels
+    own: tuple[Observation, ...]
+    """The user's runs that corrected it."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +32,8 @@ class Prediction:
     as_of: date | None
     runs: tuple[RunRecord, ...] = ()
     notes: tuple[str, ...] = ()
+    asked: PhysicsAsked | None = None
+    """None: not from physics."""
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,24 @@ def test_sixteen_bit_peaks_are_dense_with_fp32_accumulation(accelerator, dense, 
 
 
 @pytest.mark.parametrize(
+    ("accelerator", "sms", "fma_per_sm", "boost_ghz"),
+    [
+        pytest.param("A30", 56, 1024, 1.44, id="A30: GA100 white paper, 1,024 dense fp16 FMA an SM and clock"),
+        pytest.param("RTX-A5000", 64, 512, 1.695, id="RTX A5000: GA102 white paper, 512"),
+        pytest.param("RTX-A4000", 48, 512, 1.56, id="RTX A4000: GA104, 512"),
+        pytest.param("RTX-8000-Turing", 72, 512, 1.77, id="Quadro RTX 8000: Turing white paper, 512"),
+        pytest.param("RTX-6000-Turing", 72, 512, 1.77, id="Quadro RTX 6000: the same chip"),
+        pytest.param("L40", 142, 256, 2.49, id="L40: AD102 with fp32 accumulation at half of 512"),
+    ],
+)
+def test_a_peak_is_what_its_multipliers_do_at_the_boost_clock(accelerator, sms, fma_per_sm, boost_ghz):
+    """TFLOPS = SMs x FMA an SM and clock x 2 x GHz / 1000."""
+    assert CATALOG.accelerators[accelerator].fp16_tflops == pytest.approx(
+        sms * fma_per_sm * 2 * boost_ghz / 1000, rel=3e-3
+    )
+
+
+@pytest.mark.parametrize(
     ("accelerator", "fp16_tflops"),
     [
         pytest.param("P100-PCIe-16GB", 18.7, id="P100 PCIe, CUDA cores"),

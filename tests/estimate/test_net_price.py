@@ -69,12 +69,12 @@ HELD = {
 )  # fmt: skip
 def test_the_book_s_net_price(entries, net):
     found = net_of(LIST, book(**entries), on=TODAY)
-    assert (found.usd_per_hour if found else None) == (net if net is None else pytest.approx(net))
+    assert (found.amount if found else None) == (net if net is None else pytest.approx(net))
 
 
 def test_list_and_net_are_both_shown_and_the_range_moves_along():
     found = net_price(LIST, book(discounts=[discount("enterprise", 0.2)]), on=TODAY)
-    assert (found.usd_per_hour, found.list_usd_per_hour) == (80, 100)
+    assert (found.amount, found.list_usd_per_hour) == (80, 100)
     assert (found.low_usd_per_hour, found.high_usd_per_hour) == (64, 96)
     assert found.note == "list 100 USD/h, net 80 by the price book (enterprise: -20 % of the rest)"
 
@@ -83,7 +83,7 @@ def test_list_and_net_are_both_shown_and_the_range_moves_along():
 def test_a_credit_is_named_until_it_expires_and_changes_no_price(expires, named):
     credit = {"name": "start", "provider": "aws", "usd": 5000.0, "expires": expires, "source": "mail"}
     found = net_price(LIST, book(credits=[credit]), on=TODAY)
-    assert found.usd_per_hour == 100
+    assert found.amount == 100
     assert ("credit start: 5,000.00 USD left until 2026-11-21" in (found.note or "")) == named
 
 
@@ -124,7 +124,7 @@ def test_discounts_of_the_rest_multiply(fractions):
     expected = 100.0
     for fraction in reversed(fractions):
         expected *= 1 - fraction
-    assert net_of(LIST, book(discounts=entries), on=TODAY).usd_per_hour == pytest.approx(expected)
+    assert net_of(LIST, book(discounts=entries), on=TODAY).amount == pytest.approx(expected)
 
 
 @FEW
@@ -147,6 +147,6 @@ def test_a_stated_order_is_followed_however_the_file_is_sorted(fractions, seed):
 @given(usd=st.floats(0.01, 1e4), fraction=st.floats(0.01, 0.99))
 def test_a_discount_is_linear_in_the_price_and_never_reaches_zero(usd, fraction):
     listed = LIST.model_copy(update={"usd_per_hour": usd})
-    net = net_of(listed, book(discounts=[discount("a", fraction)]), on=TODAY).usd_per_hour
+    net = net_of(listed, book(discounts=[discount("a", fraction)]), on=TODAY).amount
     assert 0 < net < usd
     assert net == pytest.approx(usd * (1 - fraction))
