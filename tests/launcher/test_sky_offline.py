@@ -113,6 +113,13 @@ class Row(dict[str, str]):
     [
         pytest.param(P5E.model_copy(update=SPOT), "p5e.48xlarge[Spot]", "H200:8", "14.03", id="aws p5e spot"),
         pytest.param(P4D, "p4d.24xlarge", "A100:8", "21.96", id="aws p4d on demand"),
+        pytest.param(
+            P4D.model_copy(update={"nodes": 2, "network_tier": "best"}),
+            "p4d.24xlarge",
+            "A100:8",
+            "43.92",
+            id="two with EFA",
+        ),
         pytest.param(LAMBDA, "gpu_8x_h100_sxm5", "H100:8", "31.92", id="lambda"),
         pytest.param(K8S, None, "H200:8", "0.00", id="kubernetes"),
         pytest.param(RACK, None, "H200:8", "0.00", id="ssh pool"),
