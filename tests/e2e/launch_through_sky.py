@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,6 +48,8 @@ NODES_CSV = (
     "id,name,accelerator,accelerators,link,network_gbit_per_s,rated_kw,source,as_of\n"
     "aws/m6i.xlarge,AWS m6i.xlarge,CPU,2,other,,,a test,2026-11-21\n"
 )
+RAY_FOLDER = Path("/tmp/ray_skypilot")
+"""Where SkyPilot's Ray keeps its sessions on a node, whatever its home."""
 PATIENCE_S = 900
 POLL_S = 3.0
 SUDO = """\
@@ -187,6 +190,7 @@ def running_node(node: Path, made: Clouds) -> Iterator[int]:
         "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"{made.aws.url}/",
         "PLANNER_PYTHON": sys.executable,
     }
+    sessions = set(RAY_FOLDER.glob("session_*"))
     with (node.parent / "sshd.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
             [str(RUNTIME / "bin" / "python"), str(FAKES / "node_sshd.py")],
@@ -202,6 +206,8 @@ def running_node(node: Path, made: Clouds) -> Iterator[int]:
             process.kill()
             process.communicate()
             end_servers(node)
+            for session in set(RAY_FOLDER.glob("session_*")) - sessions:
+                shutil.rmtree(session, ignore_errors=True)
 
 
 def wait_for(what: Any, *, said: str) -> Any:
