@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,10 +39,15 @@ def _row(model: type[Row], path: Path, line: int, cells: dict[str, str]) -> Row:
     try:
         return model.model_validate_strings({column: cell for column, cell in cells.items() if cell})
     except ValidationError as error:
-        detail = error.errors()[0]
-        column = str(detail["loc"][0]) if detail["loc"] else "the row"
-        raise InputError(
-            f"{path}:{line}: {column}: {detail['msg'].removeprefix('Value error, ')} "
-            f"(found {cells.get(column, '')!r}).",
-            fix="Write plain digits with a point, dates as 2026-11-21, and leave unknown cells empty.",
-        ) from error
+        raise wrong_cell(path, line, cells, error) from error
+
+
+def wrong_cell(path: Path, line: int, cells: Mapping[str, str], error: ValidationError) -> InputError:
+    """Say which cell of a row is wrong, what was found, and what would be right."""
+    detail = error.errors()[0]
+    column = str(detail["loc"][0]) if detail["loc"] else "the row"
+    problem = detail["msg"].removeprefix("Value error, ")
+    return InputError(
+        f"{path}:{line}: {column}: {problem} (found {cells.get(column, '')!r}).",
+        fix="Write plain digits with a point, dates as 2026-11-21, and leave unknown cells empty.",
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from planner.adapters.csv_rows import wrong_cell
 from planner.adapters.documents import parse_mapping, parse_model, read_text
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError
@@ -18,10 +19,15 @@ TABLE_LIMIT_BYTES = 50_000_000
 NEEDED = ("id", "source", "gpu", "num_gpus")
 FOLDER = "evidence"
 CALIBRATION = "calibration.json"
+IMAGE_CALIBRATION = "calibration_images.json"
+"""What was learnt of image networks."""
 
 
-def read_measurements(path: Path) -> list[Measurement]:
-    """Read a table of measurements; columns that we do not know are ignored, some may be missing."""
+def read_measurements(path: Path, unreadable: list[InputError] | None = None) -> list[Measurement]:
+    """Read a table of measurements; columns that we do not know are ignored, some may be missing.
+
+    A wrong cell is an error; where a list for `unreadable` rows is given, it goes there, and the others are read.
+    """
     text = read_text(path, limit_bytes=TABLE_LIMIT_BYTES, fix="Give a CSV file of measurements.")
     reader = csv.DictReader(io.StringIO(text))
     names = reader.fieldnames or []
@@ -34,8 +40,15 @@ def read_measurements(path: Path) -> list[Measurement]:
     rows = []
     seen: dict[str, int] = {}
     for cells in reader:
-        rows.append(_row(path, reader.line_num, cells))
-        name = rows[-1].id
+        try:
+            row = _row(path, reader.line_num, cells)
+        except InputError as error:
+            if unreadable is None:
+                raise
+            unreadable.append(error)
+            continue
+        rows.append(row)
+        name = row.id
         if name in seen:
             raise InputError(
                 f"{path}:{reader.line_num}: id: '{name}' stands in line {seen[name]} already.",
@@ -46,19 +59,11 @@ def read_measurements(path: Path) -> list[Measurement]:
 
 
 def _row(path: Path, line: int, cells: dict[str, str]) -> Measurement:
-    known = {name: cells[name] for name in COLUMNS if cells.get(name)}
+    known = {name: cells[name].strip() for name in COLUMNS if (cells.get(name) or "").strip()}
     try:
         return Measurement.model_validate(known)
-    except (ValidationError, ValueError) as error:
-        if not isinstance(error, ValidationError):
-            raise InputError(f"{path}:{line}: {error}.", fix="Write plain digits.") from error
-        detail = error.errors()[0]
-        column = str(detail["loc"][0]) if detail["loc"] else "the row"
-        raise InputError(
-            f"{path}:{line}: {column}: {detail['msg'].removeprefix('Value error, ')} "
-            f"(found {known.get(column, '')!r}).",
-            fix="Write plain digits with a point, and leave unknown cells empty.",
-        ) from error
+    except ValidationError as error:
+        raise wrong_cell(path, line, known, error) from error
 
 
 def evidence_files(workspace: Path | None = None) -> list[Path]:

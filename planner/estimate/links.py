@@ -36,11 +36,11 @@ class Links:
     def facts(self, *, per_node: int) -> dict[str, float]:
         """Return the physics' numbers of machines of which `per_node` accelerators each are used."""
         return {
-            "gpus_per_node": per_node,
-            "nvlink_domain": self.domain,
+            "gpus_per_node": float(per_node),
+            "nvlink_domain": float(self.domain),
             "intra": self.intra,
             "through_host": float(self.through_host),
-            "bus_sharers": self.bus_sharers,
+            "bus_sharers": float(self.bus_sharers),
             "pcie": float(self.pcie),
             "inter": self.inter,
         }

@@ -11,7 +11,12 @@ from planner.model.base import Frozen, Text
 
 def _whole(value: object) -> object:
     """Read counts that a table program wrote with a point: 80.0."""
-    return int(float(value)) if isinstance(value, str | float) and float(value).is_integer() else value
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 Whole = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=10**15)]

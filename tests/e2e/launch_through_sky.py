@@ -5,9 +5,11 @@ Opt-in (make test-e2e): it takes minutes and an environment of its own for the n
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -37,10 +39,17 @@ ROOT = Path(__file__).parents[2]
 RUNTIME = Path(os.environ.get("PLANNER_E2E_RUNTIME", ROOT / "build" / "e2e" / "skypilot-runtime"))
 REGION = "us-east-1"
 ROLE = "skypilot-v1"
+BUCKET = "planner-runs"
+LAUNCH = (
+    f"launch cpu-smoke --on aws/m6i.xlarge --gpus 2 --region {REGION} --usd-per-hour 0.192 --quick --max-minutes 5 "
+    "--max-usd 1 --yes --json"
+)
 NODES_CSV = (
     "id,name,accelerator,accelerators,link,network_gbit_per_s,rated_kw,source,as_of\n"
     "aws/m6i.xlarge,AWS m6i.xlarge,CPU,2,other,,,a test,2026-11-21\n"
 )
+RAY_FOLDER = Path("/tmp/ray_skypilot")
+"""Where SkyPilot's Ray keeps its sessions on a node, whatever its home."""
 PATIENCE_S = 900
 POLL_S = 3.0
 SUDO = """\
@@ -61,12 +70,12 @@ exit 0
 
 
 @dataclass(frozen=True)
-class Stage:
-    """The clouds, and the node that every instance of the fake EC2 turns out to be."""
+class World:
+    """The clouds, and the home of the node that every instance of the fake EC2 turns out to be."""
 
     clouds: Clouds
     node: Path
-    user: dict[str, str]
+    wheel_hash: str
 
     def instances(self) -> dict[str, str]:
         """Return the state of every instance, by the run in its label."""
@@ -87,30 +96,35 @@ def root(service: str, url: str) -> Any:
 KEYS = {"AWS_ACCESS_KEY_ID": "testing", "SECRET": "testing"}
 
 
-@pytest.fixture
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A world for each test: on a node that was used before SkyPilot would read the jobs of the machine before."""
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The clouds, one API server of SkyPilot, and the address at which every instance of the fake EC2 is found."""
     folder = tmp_path_factory.mktemp("e2e")
-    KEYS.update(AWS_ACCESS_KEY_ID="testing", SECRET="testing")
     with clouds(folder) as made:
         furnish(made.aws.url)
         KEYS["AWS_ACCESS_KEY_ID"], KEYS["SECRET"] = administrator(made.aws.url)
-        user = user_keys(root("iam", made.aws.url), "planner")
+        made.aws.ask("role", name=ROLE, credentials=role_credentials(made.aws.url))
+        made.environment.update(user_keys(root("iam", made.aws.url), "planner"))
+        made.environment["LAMBDA_ENDPOINT_URL"] = made.environment["FAKE_LAMBDA_URL"]
         enforce(made.aws)
-        made.environment.update(user, LAMBDA_ENDPOINT_URL=made.environment["FAKE_LAMBDA_URL"])
-        node = node_home(folder / "node", made)
-        process, port = started_node(node, made)
-        config = {
-            "allowed_clouds": ["aws"],
-            "aws": {"remote_identity": ROLE, "ssh_proxy_command": f"nc 127.0.0.1 {port}"},
-        }
-        (made.home / ".sky" / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-        try:
-            yield Stage(made, node, user)
-        finally:
-            process.kill()
-            process.communicate()
-            end_node(node)
+        node = folder / "node"
+        with running_node(node, made) as port:
+            config = {
+                "allowed_clouds": ["aws"],
+                "aws": {"remote_identity": ROLE, "ssh_proxy_command": f"nc 127.0.0.1 {port}"},
+                "jobs": {"controller": {"consolidation_mode": True}},  # else it would be a machine of its own
+            }
+            (made.home / ".sky" / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+            yield World(made, node, wheel_hash(made))
+
+
+@pytest.fixture
+def stage(world: World) -> Iterator[World]:
+    """A new node for each test: on one that was used before SkyPilot would read the jobs of the machine before."""
+    make_node_home(world)
+    yield world
+    end_servers(world.node)
+    world.node.rename(world.node.with_name(f"node-{len(list(world.node.parent.glob('node-*')))}"))
 
 
 def furnish(url: str) -> None:
@@ -118,6 +132,9 @@ def furnish(url: str) -> None:
     iam = root("iam", url)
     open_network(root("ec2", url))
     iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument="{}")
+    for right in ("AmazonEC2FullAccess", "AmazonS3FullAccess"):  # as SkyPilot does
+        iam.attach_role_policy(RoleName=ROLE, PolicyArn=f"arn:aws:iam::aws:policy/{right}")
+    root("s3", url).create_bucket(Bucket=BUCKET)
     iam.create_instance_profile(InstanceProfileName=ROLE)
     iam.add_role_to_instance_profile(InstanceProfileName=ROLE, RoleName=ROLE)
 
@@ -132,8 +149,26 @@ def administrator(url: str) -> tuple[str, str]:
     return key["AccessKeyId"], key["SecretAccessKey"]
 
 
-def node_home(node: Path, made: Clouds) -> Path:
+def role_credentials(url: str) -> dict[str, str]:
+    """Return what the metadata service of a machine with the role hands out."""
+    role = root("iam", url).get_role(RoleName=ROLE)["Role"]["Arn"]
+    keys = root("sts", url).assume_role(RoleArn=role, RoleSessionName="the-node")["Credentials"]
+    given = {"AccessKeyId": keys["AccessKeyId"], "SecretAccessKey": keys["SecretAccessKey"]}
+    return given | {"Token": keys["SessionToken"], "Expiration": keys["Expiration"].isoformat(), "Code": "Success"}
+
+
+def wheel_hash(made: Clouds) -> str:
+    """Let SkyPilot build the wheel that it would copy to nodes; return the name by which it knows it again."""
+    program = "from sky.backends import wheel_utils; print(wheel_utils.build_sky_wheel()[1])"
+    built = subprocess.run(
+        [sys.executable, "-c", program], env=made.environment, capture_output=True, text=True, check=True
+    )
+    return built.stdout.split()[-1]
+
+
+def make_node_home(world: World) -> None:
     """Make a home as on SkyPilot's own image: its runtime, uv, and the wheel that this server builds."""
+    node = world.node
     for folder in ("bin", ".local/bin", ".sky/wheels"):
         (node / folder).mkdir(parents=True)
     (node / "skypilot-runtime").symlink_to(RUNTIME)
@@ -142,15 +177,12 @@ def node_home(node: Path, made: Clouds) -> Path:
     (node / "bin" / "sudo").chmod(0o755)
     for name in (".bashrc", ".bash_profile"):  # a login shell takes the path from /etc/profile
         (node / name).write_text('export PATH="$HOME/bin:$HOME/.local/bin:$PATH"\n', encoding="utf-8")
-    program = "from sky.backends import wheel_utils; print(wheel_utils.build_sky_wheel()[1])"
-    built = subprocess.run(
-        [sys.executable, "-c", program], env=made.environment, capture_output=True, text=True, check=True
-    )
-    (node / ".sky" / "wheels" / "current_sky_wheel_hash").write_text(built.stdout.split()[-1] + "\n", encoding="utf-8")
-    return node
+    (node / ".sky" / "wheels" / "current_sky_wheel_hash").write_text(f"{world.wheel_hash}\n", encoding="utf-8")
 
 
-def started_node(node: Path, made: Clouds) -> tuple[subprocess.Popen[str], int]:
+@contextlib.contextmanager
+def running_node(node: Path, made: Clouds) -> Iterator[int]:
+    """Run the node's ssh server; what runs in its home is nobody else's and is ended with it."""
     environment = {
         **made.environment,
         "FAKE_NODE_HOME": str(node),
@@ -158,7 +190,8 @@ def started_node(node: Path, made: Clouds) -> tuple[subprocess.Popen[str], int]:
         "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"{made.aws.url}/",
         "PLANNER_PYTHON": sys.executable,
     }
-    with (node / "sshd.log").open("w", encoding="utf-8") as log:
+    sessions = set(RAY_FOLDER.glob("session_*"))
+    with (node.parent / "sshd.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
             [str(RUNTIME / "bin" / "python"), str(FAKES / "node_sshd.py")],
             stdout=subprocess.PIPE,
@@ -166,13 +199,15 @@ def started_node(node: Path, made: Clouds) -> tuple[subprocess.Popen[str], int]:
             text=True,
             env=environment,
         )
-    assert process.stdout is not None
-    return process, int(process.stdout.readline())
-
-
-def end_node(node: Path) -> None:
-    """End what still runs on the node: its home is nobody else's."""
-    end_servers(node)
+        try:
+            assert process.stdout is not None
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
+            process.communicate()
+            end_servers(node)
+            for session in set(RAY_FOLDER.glob("session_*")) - sessions:
+                shutil.rmtree(session, ignore_errors=True)
 
 
 def wait_for(what: Any, *, said: str) -> Any:
@@ -186,16 +221,19 @@ def wait_for(what: Any, *, said: str) -> Any:
     raise AssertionError(f"{said} did not happen within {PATIENCE_S} s")
 
 
-def test_the_command_line_launches_collects_and_takes_down(stage, tmp_path):
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param("", id="a cluster"),
+        pytest.param(f"--managed --store s3://{BUCKET}/nodes", id="a managed job whose node pushes what it has"),
+    ],
+)
+def test_the_command_line_launches_collects_and_takes_down(stage, tmp_path, options):
     """`planner launch ... --yes` with a cap: bill, ledger, machine, record, teardown, proof."""
     workspace = tmp_path / "workspace"
     (workspace / "hardware").mkdir(parents=True)
     (workspace / "hardware" / "nodes.csv").write_text(NODES_CSV, encoding="utf-8")
-    command = (
-        f"launch cpu-smoke --on aws/m6i.xlarge --gpus 2 --region {REGION} --usd-per-hour 0.192 --quick "
-        f"--max-minutes 5 --max-usd 1 --yes --json --home {workspace}"
-    )
-    done = planner(stage, command)
+    done = planner(stage, f"{LAUNCH} {options} --home {workspace}")
     assert done.returncode == 0, done.stderr
     listed = json.loads(planner(stage, f"launches list --json --home {workspace}").stdout)
     (launch,) = listed["launches"]
@@ -238,7 +276,7 @@ def over(backend: SkyBackend, launch: Launch) -> Any:
     return status if status.phase.is_over else None
 
 
-def submit_and_die(stage: Stage, launch: Launch, folder: Path) -> None:
+def submit_and_die(stage: World, launch: Launch, folder: Path) -> None:
     """Submit in a process of its own, which is killed as soon as it has."""
     path = folder / "launch.json"
     path.write_text(launch.model_dump_json(), encoding="utf-8")
@@ -256,7 +294,7 @@ def submit_and_die(stage: Stage, launch: Launch, folder: Path) -> None:
     assert died.returncode == -signal.SIGKILL
 
 
-def planner(stage: Stage, command: str) -> subprocess.CompletedProcess[str]:
+def planner(stage: World, command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(Path(sys.executable).with_name("planner")), *shlex.split(command)],
         env=stage.clouds.environment,

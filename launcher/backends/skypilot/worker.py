@@ -1,0 +1,54 @@
+"""The process that holds SkyPilot, whose package alone imports sky: a question per line in, an answer per line out.
+
+A process of its own, because SkyPilot prints to stdout where our data goes, needs seconds to import, and fixes its
+home, its catalogs and its API server when it is imported: a Capacity Block needs others than an ordinary launch.
+Questions are `{"do": name, ...}`; answers are `{"ok": ...}` or `{"error": {"type", "message"}}`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from launcher.backends.skypilot.cluster import down, reach, rest
+from launcher.backends.skypilot.launch import dry_run, submit
+from launcher.backends.skypilot.logs import log, plain, provision_log
+from launcher.backends.skypilot.look import clusters, look
+from launcher.backends.skypilot.managed import down_managed, look_managed, managed_jobs
+
+
+def main() -> None:
+    """Answer questions until stdin ends. Whatever SkyPilot prints goes to stderr."""
+    answers = sys.stdout
+    sys.stdout = sys.stderr
+    for line in sys.stdin:
+        question = json.loads(line)
+        try:
+            answer: dict[str, Any] = {"ok": ANSWERS[question.pop("do")](**question)}
+        except Exception as error:  # noqa: BLE001  whatever SkyPilot raises has to reach the other side
+            answer = {"error": {"type": type(error).__name__, "message": plain(str(error))}}
+        except SystemExit as error:  # its command-line parts exit where they fail
+            answer = {"error": {"type": "SystemExit", "message": f"SkyPilot gave up with code {error.code}"}}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+ANSWERS: dict[str, Callable[..., Any]] = {
+    "dry_run": dry_run,
+    "submit": submit,
+    "look": look,
+    "look_managed": look_managed,
+    "log": log,
+    "provision_log": provision_log,
+    "reach": reach,
+    "down": down,
+    "down_managed": down_managed,
+    "clusters": clusters,
+    "managed_jobs": managed_jobs,
+    "rest": rest,
+}
+
+if __name__ == "__main__":
+    main()
