@@ -69,6 +69,23 @@ def test_a_row_s_own_speed_does_not_move_its_prediction(planner, tmp_path):
     assert one == other
 
 
+def test_a_row_in_samples_is_predicted_in_samples(planner, tmp_path):
+    path = table(tmp_path / "samples.csv", llama("a", 8, 6.8))
+    text = path.read_text(encoding="utf-8").replace("tokens_per_s_per_gpu", "throughput_total")
+    path.write_text(text.replace("tokens/s", "samples/s"), encoding="utf-8")
+    [one] = planner("accuracy", "--measurements", path, "--json").document["predictions"]
+    assert one["measured"] == pytest.approx(6.8)
+    assert one["low_90"] < 6.8 < one["high_90"]
+
+
+def test_a_cell_that_nobody_can_read_costs_its_row_alone(planner, tmp_path):
+    path = table(tmp_path / "odd.csv", llama("a", 8, 7000), llama("b", 8, 7000).replace(",32,", ",thirty,", 1),
+                 llama("c", 8, 7000).replace(",1,1,", ",n/a,1,"))  # fmt: skip
+    found = planner("accuracy", "--measurements", path, "--json").document
+    assert (found["rows"], found["predicted"]) == (3, 2)
+    assert found["skipped"] == {"a cell cannot be read": 1}
+
+
 def test_anchors_are_not_scored_and_pull_the_others(planner, mine):
     blind = planner("accuracy", "--measurements", mine, "--json").document
     seeing = planner("accuracy", "--measurements", mine, "--anchors", "1", "--json").document

@@ -51,6 +51,29 @@ def config(**changes: Any) -> dict[str, float]:
         pytest.param({"gpu": "RTX3090", "num_gpus": "4"}, "intra", 32e9, id="PCIe 4 x16"),
         pytest.param({"gpu": "GB200-NVL72", "num_gpus": "64"}, "nvlink_domain", 72, id="a rack is one domain"),
         pytest.param({}, "intra", 450e9, id="one direction of NVLink 4"),
+        pytest.param({"offload": "CPU"}, "optimizer_offload", 1, id="offload in one word"),
+        pytest.param({"offload": "activations CPU"}, "optimizer_offload", 0, id="activations are no optimizer states"),
+        pytest.param({"source_date": "2021-05"}, "flash", 0, id="no fused attention before it was there"),
+        pytest.param({"source_date": "2023"}, "flash", 0.5, id="fused attention in the year when it spread"),
+        pytest.param({"source_date": "2025-01"}, "flash", 1, id="fused attention since then"),
+        pytest.param({"flash_attention": "xformers"}, "early", 1, id="a kernel of the first kind"),
+        pytest.param({"flash_attention": "sdpa", "source_date": "2023-06"}, "early", 1, id="PyTorch 2.0 had the first"),
+        pytest.param({"flash_attention": "FA2", "source_date": "2023-08"}, "early", 0, id="named, it is the second"),
+        pytest.param({"method": "LoRA", "quantization": "bnb-int8"}, "outliers", 1, id="8-bit frozen weights"),
+        pytest.param({"method": "LoRA", "quantization": "bnb-int8"}, "quantized", 0, id="8 bits are not 4"),
+        pytest.param({"notes": "task: LoRA"}, "adapters", 1, id="a method that stands in the notes"),
+        pytest.param({"notes": "floral"}, "adapters", 0, id="a word that holds another"),
+        pytest.param({"vocab": "50257"}, "unaligned", 1, id="GPT-2's own vocabulary"),
+        pytest.param({"vocab": "50304"}, "unaligned", 0, id="GPT-2's vocabulary, padded"),
+        pytest.param({"micro_batch": "64"}, "recompute", 1, id="activations that cannot fit were computed again"),
+        pytest.param({"micro_batch": "64", "activation_checkpointing": "none"}, "recompute", 0, id="unless it is said"),
+        pytest.param({"packing": "unpacked", "seq_len": "4096"}, "seq_len", 256, id="instructions are short"),
+        pytest.param({"packing": "padded to batch max", "seq_len": "384"}, "seq_len", 384, id="truncated at 384"),
+        pytest.param({"compile_kernels": "torch.compile"}, "compiled", 1, id="compiled"),
+        pytest.param({"compile_kernels": "fused ops"}, "compiled", 0, id="fused by hand"),
+        pytest.param({"n_heads": ""}, "heads", 32, id="heads of 128 where nothing is said"),
+        pytest.param({"interconnect_inter": "Ethernet", "num_gpus": "16"}, "inter", 100e9 / 8 / 8, id="Ethernet"),
+        pytest.param({"interconnect_inter": "EFA", "num_gpus": "16"}, "inter", 3200e9 / 8 / 8, id="EFA of a p5"),
     ],
 )
 def test_a_row_says(changes: dict[str, str], key: str, value: float) -> None:
@@ -74,6 +97,24 @@ def test_a_row_is_refused(changes: dict[str, str], reason: str) -> None:
     found = seen(**changes)
     assert isinstance(found, Refusal)
     assert found.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("changes", "tokens", "unit"),
+    [
+        pytest.param({}, 300, 1, id="tokens/s of one accelerator as they stand"),
+        pytest.param({"unit": "samples/s", "throughput_total": "2"}, 2 * 8192 / 8, 8 / 8192, id="samples/s of eight"),
+        pytest.param({"unit": "s", "throughput_total": "2"}, 2 * 8192 / 8, 8 / 8192, id="samples over a run time"),
+        pytest.param({"unit": "tokens/s", "throughput_total": "1600"}, 200, 8, id="tokens/s of eight"),
+        pytest.param({"unit": "tokens/s/gpu", "throughput_total": "200"}, 200, 1, id="tokens/s of each"),
+        pytest.param({"unit": "s/step", "global_batch": "8", "throughput_total": "4"}, 2048, 1, id="seconds of a step"),
+    ],
+)
+def test_what_was_measured_and_in_which_unit_it_is_scored(changes: dict[str, str], tokens: float, unit: float) -> None:
+    found = seen(**({"tokens_per_s_per_gpu": ""} | changes if changes else {}))
+    assert isinstance(found, Observation), found
+    assert found.tokens_per_s_per_gpu == pytest.approx(tokens)
+    assert found.unit_per_token == pytest.approx(unit)
 
 
 @pytest.mark.parametrize("key", ["model", "source", "id"])

@@ -1,0 +1,112 @@
+"""Single parts of a step, against hand work, and which settings move them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from planner.adapters.catalog import load_catalog
+from planner.estimate.physics import compute
+from planner.estimate.physics.configs import Configs, from_rows
+from planner.estimate.physics.parameters import PARAMETERS
+from planner.estimate.physics.step import step
+from planner.estimate.planned_config import planned_config
+from planner.model.architecture import Decoder
+from planner.model.workload import Checkpointing, Precision, Strategy
+
+PRIORS = {parameter.name: parameter.prior for parameter in PARAMETERS}
+HIDDEN, FFN, HEADS = 1024, 4096, 16
+
+
+@cache
+def described(machine: str = "aws/p4d.24xlarge") -> dict[str, float]:
+    catalog = load_catalog()
+    node = catalog.nodes[machine]
+    decoder = Decoder(
+        layers=12, hidden=HIDDEN, heads=HEADS, kv_heads=HEADS, head_dim=64, ffn_hidden=FFN, mlp="gelu", norm="rmsnorm",
+        positions="rope", max_positions=8192, vocab=32_000, tied_head=False,
+    )  # fmt: skip
+    found = planned_config(
+        decoder, seq_len=1024, micro_batch=1, micro_batches=4, strategy=Strategy.DDP, precision=Precision.FP16,
+        checkpointing=Checkpointing.NONE, compiled=False, accelerator=catalog.accelerators[node.accelerator], node=node,
+        nodes=1, per_node=8,
+    )  # fmt: skip
+    assert not isinstance(found, str)
+    return found
+
+
+def configs(**changes: float) -> Configs:
+    return from_rows([described() | changes])
+
+
+def test_the_last_wave_of_small_products_is_counted() -> None:
+    """Half of a wave of a million outputs, over inner sizes of 1024 (twice), 1024 and 4096: 7.168 GFLOP a layer."""
+    found = compute.wasted_flops(configs(), PRIORS | {"wave_k": 1000.0})
+    assert float(found[0]) == pytest.approx(2 * (2 * HIDDEN + HIDDEN + FFN) * 0.5e6)
+
+
+def test_a_product_ten_times_as_large_loses_a_tenth_of_the_share() -> None:
+    """The wave is lost once, however many tokens follow one another."""
+    shares = []
+    for tokens in (1, 10):
+        c = configs(micro_batch=tokens)
+        useful = 2 * compute.micro_tokens(c) * compute.layer_matrices(c)
+        shares.append(float((compute.wasted_flops(c, PRIORS) / useful)[0]))
+    assert shares[1] == pytest.approx(shares[0] / 10)
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        pytest.param({"unaligned": 1.0}, "logits", id="a vocabulary that is no multiple of eight"),
+        pytest.param({"outliers": 1.0, "adapters": 1.0}, "products", id="8-bit weights with outliers apart"),
+        pytest.param({"early": 1.0}, "attention", id="an attention kernel of the first kind"),
+        pytest.param({"flash": 0.5}, "attention", id="an attention kernel that may be fused or not"),
+    ],
+)
+def test_a_slower_kernel_takes_longer(changes: dict[str, float], part: str) -> None:
+    before = configs(**({"adapters": 1.0} if "adapters" in changes else {}))
+    one, other = step(before, PRIORS), step(configs(**changes), PRIORS)
+    assert float(other.seconds[0] * other.shares[part][0]) > float(one.seconds[0] * one.shares[part][0])
+
+
+def test_ordinary_cores_ask_for_no_alignment() -> None:
+    plain = {"vector_rate": 1.0}
+    one, other = (compute.head_seconds(configs(**plain, unaligned=flag), PRIORS) for flag in (0.0, 1.0))
+    assert float(one[0]) == pytest.approx(float(other[0]))
+
+
+def test_launches_are_saved_by_compiling_and_not_by_fusing_by_hand() -> None:
+    eager, by_hand, compiled = (
+        float(compute.host_seconds(configs(**changes), PRIORS)[0])
+        for changes in ({}, {"fused": 1.0}, {"fused": 1.0, "compiled": 1.0})
+    )
+    assert by_hand == pytest.approx(eager)
+    assert compiled == pytest.approx(eager * PRIORS["host_fused"])
+
+
+def test_adapters_of_sharded_models_are_gathered_one_by_one_unless_they_are_fused() -> None:
+    sharded = {"zero": 3.0, "adapters": 1.0}
+    alone, fused = (float(compute.host_seconds(configs(**sharded, fused=flag), PRIORS)[0]) for flag in (0.0, 1.0))
+    assert alone == pytest.approx(fused * PRIORS["host_gathers"])
+
+
+def test_a_newer_accelerator_has_a_newer_host() -> None:
+    older, usual, newer = (
+        float(compute.host_seconds(from_rows([described(machine)]), PRIORS)[0])
+        for machine in ("aws/p3.16xlarge", "aws/p4d.24xlarge", "aws/p5.48xlarge")
+    )
+    assert older / usual == pytest.approx(PRIORS["host_older"])
+    assert newer / usual == pytest.approx(PRIORS["host_newer"])
+
+
+def test_traffic_inside_a_layer_hides_behind_a_slow_host() -> None:
+    """Collectives wait in the device's queue: a device that idles for launches does them meanwhile."""
+    slow_host = PRIORS | {"host_us": 3000.0}
+    seconds = [
+        float(step(configs(tp=8.0, dp=1.0, intra=described()["intra"] * factor), slow_host).seconds[0])
+        for factor in (1.0, 0.7)
+    ]
+    assert np.log(seconds[1] / seconds[0]) < 0.05
