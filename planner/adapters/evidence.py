@@ -58,14 +58,20 @@ def read_measurements(path: Path, unreadable: list[InputError] | None = None) ->
     return rows
 
 
-NOT_A_NUMBER = ("n/a", "na", "nan", "none", "null", "-", "unknown", "not stated")
-"""Words for an empty cell, where a number is asked."""
+NOT_STATED = ("n/a", "not stated", "unknown", "unstated")
+"""Words for an empty cell, in any column."""
+NOT_A_NUMBER = (*NOT_STATED, "na", "nan", "none", "null", "-")
+"""The same where a number is asked; elsewhere "none" is an answer."""
 NUMBERS = tuple(name for name, field in Measurement.model_fields.items() if field.annotation is not str)
 
 
 def _row(path: Path, line: int, cells: dict[str, str]) -> Measurement:
     known = {name: cells[name].strip() for name in COLUMNS if (cells.get(name) or "").strip()}
-    known = {name: cell for name, cell in known.items() if name not in NUMBERS or cell.casefold() not in NOT_A_NUMBER}
+    known = {
+        name: cell
+        for name, cell in known.items()
+        if cell.casefold() not in (NOT_A_NUMBER if name in NUMBERS else NOT_STATED)
+    }
     try:
         return Measurement.model_validate(known)
     except ValidationError as error:

@@ -71,6 +71,8 @@ def _early(row: Measurement, said: str) -> bool:
 
 
 def _offloaded(said: str) -> bool:
+    if said.startswith(("no", "false")):
+        return False
     said = re.sub(r"activations?( cpu)?", "", said)
     return any(part in said for part in ("optimizer", "param", "likely", "cpu", "auto", "nvme", "yes", "true"))
 

@@ -86,6 +86,15 @@ def test_a_cell_that_nobody_can_read_costs_its_row_alone(planner, tmp_path):
     assert found["skipped"] == {"a cell cannot be read": 1}
 
 
+def test_a_cell_that_says_that_it_says_nothing_is_an_empty_one(planner, tmp_path):
+    row = llama("a", 8, 7000)
+    empty, said = (
+        planner("accuracy", "--measurements", table(tmp_path / name, row.replace(",a trainer,", cell)), "--json").out
+        for name, cell in (("empty.csv", ",,"), ("said.csv", ",not stated,"))
+    )
+    assert empty == said
+
+
 def test_anchors_are_not_scored_and_pull_the_others(planner, mine):
     blind = planner("accuracy", "--measurements", mine, "--json").document
     seeing = planner("accuracy", "--measurements", mine, "--anchors", "1", "--json").document

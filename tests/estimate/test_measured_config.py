@@ -52,6 +52,7 @@ def config(**changes: Any) -> dict[str, float]:
         pytest.param({"gpu": "GB200-NVL72", "num_gpus": "64"}, "nvlink_domain", 72, id="a rack is one domain"),
         pytest.param({}, "intra", 450e9, id="one direction of NVLink 4"),
         pytest.param({"offload": "CPU"}, "optimizer_offload", 1, id="offload in one word"),
+        pytest.param({"offload": "no CPU offload"}, "optimizer_offload", 0, id="no offload"),
         pytest.param({"offload": "activations CPU"}, "optimizer_offload", 0, id="activations are no optimizer states"),
         pytest.param({"source_date": "2021-05"}, "flash", 0, id="no fused attention before it was there"),
         pytest.param({"source_date": "2023"}, "flash", 0.5, id="fused attention in the year when it spread"),
