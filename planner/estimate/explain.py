@@ -11,6 +11,8 @@ from planner.errors import NotFoundError
 from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate, expand
 from planner.estimate.estimate_plan import estimate_options
+from planner.estimate.explain_images import explain_image_step, nearest_images
+from planner.estimate.image_config import ImageObservation, ImagesAsked
 from planner.estimate.job import Job, resolve_job
 from planner.estimate.predict import predict
 from planner.estimate.prediction import PhysicsAsked, Prediction
@@ -82,9 +84,15 @@ def _explained(
     calibration = catalog.calibration
     physics: _Physics | None = None
     nearest: tuple[NearRow, ...] = ()
-    if prediction is not None and prediction.asked is not None and calibration is not None:
+    images = prediction is not None and isinstance(prediction.asked, ImagesAsked)
+    if prediction is not None and isinstance(prediction.asked, ImagesAsked) and catalog.image_calibration is not None:
+        physics = _Physics(*explain_image_step(prediction.asked, catalog.image_calibration))
+        published = [one for one in evidence if isinstance(one, ImageObservation)]
+        nearest = nearest_images(prediction.asked, catalog.image_calibration, published)
+    elif prediction is not None and prediction.asked is not None and calibration is not None:
         physics = _physics(prediction.asked, calibration)
-        nearest = _nearest(prediction.asked, calibration, evidence)
+        published_text = [one for one in evidence if not isinstance(one, ImageObservation)]
+        nearest = _nearest(prediction.asked, calibration, published_text)
     return OptionExplanation(
         id=estimate.id,
         name=estimate.name,
@@ -92,6 +100,7 @@ def _explained(
         physics=_quantity(prediction),
         step_seconds=physics.seconds if physics else None,
         step_tokens=physics.tokens if physics else None,
+        unit="images" if images else "tokens",
         parts=physics.parts if physics else (),
         constants=physics.constants if physics else (),
         effects=physics.effects if physics else (),

@@ -8,7 +8,7 @@ from planner.estimate.candidate import Candidate, machine_of
 from planner.estimate.evidence import training_peak_tflops
 from planner.estimate.fit import Fit
 from planner.estimate.flops import parameters
-from planner.estimate.image_config import observed_image_run, planned_image_config
+from planner.estimate.image_config import ImagesAsked, observed_image_run, planned_image_config
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.planned_config import labels_of
@@ -88,6 +88,7 @@ def predict_images(
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
         runs=runs,
         notes=(*notes, *((lacking,) if lacking else ())),
+        asked=ImagesAsked(described.facts, label, tuple(own), described.operators),
     )
 
 

@@ -79,6 +79,8 @@ class OptionExplanation(Frozen):
     """What the estimator says, also where a measured run answers; null where it cannot."""
     step_seconds: float | None
     step_tokens: float | None
+    unit: Literal["tokens", "images"] = "tokens"
+    """What a step and the nearest measurements are counted in."""
     parts: tuple[StepPart, ...]
     constants: tuple[ConstantUsed, ...]
     """Those that matter, the strongest first."""

@@ -38,7 +38,7 @@ def _option(option: OptionExplanation) -> Iterator[str]:
     rows = [
         {
             "id": row.id, "source": row.source, "accelerators": f"{row.accelerators}x {row.accelerator}",
-            "workload": row.workload, "measured tokens/s": f"{row.measured_tokens_per_s:,.0f}",
+            "workload": row.workload, f"measured {option.unit}/s": f"{row.measured_tokens_per_s:,.0f}",
             "by the fit": f"{row.modelled_tokens_per_s:,.0f}", "distance": f"{row.distance:.2f}",
         }
         for row in option.nearest
@@ -49,7 +49,7 @@ def _option(option: OptionExplanation) -> Iterator[str]:
 def _step(option: OptionExplanation) -> Iterator[str]:
     if option.step_seconds is None or option.step_tokens is None:
         return
-    title = f"The parts of a step of {option.step_tokens:,.0f} tokens, {option.step_seconds:.4g} s"
+    title = f"The parts of a step of {option.step_tokens:,.0f} {option.unit}, {option.step_seconds:.4g} s"
     rows = [
         {
             "part": part.name, "seconds": f"{part.seconds:.4g}", "share": f"{part.share * 100:.1f} %",
@@ -69,7 +69,8 @@ def _step(option: OptionExplanation) -> Iterator[str]:
     ]  # fmt: skip
     left = len(option.constants) - len(shown)
     more = f", {left} weaker ones left out" if left else ""
-    yield from _block(f"The constants that move it most{more} (planner/estimate/physics/parameters.py)", rows)
+    table = "image_parameters" if option.unit == "images" else "parameters"
+    yield from _block(f"The constants that move it most{more} (planner/estimate/physics/{table}.py)", rows)
     for effect in option.effects:
         known = "no evidence of it, so no effect"
         if effect.step_factor is not None:
