@@ -25,7 +25,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 SPLITS = (("source", 0), ("source", 1), ("source", 3), ("accelerator", 0), ("family", 0), ("scale", 0))
 POINTS = (
     ("V100-SXM2-16GB", "m01832"), ("V100-SXM2-16GB", "torchvision-v100-4"), ("A100-80GB-SXM", "m01828"),
-    ("A100-80GB-SXM", "m01737"), ("H100-SXM", "m00653"), ("H100-SXM", "m05340"), ("H100-PCIe", "m00635"),
+    ("A100-80GB-SXM", "m01737"), ("H100-SXM", "m00653"), ("H100-SXM", "m05044"), ("H100-PCIe", "m00635"),
     ("RTX-3090", "field-0686"), ("RTX-3090", "field-0702"), ("RTX-8000-Turing", "m00545"), ("A10", "m00572"),
     ("L4", "m05205"),
 )  # fmt: skip
