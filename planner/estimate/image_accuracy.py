@@ -7,6 +7,7 @@ from datetime import date
 
 from planner.estimate.accuracy import Scored, Taught, without
 from planner.estimate.anchors import choose_anchors
+from planner.estimate.hold_out import Fold
 from planner.estimate.image_config import ImageObservation
 from planner.estimate.image_estimator import estimate_images
 from planner.estimate.image_fit import fit_images, image_sample
@@ -49,6 +50,8 @@ def teach_images(
     by the other rows, save those of its own source (accelerator, its generation, network, scale, precision); the widths
     of its range come from the other folds.
     """
+    import numpy as np
+
     left = [one for one in without(evidence, asked) if isinstance(one, ImageObservation)]
     pool = [*asked, *left]
     if leave_out is None:
@@ -56,7 +59,12 @@ def teach_images(
         return [Taught(tuple(range(len(asked))), calibration, tuple(range(len(asked), len(pool))))]
     data = image_sample(pool)
     whole = fit_images(data)
-    folds = [fold for fold in image_folds(leave_out, pool) if (fold.test < len(asked)).any()]
+    teaches = np.array([one.teaches for one in pool])
+    folds = [
+        Fold(fold.test, fold.train[teaches[fold.train]])
+        for fold in image_folds(leave_out, pool)
+        if (fold.test < len(asked)).any()
+    ]
     missed = [miss(data, fold, whole) for fold in folds]
     found = []
     for number, one in enumerate(missed):

@@ -10,7 +10,6 @@ from planner.estimate.links import links
 from planner.estimate.observation import Observation
 from planner.estimate.physics.image_configs import Described
 from planner.estimate.planned_config import RECOMPUTED, ZERO_STAGE, labels_of, number_format
-from planner.estimate.prediction import PhysicsAsked
 from planner.model.architecture import ImageModel, Resnet
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator, Link, Node
@@ -24,18 +23,6 @@ FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len":
 @dataclass(frozen=True)
 class ImageObservation(Observation):
     """A measurement of an image network: its tokens are images, and it is scored in images/s of all accelerators."""
-
-    operators: tuple[Operator, ...]
-
-    @property
-    def described(self) -> Described:
-        """For the physics."""
-        return Described(self.operators, self.config)
-
-
-@dataclass(frozen=True)
-class ImagesAsked(PhysicsAsked):
-    """What the estimator of images was asked, for whoever explains its answer."""
 
     operators: tuple[Operator, ...]
 
