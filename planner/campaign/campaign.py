@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import date
 
+from planner.estimate.allocation import beyond_allocation
 from planner.estimate.bill import Billed, Work, owned_bill, rented_bill
 from planner.estimate.bill_lines import HEAVY_FRACTION
 from planner.estimate.border import computed, interval
@@ -12,7 +13,7 @@ from planner.estimate.credits import with_credits
 from planner.estimate.duration import HOURS_PER_DAY, last_day
 from planner.estimate.hosted_bill import hosted_bill
 from planner.estimate.interval import sum_of
-from planner.estimate.option import EstimatedOption
+from planner.estimate.option import EstimatedOption, joined
 from planner.model.answer import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan import CampaignLimits, Owning
@@ -51,10 +52,12 @@ def campaign_option(
     bill = billed.bill if billed else None
     if bill is not None and estimate.offer is not None:
         bill = with_credits(bill, catalog.credits, provider=estimate.offer.partition("/")[0], finish=finish)
-    own = {"notes", "bill", "smallest_purchase_usd"}
+    beyond = beyond_allocation(estimated.price, bill=bill, start=limits.start or today, finish=finish)
+    own = {"notes", "bill", "smallest_purchase_usd", "not_allowed"}
     return CampaignOption(
         **{name: getattr(estimate, name) for name in OptionEstimate.model_fields if name not in own},
         notes=notes,
+        not_allowed=joined(estimated.outside, beyond),
         owning=counted,
         bill=bill,
         smallest_purchase_usd=billed.bought if billed else None,

@@ -83,7 +83,7 @@ def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quant
     entries = [*rent.entries, *beside]
     usd = sum_of([rent.usd, *(entry.usd for entry in beside)])
     if rates.support_fraction.value > 0:
-        entries.append(support_entry(entries, usd, rates.support_fraction))
+        entries.append(support_entry(entries, usd, rates.support_fraction, currency=rates.price_currency))
         usd = usd.scaled(1 + rates.support_fraction.value)
     bill, total = as_bill(
         entries,
@@ -143,12 +143,12 @@ def owned_bill(
     return Billed(bill, total, total)
 
 
-def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity) -> Entry:
+def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, currency: str = "USD") -> Entry:
     """Bill a provider's support: a share of everything above."""
     value = sum(entry.usd.value for entry in entries)
     share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(fraction.value)
     source = f"{fraction.value:g} of everything above; {fraction.source}"
-    return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source)
+    return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source, currency=currency)
 
 
 def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | None) -> Rent:
@@ -200,7 +200,9 @@ def _committed(entries: list[Entry], rates: BillRates) -> Rent:
     off = Interval(-used.value, -used.high, -used.low)
     hours = sum(entry.quantity for entry in entries)
     source = f"the plan: commitment_bought; the hours above are worth {used.value:,.2f} USD at its rate"
-    credit = Entry(COMMITMENT, off, hours, "node-h", None, (rates.price,), source)
+    credit = Entry(
+        COMMITMENT, off, hours, "node-h", None, (rates.price,), source, currency=rates.price_currency
+    )  # the currency of the hours that it takes off
     return Rent([*entries, credit], Interval.exact(0.0), used)
 
 

@@ -89,12 +89,13 @@ def as_bill(
     """Round the lines to cents that add up to the total; return the bill, and the total before rounding.
 
     `usd` carries the total's range; its value is the sum of the lines. The total's basis and date are the weakest and
-    oldest of the lines that make up `HEAVY_FRACTION` of it or more.
+    oldest of the lines that make up `HEAVY_FRACTION` of it or more. Amounts in the plan's currency are the exact ones
+    at its rate, in its smallest unit, not the rounded cents at it: 30 h at 60,000 KRW are 1,800,000 KRW.
     """
     exact = sum(entry.usd.value for entry in entries)
     usd = Interval(exact, min(exact, usd.low), max(exact, usd.high))
     cents, total = in_cents([entry.usd.value for entry in entries])
-    local = in_local([float(amount) for amount in cents], currency) if currency else [None] * len(cents)
+    local = in_local([entry.usd.value for entry in entries], currency) if currency else [None] * len(cents)
     lines = tuple(_line(entry, float(usd), own) for entry, usd, own in zip(entries, cents, local, strict=True))
     source = " + ".join(f"{line.what} {line.usd.value:,.2f}" for line in lines)
     heavy = [entry for entry in entries if abs(entry.usd.value) >= HEAVY_FRACTION * abs(exact)]
@@ -105,7 +106,7 @@ def as_bill(
         trainings=trainings,
         lines=lines,
         usd_total=total_usd,
-        local_total=local_amount(total_usd, currency),
+        local_total=_total_of([amount for amount in local if amount is not None], local_amount(unrounded, currency)),
         coverage=Coverage(
             priced=tuple(dict.fromkeys(entry.what for entry in entries)), no_price=no_price, unsupported=unsupported
         ),
@@ -119,6 +120,14 @@ def local_amount(usd: Quantity, currency: Currency | None) -> LocalAmount | None
         return None
     value, low, high = (float(to_local(part, currency)) for part in (usd.value, usd.low, usd.high))
     return LocalAmount(code=currency.code, value=value, low=low, high=high)
+
+
+def _total_of(lines: Sequence[Decimal], amount: LocalAmount | None) -> LocalAmount | None:
+    """Let the lines add up to the total: the exact sum, rounded once, and not its float."""
+    if amount is None:
+        return None
+    value = float(sum(lines, Decimal(0)))
+    return LocalAmount(code=amount.code, value=value, low=min(value, amount.low), high=max(value, amount.high))
 
 
 def _kept(what: str, size: Interval, months: Interval, parts: tuple[Quantity, ...], rates: BillRates) -> list[Entry]:

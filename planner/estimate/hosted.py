@@ -120,7 +120,7 @@ def estimate_hosted(
         why_not="; ".join(missing) or None,
     )
     shown = estimate if today is None else on_day(estimate, plan, catalog, today=today)
-    return EstimatedOption(shown, None, plan.currency, "USD", hosted=rates)
+    return EstimatedOption(shown, None, plan.currency, "USD", outside=estimate.not_allowed, hosted=rates)
 
 
 def _price(hosted: HostedOption) -> Quantity | None:

@@ -17,6 +17,8 @@ class Net(NamedTuple):
     amount: float
     """Per hour; of hosted training per million tokens."""
     steps: tuple[str, ...]
+    committed_nodes: int | None = None
+    """Where it is the price of a commitment: how many instances that holds; more of them cost what others do."""
 
 
 def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
@@ -37,7 +39,7 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
     if held:
         first = min(held, key=lambda entry: entry.usd_per_hour)
         text = f"{first.name}: {first.nodes} already bought at {first.usd_per_hour:g} USD/h until {first.valid_until}"
-        return Net(first.usd_per_hour, (text,))
+        return Net(first.usd_per_hour, (text,), first.nodes)
     quotes = [entry for entry in book.quotes if by_hour and entry.applies(price, on)]
     net = base = min((entry.usd_per_hour for entry in quotes), default=listed)
     steps = [f"{entry.name}: quoted at {base:g} USD/h" for entry in quotes if entry.usd_per_hour == base][:1]
@@ -82,6 +84,14 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
     if price.usd_per_hour is None:
         update = {"usd_per_million_tokens": net.amount, "list_usd_per_million_tokens": listed}
         return price.model_copy(update={**update, "note": note})
+    if net.committed_nodes is not None:
+        others = net_of(price, book.model_copy(update={"commitments": ()}), on=on)
+        agreed = {
+            "usd_per_hour": net.amount, "low_usd_per_hour": None, "high_usd_per_hour": None,
+            "list_usd_per_hour": listed, "committed_nodes": net.committed_nodes,
+            "beyond_usd_per_hour": others.amount if others else listed, "note": note,
+        }  # fmt: skip
+        return price.model_copy(update=agreed)
     low, high, factor = price.low_usd_per_hour, price.high_usd_per_hour, net.amount / listed
     return price.model_copy(
         update={

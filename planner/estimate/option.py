@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from planner.estimate.allocation import beyond_allocation
 from planner.estimate.bill import Work, owned_bill, rented_bill
 from planner.estimate.bill_rates import BillRates, bill_rates, launch_hours
 from planner.estimate.billing_terms import terms_notes
@@ -30,7 +31,7 @@ from planner.model.answer import OptionEstimate
 from planner.model.bill import Bill
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.offer import PriceKind
+from planner.model.offer import Price, PriceKind
 from planner.model.plan import Owning, Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.training_time import TrainingTime
@@ -59,6 +60,10 @@ class EstimatedOption:
     currency: Currency | None
     tariff_currency: str
     """In which an owned machine's electricity is paid."""
+    outside: str | None = None
+    """Why the plan's limits rule its place out."""
+    price: Price | None = None
+    """The row whose price counts; None: owned, or at a price of the plan's own."""
     hosted: HostedRates | None = None
     """Of a service that trains by the token."""
 
@@ -140,21 +145,31 @@ def estimate_option(
         notes=notes,
         why_not="; ".join(missing) or None,
     )
-    shown = estimate if today is None else on_day(estimate, plan, catalog, today=today)
-    return EstimatedOption(shown, rates, plan.currency, tariff)
+    row = None if candidate.site is not None or candidate.has_own_price else candidate.price
+    shown = estimate if today is None else on_day(estimate, plan, catalog, today=today, price=row)
+    return EstimatedOption(shown, rates, plan.currency, tariff, outside=estimate.not_allowed, price=row)
 
 
-def on_day(estimate: OptionEstimate, plan: Plan, catalog: Catalog, *, today: date) -> OptionEstimate:
-    """Return the estimate as of a day: how old its price is, and what credits pay of a training that starts then.
+def on_day(
+    estimate: OptionEstimate, plan: Plan, catalog: Catalog, *, today: date, price: Price | None = None
+) -> OptionEstimate:
+    """Return the estimate of a training that starts on a day: the age of its price, its credits, its allocation.
 
     It starts on the campaign's first day, where the plan names one.
     """
-    if estimate.bill is not None and estimate.offer is not None and estimate.training_hours is not None:
-        finish = last_day(start=plan.campaign.start or today, hours=estimate.training_hours.value)
+    if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
+        start = plan.campaign.start or today
+        finish = last_day(start=start, hours=estimate.wall_hours.value)
         provider = estimate.offer.partition("/")[0]
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
-        estimate = estimate.model_copy(update={"bill": bill})
+        beyond = beyond_allocation(price, bill=bill, start=start, finish=finish)
+        estimate = estimate.model_copy(update={"bill": bill, "not_allowed": joined(estimate.not_allowed, beyond)})
     return dated(estimate, today=today)
+
+
+def joined(*reasons: str | None) -> str | None:
+    """Join the reasons that there are."""
+    return "; ".join(reason for reason in reasons if reason) or None
 
 
 def _owned_money(

@@ -67,7 +67,7 @@ class OptionEstimate(Frozen):
     bill: Bill | None = None
     """Of one training; of the whole campaign in the documents of `campaign` and `compare`."""
     not_allowed: str | None = None
-    """Why the plan's `limits` rule this place out."""
+    """Why the plan's `limits` rule this place out, or its allocation (a grant's node-hours and window) the work."""
     energy_kwh: Quantity | None
     """At the node, before PUE, of the whole training."""
     carbon_kg: Quantity | None

@@ -80,6 +80,10 @@ class Price(Frozen):
     high_usd_per_hour: Positive | None = None
     list_usd_per_hour: Positive | None = None
     """Where `usd_per_hour` is net, by the user's price book: the list price. Never in a file."""
+    committed_nodes: Count | None = None
+    """Where `usd_per_hour` is that of instances bought already, by the price book: how many. Never in a file."""
+    beyond_usd_per_hour: Positive | None = None
+    """What an instance beyond those costs."""
     list_usd_per_million_tokens: Positive | None = None
     """The same of `usd_per_million_tokens`."""
     currency: Literal["USD"] = "USD"

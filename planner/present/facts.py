@@ -31,7 +31,8 @@ QUANTITIES: dict[str, str] = {
 
 OF_SERVICES = ("usd_per_million_tokens",)
 OF_MACHINES = (
-    "epoch_hours", "usd_per_epoch", "usd_per_hour", "throughput", "energy_kwh", "power_kw", "rated_kw", "carbon_kg",
+    "training_hours", "epoch_hours", "usd_per_epoch", "usd_per_hour", "throughput", "energy_kwh", "power_kw",
+    "rated_kw", "carbon_kg",
 )  # fmt: skip
 OF_RENTED = ("usd_per_hour",)
 ON_REQUEST = ("carbon_kg",)

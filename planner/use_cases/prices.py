@@ -164,7 +164,7 @@ def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: Pri
     net = None if book is None else net_of(price, book, on=today)
     ours = None if book is None else net.amount if net else price.amount
     return PriceRow.model_construct(
-        **{name: getattr(price, name) for name in Price.model_fields if not name.startswith("list_")}
+        **{name: getattr(price, name) for name in Price.model_fields if name in PriceRow.model_fields}
         | {
             "item": price.node, "accelerator": accelerator, "accelerators": count, "used": used,
             "usd_per_accelerator_hour": usd_per_accelerator_hour(price, catalog.nodes),

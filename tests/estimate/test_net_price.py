@@ -9,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from planner.adapters.catalog import load_catalog
 from planner.errors import InputError
-from planner.estimate.net_price import net_of, net_price
-from planner.model.offer import Price, PriceKind
+from planner.estimate.estimate_plan import estimate_plan
+from planner.estimate.net_price import net_of, net_price, with_book
+from planner.model.offer import Price, PriceKind, PriceOrigin
+from planner.model.plan import Plan
 from planner.model.price_book import PriceBook
 
 TODAY = date(2026, 11, 21)
@@ -150,3 +153,22 @@ def test_a_discount_is_linear_in_the_price_and_never_reaches_zero(usd, fraction)
     net = net_of(listed, book(discounts=[discount("a", fraction)]), on=TODAY).amount
     assert 0 < net < usd
     assert net == pytest.approx(usd * (1 - fraction))
+
+
+def test_more_nodes_than_were_bought_cost_what_others_do():
+    """2 bought at 60, the other 6 at 100 less 20 %: (2 x 60 + 6 x 80) / 8 = 75 USD."""
+    both = book(commitments=[HELD], discounts=[discount("a", 0.2)])
+    catalog = load_catalog()
+    row = next(row for row in catalog.prices if (row.node, row.region) == ("aws/p5.48xlarge", "us-east-1"))
+    listed = row.model_copy(
+        update={"usd_per_hour": 100.0, "price_kind": PriceKind.ON_DEMAND, "origin": PriceOrigin.USER}
+    )
+    booked = with_book(catalog.model_copy(update={"own_prices": (listed,)}), both, on=TODAY)
+    asked = {
+        "schema_version": 1, "name": "p", "workload": {"ref": "gpt-305m"}, "work": {"tokens": 1e9},
+        "options": [{"offer": "aws/p5.48xlarge", "region": "us-east-1", "nodes": [1, 2, 8]}],
+    }  # fmt: skip
+    options = estimate_plan(Plan.model_validate(asked), booked).options
+    assert [option.usd_per_hour.value for option in options] == pytest.approx([60, 60, 75])
+    assert [option.list_usd_per_hour for option in options] == [100, 100, 100]
+    assert "bought already are 2 of its 8 nodes" in options[2].notes
