@@ -18,7 +18,8 @@ from planner.estimate.places import place_of_region, ruled_out
 from planner.model.answer import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.offer import Price, PriceKind
-from planner.model.plan import Plan, PlanOption
+from planner.model.plan import Plan
+from planner.model.plan_option import PlanOption
 from planner.model.quantity import Basis, Quantity, Unit
 
 MILLION = 1e6
