@@ -99,9 +99,16 @@ def table(unseen: dict[str, list[Scored]], evidence: Sequence[Observation]) -> l
         "",
         "| left out | rows | planner | llm-analysis, efficiency 0.5 | llm-analysis, calibrated per accelerator |",
         "|---|---|---|---|---|",
-        *(compared(split, scored, answer) for split, scored in unseen.items()),
+        *(row for split, scored in unseen.items() for row in _rows(split, scored, answer)),
     ]
     return [*lines, ""]
+
+
+def _rows(split: str, scored: list[Scored], answer: dict[str, Any]) -> list[str]:
+    """Compare on all rows, and on those of full training: llm-analysis knows no adapters."""
+    full = [one for one in scored if not one.observation.config["adapters"]]
+    rows = [compared(split, scored, answer)]
+    return rows if len(full) in (0, len(scored)) else [*rows, compared(f"{split}, full training alone", full, answer)]
 
 
 def _reasons(refused: dict[str, str]) -> str:

@@ -40,6 +40,8 @@ class Met:
     read_from: Rates
     written_to: Rates
     uncounted: tuple[Uncounted, ...]
+    longest_hours: float | None = None
+    """Where the plan names no interval between checkpoints, the best one is taken, at most this. None: it does."""
 
     @property
     def ranges(self) -> dict[str, Interval]:
@@ -72,16 +74,22 @@ class Met:
     def interruptions(self, values: Mapping[str, float]) -> Interruptions:
         """Return the plain inputs of the loss. The next checkpoint waits until the one before is written."""
         write, stop = self.write_hours(values), self.stop_hours(values)
-        stall = max(0.0, self.needed_gb_per_s(values) / values["read_gb_per_s"] - 1)
+        failures = self.accelerators / values["gpu_hours_per_failure"]
         per_preemption = values.get("node_hours_per_preemption")
+        preemptions = 0.0 if per_preemption is None else self.nodes / per_preemption
+        every = values.get("checkpoint_interval_hours", 0.0)
+        if self.longest_hours is not None:
+            best = optimal_interval_hours(checkpoint_hours=stop, interruptions_per_hour=failures + preemptions)
+            every = self.longest_hours if best is None else min(best, self.longest_hours)
+        stall = max(0.0, self.needed_gb_per_s(values) / values["read_gb_per_s"] - 1)
         return Interruptions(
             input_stall=stall,
             evaluation=values["evaluation_fraction"],
-            interval_hours=max(values["checkpoint_interval_hours"], write - stop),
+            interval_hours=max(every, write - stop),
             checkpoint_hours=stop,
             unsaved_hours=write - stop,
-            failures_per_hour=self.accelerators / values["gpu_hours_per_failure"],
-            preemptions_per_hour=0.0 if per_preemption is None else self.nodes / per_preemption,
+            failures_per_hour=failures,
+            preemptions_per_hour=preemptions,
             restart_hours=values["restart_hours"],
         )
 
@@ -124,7 +132,8 @@ def met_by(
     copiers = candidate.accelerators if sharded else 1
     found = Met(inputs, candidate.accelerators, candidate.nodes, copiers, reading, writing, tuple(uncounted))
     every = _interval_between(given.checkpoint_interval_hours, found, defaults)
-    return replace(found, inputs=inputs | {"checkpoint_interval_hours": every})
+    longest = defaults.longest_interval_hours.value if given.checkpoint_interval_hours is None else None
+    return replace(found, inputs=inputs | {"checkpoint_interval_hours": every}, longest_hours=longest)
 
 
 def is_preempted(candidate: Candidate) -> bool:
@@ -161,7 +170,7 @@ def optimal_interval(met: Met) -> Quantity | None:
         return None
 
     def best(values: Mapping[str, float]) -> float | None:
-        found = met.interruptions({"checkpoint_interval_hours": 0.0} | dict(values))
+        found = met.interruptions(values)
         hours = optimal_interval_hours(checkpoint_hours=found.checkpoint_hours, interruptions_per_hour=found.per_hour)
         return None if hours is None else max(hours, found.unsaved_hours)
 
@@ -170,7 +179,7 @@ def optimal_interval(met: Met) -> Quantity | None:
     if hours is None:
         return None
     band = combined(hours, swings(lambda at: best(at) or hours, values, met.ranges, moved))
-    found = met.interruptions({"checkpoint_interval_hours": 0.0} | values)
+    found = met.interruptions(values)
     source = (
         f"Daly's optimum, about sqrt(2 x {found.checkpoint_hours * SECONDS_PER_HOUR:.3g} s of a checkpoint x "
         f"{1 / found.per_hour:.4g} h between interruptions)"

@@ -15,6 +15,7 @@ from planner.estimate.fit import Fit
 from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.observation import Observation
 from planner.estimate.planned_config import labels_of, observed_run, planned_config
 from planner.estimate.power_cap import as_delivered
 from planner.estimate.prediction import NoPrediction, PhysicsAsked, Prediction
@@ -26,7 +27,7 @@ from planner.model.quantity import Basis
 
 if TYPE_CHECKING:
     from planner.estimate.estimator import Estimates
-    from planner.estimate.observation import Labels, Observation
+    from planner.estimate.observation import Labels
     from planner.model.calibration import Calibration
     from planner.model.run import RunRecord
 
@@ -136,7 +137,7 @@ def _from_physics(
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
         runs=runs,
         notes=(nearest_evidence(label, found.groups[0], calibration, own), *((lacking,) if lacking else ())),
-        asked=PhysicsAsked(config, label, tuple(own)),
+        asked=PhysicsAsked(Observation(job.workload, config, label, 1.0, 1.0), tuple(own)),
     )
 
 

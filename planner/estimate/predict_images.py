@@ -14,7 +14,7 @@ from planner.estimate.job import Job
 from planner.estimate.planned_config import labels_of
 from planner.estimate.power_cap import as_delivered
 from planner.estimate.predict import MOST_RUNS, PART_NAMES, SMALLEST_SHARE, nearest_evidence
-from planner.estimate.prediction import NoPrediction, Prediction
+from planner.estimate.prediction import NoPrediction, PhysicsAsked, Prediction
 from planner.estimate.scaling import is_communication_bound
 from planner.estimate.share_of_peak import is_too_small
 from planner.model.architecture import ImageModel, Resnet
@@ -24,6 +24,7 @@ from planner.model.quantity import Basis
 if TYPE_CHECKING:
     from planner.estimate.estimator import Estimates
     from planner.estimate.image_config import ImageObservation
+    from planner.estimate.observation import Labels
     from planner.estimate.physics.image_configs import Described
     from planner.model.calibration import Calibration
     from planner.model.run import RunRecord
@@ -88,7 +89,14 @@ def predict_images(
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
         runs=runs,
         notes=(*notes, *((lacking,) if lacking else ())),
+        asked=PhysicsAsked(_observation(job, described, label), tuple(own), is_of_images=True),
     )
+
+
+def _observation(job: Job, described: Described, label: Labels) -> ImageObservation:
+    from planner.estimate.image_config import ImageObservation
+
+    return ImageObservation(job.workload, dict(described.facts), label, 1.0, 1.0, described.operators)
 
 
 def _own_image_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[ImageObservation], tuple[RunRecord, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -14,12 +13,17 @@ from planner.model.run import RunRecord
 
 @dataclass(frozen=True)
 class PhysicsAsked:
-    """What the estimator was asked, for whoever explains its answer."""
+    """What the estimator was asked, for whoever explains its answer; its rate is not known, so it is 1."""
 
-    config: Mapping[str, float]
-    label: Labels
+    observation: Observation
     own: tuple[Observation, ...]
     """The user's runs that corrected it."""
+    is_of_images: bool = False
+
+    @property
+    def label(self) -> Labels:
+        """What it shares with others."""
+        return self.observation.labels
 
 
 @dataclass(frozen=True)

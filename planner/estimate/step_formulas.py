@@ -52,4 +52,30 @@ FORMULAS = {
     "overhead": PartFormula("step_ms: loader, loop and optimizer on the host, once a step", f"{STEP}: step"),
     "waiting": PartFormula("jitter x log2(accelerators) of everything above: the slowest waits", f"{STEP}: step"),
 }
+IMAGES = "planner/estimate/physics/images.py"
+IMAGE_FORMULAS = {
+    "products": PartFormula(
+        "sum over operators: the slower of 2 x multiplications / (peak x share) and bytes / bandwidth, x passes",
+        f"{IMAGES}: device_parts",
+    ),
+    "elementwise": PartFormula(
+        "bytes of norms x norms + bytes of other operators x pointwise / (bandwidth x hbm)", f"{IMAGES}: device_parts"
+    ),
+    "attention": PartFormula(
+        "2 x multiplications of all pairs x 3.5 / (16-bit peak x attention), or the matrix written out",
+        f"{IMAGES}: _attention_seconds",
+    ),
+    "tail": PartFormula("kernels x tail_us: idle device time between kernels", f"{IMAGES}: device_parts"),
+    "host": PartFormula(
+        "kernels x kernel_us: what launching takes beyond the device's own time", f"{IMAGES}: image_step"
+    ),
+    "gradients": PartFormula(
+        "2 x (n - 1) / n x gradient bytes / link rate, less what hides behind the backward pass",
+        f"{IMAGES}: gradient_seconds",
+    ),
+    "optimizer": PartFormula("parameters x optimizer bytes / (bandwidth x hbm)", f"{IMAGES}: image_step"),
+    "overhead": PartFormula("step_ms: loop and optimizer on the host, once a step", f"{IMAGES}: image_step"),
+    "waiting": PartFormula("jitter x log2(accelerators): the slowest waits", f"{IMAGES}: image_step"),
+    "input": PartFormula("what a loader of a known rate takes beyond the computing", f"{IMAGES}: image_step"),
+}
 ELSEWHERE = PartFormula("see docs/estimator.md", STEP)

@@ -11,7 +11,7 @@ from planner.model.catalog import Catalog
 from planner.model.goodput import GoodputDefaults
 from planner.model.plan import Plan
 from planner.model.quantity import Quantity, Unit
-from planner.model.storage import StorageRates
+from planner.model.storage import Scope, StorageRates
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Rates:
 def sample_storage(plan: Plan, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults) -> Rates:
     """Return the storage that samples are read from."""
     given = (*_of_machine(candidate), (plan.data.storage, "the plan: data.storage"))
-    return _first(given, defaults.sample_storage, catalog, nodes=candidate.nodes)
+    return _first(given, defaults.sample_storage, catalog, candidate, nodes=candidate.nodes)
 
 
 def checkpoint_storage(
@@ -38,7 +38,7 @@ def checkpoint_storage(
         (plan.data.checkpoint_storage, "the plan: data.checkpoint_storage"),
         (plan.data.storage, "the plan: data.storage"),
     )
-    return _first(given, defaults.checkpoint_storage, catalog, nodes=writing_nodes)
+    return _first(given, defaults.checkpoint_storage, catalog, candidate, nodes=writing_nodes)
 
 
 Given = tuple[Id | StorageRates | None, str]
@@ -52,21 +52,22 @@ def _of_machine(candidate: Candidate) -> tuple[Given, Given]:
     )
 
 
-def _first(given: tuple[Given, ...], default: Id, catalog: Catalog, *, nodes: int) -> Rates:
+def _first(given: tuple[Given, ...], default: Id, catalog: Catalog, candidate: Candidate, *, nodes: int) -> Rates:
     found, where = next(((value, where) for value, where in given if value is not None), (default, "default"))
     if isinstance(found, StorageRates):
         read = found.read_gb_per_s.quantity(Unit.GB_PER_S, where=f"{where}.read_gb_per_s")
         write = found.write_gb_per_s.quantity(Unit.GB_PER_S, where=f"{where}.write_gb_per_s")
-        name, per_node = where, found.scope == "node"
+        name, scope = where, found.scope
     else:
         kind = catalog.find_storage(found, where=where)
-        read, write, name, per_node = kind.read, kind.write, kind.id, kind.scope == "node"
-    times = nodes if per_node else 1
-    return Rates(name, _of_all(read, times), _of_all(write, times))
+        read, write, name, scope = kind.read, kind.write, kind.id, kind.scope
+    times = {"accelerator": nodes * candidate.accelerators_per_node, "node": nodes, "training": 1}[scope]
+    return Rates(name, _of_all(read, times, scope), _of_all(write, times, scope))
 
 
-def _of_all(rate: Quantity, nodes: int) -> Quantity:
-    if nodes == 1:
+def _of_all(rate: Quantity, times: int, scope: Scope) -> Quantity:
+    if times == 1:
         return rate
-    whole = interval(rate, Unit.GB_PER_S).scaled(nodes)
-    return stated(whole, Unit.GB_PER_S, rate.basis, f"{nodes} nodes x {rate.value:g} GB/s; {rate.source}", rate.as_of)
+    whole = interval(rate, Unit.GB_PER_S).scaled(times)
+    source = f"{times} {scope}s x {rate.value:g} GB/s; {rate.source}"
+    return stated(whole, Unit.GB_PER_S, rate.basis, source, rate.as_of)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.estimate.bill_lines import HEAVY_FRACTION
 from planner.estimate.border import computed, interval, stated
@@ -15,7 +15,7 @@ from planner.estimate.goodput import Losses, is_hopeless, losses
 from planner.estimate.interval import Interval, sum_of
 from planner.estimate.job import Job
 from planner.estimate.met import MODE, Met, met_by, moved, optimal_interval
-from planner.estimate.spread import combined, signed_product, swings
+from planner.estimate.spread import Swing, combined, signed_product, swings
 from planner.model.catalog import Catalog
 from planner.model.convergence import Convergence
 from planner.model.goodput import GoodputDefaults
@@ -68,9 +68,11 @@ def _counted(
             f"{here.interval_hours + here.checkpoint_hours:.3g} h from checkpoint to checkpoint and "
             f"{here.restart_hours:g} h for a restart",
         )
-    whole = _share(met, lambda part: part.total)
+    spread = _Spread.of(met)
+    total = spread.share(lambda part: part.total)
+    whole = Interval(total.value, max(1.0, total.low), total.high)
     wall_hours = interval(training, Unit.HOURS).times(whole)
-    lines = [TimeLine(what=STEPS, hours=training), *_lost_lines(met, training)]
+    lines = [TimeLine(what=STEPS, hours=training), *_lost_lines(met, spread, training)]
     heavy = [line.hours for line in lines if line.hours.value >= HEAVY_FRACTION * wall_hours.value]
     shown = " + ".join(f"{line.what} {line.hours.value:.5g}" for line in lines if line.hours.value > 0)
     wall = computed(wall_hours, Unit.HOURS, training, *heavy, source=f"{shown} h; {training.source}")
@@ -117,27 +119,39 @@ def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, launc
     )
 
 
-def _share(met: Met, read: Callable[[Losses], float]) -> Interval:
-    """Return one figure of the losses, with its range: each input moved to its ends, in quadrature."""
+@dataclass(frozen=True)
+class _Spread:
+    """The losses as they are, and with each uncertain input at its low and at its high end, the others held."""
 
-    def answer(values: Mapping[str, float]) -> float:
-        return read(losses(met.interruptions(values)))
+    value: Losses
+    ends: tuple[tuple[str, Losses, Losses], ...]
 
-    values = met.values
-    return combined(answer(values), swings(answer, values, met.ranges, moved))
+    @classmethod
+    def of(cls, met: Met) -> _Spread:
+        values = met.values
+
+        def at(name: str, value: float) -> Losses:
+            return losses(met.interruptions(moved(values, name, value)))
+
+        ends = ((name, at(name, one.low), at(name, one.high)) for name, one in met.ranges.items() if one.low < one.high)
+        return cls(losses(met.interruptions(values)), tuple(ends))
+
+    def share(self, read: Callable[[Losses], float]) -> Interval:
+        """Return one figure of the losses with its range: the moves of all inputs in quadrature."""
+        return combined(read(self.value), [Swing(name, read(low), read(high)) for name, low, high in self.ends])
 
 
-def _lost_lines(met: Met, training: Quantity) -> list[TimeLine]:
+def _lost_lines(met: Met, spread: _Spread, training: Quantity) -> list[TimeLine]:
     """Return the lines of what is lost; those that stay 0 in their whole range are left out."""
     values = met.values
     here = met.interruptions(values)
     read, samples = met.inputs["read_gb_per_s"], met.inputs.get("bytes_per_sample")
     checkpoint, every = met.inputs.get("checkpoint_gb"), met.inputs["checkpoint_interval_hours"]
-    wall = training.value * losses(here).total
+    wall = training.value * spread.value.total
     rows: list[tuple[str, Callable[[Losses], float], str, tuple[str, ...]]] = []
     if samples is not None:
         text = (
-            f"{met.inputs['samples_per_s'].value:.5g} samples/s x {samples.value:,.4g} B need "
+            f"{met.inputs['samples_per_s'].value:.5g} samples/s x {samples.value:,.0f} B need "
             f"{met.needed_gb_per_s(values):.3g} GB/s; {met.read_from.name} reads {read.value:.3g}"
         )
         rows.append((STALL, lambda part: part.input_stall, text, ("read_gb_per_s", "bytes_per_sample")))
@@ -167,7 +181,7 @@ def _lost_lines(met: Met, training: Quantity) -> list[TimeLine]:
         rows.append((RESTARTS[kind], _part(f"{kind}_restarts"), stop, (each[kind], "restart_hours")))
     lines = []
     for what, part, text, names in rows:
-        share = _share(met, part)
+        share = spread.share(part)
         if share.high == 0:
             continue
         hours = signed_product(interval(training, Unit.HOURS), share)
@@ -231,7 +245,8 @@ def _better_interval(met: Met, best: Quantity | None, training: Quantity) -> tup
         return ()
     values = met.values
     now = losses(met.interruptions(values)).total
-    then = losses(met.interruptions(moved(values, "checkpoint_interval_hours", best.value))).total
+    chosen_freely = replace(met, longest_hours=None)
+    then = losses(chosen_freely.interruptions(moved(values, "checkpoint_interval_hours", best.value))).total
     saved = training.value * (now - then)
     if saved < WORTH_SAYING * training.value * now:
         return ()

@@ -62,9 +62,9 @@ class NearRow(Frozen):
     accelerator: str
     workload: str
     accelerators: int
-    measured_tokens_per_s: float
-    """Of one accelerator."""
-    modelled_tokens_per_s: float
+    measured_per_s: float
+    """Tokens, or images, of one accelerator."""
+    modelled_per_s: float
     distance: float
     """In the units within which settings say something of each other; another generation counts 3, framework 1."""
 
@@ -78,7 +78,9 @@ class OptionExplanation(Frozen):
     physics: Quantity | None
     """What the estimator says, also where a measured run answers; null where it cannot."""
     step_seconds: float | None
-    step_tokens: float | None
+    step_size: float | None
+    """Of what one step consumes, in `step_unit`."""
+    step_unit: Literal["tokens", "images"] | None
     parts: tuple[StepPart, ...]
     constants: tuple[ConstantUsed, ...]
     """Those that matter, the strongest first."""

@@ -209,7 +209,7 @@ class Plan(Frozen):
 
     @model_validator(mode="after")
     def _one_goodput(self) -> Self:
-        if self.assumptions.goodput_fraction is not None and self.goodput.model_fields_set:
+        if self.assumptions.goodput_fraction is not None and self.goodput != Goodput():
             raise ValueError("assumptions.goodput_fraction and goodput both say what is lost: keep one")
         if self.work.steps is not None and self.training.global_batch is None:
             raise ValueError("work.steps needs training.global_batch: how many samples a step takes")

@@ -11,8 +11,8 @@ from planner.model.base import Frozen, Id, Positive, Text
 from planner.model.figure import PositiveFigure
 from planner.model.quantity import Basis, Quantity, Unit
 
-Scope = Literal["node", "training"]
-"""Whether every node has as much, or all nodes of a training share it."""
+Scope = Literal["accelerator", "node", "training"]
+"""Of what there is as much: one drive for each accelerator, a volume for each node, or one for all of a training."""
 
 
 class StorageRates(Frozen):

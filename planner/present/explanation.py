@@ -10,7 +10,9 @@ from planner.present.time_table import time_facts, time_rows
 
 MOST_CONSTANTS = 12
 MOST_RUNS = 12
-MEASURED_ANSWERS = "The runs answer; beside them, the estimator says: "
+SMALLEST_SHARE = 0.0005
+"""Of a step; `--json` has every part."""
+BESIDE = "Beside this answer, the estimator says: "
 
 
 def as_text(document: ExplainDocument) -> str:
@@ -32,14 +34,14 @@ def _option(option: OptionExplanation) -> Iterator[str]:
         yield from _block("Where the hours of one training go", time_rows(option.time))
         yield from (f"  - {fact}" for fact in time_facts(option.time))
     if option.physics is not None and option.throughput is not None and option.physics != option.throughput:
-        yield f"{MEASURED_ANSWERS}{quantity_text(option.physics)}"
+        yield f"{BESIDE}{quantity_text(option.physics)}"
     yield from _step(option)
     yield from _runs(option)
     rows = [
         {
             "id": row.id, "source": row.source, "accelerators": f"{row.accelerators}x {row.accelerator}",
-            "workload": row.workload, "measured tokens/s": f"{row.measured_tokens_per_s:,.0f}",
-            "by the fit": f"{row.modelled_tokens_per_s:,.0f}", "distance": f"{row.distance:.2f}",
+            "workload": row.workload, f"measured {option.step_unit}/s": f"{row.measured_per_s:,.0f}",
+            "by the fit": f"{row.modelled_per_s:,.0f}", "distance": f"{row.distance:.2f}",
         }
         for row in option.nearest
     ]  # fmt: skip
@@ -47,15 +49,16 @@ def _option(option: OptionExplanation) -> Iterator[str]:
 
 
 def _step(option: OptionExplanation) -> Iterator[str]:
-    if option.step_seconds is None or option.step_tokens is None:
+    if option.step_seconds is None or option.step_size is None:
         return
-    title = f"The parts of a step of {option.step_tokens:,.0f} tokens, {option.step_seconds:.4g} s"
+    title = f"The parts of a step of {option.step_size:,.0f} {option.step_unit}, {option.step_seconds:.4g} s"
     rows = [
         {
             "part": part.name, "seconds": f"{part.seconds:.4g}", "share": f"{part.share * 100:.1f} %",
             "formula": part.formula, "where": part.where,
         }
         for part in option.parts
+        if part.share >= SMALLEST_SHARE
     ]  # fmt: skip
     yield from _block(title, rows)
     shown = option.constants[:MOST_CONSTANTS]
@@ -69,7 +72,7 @@ def _step(option: OptionExplanation) -> Iterator[str]:
     ]  # fmt: skip
     left = len(option.constants) - len(shown)
     more = f", {left} weaker ones left out" if left else ""
-    yield from _block(f"The constants that move it most{more} (planner/estimate/physics/parameters.py)", rows)
+    yield from _block(f"The constants that move it most{more} (planner/estimate/physics/*parameters.py)", rows)
     for effect in option.effects:
         known = "no evidence of it, so no effect"
         if effect.step_factor is not None:

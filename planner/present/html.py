@@ -27,6 +27,7 @@ from planner.present.facts import (
 from planner.present.table import Row
 from planner.present.time_table import time_facts, time_rows
 
+FORMULA = "formula and source"
 BASIS_COLOUR = {
     Basis.MEASURED: "#009E73",
     Basis.QUOTED: "#0072B2",
@@ -196,11 +197,12 @@ def _quantity_cells(quantity: Quantity) -> str:
 
 
 def _rows_html(rows: Sequence[Row]) -> str:
-    """Write rows that share the first one's columns."""
+    """Write rows that share the first one's columns; only formulas and the first column wrap."""
     head = list(rows[0])
+    kinds = ['<td class="name">', *("<td>" if name == FORMULA else '<td class="number">' for name in head[1:])]
     found = []
     for row in rows:
-        cells = "".join(f"<td>{escape(row.get(name, ''))}</td>" for name in head)
+        cells = "".join(f"{kind}{escape(row.get(name, ''))}</td>" for kind, name in zip(kinds, head, strict=True))
         found.append(f"<tr>{cells}</tr>")
     return _table(head, found)
 

@@ -158,3 +158,46 @@ def test_the_blocks_of_h200_rose_by_15_percent_in_january_2026(node, usd_per_hou
 )
 def test_rated_power_is_the_data_sheet_s(node, rated_kw):
     assert CATALOG.nodes[node].rated_kw == rated_kw
+
+
+def test_llama_3_s_interruptions_are_the_default_rate():
+    """arXiv 2407.21783: 419 unexpected interruptions in 54 days on 16,384 H100."""
+    goodput = CATALOG.defaults.goodput
+    assert goodput is not None
+    assert goodput.gpu_hours_per_failure.value == pytest.approx(16_384 * 54 * 24 / 419, abs=1)
+    assert goodput.gpu_hours_per_failure.low == pytest.approx(992 * 61 * 24 / 105, rel=0.03)  # OPT-175B, two months
+    assert goodput.gpu_hours_per_failure.high == pytest.approx(1000 * 24 * 8 / 2.34, rel=0.01)  # RSC-2, node-days
+
+
+def test_an_image_of_imagenet():
+    """147,897,477,120 bytes of 1,281,167 training images."""
+    assert CATALOG.bill_defaults.bytes_per_image is not None
+    assert CATALOG.bill_defaults.bytes_per_image.value == pytest.approx(147_897_477_120 / 1_281_167, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("kind", "gb_per_s"),
+    [
+        pytest.param("ebs-gp3", 125 * 2**20 / 1e9, id="gp3 includes 125 MiB/s"),
+        pytest.param("ebs-gp3-1000", 1000 * 2**20 / 1e9, id="gp3 at 1,000 MiB/s"),
+        pytest.param("fsx-lustre", 4.8 * 0.25, id="4.8 TiB at 250 MB/s a TiB"),
+        pytest.param("s3", 16 * 0.0875, id="16 connections of 85 to 90 MB/s"),
+    ],
+)
+def test_storage_reads_what_its_guide_says(kind, gb_per_s):
+    assert CATALOG.storage[kind].read_gb_per_s == pytest.approx(gb_per_s, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("target", "percent"),
+    [
+        ("mlperf-resnet", 0.2),
+        ("mlperf-gpt3", 1),
+        ("mlperf-llama31-8b", 8),
+        ("mlperf-llama2-70b-lora", 17),
+        ("mlperf-bert", 21),
+        ("mlperf-stable-diffusion", 29),
+    ],
+)
+def test_how_far_mlperf_s_repeated_runs_spread(target, percent):
+    assert CATALOG.convergence[target].spread_fraction * 100 == pytest.approx(percent)

@@ -130,6 +130,13 @@ def test_one_gpu_for_an_hour_loses_practically_nothing() -> None:
     assert time.goodput.value > 0.998
 
 
+def test_no_range_says_that_less_than_nothing_is_lost() -> None:
+    asked = plan(P4D | {"storage": "ebs-gp3-1000"}, batch=9_200, workload={"ref": "resnet50"})
+    time = time_of(asked)
+    assert time.goodput.high <= 1
+    assert time.wall_hours.low >= 10
+
+
 def test_small_losses_leave_a_measured_time_measured() -> None:
     time = time_of(plan(P4D))
     assert time.wall_hours.basis is Basis.MEASURED
@@ -183,6 +190,15 @@ class TestStorage:
     def test_fast_storage_does_not(self) -> None:
         asked = self.asked({"storage": {"read_gb_per_s": 5.0, "write_gb_per_s": 5.0}})
         assert time_of(asked).limited_by == ()
+
+    def test_by_default_there_is_a_drive_for_each_accelerator(self) -> None:
+        """2.3 GB/s are little for eight drives of 3 GB/s, and too much for one whose images are 10 times as large."""
+        eight = self.asked({})
+        assert time_of(eight).limited_by == ()
+        one = plan(
+            P4D | {"accelerators": 1}, batch=20_000, **self.IMAGES, data={"dataset_gb": 1.15e6 * 20 * 36e3 / 1e6}
+        )
+        assert hours(time_of(one))[STALL] == pytest.approx(10 * (23 / 3 - 1))
 
     def test_every_node_brings_disks_of_its_own_and_a_server_is_shared(self) -> None:
         two = {"nodes": 2}
@@ -245,6 +261,12 @@ def test_a_stated_goodput_stands_in_for_all_lines() -> None:
 def test_two_ways_to_say_what_is_lost_contradict_each_other() -> None:
     with pytest.raises(ValidationError, match="keep one"):
         plan(P4D, assumptions={"goodput_fraction": 0.8}, goodput={"restart_hours": 1.0})
+
+
+def test_a_plan_with_a_stated_goodput_can_be_written_and_read_again() -> None:
+    """As the app does when its form changes a limit."""
+    stated = plan(P4D, assumptions={"goodput_fraction": 0.8})
+    assert Plan.model_validate(stated.model_dump()) == stated
 
 
 class TestConvergence:

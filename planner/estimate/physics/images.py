@@ -106,7 +106,7 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     )
     total = smooth_maximum(computed, loading, INPUT_SHARPNESS)
     of_computed = (computed / total) ** INPUT_SHARPNESS
-    inside = of_computed * (1 + waiting) / computed
+    inside = of_computed / computed
     shares = {name: inside * repeated * of_device * value / device for name, value in parts.items()}
     shares |= {
         "host": inside * repeated * (1 - of_device),
