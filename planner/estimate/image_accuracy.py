@@ -9,6 +9,7 @@ import numpy as np
 
 from planner.estimate.accuracy import Scored, without
 from planner.estimate.anchors import choose_anchors
+from planner.estimate.hold_out import Fold
 from planner.estimate.image_config import ImageObservation
 from planner.estimate.image_estimator import estimate_images
 from planner.estimate.image_fit import fit_images, image_sample
@@ -43,7 +44,12 @@ def predict_image_rows(
         return _score(pool, range(len(asked)), calibration, taught, anchors=anchors)
     data = image_sample(pool)
     whole = fit_images(data)
-    folds = [fold for fold in image_folds(leave_out, pool) if (fold.test < len(asked)).any()]
+    teaches = np.array([one.teaches for one in pool])
+    folds = [
+        Fold(fold.test, fold.train[teaches[fold.train]])
+        for fold in image_folds(leave_out, pool)
+        if (fold.test < len(asked)).any()
+    ]
     missed = [miss(data, fold, whole) for fold in folds]
     found = []
     for number, one in enumerate(missed):

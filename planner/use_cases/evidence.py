@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
             if is_of_images(row, networks)
             else observe(row, catalog.accelerators, aliases)
         )
+        if isinstance(found, Observation) and not row.quality.startswith(USABLE):
+            found = replace(found, teaches=False)
         if isinstance(found, Refusal):
             refused.append(found)
         else:
