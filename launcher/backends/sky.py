@@ -152,7 +152,7 @@ class SkyBackend:
             except NodeError as error:
                 found.append(silent(f"{where}: {error.message}"))
                 continue
-            found += [cluster_leftover(one, own.get(one["name"]), where=where, now=now) for one in listed]
+            found += [cluster_leftover(one, _owner(one["name"], own), where=where, now=now) for one in listed]
             found += [
                 job_leftover(job, own.get(job["name"]), where=where, now=now)
                 for job in jobs
@@ -199,6 +199,14 @@ def _config(launch: Launch) -> list[str]:
         for key, value in keys.items()
     ]
     return asked + identities(launch)
+
+
+def _owner(name: str, own: dict[str, Launch]) -> Launch | None:
+    """Return the launch of a cluster; that of a managed job is called `<its name>-<number>`."""
+    launch = own.get(name)
+    if launch is None and (managed := own.get(name.rpartition("-")[0])) is not None and managed.target.managed:
+        return managed
+    return launch
 
 
 def _under_way(seen: dict[str, Any]) -> bool:
