@@ -6,6 +6,7 @@ SkyPilot's own list can be wrong in both directions. Nothing is ever purged from
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
@@ -32,6 +33,7 @@ from launcher.backends.sky_rsync import SSH_CONFIGS, copy_results
 from launcher.cloud import pushed
 from launcher.cloud.machine import Machine
 from launcher.cloud.ours import could_ask, delete, machines_of, machines_of_anybody
+from launcher.cloud.reservation import check_reservation, reservation_of
 from launcher.target import Provider
 from launcher.task import sky_config_of
 from planner.errors import InputError, NodeError
@@ -57,9 +59,10 @@ class SkyBackend:
     def check(self, launch: Launch) -> tuple[str, ...]:
         """Let SkyPilot's dry run find, price and accept the machine; return its table's lines."""
         _refuse_early(launch)
+        reserved = (check_reservation(launch.target),) if launch.target.reservation is not None else ()
         sky = self._sky(launch)
         shown = sky.ask("dry_run", task=launch.task, config=_config(launch))
-        return tuple(line.rstrip() for line in shown.splitlines() if line.strip())
+        return (*reserved, *(line.rstrip() for line in shown.splitlines() if line.strip()))
 
     def submit(self, launch: Launch) -> None:
         """Hand the launch to SkyPilot's server, unless it has it already."""
@@ -67,6 +70,8 @@ class SkyBackend:
         sky = self._sky(launch)
         if self._known(launch):
             return
+        if launch.target.reservation is not None:
+            check_reservation(launch.target)
         task, managed = launch.task, launch.target.managed
         sky.ask("submit", task=task, cluster=launch.cluster, config=_config(launch), managed=managed)
 
@@ -79,6 +84,10 @@ class SkyBackend:
             status = status_of(seen)
             if status.phase in (Phase.SETTING_UP, Phase.UNKNOWN) and not _under_way(seen):
                 status = status_of(self._look(launch, refresh=True))
+            if launch.target.reservation is not None and status.launched is not None:
+                place = reservation_of(machines_of(launch), launch.target)
+                launched = status.launched.model_copy(update={"reservation": place})
+                status = status.model_copy(update={"launched": launched})
         except InputError:
             raise
         except NodeError as error:
@@ -100,15 +109,14 @@ class SkyBackend:
         """
         problems: list[str] = []
         log = self._write_log(launch, into, problems)
-        if not launch.target.managed:
-            self._fetch_from_nodes(launch, into, problems)
-        results = sorted(into.glob(f"start-*/{RESULT_NAME}"))
-        if not results and launch.store is not None:
+        if launch.store is not None:
             try:
                 pushed.fetch(launch.store, launch.run_id, into)
             except NodeError as error:
                 problems.append(str(error))
-            results = sorted(into.glob(f"start-*/{RESULT_NAME}"))
+        if not launch.target.managed:  # after what was pushed, which may be older
+            self._fetch_from_nodes(launch, into, problems)
+        results = sorted(into.glob(f"start-*/{RESULT_NAME}"))
         steps = sorted(into.glob(f"start-*/{STEPS_NAME}"))
         if problems and not results and not steps:
             raise NodeError(f"nothing could be brought home from {launch.cluster}: {'; '.join(problems)}")
@@ -128,7 +136,7 @@ class SkyBackend:
             self._sky(launch).ask(what, cluster=launch.cluster)
         except NodeError as error:
             failed = error
-        if not launch.target.managed and could_ask(launch.target):
+        if could_ask(launch.target) and not self._recovers(launch):
             delete([machine for machine in machines_of(launch) if machine.alive], launch.target)
         elif failed is not None:
             raise failed
@@ -163,16 +171,25 @@ class SkyBackend:
         own = {launch.cluster: launch for launch in known}
         found = []
         for process, where in [(self._ordinary(), "SkyPilot"), *self._own_catalogs(known)]:
-            found += [
-                cluster_leftover(cluster, own.get(cluster["name"]), where=where, now=now)
-                for cluster in process.ask("clusters", prefix=CLUSTER_PREFIX)
-            ]
+            try:
+                clusters = process.ask("clusters", prefix=CLUSTER_PREFIX)
+            except NodeError as error:  # the clouds can still be asked
+                found.append(Leftover(name="?", where=where, run_id=None, detail=error.message, alarm=True))
+                continue
+            found += [cluster_leftover(one, own.get(one["name"]), where=where, now=now) for one in clusters]
         for machine, problem in machines_of_anybody([launch.target for launch in known]):
             if machine is None:
                 found.append(Leftover(name="?", where=problem, run_id=None, detail="could not be asked", alarm=True))
             elif machine.alive:
                 found.append(machine_leftover(machine, now=now))
         return found
+
+    def _recovers(self, launch: Launch) -> bool:
+        """Say whether a controller of managed jobs would start again what is ended behind its back."""
+        if not launch.target.managed:
+            return False
+        job = self._sky(launch).ask("look_managed", cluster=launch.cluster)["job"]
+        return job is not None and not managed_status_of(job).phase.is_over
 
     def _look(self, launch: Launch, *, refresh: bool = False) -> dict[str, Any]:
         return dict(self._sky(launch).ask("look", cluster=launch.cluster, refresh=refresh))
@@ -246,12 +263,8 @@ def _refuse_early(launch: Launch) -> None:
 
 def _config(launch: Launch) -> list[str]:
     """Return SkyPilot's settings of a launch as `a.b=value`."""
-    asked = [
-        f"{section}.{key}={value if not isinstance(value, list) else '[' + ','.join(value) + ']'}"
-        for section, keys in sky_config_of(launch.target).items()
-        for key, value in keys.items()
-    ]
-    return asked + identities(launch)
+    asked = sky_config_of(launch.target, launch.bill.caps)
+    return [f"{key}={json.dumps(value)}" for key, value in asked.items()] + identities(launch)
 
 
 def _under_way(seen: dict[str, Any]) -> bool:

@@ -10,7 +10,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import queue
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,11 +26,17 @@ LAST_WORDS = 12
 
 
 def main() -> None:
-    """Answer questions until stdin ends. Whatever SkyPilot prints goes to stderr."""
+    """Answer questions until whoever asks is gone, and end at once then. Whatever SkyPilot prints goes to stderr.
+
+    At once, in the middle of an answer too: the next client may already have found that there is nothing, and a
+    submission that went on without its client would come after that.
+    """
     answers = sys.stdout
     sys.stdout = sys.stderr
-    for line in sys.stdin:
-        question = json.loads(line)
+    questions: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=_read, args=(questions,), daemon=True).start()
+    while True:
+        question = json.loads(questions.get())
         try:
             answer: JsonObject = {"ok": ANSWERS[question.pop("do")](**question)}
         except Exception as error:  # noqa: BLE001  whatever SkyPilot raises has to reach the other side
@@ -36,6 +45,12 @@ def main() -> None:
             answer = {"error": {"type": "SystemExit", "message": f"SkyPilot gave up with code {error.code}"}}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
+
+
+def _read(questions: queue.Queue[str]) -> None:
+    for line in sys.stdin:
+        questions.put(line)
+    os._exit(0)
 
 
 def dry_run(task: JsonObject, config: list[str]) -> str:
@@ -258,13 +273,15 @@ def _task(config: JsonObject) -> Any:
 
 @contextlib.contextmanager
 def _configured(settings: list[str]) -> Iterator[None]:
-    """Add `a.b=value` settings to SkyPilot's configuration for one launch; a person's own identities stay."""
+    """Add `a.b=value` settings to SkyPilot's configuration for one launch; a person's own identities, commands and
+    controllers stay.
+    """
     from sky import skypilot_config
 
     settings = [
         one
         for one in settings
-        if ".remote_identity=" not in one
+        if not any(f".{kept}=" in one for kept in ("remote_identity", "post_provision_runcmd", "autostop"))
         or skypilot_config.get_nested(tuple(one.partition("=")[0].split(".")), None) is None
     ]
     if settings:

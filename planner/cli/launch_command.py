@@ -15,7 +15,8 @@ from planner.model.workload import Checkpointing, Precision, Strategy
 from planner.use_cases import catalogs, networks
 
 if TYPE_CHECKING:
-    from planner.use_cases.launch_plan import Planned, Terms
+    from planner.use_cases.launch_plan import Planned
+    from planner.use_cases.launch_target import Terms
 
 WorkloadArgument = Annotated[
     str, typer.Argument(metavar="WORKLOAD", help="A preset (cpu-smoke, gpt-305m, ...) or an architecture file.")
@@ -235,7 +236,8 @@ def _plan(
     quick: bool,
     home: str | None,
 ) -> list[Planned]:
-    from planner.use_cases.launch_plan import plan_launch, read_hosts
+    from planner.use_cases.launch_plan import plan_launch
+    from planner.use_cases.launch_target import read_hosts
     from planner.use_cases.launch_tasks import spec_for
 
     check_positive(micro_batch, "--micro-batch")
@@ -252,6 +254,9 @@ def _plan(
     )
     if len(set(on)) != len(on):
         raise InputError("--on: a target stands there twice.", fix="Name each once; --repeats measures it again.")
+    for value, name in ((terms.usd_per_hour, "--usd-per-hour"), (terms.reservation, terms.reservation)):
+        if value is not None and len(on) > 1:
+            raise InputError(f"{name}: is of one machine, and {len(on)} targets are named.", fix="Launch it alone.")
     hosts, now = read_hosts(home), datetime.now(tz=UTC)
     return [plan_launch(text, target, spec, window, terms, catalog=catalog, hosts=hosts, now=now) for text in on]
 
@@ -272,7 +277,7 @@ def _terms(
     managed: bool,
     store: str | None,
 ) -> Terms:
-    from planner.use_cases.launch_plan import Terms
+    from planner.use_cases.launch_target import Terms
 
     given = [
         name

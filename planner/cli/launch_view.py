@@ -27,7 +27,11 @@ def bill_lines(planned: PlannedLaunch) -> list[str]:
         f"  time         at most {caps.max_minutes:g} min on the node, {caps.watchdog_minutes:g} min until everything "
         f"is taken down, {caps.worst_minutes:g} min where nobody is left to do it",
         f"  worst case   {_usd(bill.worst_case_usd)}"
-        + (f", {bill.storage_usd:.2f} of it for disks" if bill.storage_usd else ""),
+        + (f", {bill.beside_usd:.2f} of it beside the nodes" if bill.beside_usd else ""),
+    ]
+    lines += [
+        f"  beside       {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
+        for one in bill.beside
     ]
     return [*lines, *(f"  note         {note}" for note in planned.notes), *(f"  check  {c}" for c in planned.checks)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +58,8 @@ def by_hand(launch: Launch) -> tuple[dict[str, Any], str]:
 
 def _header(launch: Launch) -> str:
     config = "".join(
-        f" --config {cloud}.{key}={','.join(value)}"
-        for cloud, section in sky_config_of(launch.target).items()
-        for key, value in section.items()
+        f" --config '{key}={json.dumps(value)}'"
+        for key, value in sky_config_of(launch.target, launch.bill.caps).items()
     )
     return (
         f"{launch.workload} on {launch.target.id}, made by: planner task {launch.workload} --on {launch.target.id}\n"

@@ -26,7 +26,8 @@ from planner.errors import MissingExtraError, NodeError, PlannerError
 from planner.use_cases import runs
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launch_plan import Planned, read_budget_usd, read_hosts
+from planner.use_cases.launch_plan import Planned, read_budget_usd
+from planner.use_cases.launch_target import read_hosts
 
 LEDGER_FILE = "ledger.sqlite"
 LAUNCHES_FOLDER = "launches"
