@@ -18,7 +18,7 @@ from pathlib import Path
 from launcher.backends.base import Backend, Collected, NodeStatus, Phase
 from launcher.guard import mismatches
 from launcher.ledger import Entry, Ledger, Outcome, State
-from launcher.results import read_result
+from launcher.results import collected, read_result
 from planner.errors import NodeError, PlannerError, StoreError
 
 COLLECT_PATIENCE = timedelta(minutes=5)
@@ -232,7 +232,8 @@ class Driver:
         elif status.phase.is_over:
             if status.phase is not Phase.SUCCEEDED:
                 self._note_once(run_id, status.phase.name, status.detail or status.phase.value)
-            self._bring_home(entry, OUTCOMES[status.phase], patience=COLLECT_PATIENCE)
+            patience = timedelta(0) if status.phase is Phase.LOST else COLLECT_PATIENCE
+            self._bring_home(entry, OUTCOMES[status.phase], patience=patience)
 
     def _may_still_appear(self, entry: Entry) -> bool:
         since = entry.submitted_at
@@ -252,9 +253,13 @@ class Driver:
                 self._note_once(run_id, "PROBLEM", f"results would not come: {error}")
                 return
             self.ledger.note(run_id, "PROBLEM", f"results did not come: {error}", at=self.now())
-            self._lose(entry, outcome)
-        else:
-            self._write_down(entry, found, outcome)
+            found = collected(self._home_of(run_id), run_id=run_id, nodes=entry.launch.target.nodes)
+            if not found.results and not found.steps:
+                self._lose(entry, outcome)
+                self._take_down(self.ledger.entry(run_id))
+                return
+            found = found.model_copy(update={"complete": False})  # what came before the failure
+        self._write_down(entry, found, outcome)
         self._take_down(self.ledger.entry(run_id))
 
     def _write_down(self, entry: Entry, found: Collected, outcome: Outcome) -> None:

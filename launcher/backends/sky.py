@@ -13,24 +13,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from launcher.backends.base import (
-    RESULT_NAME,
-    SENTINEL,
-    STEPS_NAME,
-    Collected,
-    Evidence,
-    Launch,
-    Leftover,
-    NodeStatus,
-    Phase,
-)
-from launcher.backends.sky_catalog import own_catalog
+from launcher.backends.base import Collected, Evidence, Launch, Leftover, NodeStatus, Phase
+from launcher.backends.sky_collect import collect
 from launcher.backends.sky_identity import identities
-from launcher.backends.sky_leftovers import CLUSTER_PREFIX, cluster_leftover, machine_leftover
-from launcher.backends.sky_phase import UNDER_WAY, managed_status_of, status_of
-from launcher.backends.sky_process import SkyProcess, SkyRefusalError
-from launcher.backends.sky_rsync import SSH_CONFIGS, copy_results
-from launcher.cloud import pushed
+from launcher.backends.sky_leftovers import (
+    CLUSTER_PREFIX,
+    CONTROLLER_PREFIX,
+    cluster_leftover,
+    job_leftover,
+    machine_leftover,
+    silent,
+)
+from launcher.backends.sky_phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
+from launcher.backends.sky_process import SkyRefusalError
+from launcher.backends.sky_processes import SkyProcesses
 from launcher.cloud.machine import Machine
 from launcher.cloud.ours import could_ask, delete, machines_of, machines_of_anybody
 from launcher.cloud.reservation import check_reservation, reservation_of
@@ -38,36 +34,30 @@ from launcher.target import Provider
 from launcher.task import sky_config_of
 from planner.errors import InputError, NodeError
 
-GONE = "ClusterDoesNotExist"
-JOB_LOG = "job.log"
-
 
 class SkyBackend:
     """The launcher's way through SkyPilot. `place` is a folder of the workspace for logs and own catalogs."""
 
     def __init__(self, place: Path, *, sky_home: Path | None = None) -> None:
-        self._place = place.resolve()
         self._sky_home = Path.home() if sky_home is None else sky_home
-        self._processes: dict[str, SkyProcess] = {}
+        self._processes = SkyProcesses(place.resolve(), sky_home=self._sky_home)
 
     def close(self) -> None:
         """End the processes that hold SkyPilot; what was launched goes on."""
-        for process in self._processes.values():
-            process.close()
-        self._processes.clear()
+        self._processes.close()
 
     def check(self, launch: Launch) -> tuple[str, ...]:
         """Let SkyPilot's dry run find, price and accept the machine; return its table's lines."""
         _refuse_early(launch)
         reserved = (check_reservation(launch.target),) if launch.target.reservation is not None else ()
-        sky = self._sky(launch)
+        sky = self._processes.of(launch)
         shown = sky.ask("dry_run", task=launch.task, config=_config(launch))
         return (*reserved, *(line.rstrip() for line in shown.splitlines() if line.strip()))
 
     def submit(self, launch: Launch) -> None:
         """Hand the launch to SkyPilot's server, unless it has it already."""
         _refuse_early(launch)
-        sky = self._sky(launch)
+        sky = self._processes.of(launch)
         if self._known(launch):
             return
         if launch.target.reservation is not None:
@@ -79,7 +69,7 @@ class SkyBackend:
         """Ask SkyPilot; where it believes in machines but knows no job, let it ask the cloud."""
         try:
             if launch.target.managed:
-                return managed_status_of(self._sky(launch).ask("look_managed", cluster=launch.cluster)["job"])
+                return managed_status_of(self._look_managed(launch))
             seen = self._look(launch)
             status = status_of(seen)
             if status.phase in (Phase.SETTING_UP, Phase.UNKNOWN) and not _under_way(seen):
@@ -96,157 +86,106 @@ class SkyBackend:
 
     def logs(self, launch: Launch, write: Callable[[str], None]) -> None:
         """Pass on the log of set-up and job; before there is one, that of how machines are sought."""
-        sky = self._sky(launch)
+        sky = self._processes.of(launch)
         try:
             write(sky.ask("log", cluster=launch.cluster, managed=launch.target.managed))
         except SkyRefusalError:
             write(sky.ask("provision_log", cluster=launch.cluster))
 
     def collect(self, launch: Launch, into: Path) -> Collected:
-        """Bring home what the nodes have by rsync, what they pushed to the store, and the logs.
-
-        Each way is tried; the one error that counts is that none led anywhere although there are machines.
-        """
-        problems: list[str] = []
-        log = self._write_log(launch, into, problems)
-        if launch.store is not None:
-            try:
-                pushed.fetch(launch.store, launch.run_id, into)
-            except NodeError as error:
-                problems.append(str(error))
-        if not launch.target.managed:  # after what was pushed, which may be older
-            self._fetch_from_nodes(launch, into, problems)
-        results = sorted(into.glob(f"start-*/{RESULT_NAME}"))
-        steps = sorted(into.glob(f"start-*/{STEPS_NAME}"))
-        if problems and not results and not steps:
-            raise NodeError(f"nothing could be brought home from {launch.cluster}: {'; '.join(problems)}")
-        text = "" if log is None else log.read_text(encoding="utf-8", errors="replace")
-        ends = {line for line in text.splitlines() if f"{SENTINEL} run={launch.run_id} " in line}
-        complete = bool(results) and len({_rank(line) for line in ends}) >= launch.target.nodes
-        return Collected(folder=into, results=tuple(results), steps=tuple(steps), log=log, complete=complete)
+        """Bring home what the nodes have, what they pushed to the store, and the logs."""
+        return collect(self._processes.of(launch), launch, into, sky_home=self._sky_home)
 
     def down(self, launch: Launch) -> None:
         """Let SkyPilot end the launch and take the cluster down; what the cloud still has is terminated there.
 
-        Where SkyPilot fails but the cloud could be asked and emptied, the work is done: its list heals by itself.
+        Where SkyPilot fails but the cloud could be asked and emptied, everywhere, the work is done: its list heals by
+        itself. The machines of a managed job are left to its controller while it is there to take them down; one that
+        is ended under its hands it would start again.
         """
-        failed: NodeError | None = None
+        sky, failed = self._processes.of(launch), None
         try:
-            what = "down_managed" if launch.target.managed else "down"
-            self._sky(launch).ask(what, cluster=launch.cluster)
+            if launch.target.managed:
+                sky.ask("down_managed", cluster=launch.cluster)
+                if _goes_on(self._look_managed(launch)):
+                    return
+            else:
+                sky.ask("down", cluster=launch.cluster)
         except NodeError as error:
             failed = error
-        if could_ask(launch.target) and not self._recovers(launch):
-            delete([machine for machine in machines_of(launch) if machine.alive], launch.target)
-        elif failed is not None:
+        if failed is not None and (launch.target.managed or not could_ask(launch.target)):
             raise failed
+        if could_ask(launch.target):
+            found = machines_of(launch, everywhere=failed is not None)
+            delete([machine for machine in found if machine.alive], launch.target)
 
     def verify_down(self, launch: Launch) -> Evidence:
-        """Ask the cloud for machines with the launch's label, and SkyPilot for a launch that is still under way."""
+        """Ask the cloud for machines with the launch's label, and SkyPilot for a launch that is still under way.
+
+        Where SkyPilot still lists the cluster, it may be in another region than asked for: all are asked then.
+        """
         checks = []
-        alive = False
+        alive = going = False
+        seen = None if launch.target.managed else self._look(launch, refresh=not could_ask(launch.target))
+        listed = None if seen is None else seen["cluster"]
         if could_ask(launch.target):
-            found = machines_of(launch)
+            found = machines_of(launch, everywhere=listed is not None)
             alive = any(machine.alive for machine in found)
             checks.append(_said(launch, found))
-        if launch.target.managed:
-            job = self._sky(launch).ask("look_managed", cluster=launch.cluster)["job"]
-            going = job is not None and not managed_status_of(job).phase.is_over
-            checks.append(f"SkyPilot's managed job: {'none' if job is None else job['status']}")
-            return Evidence(down=not alive and not going, checks=tuple(checks))
-        seen = self._look(launch, refresh=not could_ask(launch.target))
-        under_way = _under_way(seen)
-        checks.append("SkyPilot: " + ("a launch is still under way" if under_way else "no launch under way"))
-        if not could_ask(launch.target):
-            alive = seen["cluster"] is not None
-            checks.append("SkyPilot's list: " + (f"{seen['cluster']['status']}" if alive else "no such cluster"))
-        return Evidence(down=not alive and not under_way, checks=tuple(checks))
+        if seen is None:
+            managed = self._look_managed(launch)
+            going = _goes_on(managed)
+            checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
+        else:
+            going = _under_way(seen)
+            checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
+        if seen is not None and not could_ask(launch.target):
+            alive = listed is not None
+            checks.append("SkyPilot's list: " + ("no such cluster" if listed is None else f"{listed['status']}"))
+        return Evidence(down=not alive and not going, checks=tuple(checks))
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
-        """List SkyPilot's clusters with our prefix and the clouds' machines with our label, with an alarm where due.
+        """List SkyPilot's clusters and jobs with our names and the clouds' machines with our label; alarm where due.
 
-        A cloud that cannot be asked is itself a leftover with an alarm: silence is no proof.
+        Who cannot be asked - a cloud, SkyPilot - is itself a leftover with an alarm: silence is no proof, and hides
+        nothing that others know.
         """
         now = datetime.now(tz=UTC)
         own = {launch.cluster: launch for launch in known}
+        managed = any(launch.target.managed for launch in known)
         found = []
-        for process, where in [(self._ordinary(), "SkyPilot"), *self._own_catalogs(known)]:
+        for process, where in self._processes.all_of(known):
             try:
-                clusters = process.ask("clusters", prefix=CLUSTER_PREFIX)
-            except NodeError as error:  # the clouds can still be asked
-                found.append(Leftover(name="?", where=where, run_id=None, detail=error.message, alarm=True))
+                listed = process.ask("clusters", prefixes=[CLUSTER_PREFIX, *([CONTROLLER_PREFIX] if managed else [])])
+                jobs = process.ask("managed_jobs", prefix=CLUSTER_PREFIX) if managed else []
+            except NodeError as error:
+                found.append(silent(f"{where}: {error.message}"))
                 continue
-            found += [cluster_leftover(one, own.get(one["name"]), where=where, now=now) for one in clusters]
+            found += [cluster_leftover(one, own.get(one["name"]), where=where, now=now) for one in listed]
+            found += [
+                job_leftover(job, own.get(job["name"]), where=where, now=now)
+                for job in jobs
+                if job["status"] not in MANAGED_ENDED
+            ]
         for machine, problem in machines_of_anybody([launch.target for launch in known]):
             if machine is None:
-                found.append(Leftover(name="?", where=problem, run_id=None, detail="could not be asked", alarm=True))
+                found.append(silent(problem))
             elif machine.alive:
                 found.append(machine_leftover(machine, now=now))
         return found
 
-    def _recovers(self, launch: Launch) -> bool:
-        """Say whether a controller of managed jobs would start again what is ended behind its back."""
-        if not launch.target.managed:
-            return False
-        job = self._sky(launch).ask("look_managed", cluster=launch.cluster)["job"]
-        return job is not None and not managed_status_of(job).phase.is_over
+    def _look_managed(self, launch: Launch) -> dict[str, Any]:
+        return dict(self._processes.of(launch).ask("look_managed", cluster=launch.cluster))
 
     def _look(self, launch: Launch, *, refresh: bool = False) -> dict[str, Any]:
-        return dict(self._sky(launch).ask("look", cluster=launch.cluster, refresh=refresh))
+        return dict(self._processes.of(launch).ask("look", cluster=launch.cluster, refresh=refresh))
 
     def _known(self, launch: Launch) -> bool:
         if launch.target.managed:
-            return self._sky(launch).ask("look_managed", cluster=launch.cluster)["job"] is not None
+            seen = self._look_managed(launch)
+            return seen["job"] is not None or seen["launch"] is not None
         seen = self._look(launch)
         return seen["launch"] is not None or seen["cluster"] is not None
-
-    def _write_log(self, launch: Launch, into: Path, problems: list[str]) -> Path | None:
-        path = into / JOB_LOG
-        try:
-            text = self._sky(launch).ask("log", cluster=launch.cluster, managed=launch.target.managed)
-        except NodeError as error:
-            if not (isinstance(error, SkyRefusalError) and error.sky_type == GONE):  # where there is nothing to read
-                problems.append(str(error))
-            return path if path.exists() else None
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    def _fetch_from_nodes(self, launch: Launch, into: Path, problems: list[str]) -> None:
-        """Copy the results of node 0, and below `node-<rank>` what others left."""
-        try:
-            hosts = self._sky(launch).ask("reach", cluster=launch.cluster)
-        except NodeError as error:
-            problems.append(str(error))
-            return
-        config = self._sky_home / SSH_CONFIGS / launch.cluster
-        for rank, host in enumerate(hosts):
-            folder = into if rank == 0 else into / f"node-{rank}"
-            problem = copy_results(host, launch.run_id, folder, config=config)
-            if problem is not None:
-                problems.append(f"node {rank}: {problem}")
-
-    def _sky(self, launch: Launch) -> SkyProcess:
-        """Return the SkyPilot of this launch: an ordinary one, or one with our price in its catalog."""
-        target, rate = launch.target, launch.bill.rate
-        if target.provider is not Provider.AWS or target.reservation is None or rate is None:
-            return self._ordinary()
-        place = self._catalog_place(target.name)
-        if target.name not in self._processes:
-            extra = own_catalog(target, usd_per_node_hour=rate.usd_per_node_hour, sky_home=self._sky_home, place=place)
-            self._processes[target.name] = SkyProcess(extra, log=place / "sky.log")
-        return self._processes[target.name]
-
-    def _own_catalogs(self, known: Collection[Launch]) -> list[tuple[SkyProcess, str]]:
-        reserved = {launch.target.name: launch for launch in known if launch.target.reservation is not None}
-        return [(self._sky(launch), f"SkyPilot for {name}") for name, launch in sorted(reserved.items())]
-
-    def _ordinary(self) -> SkyProcess:
-        if "" not in self._processes:
-            self._processes[""] = SkyProcess(log=self._place / "sky.log")
-        return self._processes[""]
-
-    def _catalog_place(self, name: str) -> Path:
-        return self._place / f"catalog-{name}"
 
 
 def _refuse_early(launch: Launch) -> None:
@@ -271,8 +210,10 @@ def _under_way(seen: dict[str, Any]) -> bool:
     return seen["launch"] is not None and seen["launch"]["status"] in UNDER_WAY
 
 
-def _rank(line: str) -> str:
-    return next((word for word in line.split() if word.startswith("rank=")), "")
+def _goes_on(managed: dict[str, Any]) -> bool:
+    """Say whether a controller works on a managed job, or will."""
+    job = managed["job"]
+    return _under_way(managed) if job is None else job["status"] not in MANAGED_ENDED
 
 
 def _said(launch: Launch, found: list[Machine]) -> str:

@@ -9,6 +9,8 @@ from launcher.backends.base import Launch, Leftover
 from launcher.cloud.machine import Machine
 
 CLUSTER_PREFIX = "pl-"
+CONTROLLER_PREFIX = "sky-jobs-controller-"
+"""SkyPilot's machine that watches managed jobs: it stops when idle, keeps its disk, and is in no launch's bill."""
 AUTOSTOP_PATIENCE = timedelta(minutes=10)
 """A machine that has been shutting itself down for longer probably may not terminate itself."""
 
@@ -27,6 +29,23 @@ def cluster_leftover(cluster: dict[str, Any], launch: Launch | None, *, where: s
         detail=detail + ("; stuck while shutting itself down" if stuck else ""),
         alarm=stuck or _overdue(launch, now),
     )
+
+
+def job_leftover(job: dict[str, Any], launch: Launch | None, *, where: str, now: datetime) -> Leftover:
+    """Tell of a managed job that is not over."""
+    late = _overdue(launch, now)
+    return Leftover(
+        name=job["name"],
+        where=f"{where}, managed jobs",
+        run_id=job["name"].removeprefix(CLUSTER_PREFIX),
+        detail=job["status"] + ("; its time is over" if late else ""),
+        alarm=late,
+    )
+
+
+def silent(who: str) -> Leftover:
+    """Tell of somebody who cannot be asked, and why."""
+    return Leftover(name="?", where=who, run_id=None, detail="could not be asked", alarm=True)
 
 
 def _overdue(launch: Launch | None, now: datetime) -> bool:

@@ -37,9 +37,12 @@ MANAGED_JOB = {
     "FAILED_CONTROLLER": Phase.LOST,
 }
 
+MANAGED_ENDED = tuple(word for word in MANAGED_JOB if word.startswith("FAILED") or word in ("SUCCEEDED", "CANCELLED"))
+"""The controller does nothing more for such a job, nor for its machines."""
+
 
 def status_of(seen: dict[str, Any]) -> NodeStatus:
-    """Return the phase of a launch from what `sky_worker.look` answered.
+    """Return the phase of a launch from what `skypilot/look.py` answered.
 
     The job tells most; without one the cluster, without that the request. A word that SkyPilot may learn later is
     UNKNOWN, which takes nothing down and trusts nothing.
@@ -62,10 +65,18 @@ def status_of(seen: dict[str, Any]) -> NodeStatus:
     return NodeStatus(phase=Phase.LOST, detail=detail, launched=launched)
 
 
-def managed_status_of(job: dict[str, Any] | None) -> NodeStatus:
-    """Return the phase of a managed job from what `sky_worker.look_managed` answered."""
+def managed_status_of(seen: dict[str, Any]) -> NodeStatus:
+    """Return the phase of a managed job from what `skypilot/managed.py` answered.
+
+    Before there is a job, the request to launch it tells; without that there never was one, or it is forgotten.
+    """
+    job, request = seen["job"], seen["launch"]
+    if job is None and request is not None and request["status"] in UNDER_WAY:
+        return NodeStatus(phase=Phase.PENDING, detail="SkyPilot is starting the controller of managed jobs, or asks it")
+    if job is None and request is not None and request["status"] == "FAILED":
+        return NodeStatus(phase=Phase.REFUSED, detail=_detail(request))
     if job is None:
-        return NodeStatus(phase=Phase.PENDING, detail="the controller of managed jobs does not know it yet")
+        return NodeStatus(phase=Phase.LOST, detail="the controller of managed jobs does not know it")
     detail = f"SkyPilot's managed job is {job['status']}"
     if job["recoveries"]:
         detail += f", recovered {job['recoveries']} time(s)"

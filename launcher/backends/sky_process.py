@@ -1,4 +1,4 @@
-"""Asks the process that holds SkyPilot (sky_worker.py), and says in plain words why it refused."""
+"""Asks the process that holds SkyPilot (skypilot/worker.py), and says in plain words why it refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import IO, Any
 from launcher.backends.sky_words import plain_words
 from planner.errors import MissingExtraError, NodeError
 
-WORKER = "launcher.backends.sky_worker"
+WORKER = "launcher.backends.skypilot.worker"
 PACKAGES = Path(__file__).resolve().parents[2]
 ANSWER_TIMEOUT_S = 600.0
 """Of one answer: taking a cluster down waits for its cloud; a launch is not waited for."""
@@ -52,6 +52,10 @@ class SkyProcess:
         if "error" in answer:
             raise SkyRefusalError(answer["error"]["type"], answer["error"]["message"])
         return answer["ok"]
+
+    def ask_running(self, do: str, *, timeout_s: float) -> Any:
+        """Ask unless nothing was asked before: not worth starting a process for."""
+        return None if self._process is None else self.ask(do, timeout_s=timeout_s)
 
     def close(self) -> None:
         """End the process; SkyPilot's server and what runs stay."""

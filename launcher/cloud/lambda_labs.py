@@ -19,6 +19,7 @@ ENDPOINT_VARIABLE = "LAMBDA_ENDPOINT_URL"
 """Another address of the API, as AWS_ENDPOINT_URL is for AWS."""
 KEY_FILE = Path(".lambda_cloud") / "lambda_keys"
 """Below the home folder; where SkyPilot looks for the key too."""
+USER = "[0-9a-f]{8}"
 TIMEOUT_S = 30
 REFUSED = (401, 403)
 
@@ -30,8 +31,10 @@ def instances(*, cluster: str | None) -> list[Machine]:
     is eight hexadecimal digits; nothing looser, because whoever is found may be terminated. A terminated instance is
     not listed any more. Source: Lambda cloud API reference; sky/provision/lambda_cloud of skypilot 0.14.1.
     """
-    ours = re.compile((re.escape(cluster) if cluster else "pl-.+") + r"-[0-9a-f]{8}-(head|worker)")
-    return [_machine(one) for one in _ask("/instances") if ours.fullmatch(str(one.get("name") or ""))]
+    ours = re.compile(rf"pl-(?P<run_id>.+)-{USER}-(head|worker)")
+    named = [(one, ours.fullmatch(str(one.get("name") or ""))) for one in _ask("/instances")]
+    machines = [_machine(one, name["run_id"]) for one, name in named if name is not None]
+    return [machine for machine in machines if cluster in (None, f"pl-{machine.run_id}")]
 
 
 def terminate(machines: Sequence[Machine]) -> None:
@@ -40,7 +43,7 @@ def terminate(machines: Sequence[Machine]) -> None:
         _ask("/instance-operations/terminate", {"instance_ids": [machine.id for machine in machines]})
 
 
-def _machine(one: dict[str, Any]) -> Machine:
+def _machine(one: dict[str, Any], run_id: str) -> Machine:
     state = str(one.get("status", "unknown"))
     return Machine(
         id=str(one["id"]),
@@ -48,7 +51,7 @@ def _machine(one: dict[str, Any]) -> Machine:
         where=str((one.get("region") or {}).get("name", "unknown region")),
         state=state,
         alive=state not in ("terminated", "terminating"),
-        run_id=None,
+        run_id=run_id,
         instance_type=(one.get("instance_type") or {}).get("name"),
     )
 

@@ -20,11 +20,14 @@ def could_ask(target: Target) -> bool:
     return target.provider in ASKED
 
 
-def machines_of(launch: Launch) -> list[Machine]:
-    """Return what the provider has of this launch, dead machines included as far as it lists them."""
+def machines_of(launch: Launch, *, everywhere: bool = False) -> list[Machine]:
+    """Return what the provider has of this launch, dead machines included as far as it lists them.
+
+    `everywhere`: in every region, not only the one that was asked for.
+    """
     target = launch.target
     if target.provider is Provider.AWS:
-        return aws.instances(run_id=launch.run_id, region=target.region)
+        return aws.instances(run_id=launch.run_id, region=None if everywhere else target.region)
     if target.provider is Provider.LAMBDA:
         return lambda_labs.instances(cluster=launch.cluster)
     return kubernetes.pods(context=_context(target), run_id=launch.run_id)

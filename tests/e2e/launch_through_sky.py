@@ -5,6 +5,7 @@ Opt-in (make test-e2e): it takes minutes and an environment of its own for the n
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -61,12 +62,12 @@ exit 0
 
 
 @dataclass(frozen=True)
-class Stage:
-    """The clouds, and the node that every instance of the fake EC2 turns out to be."""
+class World:
+    """The clouds, and the home of the node that every instance of the fake EC2 turns out to be."""
 
     clouds: Clouds
     node: Path
-    user: dict[str, str]
+    wheel_hash: str
 
     def instances(self) -> dict[str, str]:
         """Return the state of every instance, by the run in its label."""
@@ -87,30 +88,34 @@ def root(service: str, url: str) -> Any:
 KEYS = {"AWS_ACCESS_KEY_ID": "testing", "SECRET": "testing"}
 
 
-@pytest.fixture
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A world for each test: on a node that was used before SkyPilot would read the jobs of the machine before."""
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The clouds, one API server of SkyPilot, and the address at which every instance of the fake EC2 is found."""
     folder = tmp_path_factory.mktemp("e2e")
-    KEYS.update(AWS_ACCESS_KEY_ID="testing", SECRET="testing")
     with clouds(folder) as made:
         furnish(made.aws.url)
         KEYS["AWS_ACCESS_KEY_ID"], KEYS["SECRET"] = administrator(made.aws.url)
-        user = user_keys(root("iam", made.aws.url), "planner")
+        made.aws.ask("role", name=ROLE, credentials=role_credentials(made.aws.url))
+        made.environment.update(user_keys(root("iam", made.aws.url), "planner"))
+        made.environment["LAMBDA_ENDPOINT_URL"] = made.environment["FAKE_LAMBDA_URL"]
         enforce(made.aws)
-        made.environment.update(user, LAMBDA_ENDPOINT_URL=made.environment["FAKE_LAMBDA_URL"])
-        node = node_home(folder / "node", made)
-        process, port = started_node(node, made)
-        config = {
-            "allowed_clouds": ["aws"],
-            "aws": {"remote_identity": ROLE, "ssh_proxy_command": f"nc 127.0.0.1 {port}"},
-        }
-        (made.home / ".sky" / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-        try:
-            yield Stage(made, node, user)
-        finally:
-            process.kill()
-            process.communicate()
-            end_node(node)
+        node = folder / "node"
+        with running_node(node, made) as port:
+            config = {
+                "allowed_clouds": ["aws"],
+                "aws": {"remote_identity": ROLE, "ssh_proxy_command": f"nc 127.0.0.1 {port}"},
+            }
+            (made.home / ".sky" / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+            yield World(made, node, wheel_hash(made))
+
+
+@pytest.fixture
+def stage(world: World) -> Iterator[World]:
+    """A new node for each test: on one that was used before SkyPilot would read the jobs of the machine before."""
+    make_node_home(world)
+    yield world
+    end_servers(world.node)
+    world.node.rename(world.node.with_name(f"node-{len(list(world.node.parent.glob('node-*')))}"))
 
 
 def furnish(url: str) -> None:
@@ -118,6 +123,7 @@ def furnish(url: str) -> None:
     iam = root("iam", url)
     open_network(root("ec2", url))
     iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument="{}")
+    iam.attach_role_policy(RoleName=ROLE, PolicyArn="arn:aws:iam::aws:policy/AmazonEC2FullAccess")  # as SkyPilot does
     iam.create_instance_profile(InstanceProfileName=ROLE)
     iam.add_role_to_instance_profile(InstanceProfileName=ROLE, RoleName=ROLE)
 
@@ -132,8 +138,26 @@ def administrator(url: str) -> tuple[str, str]:
     return key["AccessKeyId"], key["SecretAccessKey"]
 
 
-def node_home(node: Path, made: Clouds) -> Path:
+def role_credentials(url: str) -> dict[str, str]:
+    """Return what the metadata service of a machine with the role hands out."""
+    role = root("iam", url).get_role(RoleName=ROLE)["Role"]["Arn"]
+    keys = root("sts", url).assume_role(RoleArn=role, RoleSessionName="the-node")["Credentials"]
+    given = {"AccessKeyId": keys["AccessKeyId"], "SecretAccessKey": keys["SecretAccessKey"]}
+    return given | {"Token": keys["SessionToken"], "Expiration": keys["Expiration"].isoformat(), "Code": "Success"}
+
+
+def wheel_hash(made: Clouds) -> str:
+    """Let SkyPilot build the wheel that it would copy to nodes; return the name by which it knows it again."""
+    program = "from sky.backends import wheel_utils; print(wheel_utils.build_sky_wheel()[1])"
+    built = subprocess.run(
+        [sys.executable, "-c", program], env=made.environment, capture_output=True, text=True, check=True
+    )
+    return built.stdout.split()[-1]
+
+
+def make_node_home(world: World) -> None:
     """Make a home as on SkyPilot's own image: its runtime, uv, and the wheel that this server builds."""
+    node = world.node
     for folder in ("bin", ".local/bin", ".sky/wheels"):
         (node / folder).mkdir(parents=True)
     (node / "skypilot-runtime").symlink_to(RUNTIME)
@@ -142,15 +166,12 @@ def node_home(node: Path, made: Clouds) -> Path:
     (node / "bin" / "sudo").chmod(0o755)
     for name in (".bashrc", ".bash_profile"):  # a login shell takes the path from /etc/profile
         (node / name).write_text('export PATH="$HOME/bin:$HOME/.local/bin:$PATH"\n', encoding="utf-8")
-    program = "from sky.backends import wheel_utils; print(wheel_utils.build_sky_wheel()[1])"
-    built = subprocess.run(
-        [sys.executable, "-c", program], env=made.environment, capture_output=True, text=True, check=True
-    )
-    (node / ".sky" / "wheels" / "current_sky_wheel_hash").write_text(built.stdout.split()[-1] + "\n", encoding="utf-8")
-    return node
+    (node / ".sky" / "wheels" / "current_sky_wheel_hash").write_text(f"{world.wheel_hash}\n", encoding="utf-8")
 
 
-def started_node(node: Path, made: Clouds) -> tuple[subprocess.Popen[str], int]:
+@contextlib.contextmanager
+def running_node(node: Path, made: Clouds) -> Iterator[int]:
+    """Run the node's ssh server; what runs in its home is nobody else's and is ended with it."""
     environment = {
         **made.environment,
         "FAKE_NODE_HOME": str(node),
@@ -158,7 +179,7 @@ def started_node(node: Path, made: Clouds) -> tuple[subprocess.Popen[str], int]:
         "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"{made.aws.url}/",
         "PLANNER_PYTHON": sys.executable,
     }
-    with (node / "sshd.log").open("w", encoding="utf-8") as log:
+    with (node.parent / "sshd.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
             [str(RUNTIME / "bin" / "python"), str(FAKES / "node_sshd.py")],
             stdout=subprocess.PIPE,
@@ -166,13 +187,13 @@ def started_node(node: Path, made: Clouds) -> tuple[subprocess.Popen[str], int]:
             text=True,
             env=environment,
         )
-    assert process.stdout is not None
-    return process, int(process.stdout.readline())
-
-
-def end_node(node: Path) -> None:
-    """End what still runs on the node: its home is nobody else's."""
-    end_servers(node)
+        try:
+            assert process.stdout is not None
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
+            process.communicate()
+            end_servers(node)
 
 
 def wait_for(what: Any, *, said: str) -> Any:
@@ -238,7 +259,7 @@ def over(backend: SkyBackend, launch: Launch) -> Any:
     return status if status.phase.is_over else None
 
 
-def submit_and_die(stage: Stage, launch: Launch, folder: Path) -> None:
+def submit_and_die(stage: World, launch: Launch, folder: Path) -> None:
     """Submit in a process of its own, which is killed as soon as it has."""
     path = folder / "launch.json"
     path.write_text(launch.model_dump_json(), encoding="utf-8")
@@ -256,7 +277,7 @@ def submit_and_die(stage: Stage, launch: Launch, folder: Path) -> None:
     assert died.returncode == -signal.SIGKILL
 
 
-def planner(stage: Stage, command: str) -> subprocess.CompletedProcess[str]:
+def planner(stage: World, command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(Path(sys.executable).with_name("planner")), *shlex.split(command)],
         env=stage.clouds.environment,

@@ -2,7 +2,8 @@
 
 `python tests/fakes/aws_server.py` prints its port. `POST /fake/refuse` with `{"code", "status", "after"}` makes every
 request but the first `after` fail with that code (`only`: requests of that action); `POST /fake/calls` lists the
-requests since `POST /fake/reset`; `POST /fake/reserve` describes a Capacity Block with EC2's own keys.
+requests since `POST /fake/reset`; `POST /fake/reserve` describes a Capacity Block with EC2's own keys; `POST
+/fake/role` tells which role a machine carries: its name and the credentials that the metadata service then hands out.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ class OneAtATime:
         self.calls: list[dict[str, str]] = []
         self.refusal: dict[str, Any] | None = None
         self.reserved: dict[str, str] | None = None
+        self.role: dict[str, str] | None = None
 
     def __call__(self, environ: Environ, start: Start) -> Iterable[bytes]:
         with self.lock:
             path = environ["PATH_INFO"]
             if path.startswith("/fake/"):
                 return self._answer(path.removeprefix("/fake/"), environ, start)
+            if path.startswith("/latest/") and self.role is not None:
+                return self._metadata(path, start)
             action = _action(environ)
             self.calls.append({"service": _service(environ), "action": action, "path": path})
             ours = path.startswith("/moto-api")
@@ -55,6 +59,8 @@ class OneAtATime:
             self.refusal = json.loads(body)
         if question == "reserve":
             self.reserved = json.loads(body)
+        if question == "role":
+            self.role = json.loads(body)
         if question == "reset":
             self.calls, self.refusal, self.reserved = [], None, None
         start("200 OK", [("Content-Type", "application/json")])
@@ -69,6 +75,17 @@ class OneAtATime:
         space = "http://ec2.amazonaws.com/doc/2016-11-15/"
         held = f"<capacityReservationSet>{items}</capacityReservationSet>"
         return [f'<{answer} xmlns="{space}"><requestId>one</requestId>{held}</{answer}>'.encode()]
+
+    def _metadata(self, path: str, start: Start) -> Iterable[bytes]:
+        """Answer as a machine's metadata service (IMDSv2) does: a token, the name of its role, the role's keys."""
+        assert self.role is not None
+        answers = {
+            "/latest/api/token": "a-token",
+            "/latest/meta-data/iam/security-credentials/": self.role["name"],
+            f"/latest/meta-data/iam/security-credentials/{self.role['name']}": json.dumps(self.role["credentials"]),
+        }
+        start("200 OK" if path in answers else "404 Not Found", [("Content-Type", "text/plain")])
+        return [answers.get(path, "").encode()]
 
     def _refuse(self, environ: Environ, start: Start) -> Iterable[bytes]:
         """Refuse in the way of the service that was asked: JSON, EC2's XML or the others' XML."""

@@ -16,7 +16,10 @@ PATIENCE_S = 2
 
 
 def environment() -> dict[str, str]:
-    """Return what a login on the node sees: a home and a path of its own, and the fake AWS for its own shutdown."""
+    """Return what a login on the node sees: a home and a path of its own, and where the fake AWS is.
+
+    No keys: a machine has those of its role, from the metadata service.
+    """
     return {
         "HOME": os.environ["FAKE_NODE_HOME"],
         "PATH": os.environ["FAKE_NODE_PATH"],
@@ -25,8 +28,6 @@ def environment() -> dict[str, str]:
         "SHELL": "/bin/bash",
         "LANG": "C.UTF-8",
         "TERM": "dumb",
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
         "SKYPILOT_DISABLE_USAGE_COLLECTION": "1",
         **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
     }

@@ -12,7 +12,7 @@ from launcher.backends.base import NodeStatus, Phase
 from launcher.drive import ORPHAN_GRACE, Driver
 from launcher.ledger import Ledger, Outcome, State
 from launcher.target import Target
-from planner.errors import StoreError
+from planner.errors import NodeError, StoreError
 from tests.launcher.launches import NOON, launch_of, rate
 from tests.launcher.scripted_backend import ScriptedBackend
 
@@ -156,3 +156,19 @@ def test_a_ledger_that_cannot_be_written_ends_neither_the_watch_nor_the_watchdog
         driver.go_on("r1", stop=threading.Event(), poll_s=0.001)
     assert backend.asked == ["submit", "down"]
     assert next(states, None) is None
+
+
+def test_what_came_home_before_the_machine_was_lost_counts(driver_of, tmp_path):
+    """Its steps came, the rest never did: truncated, not lost."""
+
+    class Half(ScriptedBackend):
+        def collect(self, launch, into):
+            (into / "start-1").mkdir(exist_ok=True)
+            (into / "start-1" / "result.json.steps.jsonl").write_text("{}\n", encoding="utf-8")
+            raise NodeError("the connection broke")
+
+    driver = driver_of(Half(statuses=[GONE]))
+    driver.step("r1", submit=True)
+    entry = driver.step("r1")
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.TRUNCATED)
+    assert driver.backend.asked == ["submit", "down", "verify"]

@@ -5,6 +5,7 @@ No classes: each would be a group of its own for xdist, with servers of its own.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import boto3
+import psutil
 import pytest
 
 from launcher.backends.base import Phase
@@ -40,6 +42,7 @@ LAMBDA = Target(provider=Provider.LAMBDA, name="gpu_8x_h100_sxm5", accelerator="
 K8S = Target(provider=Provider.K8S, name=CONTEXT, accelerator="H200-SXM", devices_per_node=8)
 RACK = Target(provider=Provider.SSH_POOL, name=SSH_POOL, accelerator="H200-SXM", devices_per_node=8)
 SPOT = {"purchase": "spot"}
+MANAGED = P5E.model_copy(update={"purchase": "spot", "managed": True})
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +166,28 @@ def test_a_capacity_block_is_priced_from_a_catalog_of_its_own(sky, world):
         sky.check(launch_of(P5E, run_id="dry"))
 
 
+def test_the_server_of_an_own_catalog_ends_with_the_backend_and_the_persons_own_goes_on(sky, world):
+    block = P5E.model_copy(update={"purchase": "capacity_block", "reservation": "cr-0123456789abcdef0"})
+    other = SkyBackend(world.home.parent / "another" / "sky", sky_home=world.home)
+    other.verify_down(launch_of(block, run_id="block", price=rate(39.80)))
+    before = servers(world)
+    assert len(before) >= 2
+    other.close()
+    assert len(servers(world)) == len(before) - 1
+    assert world.environment["SKYPILOT_API_SERVER_LOCAL_PORT"] in servers(world)
+
+
+def servers(world: Clouds) -> list[str]:
+    """Return the ports of SkyPilot's API servers in this HOME."""
+    ports = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            command = process.cmdline()
+            if "sky.server.server" in command and process.environ().get("HOME") == str(world.home):
+                ports += [word.partition("=")[2] for word in command if word.startswith("--port=")]
+    return ports
+
+
 def test_the_task_files_are_read_by_skypilot(world):
     """Whether the keys are SkyPilot's. In a process of its own, for sky warns when it is imported."""
     program = (
@@ -207,7 +232,7 @@ def test_it_is_refused_submitted_once_and_leaves_nothing(sky, world):
     assert evidence.checks == ("EC2, machines of pl-refused: none", "SkyPilot: no launch under way")
 
 
-@pytest.mark.parametrize("target", [P4D, LAMBDA, K8S], ids=["aws", "lambda", "kubernetes"])
+@pytest.mark.parametrize("target", [P4D, LAMBDA, K8S, MANAGED], ids=["aws", "lambda", "kubernetes", "managed"])
 def test_skypilot_keeps_the_contract(sky, target, tmp_path):
     check_never_submitted(sky, launch_of(target, run_id="never"), tmp_path)
 
@@ -254,6 +279,7 @@ def test_leftovers_are_listed_with_an_alarm_where_they_are_late(sky, world):
     assert "should have been gone at" in found["sky-pl-late-head"].detail
     assert not found["sky-pl-early-head"].alarm
     assert found["pl-bench-fcd1e5cf-head"].where == "us-east-1"
+    assert found["pl-bench-fcd1e5cf-head"].run_id == "bench"
     assert found["pl-podded-head"].alarm
     assert found["pl-podded-head"].run_id == "podded"
 
@@ -289,7 +315,7 @@ def test_an_instance_on_lambda_is_found_and_ended_by_its_name(sky, world):
 
 def test_a_managed_job_without_a_store_is_refused_before_anything_is_asked(sky):
     with pytest.raises(InputError, match="a managed job's machines are gone when it ends"):
-        sky.submit(launch_of(P5E.model_copy(update={"managed": True}), run_id="managed"))
+        sky.submit(launch_of(MANAGED, run_id="managed"))
 
 
 def test_no_secret_reaches_a_log_a_task_or_an_answer(sky, world):

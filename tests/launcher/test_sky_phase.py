@@ -106,13 +106,28 @@ def test_what_was_launched_is_reported():
 )
 def test_the_phase_of_a_managed_job(word, phase):
     job = {"id": 1, "status": word, "recoveries": 2, "reason": "spot was taken", "cluster": None}
-    status = managed_status_of(job)
+    status = managed_status_of({"job": job, "launch": None})
     assert status.phase is phase
     assert "recovered 2 time(s): spot was taken" in status.detail
 
 
-def test_a_managed_job_that_the_controller_does_not_know_yet_is_pending():
-    assert managed_status_of(None).phase is Phase.PENDING
+FAILED_REQUEST = {"id": "r", "at": 1.0, "status": "FAILED", "error": {"type": "NoCloudAccessError", "message": "off"}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "phase", "said"),
+    [
+        pytest.param({"id": "r", "at": 1.0, "status": "RUNNING"}, Phase.PENDING, "starting the controller", id="asked"),
+        pytest.param(FAILED_REQUEST, Phase.REFUSED, "may not use this provider", id="refused"),
+        pytest.param({"id": "r", "at": 1.0, "status": "SUCCEEDED"}, Phase.LOST, "does not know it", id="forgotten"),
+        pytest.param(None, Phase.LOST, "does not know it", id="never asked for"),
+    ],
+)
+def test_before_there_is_a_managed_job_its_request_tells(request_, phase, said):
+    """PENDING for ever would let the watchdog's whole time pass before anybody hears of a refusal."""
+    status = managed_status_of({"job": None, "launch": request_})
+    assert status.phase is phase
+    assert said in status.detail
 
 
 def test_every_word_of_skypilots_jobs_is_known():

@@ -67,12 +67,12 @@ def test_a_process_that_hangs_is_given_up(process):
 
 SUBMITS_SLOWLY = """
 import sys, threading
-from launcher.backends import sky_worker
+from launcher.backends.skypilot import worker
 def submit():
     print("submitting", file=sys.stderr, flush=True)
     threading.Event().wait(60)
-sky_worker.ANSWERS["submit"] = submit
-sky_worker.main()
+worker.ANSWERS["submit"] = submit
+worker.main()
 """
 
 

@@ -1,0 +1,47 @@
+"""A cluster that is there: how its nodes are reached, and its end; and the end of a server that nobody needs."""
+
+from __future__ import annotations
+
+
+def reach(cluster: str) -> list[str]:
+    """Write the ssh configuration of the cluster's nodes, as `sky status` does; return the names to use with ssh."""
+    from sky.client.cli import command
+
+    records = command._get_cluster_records_and_set_ssh_config([cluster])
+    if not records or records[0]["handle"] is None or not records[0]["handle"].cached_external_ips:
+        return []
+    nodes = len(records[0]["handle"].cached_external_ips)
+    return [cluster, *(f"{cluster}-worker{number}" for number in range(1, nodes))]
+
+
+def down(cluster: str) -> bool:
+    """End what is still being launched, then take the cluster down; return whether there was one. Never purges."""
+    import sky
+    from sky import exceptions
+
+    running = [
+        one.request_id
+        for one in sky.api_status(cluster_name=cluster, fields=["request_id", "name", "status", "cluster_name"])
+        if one.cluster_name == cluster and one.name.endswith("launch")
+    ]
+    if running:
+        sky.get(sky.api_cancel(running, silent=True))
+    try:
+        sky.get(sky.down(cluster))
+    except exceptions.ClusterDoesNotExist:
+        return False
+    return True
+
+
+def rest() -> bool:
+    """End this SkyPilot's API server unless it has work to do; return whether it was ended.
+
+    What runs on machines does not need it, and the next question starts it again. Only the server on this process's
+    own port is ended, with its executors.
+    """
+    import sky
+    from sky.client import sdk
+
+    if not sdk._local_api_server_running() or sky.api_status(limit=1, fields=["request_id", "name", "status"]):
+        return False
+    return sdk._local_api_server_running(kill=True)
