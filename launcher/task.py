@@ -66,12 +66,13 @@ def task_of(
     starts: int = 1,
     expires_at: datetime | None = None,
     store: str | None = None,
+    probes: str | None = None,
 ) -> dict[str, Any]:
     """Return the task as SkyPilot reads it.
 
     Infra and instance type are pinned, so nothing else can be launched instead. `workloads` is the folder here that is
     copied to each node; `store` an `s3://bucket/prefix` to which nodes push with their own role. `expires_at` (UTC)
-    becomes a label, for whoever finds the machine.
+    becomes a label, for whoever finds the machine. `probes` says which micro-batches are tried (workloads/run.sh).
     """
     envs = {
         "PLANNER_RUN_ID": run_id,
@@ -85,6 +86,8 @@ def task_of(
         envs["PLANNER_DEEPSPEED"] = "1"
     if spec.get("precision") == "float8":
         envs["PLANNER_TORCHAO"] = "1"
+    if probes is not None:
+        envs["PLANNER_PROBES"] = probes
     if target.image is not None:
         envs["PLANNER_IMAGE"] = "1"
     if store is not None:

@@ -26,14 +26,19 @@ def read_lora(rank: int | None, targets: str | None) -> LoraSettings:
     return LoraSettings(rank=rank or default.rank, targets=names)
 
 
-def read_data(path: Path, dtype: str) -> DataSettings:
-    """Return where the token shards lie."""
+def read_data(path: str, dtype: str, *, here: bool) -> DataSettings:
+    """Return where the token shards lie: on this machine, or on the nodes, where no path is relative to ours."""
     from launcher.bench import DataSettings
     from workloads.spec import DATA_DTYPES
 
     if dtype not in DATA_DTYPES:
         raise InputError(f"--data-dtype {dtype}: is not known.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")
-    return DataSettings(path=str(path.resolve()), dtype=dtype)
+    if not here and not path.startswith("/"):
+        raise InputError(
+            f"--data {path}: must be the place of the shards on the nodes, from / on.",
+            fix="Put them there first, or into the image; nothing is copied from here.",
+        )
+    return DataSettings(path=str(Path(path).resolve()) if here else path, dtype=dtype)
 
 
 def read_counts(given: str | None) -> list[int]:

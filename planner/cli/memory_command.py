@@ -16,12 +16,13 @@ from planner.cli.output import (
     print_rows,
     say,
 )
+from planner.cli.workload_options import PrecisionOption, SeqLenOption, WorkloadArgument
 from planner.errors import InputError
 from planner.estimate.memory import uses_autocast
 from planner.estimate.memory_question import MemoryQuestion
 from planner.model.answer import MemoryDocument
 from planner.model.architecture import ImageModel
-from planner.model.workload import Checkpointing, Loss, Precision, Strategy
+from planner.model.workload import Checkpointing, Loss, Strategy
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.use_cases import catalogs, networks
 
@@ -32,21 +33,15 @@ def register(app: typer.Typer) -> None:
 
 
 def memory(
-    workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="A preset (gpt-305m, llama3-8b, ...) or an architecture file.")
-    ],
+    workload: WorkloadArgument,
     on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="H100-SXM, A100-40GB-SXM, RTX-4090, ...")],
     gpus: Annotated[int, typer.Option(help="All accelerators that share one training.")] = 1,
     strategy: Annotated[Strategy, typer.Option(help="How states are spread over them.")] = Strategy.DDP,
     micro_batch: Annotated[
         int | None, typer.Option(help="Samples per device; default the workload's own, else 1.", show_default=False)
     ] = None,
-    seq_len: Annotated[
-        int | None, typer.Option(help="Tokens in a sample; default the workload's own.", show_default=False)
-    ] = None,
-    precision: Annotated[
-        Precision | None, typer.Option(help="Default: the workload's own, else bf16.", show_default=False)
-    ] = None,
+    seq_len: SeqLenOption = None,
+    precision: PrecisionOption = None,
     checkpointing: Annotated[
         Checkpointing | None, typer.Option(help="Default: only as much as it needs to fit.", show_default=False)
     ] = None,

@@ -9,6 +9,7 @@ import math
 
 from pydantic import TypeAdapter
 
+from launcher.bench import Settings
 from launcher.expected import Expect, Expected
 from planner.estimate.fit import largest_micro_batch
 from planner.estimate.flops import flops_per_sample
@@ -57,15 +58,7 @@ def expect_from(catalog: Catalog) -> Expect:
 
 
 def start_micro_batch(
-    workload: BenchWorkload,
-    accelerator: str | None,
-    catalog: Catalog,
-    *,
-    devices: int,
-    strategy: Strategy,
-    precision: Precision | None,
-    checkpointing: Checkpointing,
-    loss: Loss,
+    workload: BenchWorkload, accelerator: str | None, catalog: Catalog, settings: Settings
 ) -> int | None:
     """Return the largest micro-batch that should fit, where a search begins; None where memory cannot be told."""
     known = catalog.accelerators.get(accelerator or "")
@@ -77,11 +70,11 @@ def start_micro_batch(
             workload.architecture,
             seq_len=workload.seq_len,
             micro_batch=micro_batch,
-            strategy=strategy,
-            precision=precision or workload.precision,
-            devices=devices,
-            checkpointing=checkpointing,
-            loss=loss,
+            strategy=settings.strategy,
+            precision=settings.precision or workload.precision,
+            devices=settings.devices,
+            checkpointing=settings.checkpointing,
+            loss=loss_kind(compiled=settings.compile, loss_chunks=settings.loss_chunks),
         )
 
     return max(1, largest_micro_batch(need, hbm_gib=known.hbm_gib))

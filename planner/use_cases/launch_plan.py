@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, Literal
 import workloads
 from launcher.backends.base import Launch
 from launcher.backends.hosts import Host
+from launcher.bench import Settings, check_spec, spec_of, window_of
 from launcher.beside import beside_of
 from launcher.bill import Bill, TimeCaps, bill_of
 from launcher.launch_record import record_by_hand
@@ -21,13 +22,17 @@ from launcher.task import cluster_name, task_of
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
+from planner.errors import InputError
 from planner.model.base import Frozen, NonNegative
 from planner.model.catalog import Catalog
 from planner.model.run import RunRecord
 from planner.model.workload import BenchWorkload, Window
+from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
+from planner.use_cases.launch_probes import Probes, probes_of, settings_on
 from planner.use_cases.launch_rate import Priced, price_of
 from planner.use_cases.launch_target import Terms, read_hosts, resolve_target
+from planner.use_cases.networks import bench_workload
 
 BUDGET_FILE = "budget.yaml"
 PREPARATION_MINUTES = 5.0
@@ -57,11 +62,32 @@ def read_budget_usd(home: str | None) -> float | None:
     return read_model(BudgetFile, path).total_usd if path.exists() else None
 
 
+def plan_launches(
+    workload: str,
+    on: Sequence[str],
+    terms: Terms,
+    settings: Settings,
+    *,
+    layers: int | None,
+    seq_len: int | None,
+    home: str | None,
+    now: datetime,
+) -> list[Planned]:
+    """Return the intents to run one benchmark on several targets."""
+    if len(set(on)) != len(on):
+        raise InputError("--on: a target stands there twice.", fix="Name each once; --repeats measures it again.")
+    for value, name in ((terms.usd_per_hour, "--usd-per-hour"), (terms.reservation, terms.reservation)):
+        if value is not None and len(on) > 1:
+            raise InputError(f"{name}: is of one machine, and {len(on)} targets are named.", fix="Launch it alone.")
+    catalog, hosts = open_catalog(home), read_hosts(home)
+    target = bench_workload(workload, catalog, layers=layers, seq_len=seq_len)
+    return [plan_launch(text, target, settings, terms, catalog=catalog, hosts=hosts, now=now) for text in on]
+
+
 def plan_launch(
     text: str,
     workload: BenchWorkload,
-    spec: Mapping[str, Any],
-    window: Window,
+    settings: Settings,
     terms: Terms,
     *,
     catalog: Catalog,
@@ -70,11 +96,20 @@ def plan_launch(
     run_id: str | None = None,
     workloads_dir: Path | str | None = None,
 ) -> Planned:
-    """Return the intent to run one benchmark on one target. Asks nobody and needs no credentials."""
+    """Return the intent to run one benchmark on one target. Asks nobody and needs no credentials.
+
+    What every rank would refuse is refused here.
+    """
     target = resolve_target(text, terms, catalog, hosts)
     priced = price_of(target, terms, catalog, hosts, today=now.date())
     target = target.model_copy(update={"region": priced.region})
-    caps = TimeCaps(max_minutes=terms.max_minutes or default_minutes(window, starts=terms.starts))
+    settings = settings_on(target, settings)
+    probes = probes_of(workload, settings, target, catalog)
+    spec = spec_of(workload, settings, micro_batch=probes.micro_batch)
+    check_spec(spec, runs_here=False)
+    window = window_of(workload, settings)
+    minutes = terms.max_minutes or default_minutes(window, starts=settings.repeats, probes=probes)
+    caps = TimeCaps(max_minutes=minutes)
     run_id = run_id or f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
     bill = _bill(target, priced, caps)
     task = task_of(
@@ -83,7 +118,8 @@ def plan_launch(
         spec=spec,
         caps=caps,
         workloads=workloads_dir or Path(workloads.__file__).resolve().parent,
-        starts=terms.starts,
+        starts=settings.repeats,
+        probes=probes.asked,
         expires_at=now + timedelta(minutes=caps.worst_minutes),
         store=terms.store,
     )
@@ -126,12 +162,13 @@ def by_hand_record(
     )
 
 
-def default_minutes(window: Window, *, starts: int) -> float:
+def default_minutes(window: Window, *, starts: int, probes: Probes) -> float:
     """Return how long the job may take: every start's own limits and its preparation, in whole minutes.
 
-    minutes = ceil(starts x (5 + 1.5 x (max warm-up s + max s) / 60))
+    minutes = ceil(starts x (5 + 1.5 x (max warm-up s + max s) / 60) + minutes of the probes)
     """
-    return float(math.ceil(starts * (PREPARATION_MINUTES + SLOW_FACTOR * (window.max_warmup_s + window.max_s) / 60.0)))
+    start = PREPARATION_MINUTES + SLOW_FACTOR * (window.max_warmup_s + window.max_s) / 60.0
+    return float(math.ceil(starts * start + probes.minutes))
 
 
 def _bill(target: Target, priced: Priced, caps: TimeCaps) -> Bill:

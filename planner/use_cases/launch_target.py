@@ -31,7 +31,6 @@ class Terms:
     managed: bool = False
     usd_per_hour: float | None = None
     max_minutes: float | None = None
-    starts: int = 1
     store: str | None = None
 
 

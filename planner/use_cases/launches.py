@@ -19,7 +19,7 @@ from launcher.drive import Driver, utc_now
 from launcher.guard import Limits, check_launches
 from launcher.launch_record import billed_quantity, record_of_launch
 from launcher.ledger import Entry, Ledger, State
-from launcher.results import collected, read_result
+from launcher.results import collected, read_probes, read_result
 from launcher.target import Provider
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
@@ -157,6 +157,7 @@ class Launches:
                 aliases=accelerator_aliases(),
                 where=str(self.folder / run_id),
                 expect=expect_from(open_catalog(self.home)),
+                probes=read_probes(self.folder / run_id),
             )
             runs.store_run(record, self.home)
         except PlannerError as error:

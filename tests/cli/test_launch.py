@@ -129,6 +129,14 @@ def test_one_cap_holds_for_all_targets_together(planner, home):
             "--region",
             id="where it lies",
         ),
+        pytest.param(("--on", P4D, "--mode", "tuned", "--micro-batch", "4"), 2, "Give one of them", id="tuned, named"),
+        pytest.param(("--on", P4D, "--mode", "tuned", "--nodes", "2"), 2, "searched for on one node", id="tuned, two"),
+        pytest.param(("--on", "local", "--mode", "tuned"), 2, "--gpus N", id="tuned, no count"),
+        pytest.param(
+            ("--on", P4D, "--global-batch", "12"), 2, "is no multiple of micro-batch 4 x 8", id="global batch"
+        ),
+        pytest.param(("--on", P4D, "--data", "tokens"), 2, "from / on", id="a path of ours"),
+        pytest.param(("--on", P4D, "--layers", "99"), 2, "16", id="more layers than there are"),
         pytest.param(("--on", P4D, "--network-tier", "good"), 2, "neither standard nor best", id="tier"),
         pytest.param(("--on", P4D, "--strategy", "ddp", "--nodes", "0"), 2, "must be 1 or more", id="no nodes"),
     ],
@@ -302,3 +310,32 @@ def test_a_managed_job_pays_its_controller_and_ends_in_time_through_every_restar
     assert code == 0
     assert 0.3 < float(said.split()[2]) <= 0.5
     assert restarted(10**6)[1].startswith(f"started with {envs['PLANNER_MAX_MINUTES']}\n")
+
+
+def test_a_launch_takes_the_options_of_a_benchmark(planner, home):
+    options = ("--layers", "4", "--seq-len", "256", "--data", "/srv/tokens", "--compile", "--method", "lora")
+    answer = planner("launch", "gpt-305m", "--on", P4D, *options, "--lora-rank", "8", "--calibrate", "--json")
+    assert answer.code == 0, answer.err
+    (launch,) = answer.document["launches"]
+    spec = json.loads(launch["task"]["envs"]["PLANNER_SPEC"])
+    assert (spec["architecture"]["layers"], spec["seq_len"], spec["compile"], spec["calibrate"]) == (4, 256, True, True)
+    assert spec["data"] == {"path": "/srv/tokens", "dtype": "uint16"}
+    assert (spec["method"], spec["lora"]["rank"]) == ("lora", 8)
+
+
+def probes(answer: Answer) -> tuple[str | None, float]:
+    (launch,) = answer.document["launches"]
+    return launch["task"]["envs"].get("PLANNER_PROBES"), launch["bill"]["caps"]["max_minutes"]
+
+
+def test_what_a_node_tries_beside_the_benchmark_and_the_time_that_it_gets(planner, home):
+    """One start: 5 + 1.5 x (300 + 120) / 60 = 15.5 min; two probes add 3, fourteen add 21. 512 samples / 8 devices."""
+    one = ("launch", "gpt-305m", "--on", P4D, "--json")
+    assert probes(planner(*one)) == ("double", 19.0)
+    asked, minutes = probes(planner(*one, "--mode", "tuned", "--global-batch", "512"))
+    assert asked.startswith("search --start ")
+    assert asked.endswith(" --share 64")
+    assert minutes == 37.0
+    assert probes(planner(*one, "--micro-batch", "auto"))[0].startswith("search --start ")
+    assert probes(planner(*one, "--quick"))[0] is None
+    assert probes(planner(*one, "--nodes", "2")) == (None, 16.0)
