@@ -99,8 +99,10 @@ class Launches:
 
     def start(self, planned: Sequence[Planned], limits: Limits, *, tick: Callable[[], None]) -> list[Entry]:
         """Check once more against the ledger as it is now, write every intent down, then drive them all to the end."""
-        for one in planned:
-            self.backend(one.launch.target.provider)  # what is not installed is said before anything is written
+        for one in planned:  # what is not installed or does not answer is said before anything is written
+            backend = self.backend(one.launch.target.provider)
+            if one.launch.target.provider is Provider.HOST:
+                backend.check(one.launch)
         launches = [one.launch for one in planned]
         with self._settled_also_after_a_failure(launches):
             self._campaign(tick).start(launches, check=lambda entries: self._check_against(planned, limits, entries))
