@@ -2,12 +2,13 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-e2e app check format schemas golden calibrate benchmark clean help
+.PHONY: demo test test-e2e app check format schemas golden calibrate benchmark accuracy-peers clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input --constraint constraints.txt
 E2E := build/e2e/skypilot-runtime
+PEERS := build/accuracy-peers
 DEMO := planner-data/demo.yaml
 
 help:
@@ -87,6 +88,16 @@ benchmark: .venv/installed-all
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/prices.py
+	$(BIN)/python benchmarks/planning_speed.py
+
+$(PEERS)/installed: | $(BIN)/python
+	@echo "== Making the environment of llm-analysis, which needs an old transformers (a minute, once)"
+	$(BIN)/python -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --disable-pip-version-check --no-input --quiet llm-analysis==0.2.2
+	@touch $@
+
+accuracy-peers: .venv/installed-all $(PEERS)/installed
+	$(BIN)/python benchmarks/accuracy.py --peers-alone --write source family scale
 	$(BIN)/python benchmarks/planning_speed.py
 
 clean:

@@ -1,7 +1,8 @@
 """Scores the estimator and the naive methods on the bundled evidence, split by split, and writes docs/accuracy.md.
 
-Usage: python benchmarks/accuracy.py [--write] [split ...]; a split takes one to three minutes. `--write` replaces the
-part of docs/accuracy.md between its two markers.
+Usage: python benchmarks/accuracy.py [--write] [--peers-alone] [split ...]; a split takes one to three minutes.
+`--write` replaces the part of docs/accuracy.md between its two markers. llm-analysis is asked for the same rows where
+its environment exists (`make accuracy-peers`), between markers of its own; `--peers-alone` writes these alone.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks import peers
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
 from planner.estimate.accuracy import LEAVE_OUT, Scored, predict_rows, teach
 from planner.use_cases.evidence import accuracy_document, bundled_evidence
 
+PEERS = ("<!-- peers: begin -->", "<!-- peers: end -->")
 BEGIN, END = "<!-- accuracy: begin -->", "<!-- accuracy: end -->"
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 ANCHORS = {"source": (0, 1, 3, 5), "family": (0, 3), "model": (0, 3), "scale": (0,), "precision": (0, 3)}
@@ -35,21 +40,33 @@ def main() -> None:
     ]
     documents: list[tuple[str, int, dict[str, Any]]] = []
     worst: list[Scored] = []
+    unseen: dict[str, list[Scored]] = {}
+    alone = "--peers-alone" in sys.argv
     for split in wanted:
         folds = teach(evidence, evidence, read_calibration(), leave_out=split, today=date.today())
-        for anchors in ANCHORS[split]:
+        for anchors in (0,) if alone else ANCHORS[split]:
             scored = predict_rows(evidence, folds, anchors=anchors)
+            if anchors == 0:
+                unseen[split] = scored
             documents.append((split, anchors, accuracy_document(rows, [], scored, evidence, split, anchors)))
             if (split, anchors) == ("source", 0):
                 worst = sorted(scored, key=lambda one: -abs(one.error))[:WORST]
         print(f"{split} done", file=sys.stderr)
+    beside = peers.table(unseen, evidence)
     lines += _worst(worst) + _splits(documents) + _naive(documents) + _groups(documents)
-    text = "\n".join(lines)
-    print(text)
+    print("\n".join(beside if alone else [*lines, *beside]))
     if "--write" in sys.argv:
-        page = PAGE.read_text(encoding="utf-8")
-        before, _, rest = page.partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        _write(PEERS, [f"Made on {date.today()} by `make accuracy-peers`.", "", *beside])
+        if not alone:
+            _write((BEGIN, END), lines)
+
+
+def _write(markers: tuple[str, str], lines: list[str]) -> None:
+    """Replace what stands between two markers of docs/accuracy.md."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(markers[0])
+    text = "\n".join(lines).rstrip("\n")
+    PAGE.write_text(f"{before}{markers[0]}\n{text}\n{markers[1]}{rest.partition(markers[1])[2]}", encoding="utf-8")
 
 
 def _worst(worst: list[Scored]) -> list[str]:
@@ -102,7 +119,7 @@ def _naive(documents: list[tuple[str, int, dict[str, Any]]]) -> list[str]:
         right = ", ".join("-" if value is None else f"{value:.0%}" for value in found["ranking"].values())
         lost = ", ".join("-" if value is None else f"{value:.1f}" for value in found["regret"].values())
         lines.append(f"| {split} | {' | '.join(cells)} | {right} | {lost} |")
-    return [*lines, "", "llm-analysis was not run here: it needs an environment of its own.", ""]
+    return [*lines, ""]
 
 
 def _groups(documents: list[tuple[str, int, dict[str, Any]]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Makes `catalogs/evidence/calibration.json` from the tables beside it: `make calibrate`."""
+"""Makes `catalogs/evidence/calibration.json` and `calibration_images.json` from the tables beside them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from planner.use_cases.evidence import calibrate, write_calibration
+from planner.adapters.catalog import load_catalog
+from planner.use_cases.evidence import bundled_image_evidence, calibrate, write_calibration
+from planner.use_cases.image_evidence import calibrate_images, image_differences, write_image_calibration
 
 
 def main() -> None:
     """Fit, and write; with --check, compare to six digits with what is there."""
     made = calibrate(today=date.today())
+    images = calibrate_images(bundled_image_evidence(load_catalog()), today=date.today())
     if "--check" in sys.argv:
         from planner.use_cases.evidence import differences
 
-        found = differences(made)
-        print("\n".join(found) or "calibration.json is what these tables give, to six digits")
+        found = differences(made) + image_differences(images)
+        print("\n".join(found) or "the calibrations are what these tables give, to six digits")
         sys.exit(1 if found else 0)
-    print(f"written {write_calibration(made, Path(__file__).parents[1])}: {made.rows} rows")
+    root = Path(__file__).parents[1]
+    print(f"written {write_calibration(made, root)}: {made.rows} rows")
+    print(f"written {write_image_calibration(images, root)}: {images.rows} rows")
 
 
 if __name__ == "__main__":

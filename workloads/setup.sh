@@ -5,6 +5,8 @@
 # One pin serves sm_70 (V100) to sm_120 (Blackwell): torch 2.10 was the last whose default wheel (CUDA 12.8) has Volta;
 # older cards (sm_60) take 2.7.1, whose default wheel is CUDA 12.6. Source: PyTorch's RELEASE.md, support matrix.
 #
+# It needs python3 (3.10 or newer) with venv, or uv on PATH or in ~/.local/bin, as on SkyPilot's own machines.
+#
 # PLANNER_NODE_DIR   where workloads/ lies and the environment goes          [~/planner]
 # PLANNER_PYTHON     an interpreter that has torch: nothing is installed      [none]
 # PLANNER_IMAGE      set: the image's python3 is taken where it has torch     [none]
@@ -41,10 +43,17 @@ pins="torch==$torch numpy==2.2.6 nvidia-ml-py==13.580.82"
 [ -z "${PLANNER_TORCHAO:-}" ] || pins="$pins torchao==0.16.0"
 [ -z "${PLANNER_PUSH_TO:-}" ] || pins="$pins boto3==1.40.0"
 
+new_environment() {
+  if python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' && python3 -m venv "$1"; then return; fi
+  uv=$(command -v uv || echo "$HOME/.local/bin/uv")
+  [ -x "$uv" ] || { echo "No python3 (3.10 or newer) with venv here, and no uv: apt-get install python3-venv" >&2; exit 1; }
+  "$uv" venv --quiet --seed --clear --python '>=3.10' "$1"
+}
+
 environment=$place/venv
 if [ "$(cat "$environment/pins" 2>/dev/null)" != "$pins" ]; then
   rm -f "$environment/pins"
-  python3 -m venv "$environment" || uv venv --seed --clear "$environment"
+  new_environment "$environment"
   # shellcheck disable=SC2086  # one word each
   "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-input $pins
   printf '%s' "$pins" >"$environment/pins"

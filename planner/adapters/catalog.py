@@ -9,8 +9,9 @@ from typing import Protocol, TypeVar
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
-from planner.adapters.evidence import CALIBRATION, FOLDER, read_calibration
+from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
 from planner.adapters.price_file import checked_prices, read_prices
+from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.adapters.price_store import PriceStore
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import catalogs_dir
@@ -19,11 +20,13 @@ from planner.estimate.price_level import price_bands
 from planner.model.base import Frozen
 from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog, Defaults
+from planner.model.convergence import ConvergenceSpread
 from planner.model.hardware import Accelerator, Link, Node
 from planner.model.offer import Price, PriceOrigin
 from planner.model.run import RunRecord
 from planner.model.service import ServiceRate
 from planner.model.site import Site
+from planner.model.storage import StorageKind
 from planner.model.tariff import Tariff
 from planner.model.workload import Preset
 
@@ -34,12 +37,14 @@ class _HasId(Protocol):
 
 
 Named = TypeVar("Named", bound=_HasId)
-Listed = TypeVar("Listed", Accelerator, Node)
+Listed = TypeVar("Listed", Accelerator, Node, StorageKind, ConvergenceSpread)
 Filed = TypeVar("Filed", Site, Tariff)
 
 
-def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) -> Catalog:
-    """Read the bundled catalogs and layer the workspace on top.
+def load_catalog(
+    workspace: Path | None = None, *, bundled: Path | None = None, wanted: PriceFilter = EVERYTHING
+) -> Catalog:
+    """Read the bundled catalogs and layer the workspace on top; of the prices that refreshes have brought, the wanted.
 
     The workspace has the same folders and files; a node, site, accelerator or workload of its own replaces the bundled
     one of the same id, its prices and defaults are preferred, and its runs are added (a bundled id is an error).
@@ -51,22 +56,32 @@ def load_catalog(workspace: Path | None = None, *, bundled: Path | None = None) 
     bundled_runs = _by_id([read_run(path) for path in sorted((root / "runs").glob("*.json"))], "run", root / "runs")
     own_runs = {} if workspace is None else _own_runs(workspace, bundled_runs)
     nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
-    observed = [] if workspace is None else PriceStore(workspace).current()
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
-    return Catalog(
+    catalog = Catalog(
         accelerators=_layered(Accelerator, roots, "accelerators.csv"),
-        nodes=observed_nodes(observed) | nodes,
-        prices=(*prices, *observed),
+        nodes=nodes,
+        prices=tuple(prices),
         own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
         services=tuple(row for layer in reversed(roots) for row in _services(layer)),
         sites=_layered_files(Site, roots, "sites"),
+        storage=_layered(StorageKind, roots, "storage.csv", folder=""),
+        convergence=_layered(ConvergenceSpread, roots, "convergence.csv", folder=""),
         tariffs=_layered_files(Tariff, roots, "tariffs"),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),
         defaults=_defaults(roots),
         calibration=_calibration(root / FOLDER / CALIBRATION),
+        image_calibration=_calibration(root / FOLDER / IMAGE_CALIBRATION),
     )
+    return catalog if workspace is None else with_observed(catalog, workspace, wanted)
+
+
+def with_observed(catalog: Catalog, workspace: Path, wanted: PriceFilter) -> Catalog:
+    """Add what refreshes have brought: the wanted prices, and the instances that only they name."""
+    observed = PriceStore(workspace).current(wanted)
+    update = {"nodes": observed_nodes(observed) | catalog.nodes, "prices": (*catalog.prices, *observed)}
+    return catalog.model_copy(update=update) if observed else catalog
 
 
 def _own_runs(workspace: Path, bundled_runs: Mapping[str, RunRecord]) -> dict[str, RunRecord]:
@@ -85,10 +100,10 @@ def _calibration(path: Path) -> Calibration | None:
     return read_calibration(path) if path.is_file() else None
 
 
-def _layered(model: type[Listed], roots: Sequence[Path], name: str) -> dict[str, Listed]:
-    """Read one hardware table of every layer; later layers replace earlier ones."""
+def _layered(model: type[Listed], roots: Sequence[Path], name: str, *, folder: str = "hardware") -> dict[str, Listed]:
+    """Read one table of every layer; later layers replace earlier ones."""
     found: dict[str, Listed] = {}
-    for path in (layer / "hardware" / name for layer in roots):
+    for path in (layer / folder / name for layer in roots):
         if path.is_file() or path.is_relative_to(roots[0]):
             found |= _by_id(read_rows(model, path), model.__name__.lower(), path)
     return found

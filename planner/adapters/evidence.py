@@ -18,6 +18,8 @@ TABLE_LIMIT_BYTES = 50_000_000
 NEEDED = ("id", "source", "gpu", "num_gpus")
 FOLDER = "evidence"
 CALIBRATION = "calibration.json"
+IMAGE_CALIBRATION = "calibration_images.json"
+"""What was learnt of image networks."""
 
 
 def read_measurements(path: Path) -> list[Measurement]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from planner.adapters.documents import read_text
+from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.errors import InputError
 from planner.estimate.price_level import Bands, implausible
 from planner.model.hardware import Node
@@ -42,28 +43,40 @@ OTHER_AMOUNTS = ("usd_per_month", "usd_per_accelerator_hour")
 AMOUNTS = ("usd_per_hour", *OTHER_AMOUNTS, "usd_per_million_tokens", "low_usd_per_hour", "high_usd_per_hour")
 
 
-def read_prices(path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED) -> list[Price]:
+def read_prices(
+    path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED, wanted: PriceFilter = EVERYTHING
+) -> list[Price]:
     """Read one price file; a row that says nothing of its origin has the given one."""
-    return [price for _, price in numbered_prices(path, origin=origin)]
+    return [price for _, price in numbered_prices(path, origin=origin, wanted=wanted)]
 
 
-def numbered_prices(path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED) -> list[tuple[int, Price]]:
+def numbered_prices(
+    path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED, wanted: PriceFilter = EVERYTHING
+) -> list[tuple[int, Price]]:
     """Read one price file, each row with the line on which it ends."""
-    return parse_prices(read_text(path, limit_bytes=PRICE_LIMIT_BYTES), where=str(path), origin=origin)
+    return parse_prices(read_text(path, limit_bytes=PRICE_LIMIT_BYTES), where=str(path), origin=origin, wanted=wanted)
 
 
-def parse_prices(text: str, *, where: str, origin: PriceOrigin, doubles: bool = False) -> list[tuple[int, Price]]:
-    """Read price rows from CSV text; `where` names it in errors. A history may hold a row twice."""
+def parse_prices(
+    text: str, *, where: str, origin: PriceOrigin, doubles: bool = False, wanted: PriceFilter = EVERYTHING
+) -> list[tuple[int, Price]]:
+    """Read price rows from CSV text; `where` names it in errors. A history may hold a row twice.
+
+    Only the wanted rows are built and checked; of the others, that they have as many cells as the header.
+    """
     reader = csv.reader(io.StringIO(text))
     try:
         header = next(reader, [])
         _check_header(header, where)
         others = any(column in header for column in OTHER_AMOUNTS)
+        width, passes = len(header), wanted.of_cells(header)
         key_of = itemgetter(*(header.index(column) for column in KEY if column in header))
         seen: dict[tuple[str, ...], int] = {}
         rows: list[tuple[int, Price]] = []
         with _no_collection():
             for cells in reader:
+                if len(cells) == width and not passes(cells):
+                    continue
                 line = reader.line_num
                 rows.append((line, _row(header, cells, origin.value, where, line, others=others)))
                 first = seen.setdefault(key_of(cells), line)
@@ -104,12 +117,19 @@ def checked_prices(
             )
         problem = implausible(row, nodes, bands)
         if problem is not None:
-            raise InputError(
-                f"{path}:{line}: usd_per_hour: {problem}",
-                fix="Write USD per hour of the whole instance, or fill usd_per_month or usd_per_accelerator_hour. "
-                "A price that is right and still far off goes into the plan (usd_per_hour) or the price book.",
-            )
+            raise _implausible(f"{path}:{line}", row, problem)
     return [row for _, row in rows]
+
+
+def _implausible(place: str, row: Price, problem: str) -> InputError:
+    if row.usd_per_million_tokens is not None:
+        fix = "Write USD per million tokens. A price that is right and still far off goes into the plan."
+        return InputError(f"{place}: usd_per_million_tokens: {problem}", fix=fix)
+    return InputError(
+        f"{place}: usd_per_hour: {problem}",
+        fix="Write USD per hour of the whole instance, or fill usd_per_month or usd_per_accelerator_hour. "
+        "A price that is right and still far off goes into the plan (usd_per_hour) or the price book.",
+    )
 
 
 def as_csv(prices: Iterable[Price], *, header: bool = True) -> str:

@@ -16,7 +16,8 @@ from pathlib import Path
 from planner.adapters.documents import read_text
 from planner.adapters.files import write_text
 from planner.adapters.price_file import COLUMNS, PRICE_LIMIT_BYTES, as_csv, parse_prices, read_prices
-from planner.errors import StoreError
+from planner.adapters.price_filter import EVERYTHING, PriceFilter
+from planner.errors import InputError, StoreError
 from planner.model.offer import Price, PriceOrigin
 
 Key = tuple[str, str, str, str | None, str, str]
@@ -37,13 +38,27 @@ class PriceStore:
         self._current = self.folder / "current"
         self._history = self.folder / "observations"
 
-    def current(self) -> list[Price]:
-        """Return the newest observation of each price, from every origin."""
-        return [row for path in sorted(self._current.glob("*.csv")) for row in read_prices(path)]
+    def current(self, wanted: PriceFilter = EVERYTHING) -> list[Price]:
+        """Return the newest observation of each price that is wanted, from every origin."""
+        if wanted.wants_nothing:
+            return []
+        return [row for path in sorted(self._current.glob("*.csv")) for row in self._newest(path, wanted)]
 
-    def history(self) -> list[Price]:
-        """Return every observation, in the order of adding; a last line without its end is passed over."""
-        return [row for path in sorted(self._history.glob("*.csv")) for row in self._rows(path)]
+    def heal(self) -> list[Path]:
+        """Write those files of newest prices anew, from the observations, that cannot be read; return them."""
+        healed = []
+        for path in sorted(self._current.glob("*.csv")):
+            try:
+                self._newest(path)
+            except StoreError:
+                with self._locked():
+                    write_text(path, as_csv(_newest_of(self._rows(self._history / path.name)).values()))
+                healed.append(path)
+        return healed
+
+    def history(self, wanted: PriceFilter = EVERYTHING) -> list[Price]:
+        """Return the wanted observations, in the order of adding; a last line without its end is passed over."""
+        return [row for path in sorted(self._history.glob("*.csv")) for row in self._rows(path, wanted)]
 
     def add(self, prices: Iterable[Price]) -> int:
         """Keep new observations; return how many were not known already, word for word."""
@@ -57,16 +72,13 @@ class PriceStore:
 
     def _add(self, provider: str, rows: list[Price]) -> int:
         current_path = self._current / f"{provider}.csv"
-        current = {key_of(row): row for row in (read_prices(current_path) if current_path.exists() else [])}
+        known = self._newest(current_path) if current_path.exists() else []
+        current = {key_of(row): row for row in known}
         fresh = [row for row in rows if current.get(key_of(row)) != row]
         if not fresh:
             return 0
-        for row in fresh:
-            known = current.get(key_of(row))
-            if known is None or row.as_of >= known.as_of:
-                current[key_of(row)] = row
         self._append(self._history / f"{provider}.csv", fresh)
-        write_text(current_path, as_csv(current.values()))
+        write_text(current_path, as_csv(_newest_of([*known, *fresh]).values()))
         return len(fresh)
 
     def _append(self, path: Path, rows: list[Price]) -> None:
@@ -90,10 +102,18 @@ class PriceStore:
             reason = os.strerror(error.errno or 0)
             raise StoreError(f"{path}: cannot be written: {reason}.", fix="Nothing was lost; make room.") from error
 
-    def _rows(self, path: Path) -> list[Price]:
+    def _newest(self, path: Path, wanted: PriceFilter = EVERYTHING) -> list[Price]:
+        try:
+            return read_prices(path, wanted=wanted)
+        except InputError as error:
+            fix = "It was changed by hand or by another program; it is written anew by: planner prices refresh"
+            raise StoreError(error.message, fix=fix) from error
+
+    def _rows(self, path: Path, wanted: PriceFilter = EVERYTHING) -> list[Price]:
         text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
         whole = text[: text.rfind("\n") + 1] or ",".join(COLUMNS)
-        return [row for _, row in parse_prices(whole, where=str(path), origin=PriceOrigin.BUNDLED, doubles=True)]
+        rows = parse_prices(whole, where=str(path), origin=PriceOrigin.BUNDLED, doubles=True, wanted=wanted)
+        return [row for _, row in rows]
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -107,6 +127,16 @@ class PriceStore:
         except OSError as error:
             reason = os.strerror(error.errno or 0)
             raise StoreError(f"{self.folder}: cannot be written: {reason}.", fix="Check its permissions.") from error
+
+
+def _newest_of(prices: Iterable[Price]) -> dict[Key, Price]:
+    """Return the newest observation of each price; of one day the last."""
+    newest: dict[Key, Price] = {}
+    for row in prices:
+        known = newest.get(key_of(row))
+        if known is None or row.as_of >= known.as_of:
+            newest[key_of(row)] = row
+    return newest
 
 
 def _end_of_last_line(path: Path) -> int:

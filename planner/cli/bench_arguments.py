@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from planner.cli.output import check_positive
 from planner.errors import InputError, NotFoundError
+from planner.model.adapters import Adapters
+from planner.model.workload import Method
 
 if TYPE_CHECKING:
     from launcher.bench import DataSettings, LoraSettings
@@ -24,6 +26,20 @@ def read_lora(rank: int | None, targets: str | None) -> LoraSettings:
             known = f"Known: {', '.join(LORA_TARGETS)}"
             raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
     return LoraSettings(rank=rank or default.rank, targets=names)
+
+
+def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:
+    """Return the adapters that are trained; None where all weights are. InputError where the options contradict."""
+    check_positive(rank, "--lora-rank")
+    if method is Method.FULL:
+        if rank is not None or targets is not None:
+            raise InputError(
+                "--lora-rank and --lora-targets say how to train adapters, and --method full trains all weights.",
+                fix="Add --method lora, or leave them out.",
+            )
+        return None
+    lora = read_lora(rank, targets)
+    return Adapters.model_validate({"rank": lora.rank, "targets": lora.targets})
 
 
 def read_data(path: str, dtype: str, *, here: bool) -> DataSettings:

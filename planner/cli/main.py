@@ -6,12 +6,14 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
 from planner.cli import (
     bench_command,
     evidence_commands,
+    explain_command,
     launch_command,
     launches_commands,
     lock_commands,
@@ -27,6 +29,15 @@ from planner.cli import (
 from planner.cli.output import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
 
+
+def _version(asked: bool) -> None:
+    if asked:
+        from planner.use_cases.locks import planner_version
+
+        print(f"planner {planner_version()}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="planner",
     help="Which machines should train this model, how long will it take, what will it cost, and how sure are we?",
@@ -37,6 +48,17 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Take what stands before the command."""
+
+
 plan_commands.register(app)
 bench_command.register(app)
 memory_command.register(app)
@@ -49,6 +71,7 @@ app.add_typer(launches_commands.app, name="launches")
 app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)
 evidence_commands.register(app)
+explain_command.register(app)
 strategy_command.register(app)
 
 

@@ -39,7 +39,8 @@ def own_or_rent(
     home: HomeOption = None,
 ) -> None:
     """What owning a machine costs in full and at the margin, and how busy it must be to beat the cloud."""
-    document = owning.own_or_rent(plans.read_plan(plan), catalogs.open_catalog(home), site=site, tariff=tariff)
+    asked = plans.read_plan(plan)
+    document = owning.own_or_rent(asked, catalogs.catalog_for(asked, home), site=site, tariff=tariff)
     if chart is not None:
         say(f"Wrote {owning.write_curve(document, chart)}.")
     if as_json or form is Format.JSON:

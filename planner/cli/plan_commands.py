@@ -13,6 +13,7 @@ from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.answer import Assumption, ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
+from planner.model.plan import Plan
 from planner.present.table import campaign_rows, comparison_rows, estimate_rows, quantity_text
 from planner.use_cases import catalogs, locks, plans, price_books
 
@@ -50,11 +51,12 @@ def estimate(
     if locked:
         document = _locked(plan, with_price_book=with_price_book).estimate
     elif freeze:
-        document, where = locks.freeze(plan, _catalog(home, with_price_book=with_price_book), today=date.today())
+        catalog = _catalog(plans.read_plan(plan), home, with_price_book=with_price_book)
+        document, where = locks.freeze(plan, catalog, today=date.today())
         say(f"Froze the plan in {where}.")
     else:
-        catalog = _catalog(home, with_price_book=with_price_book)
-        document = plans.estimate(plans.read_plan(plan), catalog, today=date.today())
+        asked = plans.read_plan(plan)
+        document = plans.estimate(asked, _catalog(asked, home, with_price_book=with_price_book), today=date.today())
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -70,9 +72,8 @@ def campaign(
     home: HomeOption = None,
 ) -> None:
     """The plan's whole campaign on each option alone."""
-    document = plans.campaign(
-        plans.read_plan(plan), _catalog(home, with_price_book=with_price_book), today=date.today()
-    )
+    asked = plans.read_plan(plan)
+    document = plans.campaign(asked, _catalog(asked, home, with_price_book=with_price_book), today=date.today())
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -122,11 +123,12 @@ def report(
 def _answer(plan: Path, home: str | None, *, with_price_book: bool, locked: bool) -> ComparisonDocument:
     if locked:
         return _locked(plan, with_price_book=with_price_book).comparison
-    return plans.compare(plans.read_plan(plan), _catalog(home, with_price_book=with_price_book), today=date.today())
+    asked = plans.read_plan(plan)
+    return plans.compare(asked, _catalog(asked, home, with_price_book=with_price_book), today=date.today())
 
 
-def _catalog(home: str | None, *, with_price_book: bool) -> Catalog:
-    catalog = catalogs.open_catalog(home)
+def _catalog(plan: Plan, home: str | None, *, with_price_book: bool) -> Catalog:
+    catalog = catalogs.catalog_for(plan, home)
     return price_books.booked(catalog, home, today=date.today()) if with_price_book else catalog
 
 

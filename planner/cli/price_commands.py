@@ -39,18 +39,20 @@ def refresh(
     """Fetch prices. Every one is kept with source and date; a source that fails takes nothing away."""
     if not 0 < timeout_s <= 3600:
         raise InputError(f"--timeout-s is {timeout_s:g}; it must be above 0 and at most 3600.")
-    document = prices.refresh(
-        source, catalogs.open_catalog(home), home=home, now=datetime.now(UTC), regions=region or (), timeout_s=timeout_s
-    )
+    document = prices.refresh(source, home=home, now=datetime.now(UTC), regions=region or (), timeout_s=timeout_s)
     if as_json or form is Format.JSON:
         print_document(document)
     else:
         print_rows(refresh_rows(document.sources), form, title="Prices fetched")
+    for path in document.healed:
+        say(f"{path}: could not be read; written anew from the observations")
     for report in document.sources:
         for problem in report.problems:
             say(f"{report.source}: {problem}")
         for reason, count in report.left_out.items():
             say(f"{report.source}: left out {count}: {reason}")
+        if report.not_asked:
+            say(f"{report.source}: not asked: {'; '.join(report.not_asked)}")
 
 
 @app.command(epilog="Example: planner prices show --accelerator H100 --kind on_demand --sort usd_per_accelerator_hour")
@@ -73,7 +75,7 @@ def show(
 ) -> None:
     """Show the prices that plans are given: whole instance and per accelerator, with source and age."""
     document = prices.show(
-        catalogs.open_catalog(home), now=datetime.now(UTC), accelerator=accelerator, region=region, kind=kind,
+        home=home, now=datetime.now(UTC), accelerator=accelerator, region=region, kind=kind,
         provider=provider, sort=sort, every=every, book=price_books.own_book(home) if with_price_book else None,
     )  # fmt: skip
     if as_json or form is Format.JSON:
@@ -94,7 +96,7 @@ def history(
     home: HomeOption = None,
 ) -> None:
     """Every observation of one item, and their lowest, median and highest."""
-    document = prices.history(item, catalogs.open_catalog(home), home=home, now=datetime.now(UTC))
+    document = prices.history(item, home=home, now=datetime.now(UTC))
     if as_json or form is Format.JSON:
         print_document(document)
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.bench_arguments import read_data, read_lora, read_micro_batch
+from planner.cli.bench_arguments import read_adapters, read_data, read_micro_batch
 from planner.cli.output import check_positive
 from planner.errors import InputError
 from planner.model.workload import BenchMode, Checkpointing, Method, Precision, Strategy
@@ -111,11 +111,7 @@ def read_settings(
         (global_batch, "--global-batch"),
     ):
         check_positive(value, name)
-    if method is Method.FULL and (lora_rank is not None or lora_targets is not None):
-        raise InputError(
-            "--lora-rank and --lora-targets say how to train adapters, and --method full trains all weights.",
-            fix="Add --method lora, or leave them out.",
-        )
+    adapters = read_adapters(method, lora_rank, lora_targets)
     if data is None and data_dtype is not None:
         raise InputError(f"--data-dtype {data_dtype}: is of token shards, and none were given.", fix="Add --data PATH.")
     size = read_micro_batch(micro_batch)
@@ -124,7 +120,7 @@ def read_settings(
             f"--mode tuned searches for the micro-batch, and --micro-batch {size} names one.", fix="Give one of them."
         )
 
-    from launcher.bench import Settings
+    from launcher.bench import LoraSettings, Settings
 
     return Settings(
         devices=devices,
@@ -142,5 +138,5 @@ def read_settings(
         compile=compiled,
         loss_chunks=loss_chunks,
         channels_last=channels_last,
-        lora=read_lora(lora_rank, lora_targets) if method is Method.LORA else None,
+        lora=None if adapters is None else LoraSettings(rank=adapters.rank, targets=adapters.targets),
     )

@@ -12,19 +12,20 @@ from planner.estimate.bill_lines import (
     as_bill,
     hours_entry,
     kept_and_moved,
-    sum_of,
 )
 from planner.estimate.bill_rates import BillRates
-from planner.estimate.billing_terms import HOURS_PER_DAY, Terms, sold_hours, terms_text
+from planner.estimate.billing_terms import Terms, sold_hours, terms_text
 from planner.estimate.border import computed, interval
 from planner.estimate.cents import to_cents
-from planner.estimate.interval import Interval
+from planner.estimate.duration import HOURS_PER_DAY
+from planner.estimate.interval import Interval, sum_of
 from planner.model.bill import Bill
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity, Unit
 
 ELECTRICITY, OWNING = "electricity", "owning: all but electricity"
-COMPUTE, UNUSED, COMMITMENT = "compute", "bought and not used", "commitment already bought"
+COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "bought and not used"
+COMMITMENT = "commitment already bought"
 
 
 @dataclass(frozen=True)
@@ -69,19 +70,20 @@ class Billed:
     """Where a term is bought for more hours than are used: all of the rent."""
 
 
-def rented_bill(training: Quantity, rates: BillRates, work: Work) -> Billed:
-    """Bill trainings on rented machines.
+def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quantity | None = None) -> Billed:
+    """Bill trainings on rented machines: `training` holds the hours of the steps, `lost` those of what stops them.
 
-    total = compute + set-up + data to the nodes + idle tail + failed launches + bought and not used
-            + storage + checkpoints + upload + egress + support
+    total = compute + stalls, checkpoints, interruptions + set-up + data to the nodes + idle tail + failed launches
+            + bought and not used + storage + checkpoints + upload + egress + support
     """
-    rent = _rent(training, rates, work)
-    days = interval(training, Unit.HOURS).scaled(work.waves / HOURS_PER_DAY)
+    rent = _rent(training, rates, work, lost)
+    wall = sum_of([interval(part, Unit.HOURS) for part in (training, lost) if part is not None])
+    days = wall.scaled(work.waves / HOURS_PER_DAY)
     beside = kept_and_moved(rates, trainings=work.trainings, sets=work.sets, campaign_days=days)
     entries = [*rent.entries, *beside]
     usd = sum_of([rent.usd, *(entry.usd for entry in beside)])
     if rates.support_fraction.value > 0:
-        entries.append(_support(entries, usd, rates.support_fraction))
+        entries.append(support_entry(entries, usd, rates.support_fraction, currency=rates.price_currency))
         usd = usd.scaled(1 + rates.support_fraction.value)
     bill, total = as_bill(
         entries,
@@ -141,17 +143,18 @@ def owned_bill(
     return Billed(bill, total, total)
 
 
-def _support(entries: list[Entry], usd: Interval, fraction: Quantity) -> Entry:
+def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, currency: str = "USD") -> Entry:
+    """Bill a provider's support: a share of everything above."""
     value = sum(entry.usd.value for entry in entries)
     share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(fraction.value)
     source = f"{fraction.value:g} of everything above; {fraction.source}"
-    return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source)
+    return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source, currency=currency)
 
 
-def _rent(training: Quantity, rates: BillRates, work: Work) -> Rent:
+def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | None) -> Rent:
     """Bill every launch by itself, or buy one term for all of them.
 
-    launch hours = training + set-up + data to the nodes + idle tail
+    launch hours = training + lost + set-up + data to the nodes + idle tail
     by launch:     trainings x nodes x (sold(launch hours) + failed share x set-up) x price
     one term:      sets x nodes x sold(waves x (launch hours + failed share x set-up)) x price
     """
@@ -162,8 +165,10 @@ def _rent(training: Quantity, rates: BillRates, work: Work) -> Rent:
         ("provisioning and set-up", setup, (rates.setup_hours,)),
         ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS), (rates.idle_tail_hours,)),
     ]
+    if lost is not None:
+        launch.insert(1, (LOST, interval(lost, Unit.HOURS), (lost,)))
     if rates.staging_hours is not None:
-        launch.insert(2, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,)))
+        launch.insert(-1, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,)))
     hours = sum_of([used for _, used, _ in launch])
     used = [*launch, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
     entries = [
@@ -195,7 +200,9 @@ def _committed(entries: list[Entry], rates: BillRates) -> Rent:
     off = Interval(-used.value, -used.high, -used.low)
     hours = sum(entry.quantity for entry in entries)
     source = f"the plan: commitment_bought; the hours above are worth {used.value:,.2f} USD at its rate"
-    credit = Entry(COMMITMENT, off, hours, "node-h", None, (rates.price,), source)
+    credit = Entry(
+        COMMITMENT, off, hours, "node-h", None, (rates.price,), source, currency=rates.price_currency
+    )  # the currency of the hours that it takes off
     return Rent([*entries, credit], Interval.exact(0.0), used)
 
 

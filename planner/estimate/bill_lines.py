@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from planner.estimate.bill_rates import BillRates
 from planner.estimate.border import computed, interval, stated
-from planner.estimate.cents import in_cents, to_cents
+from planner.estimate.cents import in_cents, in_local, to_cents, to_local
 from planner.estimate.duration import SECONDS_PER_HOUR
-from planner.estimate.interval import Interval
+from planner.estimate.interval import Interval, sum_of
 from planner.model.bill import Bill, BillLine, Coverage, Uncounted
 from planner.model.currency import Currency, LocalAmount
 from planner.model.quantity import Quantity, Unit
@@ -21,7 +22,7 @@ HEAVY_FRACTION = 0.05
 """A total is known as its lines of this share and more are: a measured year of rent stays measured beside an assumed
 quarter of an hour of set-up, whose doubt stands in the total's range."""
 USD = "USD"
-UNSUPPORTED_RENTED = ("spot interruptions", "waiting for capacity", "taxes", "requests to storage")
+UNSUPPORTED_RENTED = ("waiting for capacity", "taxes", "requests to storage")
 UNSUPPORTED_OWNED = ("storage", "taxes")
 
 
@@ -39,11 +40,6 @@ class Entry:
     source: str
     hours: float | None = None
     currency: str = USD
-
-
-def sum_of(parts: Sequence[Interval]) -> Interval:
-    """Add ranges end to end, as if all erred together: the widest that the sum can have."""
-    return Interval(sum(p.value for p in parts), sum(p.low for p in parts), sum(p.high for p in parts))
 
 
 def hours_entry(what: str, hours: Interval, parts: tuple[Quantity, ...], *, rates: BillRates, trainings: int) -> Entry:
@@ -93,12 +89,14 @@ def as_bill(
     """Round the lines to cents that add up to the total; return the bill, and the total before rounding.
 
     `usd` carries the total's range; its value is the sum of the lines. The total's basis and date are the weakest and
-    oldest of the lines that make up `HEAVY_FRACTION` of it or more.
+    oldest of the lines that make up `HEAVY_FRACTION` of it or more. Amounts in the plan's currency are the exact ones
+    at its rate, in its smallest unit, not the rounded cents at it: 30 h at 60,000 KRW are 1,800,000 KRW.
     """
     exact = sum(entry.usd.value for entry in entries)
     usd = Interval(exact, min(exact, usd.low), max(exact, usd.high))
     cents, total = in_cents([entry.usd.value for entry in entries])
-    lines = tuple(_line(entry, float(amount), currency) for entry, amount in zip(entries, cents, strict=True))
+    local = in_local([entry.usd.value for entry in entries], currency) if currency else [None] * len(cents)
+    lines = tuple(_line(entry, float(usd), own) for entry, usd, own in zip(entries, cents, local, strict=True))
     source = " + ".join(f"{line.what} {line.usd.value:,.2f}" for line in lines)
     heavy = [entry for entry in entries if abs(entry.usd.value) >= HEAVY_FRACTION * abs(exact)]
     unrounded = computed(usd, Unit.USD, *(part for entry in heavy for part in entry.parts), source=source)
@@ -108,7 +106,7 @@ def as_bill(
         trainings=trainings,
         lines=lines,
         usd_total=total_usd,
-        local_total=local_amount(total_usd, currency),
+        local_total=_total_of([amount for amount in local if amount is not None], local_amount(unrounded, currency)),
         coverage=Coverage(
             priced=tuple(dict.fromkeys(entry.what for entry in entries)), no_price=no_price, unsupported=unsupported
         ),
@@ -117,11 +115,19 @@ def as_bill(
 
 
 def local_amount(usd: Quantity, currency: Currency | None) -> LocalAmount | None:
-    """Return an amount in the plan's currency: USD x rate."""
+    """Return an amount in the plan's currency: USD x rate, in its smallest unit."""
     if currency is None:
         return None
-    value, low, high = (float(to_cents(part * currency.per_usd)) for part in (usd.value, usd.low, usd.high))
+    value, low, high = (float(to_local(part, currency)) for part in (usd.value, usd.low, usd.high))
     return LocalAmount(code=currency.code, value=value, low=low, high=high)
+
+
+def _total_of(lines: Sequence[Decimal], amount: LocalAmount | None) -> LocalAmount | None:
+    """Let the lines add up to the total: the exact sum, rounded once, and not its float."""
+    if amount is None:
+        return None
+    value = float(sum(lines, Decimal(0)))
+    return LocalAmount(code=amount.code, value=value, low=min(value, amount.low), high=max(value, amount.high))
 
 
 def _kept(what: str, size: Interval, months: Interval, parts: tuple[Quantity, ...], rates: BillRates) -> list[Entry]:
@@ -162,7 +168,7 @@ def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[Entry]:
     return [Entry("egress", usd, size.value, "GB", rate.value, (each, rates.egress), source)]
 
 
-def _line(entry: Entry, usd: float, currency: Currency | None) -> BillLine:
+def _line(entry: Entry, usd: float, local: Decimal | None) -> BillLine:
     exact = computed(entry.usd, Unit.USD, *entry.parts, source=entry.source)
     return BillLine(
         what=entry.what,
@@ -172,7 +178,7 @@ def _line(entry: Entry, usd: float, currency: Currency | None) -> BillLine:
         usd_per_unit=entry.usd_per_unit,
         hours=entry.hours,
         currency=entry.currency,
-        local=float(to_cents(usd * currency.per_usd)) if currency else None,
+        local=None if local is None else float(local),
     )
 
 

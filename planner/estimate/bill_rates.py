@@ -9,7 +9,7 @@ from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.data_volumes import Volumes, data_volumes
 from planner.estimate.duration import SECONDS_PER_HOUR
-from planner.estimate.interval import Interval
+from planner.estimate.interval import Interval, sum_of
 from planner.estimate.job import Job
 from planner.estimate.service_rates import find_rate, no_rate_reason, rate_quantity
 from planner.model.answer import Assumption
@@ -75,7 +75,7 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         setup_hours=_assumed(assumed, "setup_hours", Unit.HOURS, defaults),
         idle_tail_hours=_assumed(assumed, "idle_tail_hours", Unit.HOURS, defaults),
         failed_launch_fraction=_assumed(assumed, "failed_launch_fraction", Unit.RATIO, defaults),
-        support_fraction=_assumed(assumed, "support_fraction", Unit.RATIO, defaults),
+        support_fraction=support_fraction(assumed, catalog),
         staging_hours=_staging_hours(volumes.dataset, defaults.staging_gb_per_s),
         volumes=volumes,
         upload_mbit_per_s=_of_data(data, "upload_mbit_per_s", Unit.MBIT_PER_S, defaults),
@@ -88,6 +88,11 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         free_egress_gb=egress.free_gb if egress else 0.0,
         unknown=unknown,
     )
+
+
+def support_fraction(given: Assumptions, catalog: Catalog) -> Quantity:
+    """Return the share of a provider's bill that its support costs: the plan's, else the default."""
+    return _assumed(given, "support_fraction", Unit.RATIO, catalog.bill_defaults)
 
 
 def bill_assumptions(plan: Plan, catalog: Catalog) -> list[Assumption]:
@@ -107,6 +112,25 @@ def bill_assumptions(plan: Plan, catalog: Catalog) -> list[Assumption]:
     return found + [
         Assumption(name=name, quantity=_of_data(plan.data, key, unit, defaults)) for name, (key, unit) in kept.items()
     ]
+
+
+def launch_hours(plan: Plan, job: Job, catalog: Catalog) -> Quantity:
+    """Return the hours from the request of a rented machine to the first step: each launch that fails repeats set-up.
+
+    hours = set-up x (1 + failed launches) + data to the nodes
+    """
+    defaults = catalog.bill_defaults
+    setup = _assumed(plan.assumptions, "setup_hours", Unit.HOURS, defaults)
+    failed = _assumed(plan.assumptions, "failed_launch_fraction", Unit.RATIO, defaults)
+    launches = Interval(1 + failed.value, 1 + failed.low, 1 + failed.high)
+    hours = interval(setup, Unit.HOURS).times(launches)
+    parts, source = [setup, failed], f"{setup.value:g} h of set-up x {launches.value:g} launches"
+    staging = _staging_hours(data_volumes(job, plan.data, defaults).dataset, defaults.staging_gb_per_s)
+    if staging is not None:
+        hours = sum_of([hours, interval(staging, Unit.HOURS)])
+        parts.append(staging)
+        source += f" + {staging.value:.3g} h of data to the nodes"
+    return computed(hours, Unit.HOURS, *parts, source="; ".join([source, *(part.source for part in parts)]))
 
 
 def _is_needed(service: Service, volumes: Volumes, data: Data) -> bool:

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 
 from planner.estimate.candidate import Candidate
-from planner.estimate.duration import SECONDS_PER_HOUR
+from planner.estimate.duration import HOURS_PER_DAY, SECONDS_PER_HOUR
 from planner.model.offer import PriceKind
 
-HOURS_PER_DAY = 24.0
 BLOCK_DAYS: tuple[int, ...] = (*range(1, 15), *range(21, 183, 7))
 """Lengths of an AWS Capacity Block: 1-day steps up to 14 days, 7-day steps up to 182. Source: the service's API
 reference, CapacityDurationHours of DescribeCapacityBlockOfferings."""

@@ -34,6 +34,8 @@ class Candidate:
     nodes: int
     accelerators_per_node: int
     strategy: Strategy
+    position: int = 0
+    """Among the plan's options."""
     any_strategy: bool = False
     """The plan leaves the choice to the planner: the fastest that fits."""
     currency: Currency | None = None
@@ -51,13 +53,19 @@ class Candidate:
 
 
 def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
-    """Turn the plan's options into candidates, in the plan's order, each with an id of its own."""
+    """Turn the plan's machines into candidates, in the plan's order, each with an id of its own.
+
+    Services that train by the token are not among them (`planner/estimate/hosted.py`).
+    """
     candidates: list[Candidate] = []
     taken: dict[str, int] = {}
     for position, option in enumerate(plan.options):
+        if option.hosted:
+            continue
         for candidate in _expand_option(option, plan, catalog, where=f"options.{position}"):
             count = taken[candidate.id] = taken.get(candidate.id, 0) + 1
-            candidates.append(replace(candidate, id=f"{candidate.id}#{count}") if count > 1 else candidate)
+            name = f"{candidate.id}#{count}" if count > 1 else candidate.id
+            candidates.append(replace(candidate, id=name, position=position))
     return candidates
 
 
@@ -114,8 +122,13 @@ def _join(
         node = _find_node(found.node, catalog, where=f"site {found.id}")
         return found, None, node, _accelerator(node, catalog), node.accelerators, 1
     assert option.offer is not None, "the model lets exactly one of site, offer and run through"
+    if option.offer not in catalog.nodes and prices_of(option.offer, catalog):
+        raise InputError(
+            f"{where}.offer: {option.offer} is a service that trains by the token, no machine.",
+            fix=f"Write price: {PriceKind.HOSTED_TRAINING.value} beside it.",
+        )
     node = _find_node(option.offer, catalog, where=f"{where}.offer")
-    price = _find_price(option, catalog, where=where)
+    price = find_price(option, catalog, where=where)
     return None, price, node, _accelerator(node, catalog), node.accelerators, 1
 
 
@@ -163,7 +176,7 @@ def machine_of(run: RunRecord, catalog: Catalog) -> tuple[Node, Accelerator]:
     return node, accelerator
 
 
-def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | None:
+def find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | None:
     """Return the price row that the option means: the user's own, else that of the most trusted source.
 
     Of several, the newest; without a region, the cheapest of these. None where there is no such row: the option may
@@ -172,11 +185,11 @@ def _find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | 
     rows = prices_of(option.offer, catalog)
     regions = sorted({row.region for row in rows})
     if option.region is not None and rows and option.region not in regions and regions != [ANY_REGION]:
-        if option.usd_per_hour is not None or option.local_per_hour is not None:
+        if any(own is not None for own in (option.usd_per_hour, option.local_per_hour, option.usd_per_million_tokens)):
             return None
         raise NotFoundError(
             f"price of {option.offer} in region", option.region, regions, where=f"{where}.region",
-            fix=f"Known regions: {', '.join(regions)}; or give usd_per_hour yourself.",
+            fix=f"Known regions: {', '.join(regions)}; or give a price of your own.",
         )  # fmt: skip
     return current_price(option.offer, catalog, kind=option.price or PriceKind.ON_DEMAND, region=option.region)
 
@@ -206,7 +219,7 @@ def _cheapest(rows: list[Price], *, kind: PriceKind, region: str | None) -> Pric
     for row in matching:
         places.setdefault(row.region, []).append(row)
     current = [row for rows in places.values() for row in believed(rows)]
-    return min(current, key=lambda row: (row.usd_per_hour is None, row.usd_per_hour or 0.0), default=None)
+    return min(current, key=lambda row: (row.amount is None, row.amount or 0.0), default=None)
 
 
 def _as_list(value: int | tuple[int, ...] | None, default: int) -> tuple[int, ...]:

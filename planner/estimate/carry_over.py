@@ -1,4 +1,4 @@
-"""The first model, from runs of the same workload: to another count of the same accelerator, or to another one."""
+"""Carries runs of the same workload over by ratios: to another count of the same accelerator, or to another one."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _between_counts(here: list[RunRecord], candidate: Candidate) -> Prediction |
     place = math.log(candidate.accelerators / below[-1]) / math.log(above[0] / below[-1])
     rate = low_rate ** (1 - place) * high_rate**place
     source = (
-        f"first model between runs {lower[0].id} ({low_rate:.6g} samples/s on {below[-1]}) and {upper[0].id} "
+        f"interpolated between runs {lower[0].id} ({low_rate:.6g} samples/s on {below[-1]}) and {upper[0].id} "
         f"({high_rate:.6g} on {above[0]}): a straight line in logarithms"
     )
     return _prediction(rate, SAME_ACCELERATOR_FACTOR, source, [*lower, *upper])
@@ -107,7 +107,7 @@ def _from_another_count(anchor: RunRecord | None, candidate: Candidate, catalog:
     """Compute throughput = measured x accelerators ratio x ratio of scaling shares."""
     assert anchor is not None, "the caller found runs on this accelerator"
     count_ratio, doubt, text = _count_ratio(anchor, candidate, catalog)
-    source = f"first model from run {anchor.id}: {_rate_text(anchor)} x {text}"
+    source = f"carried over from run {anchor.id}: {_rate_text(anchor)} x {text}"
     return _prediction(anchor.throughput.value * count_ratio, SAME_ACCELERATOR_FACTOR * doubt, source, [anchor])
 
 
@@ -126,8 +126,8 @@ def _from_another_accelerator(
             "so the measured run cannot be carried over: measure it there"
         )
     count_ratio, doubt, text = _count_ratio(anchor, candidate, catalog)
-    factor = RATIO_FACTOR * doubt * (BARE_STEP_FACTOR if job.decoder is None else 1.0)
-    source = f"first model from run {anchor.id}: {_rate_text(anchor)} x {ratio.text} x {text}"
+    factor = RATIO_FACTOR * doubt * (BARE_STEP_FACTOR if job.network is None else 1.0)
+    source = f"carried over from run {anchor.id}: {_rate_text(anchor)} x {ratio.text} x {text}"
     rate = anchor.throughput.value * ratio.value * count_ratio
     predicted = _prediction(rate, factor, source, [anchor], notes=ratio.notes)
     dates = [day for day in (predicted.as_of, candidate.accelerator.as_of) if day]

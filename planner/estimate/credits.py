@@ -1,4 +1,4 @@
-"""What credits of the price book leave to pay of a campaign's bill."""
+"""What credits of the price book leave to pay of a bill: a campaign's, or that of one training."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.model.price_book import Credit
 def with_credits(bill: Bill, credits: Sequence[Credit], *, provider: str, finish: date | None) -> Bill:
     """Return the bill with what the provider's credits pay of it, those that expire first before the others.
 
-    to pay = max(0, total - credits that last until the campaign's last day)
+    to pay = max(0, total - credits that last until the last day of what is billed)
 
     A credit that expires sooner counts for nothing: which part of the bill it would still meet is not known. No total
     and no rank changes, as what is spent of a credit is missing for the next campaign.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.estimate.border import computed, stated
+from planner.estimate.border import computed, interval, stated
 from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.model.architecture import ImageModel
 from planner.model.bill import Uncounted
 from planner.model.bill_defaults import BillDefaults
 from planner.model.plan import Data
@@ -32,7 +33,7 @@ class Volumes:
 def data_volumes(job: Job, data: Data, defaults: BillDefaults) -> Volumes:
     """Return what is moved and kept: the plan's figures, else counted from the workload.
 
-    data set   = samples of an epoch x tokens of a sample x bytes a token
+    data set   = samples of an epoch x (tokens of a sample x bytes a token, or bytes an image)
     checkpoint = parameters x bytes of weights and optimizer
     egress     = parameters x bytes of weights, after each training        Source: definitions.
     """
@@ -45,7 +46,7 @@ def data_volumes(job: Job, data: Data, defaults: BillDefaults) -> Volumes:
     unknown = [
         Uncounted(what=what, reason=reason)
         for what, found, reason in (
-            ("data set", dataset, "the workload does not count tokens; give data.dataset_gb"),
+            ("data set", dataset, "how many bytes a sample has is not known; give data.dataset_gb"),
             ("checkpoints", checkpoint, f"{network}checkpoint_gb"),
             ("egress", egress, f"{network}egress_gb"),
         )
@@ -60,18 +61,29 @@ def _stated(gigabytes: float | None, key: str) -> Quantity | None:
     return stated(Interval.exact(gigabytes), Unit.GB, Basis.ASSUMED, f"the plan: data.{key}")
 
 
-def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
-    if job.seq_len is None:
+def bytes_per_sample(job: Job, volumes: Volumes) -> Quantity | None:
+    """Return what one sample takes in storage: data set / samples of an epoch; None where neither is known."""
+    if volumes.dataset is None:
         return None
-    tokens, each = job.samples_per_epoch * job.seq_len, defaults.bytes_per_token
-    source = f"{tokens:.4g} tokens x {each.value:g} bytes; {each.source}"
-    return _gigabytes(tokens, each, source)
+    each = interval(volumes.dataset, Unit.GB).scaled(BYTES_PER_GB / job.samples_per_epoch)
+    source = f"{volumes.dataset.value:.4g} GB / {job.samples_per_epoch:,.0f} samples; {volumes.dataset.source}"
+    return computed(each, Unit.BYTES, volumes.dataset, source=source)
+
+
+def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
+    if job.seq_len is not None:
+        tokens, each = job.samples_per_epoch * job.seq_len, defaults.bytes_per_token
+        return _gigabytes(tokens, each, f"{tokens:.4g} tokens x {each.value:g} bytes; {each.source}")
+    if isinstance(job.network, ImageModel) and defaults.bytes_per_image is not None:
+        images, each = job.samples_per_epoch, defaults.bytes_per_image
+        return _gigabytes(images, each, f"{images:,.0f} images x {each.value:g} bytes; {each.source}")
+    return None
 
 
 def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
-    if job.decoder is None:
+    if job.network is None:
         return None
-    count = parameters(job.decoder)
+    count = parameters(job.network)
     return _gigabytes(count, each, f"{count:,} parameters x {each.value:g} bytes of {what}; {each.source}")
 
 

@@ -1,10 +1,14 @@
-"""Work to hours."""
+"""Work to hours, and hours to the day on which they end."""
 
 from __future__ import annotations
+
+import math
+from datetime import date, timedelta
 
 from planner.estimate.interval import Interval
 
 SECONDS_PER_HOUR = 3600.0
+HOURS_PER_DAY = 24.0
 
 
 def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: float) -> Interval:
@@ -17,3 +21,12 @@ def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: fl
     Source: definition.
     """
     return samples_per_s.inverse().scaled(samples / goodput_fraction / SECONDS_PER_HOUR)
+
+
+def last_day(*, start: date, hours: float) -> date:
+    """Return the day on which it ends, counting from the morning of the first; at most the calendar's last day.
+
+    day = start + ceil(hours / 24) - 1
+    """
+    days = max(0, math.ceil(hours / HOURS_PER_DAY) - 1)
+    return start + timedelta(days=min(days, (date.max - start).days))

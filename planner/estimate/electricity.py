@@ -35,7 +35,7 @@ def demand_charge(site: Site, plan: Plan, catalog: Catalog) -> Quantity:
     """Return the price of a contracted kW a month; 0 where the terms have none."""
     tariff = None if includes_power(site) else _tariff(site, plan, catalog)
     if tariff is not None:
-        return demand_price(tariff)
+        return demand_price(tariff, plan.currency)
     return stated(Interval.exact(0.0), Unit.USD_PER_KW_MONTH, Basis.ASSUMED, "no tariff with a demand charge is named")
 
 

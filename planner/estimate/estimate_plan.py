@@ -10,8 +10,10 @@ from planner.estimate.bill_rates import bill_assumptions
 from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate, expand
 from planner.estimate.electricity import electricity, pue
+from planner.estimate.hosted import estimate_hosted, expand_hosted
 from planner.estimate.interval import Interval
 from planner.estimate.job import resolve_job
+from planner.estimate.met import goodput_assumptions, is_preempted
 from planner.estimate.option import EstimatedOption, estimate_option
 from planner.model.answer import Assumption, EstimateDocument, OptionEstimate
 from planner.model.catalog import Catalog
@@ -36,7 +38,10 @@ def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None)
     """Estimate one training on each option, and keep what the bill of a whole campaign needs."""
     job = resolve_job(plan, catalog)
     candidates = expand(plan, catalog)
-    estimated = tuple(estimate_option(plan, job, candidate, catalog, today=today) for candidate in candidates)
+    found = [(one.position, estimate_option(plan, job, one, catalog, today=today)) for one in candidates]
+    services = expand_hosted(plan, catalog)
+    found += [(one.position, estimate_hosted(plan, job, one, catalog, today=today)) for one in services]
+    estimated = tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))  # in the plan's order
     options = tuple(one.option for one in estimated)
     document = EstimateDocument(
         plan=plan.name,
@@ -58,10 +63,11 @@ def _assumptions(
         if candidate.site is not None
     ]
     given = plan.assumptions
-    stated_goodput = "goodput_fraction" in given.model_fields_set
-    source = "the plan: assumptions.goodput_fraction" if stated_goodput else "default: nothing stops the training"
-    goodput = stated(Interval.exact(given.goodput_fraction), Unit.RATIO, Basis.ASSUMED, source)
-    found.append(Assumption(name="goodput", quantity=goodput))
+    if given.goodput_fraction is not None:
+        goodput = _from_plan(given.goodput_fraction, Unit.RATIO, "goodput_fraction")
+        found.append(Assumption(name="goodput", quantity=goodput))
+    else:
+        found += goodput_assumptions(plan, catalog, spot=any(is_preempted(candidate) for candidate in candidates))
     if given.mfu is not None:
         found.append(Assumption(name="mfu", quantity=_from_plan(given.mfu, Unit.RATIO, "mfu")))
     if any(candidate.site is None for candidate in candidates):

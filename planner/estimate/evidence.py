@@ -18,8 +18,8 @@ def same_workload(run: RunRecord, job: Job) -> bool:
         return False
     if run.seq_len is not None and job.seq_len is not None and run.seq_len != job.seq_len:
         return False
-    if run.architecture is not None and job.decoder is not None:
-        return run.architecture == job.decoder
+    if run.architecture is not None and job.network is not None:
+        return run.architecture == job.network
     return run.workload == job.workload
 
 

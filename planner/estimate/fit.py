@@ -49,11 +49,11 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
             False,
             reason=f"a global batch of {job.global_batch} cannot be split over {candidate.accelerators} accelerators",
         )
-    if job.decoder is None:
+    if job.network is None:
         return _fit_like_the_measured_run(candidate, anchor, catalog)
     if candidate.accelerator.hbm_gib is None:
         return Fit(None, micro_batch=job.micro_batch, note="the device's memory is not known, so fit was not checked")
-    ways = [job.checkpointing] if job.checkpointing else checkpointings_of(job.decoder)
+    ways = [job.checkpointing] if job.checkpointing else checkpointings_of(job.network)
     smallest = job.micro_batch or 1
     for checkpointing in ways:
         if _need(job, candidate, smallest, checkpointing).total_gib <= _usable_gib(candidate):
@@ -79,9 +79,9 @@ def largest_micro_batch(need: Callable[[int], Memory], *, hbm_gib: float) -> int
 
 
 def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:
-    assert job.decoder is not None
+    assert job.network is not None
     return device_memory(
-        job.decoder,
+        job.network,
         seq_len=job.seq_len,
         micro_batch=micro_batch,
         strategy=candidate.strategy,
@@ -97,7 +97,7 @@ def _usable_gib(candidate: Candidate) -> float:
 
 
 def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing) -> int:
-    largest = LARGEST_IMAGE_BATCH if isinstance(job.decoder, ImageModel) else LARGEST_MICRO_BATCH
+    largest = LARGEST_IMAGE_BATCH if isinstance(job.network, ImageModel) else LARGEST_MICRO_BATCH
     share = (job.global_batch or largest * candidate.accelerators) // candidate.accelerators
     micro_batch = 1
     while micro_batch * 2 <= min(share, largest) and _need(

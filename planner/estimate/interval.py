@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 
@@ -50,3 +51,8 @@ class Interval(NamedTuple):
         return Interval(
             self.value, min(self.low, self.value * (1 - fraction)), max(self.high, self.value * (1 + fraction))
         )
+
+
+def sum_of(parts: Sequence[Interval]) -> Interval:
+    """Add ranges end to end, as if all erred together: the widest that the sum can have."""
+    return Interval(sum(p.value for p in parts), sum(p.low for p in parts), sum(p.high for p in parts))

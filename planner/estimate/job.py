@@ -14,13 +14,13 @@ from planner.model.workload import Checkpointing, Precision
 
 @dataclass(frozen=True)
 class Job:
-    """One training, in the estimator's terms. `decoder` is None where only a measured step is known.
+    """One training, in the estimator's terms. `network` is None where only a measured step is known.
 
-    Despite its name it may be an image model, whose samples have no `seq_len`.
+    It may be an image model, whose samples have no `seq_len`.
     """
 
     workload: str
-    decoder: Architecture | None
+    network: Architecture | None
     seq_len: int | None
     samples_per_epoch: float
     epochs: float
@@ -33,7 +33,8 @@ class Job:
     """The measured run that the plan starts from."""
     mfu: float | None
     convention: FlopsConvention
-    goodput_fraction: float
+    goodput_fraction: float | None
+    """None: what is lost is counted line by line (`planner/estimate/training_time.py`)."""
 
 
 def resolve_job(plan: Plan, catalog: Catalog) -> Job:
@@ -42,7 +43,7 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
     choice = plan.workload
     if choice.measured is not None:
         named = catalog.find_run(choice.measured, where="workload.measured")
-        name, decoder, seq_len = named.workload, named.architecture, named.seq_len
+        name, network, seq_len = named.workload, named.architecture, named.seq_len
     elif choice.ref is not None:
         preset = catalog.presets.get(choice.ref)
         if preset is None:
@@ -50,14 +51,14 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
             raise NotFoundError("workload", choice.ref, catalog.presets, where="workload.ref", fix=f"Known: {known}")
         if choice.seq_len is not None and isinstance(preset.architecture, ImageModel):
             raise InputError(f"workload.seq_len: a sample of {preset.name} is an image.", fix="Leave seq_len out.")
-        name, decoder, seq_len = preset.name, preset.architecture, choice.seq_len or preset.seq_len
+        name, network, seq_len = preset.name, preset.architecture, choice.seq_len or preset.seq_len
     else:
-        name, decoder, seq_len = "inline", choice.architecture, choice.seq_len
+        name, network, seq_len = "inline", choice.architecture, choice.seq_len
     samples_per_epoch, epochs = _samples(plan, seq_len)
     training = plan.training
     return Job(
         workload=name,
-        decoder=decoder,
+        network=network,
         seq_len=seq_len,
         samples_per_epoch=samples_per_epoch,
         epochs=epochs,
@@ -73,13 +74,17 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
 
 
 def _samples(plan: Plan, seq_len: int | None) -> tuple[float, float]:
-    """Return samples per epoch, and epochs; tokens are one epoch of tokens / seq_len samples."""
+    """Return samples per epoch, and epochs; tokens, samples and steps are one epoch."""
     work = plan.work
+    if work.samples is not None:
+        return work.samples, 1.0
+    if work.steps is not None and plan.training.global_batch is not None:
+        return work.steps * plan.training.global_batch, 1.0
     if work.samples_per_epoch is not None and work.epochs is not None:
         return work.samples_per_epoch, work.epochs
     if work.tokens is None or seq_len is None:
         raise InputError(
             "work.tokens: how many tokens a sample of this workload has is not known.",
-            fix="Write epochs and samples_per_epoch instead.",
+            fix="Write samples, or epochs and samples_per_epoch, instead.",
         )
     return work.tokens / seq_len, 1.0

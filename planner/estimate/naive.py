@@ -14,7 +14,12 @@ METHODS = ("peak_ratio", "bandwidth_ratio", "geometric_mean_ratio", "constant_mf
 
 
 def train_flops_per_token(config: dict[str, float]) -> float:
-    """6 x weights that a token meets + 12 x layers x width x length: full attention, nothing recomputed."""
+    """6 x weights that a token meets + 12 x layers x width x length: full attention, nothing recomputed.
+
+    Of an image network, whose tokens are images: counted operator by operator.
+    """
+    if "flops" in config:
+        return config["flops"]
     attention = 2 * config["hidden"] * (config["q_dim"] + config["kv_dim"])
     mlp = config["mlp_matrices"] * config["hidden"] * config["ffn_hidden"] * config["active_experts"]
     head = config["hidden"] * config["vocab"] * config["head_share"]

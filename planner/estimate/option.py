@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from planner.estimate.allocation import beyond_allocation
 from planner.estimate.bill import Work, owned_bill, rented_bill
-from planner.estimate.bill_rates import BillRates, bill_rates
+from planner.estimate.bill_rates import BillRates, bill_rates, launch_hours
 from planner.estimate.billing_terms import terms_notes
 from planner.estimate.border import computed, interval, stated
 from planner.estimate.candidate import Candidate
 from planner.estimate.circuit import circuit_problem
 from planner.estimate.cloud_cost import rent_usd
-from planner.estimate.duration import train_hours
+from planner.estimate.credits import with_credits
+from planner.estimate.duration import last_day, train_hours
 from planner.estimate.electricity import cloud_pue, paid_in, pue
 from planner.estimate.energy import carbon_kg, node_energy_kwh
+from planner.estimate.hosted_bill import HostedRates
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.owned_money import owned_money
@@ -23,13 +26,15 @@ from planner.estimate.power import rated_power, training_power
 from planner.estimate.price import list_price_of, no_price_reason, price_notes, price_of
 from planner.estimate.price_age import dated
 from planner.estimate.speed import Speed, fastest
+from planner.estimate.training_time import Timed, training_time
 from planner.model.answer import OptionEstimate
 from planner.model.bill import Bill
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.offer import PriceKind
+from planner.model.offer import Price, PriceKind
 from planner.model.plan import Owning, Plan
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.training_time import TrainingTime
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,12 @@ class EstimatedOption:
     currency: Currency | None
     tariff_currency: str
     """In which an owned machine's electricity is paid."""
+    outside: str | None = None
+    """Why the plan's limits rule its place out."""
+    price: Price | None = None
+    """The row whose price counts; None: owned, or at a price of the plan's own."""
+    hosted: HostedRates | None = None
+    """Of a service that trains by the token."""
 
 
 def estimate_option(
@@ -66,27 +77,39 @@ def estimate_option(
     epoch = _hours(throughput, job, epochs=1.0)
     training = _hours(throughput, job, epochs=job.epochs)
     power = training_power(candidate, found, catalog)
-    energy = _energy(training, power, candidate)
     rates = None
     tariff = paid_in(candidate.site, plan, catalog)
     building = pue(candidate.site, plan, catalog) if candidate.site is not None else cloud_pue(plan, catalog)
     price = price_of(candidate)
+    if candidate.site is None and price is not None:
+        rates = bill_rates(plan, job, candidate, price, catalog)
+    timed = Timed(None)
+    if throughput is not None and training is not None:
+        launch = launch_hours(plan, job, catalog) if candidate.site is None else None
+        timed = training_time(
+            plan, job, candidate, catalog, throughput=throughput, training=training, strategy=found.strategy,
+            launch=launch,
+        )  # fmt: skip
+    wall = timed.time.wall_hours if timed.time is not None else None
+    energy = _energy(wall, power, candidate)
     if candidate.site is not None:
-        money = _owned_money(plan, candidate, catalog, epoch, training, energy, power, paid_in=tariff)
-    elif price is None:
+        money = _owned_money(plan, candidate, catalog, epoch, wall, energy, power, paid_in=tariff)
+    elif rates is None:
         money = _Money(missing=(no_price_reason(candidate, catalog),))
     else:
-        rates = bill_rates(plan, job, candidate, price, catalog)
-        money = _rented_money(epoch, training, candidate, rates)
+        money = _rented_money(epoch, training, timed.time, candidate, rates)
     missing = [] if throughput is not None else [found.problem or "throughput is not known"]
+    missing += [timed.problem] if timed.problem else []
     overload = circuit_problem(candidate.site, candidate.node, nodes=candidate.site.nodes) if candidate.site else None
     if overload is not None:
         missing.insert(0, overload)
     missing += money.missing
-    if training is not None and energy is None:
+    if wall is not None and energy is None:
         missing.append(f"energy_kwh: no power is known for {candidate.node.id}; give power_kw")
     known = (candidate.accelerator.support_ended, candidate.accelerator.trap)
-    notes = found.notes + money.notes + tuple(f"{candidate.accelerator.id}: {text}" for text in known if text)
+    notes = (
+        found.notes + timed.notes + money.notes + tuple(f"{candidate.accelerator.id}: {text}" for text in known if text)
+    )
     estimate = OptionEstimate(
         id=candidate.id,
         name=_name(candidate),
@@ -104,6 +127,7 @@ def estimate_option(
         throughput=throughput,
         epoch_hours=epoch,
         training_hours=training,
+        time=timed.time,
         usd_per_hour=price,
         list_usd_per_hour=list_price_of(candidate),
         usd_per_epoch=money.usd_per_epoch,
@@ -121,8 +145,31 @@ def estimate_option(
         notes=notes,
         why_not="; ".join(missing) or None,
     )
-    shown = estimate if today is None else dated(estimate, today=today)
-    return EstimatedOption(shown, rates, plan.currency, tariff)
+    row = None if candidate.site is not None or candidate.has_own_price else candidate.price
+    shown = estimate if today is None else on_day(estimate, plan, catalog, today=today, price=row)
+    return EstimatedOption(shown, rates, plan.currency, tariff, outside=estimate.not_allowed, price=row)
+
+
+def on_day(
+    estimate: OptionEstimate, plan: Plan, catalog: Catalog, *, today: date, price: Price | None = None
+) -> OptionEstimate:
+    """Return the estimate of a training that starts on a day: the age of its price, its credits, its allocation.
+
+    It starts on the campaign's first day, where the plan names one.
+    """
+    if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
+        start = plan.campaign.start or today
+        finish = last_day(start=start, hours=estimate.wall_hours.value)
+        provider = estimate.offer.partition("/")[0]
+        bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
+        beyond = beyond_allocation(price, bill=bill, start=start, finish=finish)
+        estimate = estimate.model_copy(update={"bill": bill, "not_allowed": joined(estimate.not_allowed, beyond)})
+    return dated(estimate, today=today)
+
+
+def joined(*reasons: str | None) -> str | None:
+    """Join the reasons that there are."""
+    return "; ".join(reason for reason in reasons if reason) or None
 
 
 def _owned_money(
@@ -153,11 +200,13 @@ def _owned_money(
     )
 
 
-def _rented_money(epoch: Quantity | None, training: Quantity | None, candidate: Candidate, rates: BillRates) -> _Money:
+def _rented_money(
+    epoch: Quantity | None, training: Quantity | None, time: TrainingTime | None, candidate: Candidate, rates: BillRates
+) -> _Money:
     """Count the whole bill of one training that is run alone."""
-    if epoch is None or training is None:
+    if epoch is None or training is None or time is None:
         return _Money()
-    billed = rented_bill(training, rates, Work())
+    billed = rented_bill(training, rates, Work(), lost=time.lost_hours)
     return _Money(
         usd_per_epoch=_rent(epoch, rates.price, candidate),
         usd_total=billed.worth,
@@ -197,9 +246,9 @@ def _hours(throughput: Quantity | None, job: Job, *, epochs: float) -> Quantity 
     hours = train_hours(
         samples=job.samples_per_epoch * epochs,
         samples_per_s=interval(throughput, Unit.SAMPLES_PER_S),
-        goodput_fraction=job.goodput_fraction,
+        goodput_fraction=job.goodput_fraction or 1.0,
     )
-    goodput = "" if job.goodput_fraction == 1 else f" / {job.goodput_fraction:g} goodput"
+    goodput = f" / {job.goodput_fraction:g} goodput" if job.goodput_fraction not in (None, 1) else ""
     samples = f"{job.samples_per_epoch:,.0f} samples" + (f" x {epochs:g} epochs" if epochs != 1 else "")
     source = f"{samples} / {throughput.value:.6g} samples/s{goodput} / 3600; {throughput.source}"
     return computed(hours, Unit.HOURS, throughput, source=source)

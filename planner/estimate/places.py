@@ -7,31 +7,28 @@ from planner.model.plan import PlaceLimits
 
 
 def not_allowed(candidate: Candidate, limits: PlaceLimits) -> str | None:
-    """Return why the plan's limits rule this option out, or None.
-
-    An option's place is its region, or the id of its site. `any` and no region at all stand for a place that nobody
-    named, which no list can hold.
-    """
-    place = _place(candidate)
-    reasons = []
-    if limits.allowed_regions is not None and place not in limits.allowed_regions:
-        reasons.append(
-            f"{_where(candidate, place)}, and limits.allowed_regions holds {', '.join(limits.allowed_regions)}"
-        )
-    if limits.data_region is not None and place != limits.data_region:
-        reasons.append(f"{_where(candidate, place)}, and limits.data_region keeps the data in {limits.data_region}")
-    return "; ".join(reasons) or None
-
-
-def _place(candidate: Candidate) -> str | None:
+    """Return why the plan's limits rule this option out, or None."""
     if candidate.site is not None:
-        return candidate.site.id
+        return ruled_out(candidate.site.id, candidate.site.id, limits)
     named = candidate.option.region if candidate.has_own_price else None
     region = named or (candidate.price.region if candidate.price else candidate.option.region)
+    return ruled_out(place_of_region(region), None, limits)
+
+
+def place_of_region(region: str | None) -> str | None:
+    """Return the place of what is rented: `any` and no region at all stand for one that nobody named."""
     return None if region == ANY_REGION else region
 
 
-def _where(candidate: Candidate, place: str | None) -> str:
-    if candidate.site is not None:
-        return f"it stands at {place} (list the site's id where that is an allowed place)"
-    return f"it is in {place}" if place else "its region is not known"
+def ruled_out(place: str | None, site: str | None, limits: PlaceLimits) -> str | None:
+    """Return why the plan's limits rule a place out, or None; no list can hold a place that nobody named."""
+    if site is not None:
+        where = f"it stands at {site} (list the site's id where that is an allowed place)"
+    else:
+        where = f"it is in {place}" if place else "its region is not known"
+    reasons = []
+    if limits.allowed_regions is not None and place not in limits.allowed_regions:
+        reasons.append(f"{where}, and limits.allowed_regions holds {', '.join(limits.allowed_regions)}")
+    if limits.data_region is not None and place != limits.data_region:
+        reasons.append(f"{where}, and limits.data_region keeps the data in {limits.data_region}")
+    return "; ".join(reasons) or None

@@ -15,18 +15,19 @@ from planner.estimate.fit import Fit
 from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.observation import Observation
 from planner.estimate.planned_config import labels_of, observed_run, planned_config
 from planner.estimate.power_cap import as_delivered
-from planner.estimate.prediction import NoPrediction, Prediction
+from planner.estimate.prediction import NoPrediction, PhysicsAsked, Prediction
 from planner.estimate.scaling import is_communication_bound
 from planner.estimate.share_of_peak import from_flop_rate, from_mfu, is_too_small
-from planner.model.architecture import TextModel
+from planner.model.architecture import ImageModel, TextModel
 from planner.model.catalog import Catalog
 from planner.model.quantity import Basis
 
 if TYPE_CHECKING:
     from planner.estimate.estimator import Estimates
-    from planner.estimate.observation import Labels, Observation
+    from planner.estimate.observation import Labels
     from planner.model.calibration import Calibration
     from planner.model.run import RunRecord
 
@@ -56,9 +57,17 @@ PART_NAMES = {
 
 def predict(job: Job, candidate: Candidate, catalog: Catalog, fitting: Fit | None = None) -> Prediction | NoPrediction:
     """Predict the throughput of a job on a candidate that no run answers for; a plan's own MFU comes first."""
-    if job.mfu is not None and job.decoder is not None:
+    if job.mfu is not None and job.network is not None:
         return from_mfu(job, candidate)
-    if not isinstance(job.decoder, TextModel) or candidate.accelerator.id == CPU or catalog.calibration is None:
+    if (
+        isinstance(job.network, ImageModel)
+        and candidate.accelerator.id != CPU
+        and catalog.image_calibration is not None
+    ):
+        from planner.estimate.predict_images import predict_images
+
+        return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or Fit(None))
+    if not isinstance(job.network, TextModel) or candidate.accelerator.id == CPU or catalog.calibration is None:
         return _without_physics(job, candidate, catalog)
     return _from_physics(job, candidate, catalog, catalog.calibration, fitting or Fit(None))
 
@@ -67,7 +76,7 @@ def _without_physics(job: Job, candidate: Candidate, catalog: Catalog) -> Predic
     carried = carry_over(job, candidate, catalog)
     if isinstance(carried, Prediction):
         return carried
-    if job.decoder is None:
+    if job.network is None:
         return carried or NoPrediction(
             "no run of this workload without a power limit exists, and its network is not known: measure it once"
         )
@@ -80,16 +89,16 @@ def _from_physics(
     from planner.estimate.estimator import estimate_many
     from planner.estimate.physics.configs import from_rows
 
-    assert isinstance(job.decoder, TextModel)
+    assert isinstance(job.network, TextModel)
     assert job.seq_len is not None
     if job.seq_len > LONGEST_SAMPLE:
         return NoPrediction(
             f"samples of {job.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known"
         )
     own, runs = _own_runs(candidate, catalog)
-    if is_too_small(job.decoder):
+    if is_too_small(job.network):
         return NoPrediction(
-            f"a network of {parameters(job.decoder):,} parameters is bound by kernel launches on "
+            f"a network of {parameters(job.network):,} parameters is bound by kernel launches on "
             f"{candidate.accelerator.id}, and no evidence is of so small ones: measure it there"
         )
     micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
@@ -97,7 +106,7 @@ def _from_physics(
         micro_batch = min(micro_batch, max(1.0, job.global_batch / candidate.accelerators))
     steps = 1.0 if job.global_batch is None else max(1.0, job.global_batch / candidate.accelerators / micro_batch)
     config = planned_config(
-        job.decoder,
+        job.network,
         seq_len=job.seq_len,
         micro_batch=micro_batch,
         micro_batches=steps,
@@ -128,6 +137,7 @@ def _from_physics(
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
         runs=runs,
         notes=(nearest_evidence(label, found.groups[0], calibration, own), *((lacking,) if lacking else ())),
+        asked=PhysicsAsked(Observation(job.workload, config, label, 1.0, 1.0), tuple(own)),
     )
 
 

@@ -16,7 +16,7 @@ def dated(option: Option, *, today: date) -> Option:
 
     days = today - the day for which the source states the price
     """
-    price = option.usd_per_hour
+    price = option.price
     if price is None or price.as_of is None:
         return option
     age_days = max(0, (today - price.as_of).days)

@@ -13,6 +13,9 @@ cents 100 times; between the dearest list and the cheapest marketplace lie some 
 ANY_ACCELERATOR = (0.01, 100.0)
 """USD per accelerator-hour, of an accelerator that no bundled price knows."""
 
+PER_MILLION_TOKENS = (0.01, 1000.0)
+"""USD, of hosted training; lists of 2025 and 2026 ask 0.4 to 25. Per thousand tokens it would be 1,000 times less."""
+
 Bands = Mapping[str, tuple[float, float]]
 
 
@@ -43,7 +46,17 @@ def price_bands(prices: Iterable[Price], nodes: Mapping[str, Node]) -> dict[str,
 
 
 def implausible(price: Price, nodes: Mapping[str, Node], bands: Bands) -> str | None:
-    """Say why the price cannot be one per instance-hour; None where it can, or where there is nothing to judge."""
+    """Say why the price cannot be one per instance-hour, or of hosted training one per million tokens.
+
+    None where it can, or where there is nothing to judge.
+    """
+    by_tokens = price.usd_per_million_tokens
+    if by_tokens is not None and not PER_MILLION_TOKENS[0] <= by_tokens <= PER_MILLION_TOKENS[1]:
+        low, high = PER_MILLION_TOKENS
+        return (
+            f"{by_tokens:.4g} USD per million tokens lies outside {low:g} to {high:g}: a price of one token, of a "
+            "thousand, or of a whole training?"
+        )
     found, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
     if found is None or not each:
         return None

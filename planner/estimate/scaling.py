@@ -1,4 +1,4 @@
-"""Which share of linear scaling several accelerators reach, and how doubtful that is; part of the first model."""
+"""Which share of linear scaling several accelerators reach, and how doubtful that is, to carry runs over."""
 
 from __future__ import annotations
 

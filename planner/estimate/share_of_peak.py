@@ -1,4 +1,4 @@
-"""The first model, without a run of the same workload: from the FLOP rate of another one, or a share of the peak."""
+"""Without the physics, and no run of the same workload: the FLOP rate of another one, or a share of the peak."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESNET_PRIOR_MFU = 0.16
 newer cards multiply faster but pass activations through memory hardly so. Source: NVIDIA/DeepLearningExamples."""
 ASSUMED_MFU_FACTOR = 1.5
 SMALLEST_MODELLED_PARAMETERS = 5e7
-"""Below it kernel launches decide on an accelerator, and this model does not know them."""
+"""Below it kernel launches decide on an accelerator, and a share of the peak says nothing of them."""
 SMALLEST_MODELLED_FLOPS_PER_IMAGE = 1e9
 
 
@@ -34,7 +34,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
 
     On accelerators only networks large enough to load them count, and only in the job's precision.
     """
-    if job.decoder is None:
+    if job.network is None:
         return None
     here = [run for run in as_delivered(catalog.runs.values()) if _says_something(run, job, candidate)]
     run = max(
@@ -50,10 +50,10 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     if run is None or run.architecture is None:
         return None
     there = flops_per_sample(run.architecture, seq_len=run.seq_len, convention=job.convention)
-    per_sample = flops_per_sample(job.decoder, seq_len=job.seq_len, convention=job.convention)
+    per_sample = flops_per_sample(job.network, seq_len=job.seq_len, convention=job.convention)
     rate = run.throughput.value * there / per_sample
     source = (
-        f"first model from run {run.id}: {run.throughput.value:.6g} samples/s of {run.workload} x "
+        f"at the FLOP rate of run {run.id}: {run.throughput.value:.6g} samples/s of {run.workload} x "
         f"{there / 1e12:.5g}/{per_sample / 1e12:.5g} TFLOP per sample ({job.convention.value})"
     )
     precision = run.precision.value if run.precision else "an unstated precision"
@@ -72,26 +72,26 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
 
     An MFU that the plan assumes is taken for the whole cluster; the prior is one accelerator's, so it is scaled.
     """
-    assert job.decoder is not None
+    assert job.network is not None
     target = candidate.accelerator
     peak, note = training_peak_tflops(target, job.precision)
     if peak is None:
         return NoPrediction(f"the peak of {target.id} is not known: measure the workload there")
-    if job.mfu is None and is_too_small(job.decoder):
+    if job.mfu is None and is_too_small(job.network):
         return NoPrediction(
-            f"a network of {parameters(job.decoder):,} parameters is bound by kernel launches on {target.id}, "
-            "which the first model does not know: measure it there"
+            f"a network of {parameters(job.network):,} parameters is bound by kernel launches on {target.id}, "
+            "which a share of the peak says nothing of: measure it there"
         )
-    prior = RESNET_PRIOR_MFU if isinstance(job.decoder, Resnet) else PRIOR_MFU
+    prior = RESNET_PRIOR_MFU if isinstance(job.network, Resnet) else PRIOR_MFU
     mfu, factor, scaled = prior, PRIOR_MFU_FACTOR, scaling_of(candidate)
     if job.mfu is not None:
         mfu, factor, scaled = job.mfu, ASSUMED_MFU_FACTOR, Scaling(1.0, 1.0)
-    per_sample = flops_per_sample(job.decoder, seq_len=job.seq_len, convention=job.convention)
+    per_sample = flops_per_sample(job.network, seq_len=job.seq_len, convention=job.convention)
     rate = candidate.accelerators * peak * 1e12 * mfu * scaled.share / per_sample
     precision = job.precision.value if job.precision else "16-bit"
+    grounds = "a usual share of the peak" if job.mfu is None else "MFU assumed by the plan"
     source = (
-        f"{'first model' if job.mfu is None else 'MFU assumed by the plan'}: {candidate.accelerators}x {peak:g} "
-        f"TFLOP/s ({precision} peak of {target.id}) x {mfu:g} MFU"
+        f"{grounds}: {candidate.accelerators}x {peak:g} TFLOP/s ({precision} peak of {target.id}) x {mfu:g} MFU"
         f"{f' x {scaled.share:.4g} of linear scaling' if scaled.share != 1 else ''}"
         f" / {_work_text(job, per_sample)}"
     )

@@ -1,4 +1,4 @@
-"""How fast a candidate trains: somebody's own figure, a measurement, or the first model's prediction."""
+"""How fast a candidate trains: somebody's own figure, a measurement, or the estimator's prediction."""
 
 from __future__ import annotations
 

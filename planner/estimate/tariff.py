@@ -23,15 +23,6 @@ def month_per_kwh(tariff: Tariff, *, month: int) -> float:
     return sum(hours) / 24 + tariff.surcharge_per_kwh
 
 
-def month_bill(tariff: Tariff, *, month: int, kw: float, contracted_kw: float) -> float:
-    """What a steady load costs in one month, in the tariff's currency.
-
-    bill = kW x 24 x days x price of a kWh + contracted kW x demand charge
-    """
-    energy = kw * 24 * DAYS_PER_MONTH[month - 1] * month_per_kwh(tariff, month=month)
-    return energy + contracted_kw * tariff.demand_per_kw_month
-
-
 def year_per_kwh(tariff: Tariff) -> float:
     """Mean price of a kWh over the year: each month counts by its days."""
     weighted = [month_per_kwh(tariff, month=month + 1) * days for month, days in enumerate(DAYS_PER_MONTH)]

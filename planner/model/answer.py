@@ -11,6 +11,7 @@ from planner.model.currency import Currency
 from planner.model.offer import PriceKind
 from planner.model.plan import Owning
 from planner.model.quantity import Quantity
+from planner.model.training_time import TrainingTime
 from planner.model.workload import BenchMode, Checkpointing, Loss, Precision, Strategy
 
 OWNING_NOT_KNOWN = "usd_total, usd_per_epoch: the full cost of owning is not known"
@@ -32,24 +33,32 @@ class OptionEstimate(Frozen):
     site: str | None
     region: str | None
     price_kind: PriceKind | None
-    nodes: int
-    accelerators: int
-    accelerator: str
+    nodes: int | None
+    """This and the next three: null of a service that trains by the token, as its machines are its own affair."""
+    accelerators: int | None
+    accelerator: str | None
     fits: bool | None
-    strategy: Strategy
+    strategy: Strategy | None
     micro_batch: int | None
     checkpointing: Checkpointing | None
     throughput: Quantity | None
     epoch_hours: Quantity | None
     training_hours: Quantity | None
+    """Of the steps alone, at full speed; with a `goodput_fraction` in the plan, all of the wall-clock time."""
+    time: TrainingTime | None = None
+    """Where the hours go, and the wall-clock time that money, energy and campaign count."""
     usd_per_hour: Quantity | None
     """Per node; only of rented machines."""
+    usd_per_million_tokens: Quantity | None = None
+    """Only of a service that trains by the token."""
     price_age_days: int | None = None
     """Null where the price has no date, as the plan's own has none."""
     price_stale: bool | None = None
     """Older than its kind allows: spot and marketplace a day, others 30 days."""
     list_usd_per_hour: float | None = None
     """Where `usd_per_hour` is net, by the price book that was asked for: the list price."""
+    list_usd_per_million_tokens: float | None = None
+    """The same of `usd_per_million_tokens`."""
     usd_per_epoch: Quantity | None
     usd_total: Quantity | None
     usd_marginal: Quantity | None
@@ -58,7 +67,7 @@ class OptionEstimate(Frozen):
     bill: Bill | None = None
     """Of one training; of the whole campaign in the documents of `campaign` and `compare`."""
     not_allowed: str | None = None
-    """Why the plan's `limits` rule this place out."""
+    """Why the plan's `limits` rule this place out, or its allocation (a grant's node-hours and window) the work."""
     energy_kwh: Quantity | None
     """At the node, before PUE, of the whole training."""
     carbon_kg: Quantity | None
@@ -73,6 +82,21 @@ class OptionEstimate(Frozen):
     """What was found wrong with those runs, in plain words."""
     notes: tuple[str, ...]
     why_not: str | None
+
+    @property
+    def price(self) -> Quantity | None:
+        """What is paid to others, per node-hour or per million tokens; None of an owned machine, or where unknown."""
+        return self.usd_per_hour or self.usd_per_million_tokens
+
+    @property
+    def list_price(self) -> float | None:
+        """The list price beside a net `price`."""
+        return self.list_usd_per_hour or self.list_usd_per_million_tokens
+
+    @property
+    def wall_hours(self) -> Quantity | None:
+        """From the first step to the last, with everything that stops the training."""
+        return self.time.wall_hours if self.time is not None else self.training_hours
 
     @property
     def obstacles(self) -> str:
@@ -190,6 +214,8 @@ class MemoryDocument(Frozen):
     kind: Literal["memory"] = "memory"
     workload: str
     parameters: int
+    trained_parameters: int | None = None
+    """Fewer than all of them where adapters are trained."""
     accelerator: str
     accelerators: int
     strategy: Strategy

@@ -42,7 +42,7 @@ class Coverage(Frozen):
 
 
 class CreditUsed(Frozen):
-    """What a credit of the price book pays of a campaign."""
+    """What a credit of the price book pays of a campaign, or of one training."""
 
     name: str
     usd: float

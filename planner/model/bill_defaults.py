@@ -25,6 +25,8 @@ class BillDefaults(Frozen):
     checkpoints_kept: Quantity
     keep_days: Quantity
     support_fraction: Quantity
+    bytes_per_image: Quantity | None = None
+    """Null only in a file of the user's own: data sets of images then have no size."""
 
     @model_validator(mode="after")
     def _units(self) -> Self:
@@ -34,12 +36,15 @@ class BillDefaults(Frozen):
             "upload_mbit_per_s": Unit.MBIT_PER_S,
             "staging_gb_per_s": Unit.GB_PER_S,
             "bytes_per_token": Unit.BYTES,
+            "bytes_per_image": Unit.BYTES,
             "checkpoint_bytes_per_parameter": Unit.BYTES,
             "weight_bytes_per_parameter": Unit.BYTES,
             "keep_days": Unit.DAYS,
         }
         for name in type(self).model_fields:
-            quantity: Quantity = getattr(self, name)
+            quantity: Quantity | None = getattr(self, name)
+            if quantity is None:
+                continue
             unit = units.get(name, Unit.RATIO)
             if quantity.unit is not unit:
                 raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")

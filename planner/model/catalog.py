@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import field_serializer
+from pydantic import Field, field_serializer
 
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
 from planner.model.bill_defaults import BillDefaults
 from planner.model.calibration import Calibration
+from planner.model.convergence import ConvergenceSpread
+from planner.model.goodput import GoodputDefaults
 from planner.model.hardware import Accelerator, Node
 from planner.model.offer import Price
 from planner.model.owning_defaults import OwningDefaults
@@ -16,6 +18,7 @@ from planner.model.quantity import Quantity
 from planner.model.run import RunRecord
 from planner.model.service import ServiceRate
 from planner.model.site import Site
+from planner.model.storage import StorageKind
 from planner.model.tariff import Tariff
 from planner.model.workload import Preset
 
@@ -32,8 +35,9 @@ class Defaults(Frozen):
     cloud_pue: Quantity | None = None
     """Of rented machines; null only in a file of the user's own."""
     bill: BillDefaults | None = None
+    goodput: GoodputDefaults | None = None
     owning: OwningDefaults | None = None
-    """Null only in a file of the user's own; the bundled block is then taken."""
+    """These three are null only in a file of the user's own; the bundled block is then taken."""
 
 
 class Catalog(Frozen):
@@ -51,6 +55,9 @@ class Catalog(Frozen):
     """The user's first."""
     sites: dict[str, Site]
     tariffs: dict[str, Tariff]
+    storage: dict[str, StorageKind] = Field(default_factory=dict)
+    """Empty only in a lock of a planner before it counted stalls, as the next."""
+    convergence: dict[str, ConvergenceSpread] = Field(default_factory=dict)
     presets: dict[str, Preset]
     runs: dict[str, RunRecord]
     bundled_runs: frozenset[str]
@@ -58,6 +65,8 @@ class Catalog(Frozen):
     defaults: Defaults
     calibration: Calibration | None = None
     """What published measurements taught the estimator; None leaves it to ratios of the user's runs."""
+    image_calibration: Calibration | None = None
+    """The same of image networks, whose operators are others."""
 
     @field_serializer("bundled_runs", when_used="json")
     def _in_order(self, ids: frozenset[str]) -> list[str]:
@@ -69,6 +78,27 @@ class Catalog(Frozen):
         """What a bill takes where the plan does not say."""
         assert self.defaults.bill is not None, "the loader fills it in"
         return self.defaults.bill
+
+    @property
+    def goodput_defaults(self) -> GoodputDefaults | None:
+        """What interrupts a training where the plan does not say; None only in an old lock, which counts nothing."""
+        return self.defaults.goodput
+
+    def find_storage(self, storage_id: str, *, where: str) -> StorageKind:
+        """Return a kind of storage by its id; raise with the known ones where there is none."""
+        found = self.storage.get(storage_id)
+        if found is None:
+            known = ", ".join(self.storage) or "none"
+            raise NotFoundError("storage", storage_id, self.storage, where=where, fix=f"Known: {known}")
+        return found
+
+    def find_convergence(self, name: str, *, where: str) -> ConvergenceSpread:
+        """Return a spread of convergence by its id; raise with the known ones where there is none."""
+        found = self.convergence.get(name)
+        if found is None:
+            known = ", ".join(self.convergence) or "none"
+            raise NotFoundError("convergence", name, self.convergence, where=where, fix=f"Known: {known}")
+        return found
 
     @property
     def owning_defaults(self) -> OwningDefaults:

@@ -5,15 +5,24 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from planner.model.base import Frozen, Positive, Text
+from planner.model.currency_codes import MINOR_DIGITS, known_code
+
+CurrencyCode = Annotated[
+    str,
+    Field(max_length=20),
+    AfterValidator(known_code),
+    WithJsonSchema({"type": "string", "enum": sorted(MINOR_DIGITS)}),
+]
+"""Of ISO 4217."""
 
 
 class Currency(Frozen):
     """Units of a currency for one US dollar. Inside, the planner counts in USD; amounts are shown in both."""
 
-    code: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+    code: CurrencyCode
     per_usd: Positive
     low: Positive | None = None
     """`low` and `high` bound the rate with 90 % probability; left out: the rate itself."""
@@ -41,7 +50,10 @@ class Currency(Frozen):
 
 
 class LocalAmount(Frozen):
-    """An amount in the plan's own currency; its range holds the doubt of the amount alone, at today's rate."""
+    """An amount in the plan's own currency, in its smallest unit: whole won, cents of a euro.
+
+    Its range holds the doubt of the amount alone, at today's rate.
+    """
 
     code: str
     value: float

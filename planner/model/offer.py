@@ -80,6 +80,12 @@ class Price(Frozen):
     high_usd_per_hour: Positive | None = None
     list_usd_per_hour: Positive | None = None
     """Where `usd_per_hour` is net, by the user's price book: the list price. Never in a file."""
+    committed_nodes: Count | None = None
+    """Where `usd_per_hour` is that of instances bought already, by the price book: how many. Never in a file."""
+    beyond_usd_per_hour: Positive | None = None
+    """What an instance beyond those costs."""
+    list_usd_per_million_tokens: Positive | None = None
+    """The same of `usd_per_million_tokens`."""
     currency: Literal["USD"] = "USD"
     minimum_hours: NonNegative = 0.0
     """The least that is billed, or bought, each time."""
@@ -136,6 +142,11 @@ class Price(Frozen):
     def node(self) -> str:
         """The id of the node that this price rents."""
         return f"{self.provider}/{self.instance_type}"
+
+    @property
+    def amount(self) -> float | None:
+        """The price: USD per hour, or of hosted training USD per million tokens; None where there is none."""
+        return self.usd_per_million_tokens if self.price_kind is PriceKind.HOSTED_TRAINING else self.usd_per_hour
 
     @property
     def stale_days(self) -> int:

@@ -11,8 +11,10 @@ from pydantic import Field, model_validator
 from planner.model.architecture import Architecture, check_seq_len
 from planner.model.base import Count, Fraction, Frozen, Id, Positive, Text
 from planner.model.currency import Currency
+from planner.model.goodput import Goodput
 from planner.model.offer import PriceKind
 from planner.model.quantity import Basis
+from planner.model.storage import StorageRates
 from planner.model.workload import Checkpointing, Precision, Strategy
 
 Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
@@ -58,18 +60,27 @@ class WorkloadChoice(Frozen):
 
 
 class Work(Frozen):
-    """How much is trained: samples over epochs, or a number of tokens (one epoch over them)."""
+    """How much is trained: samples over epochs, or a number of tokens, samples or steps (one epoch over them)."""
 
     epochs: Positive | None = None
     samples_per_epoch: Positive | None = None
     tokens: Positive | None = None
+    samples: Positive | None = None
+    steps: Positive | None = None
+    """Optimizer steps; they need `training.global_batch`."""
+    target: Id | None = None
+    """The amount is what a quality target is expected to take: the id of a row of `catalogs/convergence.csv` whose runs
+    spread as yours will."""
 
     @model_validator(mode="after")
     def _one_way_to_say_it(self) -> Self:
-        if (self.tokens is None) == (self.samples_per_epoch is None):
-            raise ValueError("needs either samples_per_epoch (with epochs) or tokens")
-        if self.tokens is not None and self.epochs is not None:
-            raise ValueError("tokens is the whole training: leave epochs out, or write samples_per_epoch")
+        ways = ("samples_per_epoch", "tokens", "samples", "steps")
+        given = [name for name in ways if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = f", has {' and '.join(given)}" if given else ""
+            raise ValueError(f"needs one of samples_per_epoch (with epochs), tokens, samples or steps{found}")
+        if self.epochs is not None and given != ["samples_per_epoch"]:
+            raise ValueError(f"{given[0]} is the whole training: leave epochs out, or write samples_per_epoch")
         if self.samples_per_epoch is not None and self.epochs is None:
             raise ValueError("samples_per_epoch needs epochs")
         return self
@@ -122,6 +133,12 @@ class UserStep(Frozen):
         return self
 
 
+OF_SERVICES = ("usd_per_million_tokens", "training_hours")
+OF_MACHINES = (
+    "usd_per_hour", "local_per_hour", "commitment_bought", "nodes", "accelerators", "strategy", "step", "power_kw",
+    "power_cap_w",
+)  # fmt: skip
+"""What a plan may say of the one kind of option, and not of the other."""
 UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price that end with the last hour used."""
 
@@ -139,6 +156,10 @@ class PlanOption(Frozen):
     """Your own price for the whole instance, in place of the list's."""
     local_per_hour: Positive | None = None
     """The same in the plan's `currency`."""
+    usd_per_million_tokens: Positive | None = None
+    """The same of `price: hosted_training`: a service that trains for a price per million tokens."""
+    training_hours: Positive | None = None
+    """How long that service says it takes; left out: not known."""
     commitment_bought: bool = False
     """The term (savings plan, reservation, block) is paid for already: its hours add nothing to the bills."""
     nodes: Count | Counts | None = None
@@ -148,6 +169,8 @@ class PlanOption(Frozen):
     step: UserStep | None = None
     power_kw: Positive | None = None
     """What one node draws in training; assumed, as it is yours to say."""
+    storage: Id | StorageRates | None = None
+    """Of this machine, for samples and checkpoints: a kind of `catalogs/storage.csv`, or its own rates."""
     power_cap_w: Positive | None = None
     """A limit set on each accelerator. Only runs measured under it answer, or a `step` of your own with `power_kw`."""
 
@@ -159,14 +182,29 @@ class PlanOption(Frozen):
         if self.power_cap_w is not None and self.step is not None and self.power_kw is None:
             raise ValueError("power_cap_w with a step of your own needs power_kw: what the machine draws under the cap")
         if self.offer is None:
-            for name in ("region", "price", "usd_per_hour", "local_per_hour"):
+            for name in ("region", "price", "usd_per_hour", "local_per_hour", "usd_per_million_tokens"):
                 if getattr(self, name) is not None:
                     raise ValueError(f"{name} belongs to a cloud offer, not to an owned machine")
         if self.commitment_bought and (self.price is None or self.price in UNCOMMITTED):
             raise ValueError("commitment_bought belongs to a price with a term; name it with price, e.g. savings_1y")
         if self.usd_per_hour is not None and self.local_per_hour is not None:
             raise ValueError("usd_per_hour and local_per_hour are two prices of one hour: keep one")
+        self._check_hosted()
         return self
+
+    @property
+    def hosted(self) -> bool:
+        """Say whether a service trains, and is paid by the token."""
+        return self.price is PriceKind.HOSTED_TRAINING
+
+    def _check_hosted(self) -> None:
+        """A service is paid by the token, on machines that are its own affair; a machine is paid by the hour."""
+        wrong = OF_MACHINES if self.hosted else OF_SERVICES
+        given = next((name for name in wrong if getattr(self, name) not in (None, False)), None)
+        if given is not None and self.hosted:
+            raise ValueError(f"{given} belongs to a machine; price: hosted_training is a service, paid by the token")
+        if given is not None:
+            raise ValueError(f"{given} belongs to a service: name it with price: hosted_training")
 
 
 class Assumptions(Frozen):
@@ -180,8 +218,9 @@ class Assumptions(Frozen):
     electricity_local_per_kwh: Money | None = None
     """The same in the plan's `currency`."""
     pue: Annotated[float, Field(strict=True, ge=1, le=10)] | None = None
-    goodput_fraction: Fraction = 1.0
-    """Share of wall-clock time that trains: takes off restarts, checkpoints and evaluation."""
+    goodput_fraction: Fraction | None = None
+    """Share of wall-clock time that trains: takes off restarts, checkpoints, stalls and evaluation, all of which are
+    then not counted one by one. Left out: they are, from `goodput` and the defaults."""
     mfu: Fraction | None = None
     """Model FLOPs utilisation assumed on hardware nobody measured, of the dense peak."""
     flops_convention: FlopsConvention = FlopsConvention.FULL_ATTENTION
@@ -211,6 +250,10 @@ class Data(Frozen):
     already_there: bool = False
     """The data set lies with the provider already: it is not uploaded, and its storage is paid for anyway."""
     upload_mbit_per_s: Positive | None = None
+    storage: Id | StorageRates | None = None
+    """Where samples are read: a kind of `catalogs/storage.csv`, or rates of your own."""
+    checkpoint_storage: Id | StorageRates | None = None
+    """Where checkpoints are written; left out: `storage`, else the provider's."""
     checkpoint_gb: Gigabytes | None = None
     """Of one full checkpoint. Left out: parameters x bytes of weights and optimizer, where the network is known."""
     checkpoints_kept: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
@@ -250,11 +293,20 @@ class Plan(Frozen):
     campaign: CampaignLimits = CampaignLimits()
     options: Annotated[tuple[PlanOption, ...], Field(min_length=1, max_length=500)]
     assumptions: Assumptions = Assumptions()
+    goodput: Goodput = Goodput()
     owning: Owning = Owning.MARGINAL
     data: Data = Data()
     limits: PlaceLimits = PlaceLimits()
     currency: Currency | None = None
     """Shown beside USD; what the plan states in it is counted at its rate."""
+
+    @model_validator(mode="after")
+    def _one_goodput(self) -> Self:
+        if self.assumptions.goodput_fraction is not None and self.goodput != Goodput():
+            raise ValueError("assumptions.goodput_fraction and goodput both say what is lost: keep one")
+        if self.work.steps is not None and self.training.global_batch is None:
+            raise ValueError("work.steps needs training.global_batch: how many samples a step takes")
+        return self
 
     @model_validator(mode="after")
     def _a_rate_for_local_amounts(self) -> Self:

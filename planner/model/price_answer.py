@@ -50,6 +50,8 @@ class PriceRow(Frozen):
     """Older than its kind allows."""
     net_usd_per_hour: float | None = None
     """With the price book, where that was asked for."""
+    net_usd_per_million_tokens: float | None = None
+    """The same of hosted training."""
     net_because: str | None = None
     """Which entries of the price book apply, in their order."""
 
@@ -95,6 +97,8 @@ class SourceReport(Frozen):
     problems: tuple[str, ...]
     left_out: dict[str, int]
     """Rows that are no prices of ours: why, and how many."""
+    not_asked: tuple[str, ...] = ()
+    """What the source could be asked for and was not, each with its reason."""
 
 
 class RefreshDocument(Frozen):
@@ -103,3 +107,5 @@ class RefreshDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["price_refresh"] = "price_refresh"
     sources: tuple[SourceReport, ...]
+    healed: tuple[str, ...] = ()
+    """Files of newest prices that could not be read, and were written anew from the observations."""

@@ -25,6 +25,7 @@ from planner.model.figure import (
     YearsFigure,
 )
 from planner.model.quantity import Quantity, Unit
+from planner.model.storage import StorageRates
 from planner.model.tariff import Tariff
 
 
@@ -209,6 +210,8 @@ class Site(Frozen):
     contracted_kw_per_node: PowerFigure | None = None
     """What a demand charge is paid for; left out: rated power x PUE."""
     pue: PueQuantity | None = None
+    storage: Id | StorageRates | None = None
+    """For samples and checkpoints: a kind of `catalogs/storage.csv`, or its own rates."""
     colocation: Colocation | None = None
     room: Room | None = None
     staff: Staff | None = None

@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from planner.model.base import Frozen, Id, NonNegative, Text
+from planner.model.currency import CurrencyCode
 from planner.model.figure import PositiveFigure, UsdFigure
 
 Month = Annotated[int, Field(strict=True, ge=1, le=12)]
 Hour = Annotated[int, Field(strict=True, ge=0, le=23)]
-Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
 
 
 class TariffPeriod(Frozen):
@@ -30,7 +30,7 @@ class Tariff(Frozen):
     schema_version: Literal[1]
     id: Id
     name: Text
-    currency: Currency
+    currency: CurrencyCode
     per_usd: PositiveFigure | None = None
     """Units of that currency for one US dollar; needed where it is not USD."""
     per_kwh: UsdFigure | None = None

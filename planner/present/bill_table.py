@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from planner.model.bill import Bill, BillLine
+from planner.model.currency_codes import minor_digits
 from planner.model.quantity import Quantity
 from planner.present.table import NOT_KNOWN, Row, range_text
 
@@ -14,8 +15,8 @@ def bill_rows(bill: Bill) -> list[Row]:
     code = bill.local_total.code if bill.local_total else None
     rows = [_line_row(line, code) for line in bill.lines]
     total = _row(TOTAL, "", "", bill.usd_total, "")
-    if bill.local_total is not None:
-        total |= {bill.local_total.code: f"{bill.local_total.value:,.2f}"}
+    if code is not None and bill.local_total is not None:
+        total |= {code: _local(bill.local_total.value, code)}
     return [*rows, total]
 
 
@@ -26,8 +27,12 @@ def _line_row(line: BillLine, code: str | None) -> Row:
     price = NOT_KNOWN if line.usd_per_unit is None else f"{line.usd_per_unit:,.6g}"
     row = _row(line.what, quantity, price, line.usd, line.usd.source)
     if code is not None and line.local is not None:
-        row |= {code: f"{line.local:,.2f}"}
+        row |= {code: _local(line.local, code)}
     return row
+
+
+def _local(amount: float, code: str) -> str:
+    return f"{amount:,.{minor_digits(code)}f}"
 
 
 def _row(what: str, quantity: str, price: str, usd: Quantity, source: str) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.model.answer import OptionEstimate
 from planner.model.bill import Bill
 from planner.model.currency import Currency, LocalAmount
+from planner.model.currency_codes import minor_digits
 
 
 def bill_text(bill: Bill) -> str:
@@ -42,5 +43,5 @@ def currency_text(currency: Currency) -> str:
 
 def amount_text(amount: LocalAmount) -> str:
     """Write an amount in the plan's own currency."""
-    digits = 2 if abs(amount.value) < 1000 else 0
+    digits = minor_digits(amount.code) if abs(amount.value) < 1000 else 0
     return f"{amount.value:,.{digits}f} {amount.code}"

@@ -11,7 +11,7 @@ from planner.model.answer import ComparisonDocument, RankedOption
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.facts import interval_text, value_text
 from planner.present.html import BASIS_COLOUR, BASIS_SHAPE
-from planner.present.table import number_text
+from planner.present.table import accelerators_text, number_text
 
 if TYPE_CHECKING:
     import altair as alt
@@ -177,7 +177,7 @@ def _row(option: RankedOption, axes: Axes, comparison: ComparisonDocument) -> di
     return {
         "label": str(option.rank or "-"),
         "option": option.id,
-        "accelerators": f"{option.accelerators}x {option.accelerator}",
+        "accelerators": accelerators_text(option),
         "time": hours.value / unit,
         "time low": max(hours.low / unit, axes.time_domain[0]),
         "time high": hours.high / unit,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.model.answer import OptionEstimate, RankedOption
+from planner.model.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
-from planner.present.table import NOT_KNOWN, number_text, range_text
+from planner.present.table import NOT_KNOWN, accelerators_text, number_text, range_text
 from planner.recommend.wording import duration_text
 
 QUANTITIES: dict[str, str] = {
     "campaign_hours": "Campaign time",
     "campaign_usd": "Campaign cost",
-    "training_hours": "One training: time",
+    "wall_hours": "One training: wall-clock time",
+    "training_hours": "One training: its steps alone",
     "usd_marginal": "One training: cost (adds to the bills)",
     "usd_total": "One training: whole cost, rented or owned in full",
     "epoch_hours": "One epoch: time",
@@ -23,10 +25,16 @@ QUANTITIES: dict[str, str] = {
     "power_kw": "One node: power in training",
     "rated_kw": "One node: power by its data sheet",
     "carbon_kg": "One training: emissions",
+    "usd_per_million_tokens": "A million tokens: price of the service",
 }
 """Field of the answer, and the name that a person reads."""
 
-RENTED_ONLY = ("usd_per_hour",)
+OF_SERVICES = ("usd_per_million_tokens",)
+OF_MACHINES = (
+    "training_hours", "epoch_hours", "usd_per_epoch", "usd_per_hour", "throughput", "energy_kwh", "power_kw",
+    "rated_kw", "carbon_kg",
+)  # fmt: skip
+OF_RENTED = ("usd_per_hour",)
 ON_REQUEST = ("carbon_kg",)
 """Given only where the plan asks for it."""
 
@@ -39,8 +47,8 @@ MODELLED_MEANS_ESTIMATED = (
     "measure one run on the machine before you order it."
 )
 LEFT_OUT = (
-    "Left out of every cost: spot interruptions and taxes. The bill of a rented machine counts set-up, storage and "
-    "data transfer out of the cloud (egress); campaign time leaves out set-up, upload and queueing."
+    "Left out of every cost: waiting for capacity and taxes. The bill of a rented machine counts set-up, "
+    "interruptions, storage and data transfer out of the cloud (egress); campaign time leaves out upload and queueing."
 )
 RANGE_MEANS = "A range holds the true value with 90 % probability; a list price has none."
 
@@ -61,13 +69,16 @@ def known(option: OptionEstimate) -> Iterator[tuple[str, Quantity]]:
 
 
 def not_known(option: OptionEstimate) -> list[str]:
-    """Return the names of the quantities that should be known and are not; an owned machine has no rent."""
+    """Return the names of the quantities that should be known and are not.
+
+    An owned machine has no rent, a service no machine, and a machine no price by the token.
+    """
+    hosted = option.price_kind is PriceKind.HOSTED_TRAINING
+    foreign = OF_MACHINES if hosted else (*OF_SERVICES, *(OF_RENTED if option.site is not None else ()))
     return [
         name
         for field, name in QUANTITIES.items()
-        if quantity_of(option, field) is None
-        and field not in ON_REQUEST
-        and not (option.site is not None and field in RENTED_ONLY)
+        if quantity_of(option, field) is None and field not in ON_REQUEST and field not in foreign
     ]
 
 
@@ -109,13 +120,13 @@ def date_text(quantity: Quantity | None) -> str:
 
 def price_date_text(option: OptionEstimate) -> str:
     """Write the day of an option's price, and whether it is older than its kind allows."""
-    return date_text(option.usd_per_hour) + (", stale" if option.price_stale else "")
+    return date_text(option.price) + (", stale" if option.price_stale else "")
 
 
 def machine_text(option: OptionEstimate) -> str:
     """Write how many accelerators, on how many nodes."""
-    nodes = f" on {option.nodes} nodes" if option.nodes > 1 else ""
-    return f"{option.accelerators}x {option.accelerator}{nodes}"
+    nodes = f" on {option.nodes} nodes" if option.nodes is not None and option.nodes > 1 else ""
+    return f"{accelerators_text(option)}{nodes}"
 
 
 def terms_text(option: OptionEstimate) -> str:

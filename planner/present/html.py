@@ -11,7 +11,7 @@ from planner.model.quantity import Basis, Quantity
 from planner.present.bill_table import bill_rows
 from planner.present.bill_text import coverage_text
 from planner.present.facts import (
-    RENTED_ONLY,
+    OF_RENTED,
     date_text,
     headline,
     headline_range,
@@ -24,7 +24,10 @@ from planner.present.facts import (
     value_text,
     verdict_text,
 )
+from planner.present.table import Row
+from planner.present.time_table import time_facts, time_rows
 
+FORMULA = "formula and source"
 BASIS_COLOUR = {
     Basis.MEASURED: "#009E73",
     Basis.QUOTED: "#0072B2",
@@ -99,7 +102,7 @@ def quantities_html(option: RankedOption) -> str:
     ]
     missing = not_known(option)
     unknown = f'<p class="small">Not known: {escape("; ".join(missing))}.</p>' if missing else ""
-    owned = option.site is not None and all(getattr(option, field) is None for field in RENTED_ONLY)
+    owned = option.site is not None and all(getattr(option, field) is None for field in OF_RENTED)
     rent = '<p class="small">Owned: there is no rent to show.</p>' if owned else ""
     return _table(("What", "Value", "90 % range", "Basis", "As of", "Formula and source"), rows) + unknown + rent
 
@@ -114,16 +117,18 @@ def bill_html(option: RankedOption) -> str:
     """Write a rented option's bill, line by line, with what is not on it; nothing for an owned one."""
     if option.bill is None or option.offer is None:
         return ""
-    found = bill_rows(option.bill)
-    head = list(found[0])
-    rows = []
-    for row in found:
-        cells = "".join(f"<td>{escape(row.get(name, ''))}</td>" for name in head)
-        rows.append(f"<tr>{cells}</tr>")
     count = option.bill.trainings
     caption = f"Bill of {count:,} trainings" if count > 1 else "Bill of 1 training"
     coverage = f'<p class="small">Coverage: {escape(coverage_text(option.bill))}.</p>'
-    return f"<h4>{caption}</h4>{_table(head, rows)}{coverage}"
+    return f"<h4>{caption}</h4>{_rows_html(bill_rows(option.bill))}{coverage}"
+
+
+def time_html(option: RankedOption) -> str:
+    """Write where the hours of one training go; nothing where its speed is not known."""
+    if option.time is None:
+        return ""
+    facts = "".join(f"<li>{escape(fact)}</li>" for fact in time_facts(option.time))
+    return f"<h4>Where the hours of one training go</h4>{_rows_html(time_rows(option.time))}<ul>{facts}</ul>"
 
 
 def notes_html(option: RankedOption) -> str:
@@ -189,6 +194,17 @@ def _quantity_cells(quantity: Quantity) -> str:
         f'<td class="number">{escape(interval_text(quantity))}</td><td>{basis_html(quantity.basis)}</td>'
         f'<td class="number">{date_text(quantity)}</td><td>{escape(quantity.source)}</td>'
     )
+
+
+def _rows_html(rows: Sequence[Row]) -> str:
+    """Write rows that share the first one's columns; only formulas and the first column wrap."""
+    head = list(rows[0])
+    kinds = ['<td class="name">', *("<td>" if name == FORMULA else '<td class="number">' for name in head[1:])]
+    found = []
+    for row in rows:
+        cells = "".join(f"{kind}{escape(row.get(name, ''))}</td>" for kind, name in zip(kinds, head, strict=True))
+        found.append(f"<tr>{cells}</tr>")
+    return _table(head, found)
 
 
 def _table(head: Sequence[str], rows: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from planner.model.offer import PriceKind
 from planner.model.price_answer import PriceRow, PriceSpan, SourceReport
 from planner.present.table import NOT_KNOWN, Row
 
@@ -57,12 +58,13 @@ def refresh_rows(reports: Iterable[SourceReport]) -> list[Row]:
 
 
 def _row(price: PriceRow, *, with_book: bool) -> Row:
-    book = {"net USD/h": _usd(price.net_usd_per_hour), "book": price.net_because or ""} if with_book else {}
+    hosted, net_hosted = price.usd_per_million_tokens, price.net_usd_per_million_tokens
+    net = _usd(price.net_usd_per_hour) if net_hosted is None else f"{net_hosted:g} per million tokens"
+    book = {"net USD/h": net, "book": price.net_because or ""} if with_book else {}
     amount = price.usd_per_hour
-    hosted = price.usd_per_million_tokens
     return {
         "item": price.item,
-        "accelerators": f"{price.accelerators}x {price.accelerator}" if price.accelerator else NOT_KNOWN,
+        "accelerators": _carries(price),
         "region": price.zone or price.region,
         "kind": price.price_kind.value,
         "USD/h": f"{hosted:g} per million tokens" if hosted is not None else _usd(amount),
@@ -76,6 +78,12 @@ def _row(price: PriceRow, *, with_book: bool) -> Row:
         "source": price.source,
         "note": price.no_price_reason or price.note or "",
     }
+
+
+def _carries(price: PriceRow) -> str:
+    if price.price_kind is PriceKind.HOSTED_TRAINING:
+        return "a service"
+    return f"{price.accelerators}x {price.accelerator}" if price.accelerator else NOT_KNOWN
 
 
 def _range(price: PriceRow) -> str:

@@ -31,6 +31,7 @@ from planner.present.facts import (
     verdict_text,
 )
 from planner.present.table import as_markdown as markdown_table
+from planner.present.time_table import time_facts, time_rows
 
 CSV_OPTION_COLUMNS = (
     "plan", "rank", "recommended", "pareto", "option", "name", "site", "offer", "region", "price_kind",
@@ -75,7 +76,7 @@ def as_html(comparison: ComparisonDocument, chart_svg: str | None) -> str:
     options = "".join(
         f"<h3>{escape(option.id)}: {escape(option.name)}</h3>"
         f"<p>{escape(verdict_text(option, recommended=comparison.recommended))}</p>"
-        f"{html.doubts_html(option)}{html.quantities_html(option)}{html.bill_html(option)}"
+        f"{html.doubts_html(option)}{html.quantities_html(option)}{html.time_html(option)}{html.bill_html(option)}"
         f"{html.notes_html(option)}"
         for option in comparison.options
     )
@@ -157,6 +158,10 @@ def _option_section(option: RankedOption, *, recommended: str | None) -> list[st
         _plain(verdict_text(option, recommended=recommended)),
         markdown_table(rows),
     ]
+    if option.time is not None:
+        lines = [{name: _plain(cell) for name, cell in row.items()} for row in time_rows(option.time)]
+        parts += ["Where the hours of one training go:", markdown_table(lines)]
+        parts.append("\n".join(f"- {_plain(fact)}" for fact in time_facts(option.time)))
     if option.bill is not None and option.offer is not None:
         bill = [{name: _plain(cell) for name, cell in row.items()} for row in bill_rows(option.bill)]
         parts += [f"Bill of {_trainings(option.bill.trainings)}:", markdown_table(bill)]

@@ -39,13 +39,18 @@ def quantity_text(quantity: Quantity | None) -> str:
 
 
 def price_text(option: OptionEstimate) -> str:
-    """Write a rented machine's price with its date: `21.96 USD/h of 2026-11-09`, and whether it is out of date."""
-    if option.usd_per_hour is None:
+    """Write a price with its date: `21.96 USD/h of 2026-11-09`, and whether it is out of date."""
+    price = option.price
+    if price is None:
         return NOT_KNOWN
-    day = option.usd_per_hour.as_of
     stale = f" (stale: {option.price_age_days} days old)" if option.price_stale else ""
-    listed = "" if option.list_usd_per_hour is None else f" net, list {option.list_usd_per_hour:,.2f},"
-    return f"{option.usd_per_hour.value:,.2f} USD/h{listed}{f' of {day}' if day else ''}{stale}"
+    listed = "" if option.list_price is None else f" net, list {option.list_price:,.2f},"
+    return f"{price.value:,.2f} {price.unit.value}{listed}{f' of {price.as_of}' if price.as_of else ''}{stale}"
+
+
+def accelerators_text(option: OptionEstimate) -> str:
+    """Write `8x H100-SXM`; a service does not say on what it trains."""
+    return "a service" if option.accelerator is None else f"{option.accelerators}x {option.accelerator}"
 
 
 def range_text(quantity: Quantity) -> str:
@@ -61,6 +66,7 @@ def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
         | {
             "epoch": quantity_text(option.epoch_hours),
             "training": quantity_text(option.training_hours),
+            "with losses": quantity_text(option.wall_hours),
             "price": price_text(option),
             "cost": quantity_text(option.usd_total),
             "adds to bills": quantity_text(option.usd_marginal) + local_text(option),
@@ -167,7 +173,7 @@ WRITERS: dict[str, Callable[[Sequence[Row]], str]] = {"tsv": as_tsv, "csv": as_c
 
 
 def _machine(option: OptionEstimate) -> Row:
-    return {"option": option.id, "accelerators": f"{option.accelerators}x {option.accelerator}"}
+    return {"option": option.id, "accelerators": accelerators_text(option)}
 
 
 def _notes(option: OptionEstimate) -> str:

@@ -80,10 +80,10 @@ def _in_local_money(choice: Choice, currency: Currency | None) -> Choice:
 
 
 def _trainings_per_node_year(owned: OwnedOption) -> float | None:
-    hours = owned.option.training_hours
-    if hours is None:
+    hours, accelerators = owned.option.training_hours, owned.option.accelerators
+    if hours is None or accelerators is None:
         return None
-    return busy_gpu_hours_per_year(owned.resolved.inputs) / (hours.value * owned.option.accelerators)
+    return busy_gpu_hours_per_year(owned.resolved.inputs) / (hours.value * accelerators)
 
 
 def _upfront(inputs: OwnedInputs, nodes: int) -> float:

@@ -16,7 +16,7 @@ from planner.model.quantity import Quantity
 from planner.recommend.answer_plan import answer_plan
 from planner.recommend.frozen_inputs import FIELDS, exchanged
 
-QUANTITIES = ("campaign_usd", "campaign_hours", "training_hours", "usd_total", "usd_per_hour")
+QUANTITIES = ("campaign_usd", "campaign_hours", "training_hours", "usd_total", "usd_per_hour", "usd_per_million_tokens")
 UNCHANGED = 1e-9
 """Relative; below it a number has not moved."""
 MOST_INPUTS = 200
@@ -141,8 +141,8 @@ def _prices_in_use(old: ComparisonDocument, new: ComparisonDocument) -> Iterator
 
 
 def _price(option: CampaignOption) -> str | None:
-    price = option.usd_per_hour
-    return None if price is None else f"{price.value:g} USD/h of {price.as_of} ({price.source})"
+    price = option.price
+    return None if price is None else f"{price.value:g} {price.unit.value} of {price.as_of} ({price.source})"
 
 
 def _leaves(cause: Cause, where: str, old: Any, new: Any) -> Iterator[InputChange]:

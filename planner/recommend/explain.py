@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from planner.model.answer import CampaignOption
 from planner.model.plan import CampaignLimits
 from planner.recommend.pareto import dominates, hours_and_usd, is_known
-from planner.recommend.rank import is_feasible
+from planner.recommend.rank import is_comparable, is_feasible
 from planner.recommend.wording import duration_text, usd_text
 
 
@@ -22,9 +22,10 @@ def why_not(
         return None
     if option.not_allowed is not None:
         return f"not allowed: {option.not_allowed}"
-    if not is_known(option):
+    if not is_comparable(option, limits):
         return option.obstacles or "time or cost is not known"
-    hours, usd = hours_and_usd(option)
+    assert option.campaign_usd is not None, "it is comparable"
+    usd = option.campaign_usd.value
     if not is_feasible(option):
         misses = []
         if not option.meets_deadline:
@@ -33,17 +34,22 @@ def why_not(
             assert limits.budget_usd is not None
             misses.append(f"costs {usd_text(usd)}, {usd_text(usd - limits.budget_usd)} over the budget")
         return " and ".join(misses)
-    better = next((other for other in options if is_feasible(other) and dominates(other, option)), None)
+    known = [other for other in options if is_known(other) and is_known(option) and is_feasible(other)]
+    better = next((other for other in known if dominates(other, option)), None)
     if better is not None:
-        better_hours, better_usd = hours_and_usd(better)
+        (hours, _), (better_hours, better_usd) = hours_and_usd(option), hours_and_usd(better)
         return (
             f"dominated by {better.id}: {_compared(hours, better_hours, duration_text, 'slower')}, "
             f"{_compared(usd, better_usd, usd_text, 'dearer')}"
         )
     assert recommended is not None, "a feasible option exists, so one is recommended"
     unchecked = "whether the model fits was not checked; " if option.fits is None else ""
-    best_hours, best_usd = hours_and_usd(recommended)
-    time, money = _compared(hours, best_hours, duration_text, "slower"), _compared(usd, best_usd, usd_text, "dearer")
+    assert recommended.campaign_usd is not None, "it is feasible"
+    money = _compared(usd, recommended.campaign_usd.value, usd_text, "dearer")
+    if option.campaign_hours is None or recommended.campaign_hours is None:
+        whose = "its" if option.campaign_hours is None else "whose"
+        return f"{unchecked}{money} than {recommended.id}, {whose} time is not known"
+    time = _compared(option.campaign_hours.value, recommended.campaign_hours.value, duration_text, "slower")
     return f"{unchecked}{time}, {money} than {recommended.id}"
 
 

@@ -13,7 +13,7 @@ from planner.model.run import RunRecord
 FIELDS: dict[Cause, tuple[str, ...]] = {
     Cause.PRICE: ("prices", "own_prices", "credits", "services"),
     Cause.HARDWARE: ("accelerators", "nodes", "sites", "tariffs"),
-    Cause.MEASUREMENT: ("runs", "bundled_runs", "calibration"),
+    Cause.MEASUREMENT: ("runs", "bundled_runs", "calibration", "image_calibration"),
 }
 """Of a catalog; every other field counts as an assumption."""
 RAW = ("telemetry", "topology", "calibration", "probes")

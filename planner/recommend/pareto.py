@@ -12,6 +12,11 @@ def is_known(option: CampaignOption) -> bool:
     return option.fits is not False and option.campaign_hours is not None and option.campaign_usd is not None
 
 
+def is_priced(option: CampaignOption) -> bool:
+    """Say whether the money alone is known: a service that trains by the token does not say how long it takes."""
+    return option.fits is not False and option.campaign_hours is None and option.campaign_usd is not None
+
+
 def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
     """Return campaign hours and dollars of an option where both are known."""
     assert option.campaign_hours is not None

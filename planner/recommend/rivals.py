@@ -33,12 +33,11 @@ class Duel:
     @property
     def usd_per_gpu_hour(self) -> Quantity | None:
         """The rent of one accelerator: USD of a node-hour x nodes / accelerators at work."""
-        price = self.rented.usd_per_hour
-        if price is None:
+        price, nodes, accelerators = self.rented.usd_per_hour, self.rented.nodes, self.rented.accelerators
+        if price is None or nodes is None or accelerators is None:
             return None
-        share = self.rented.nodes / self.rented.accelerators
-        each = interval(price, Unit.USD_PER_HOUR).scaled(share)
-        source = f"{price.value:g} USD/h a node x {self.rented.nodes} / {self.rented.accelerators}; {price.source}"
+        each = interval(price, Unit.USD_PER_HOUR).scaled(nodes / accelerators)
+        source = f"{price.value:g} USD/h a node x {nodes} / {accelerators}; {price.source}"
         return computed(each, Unit.USD_PER_GPU_HOUR, price, source=source)
 
     @property
@@ -52,13 +51,14 @@ class Duel:
         if self.same_hardware and not measured:
             same = f"the same accelerators in the same number: {self.owned.accelerators}x {self.owned.accelerator}"
             return stated(Interval.exact(1.0), Unit.RATIO, Basis.QUOTED, same)
-        if own is None or other is None:
+        ours, rented = self.owned.accelerators, self.rented.accelerators
+        if own is None or other is None or ours is None or rented is None:
             return None
-        each = interval(own, Unit.SAMPLES_PER_S).scaled(1 / self.owned.accelerators)
-        theirs = interval(other, Unit.SAMPLES_PER_S).scaled(1 / self.rented.accelerators)
+        each = interval(own, Unit.SAMPLES_PER_S).scaled(1 / ours)
+        theirs = interval(other, Unit.SAMPLES_PER_S).scaled(1 / rented)
         source = (
-            f"({own.value:.5g} samples/s / {self.owned.accelerators}) / "
-            f"({other.value:.5g} samples/s / {self.rented.accelerators}); {own.source}; {other.source}"
+            f"({own.value:.5g} samples/s / {ours}) / ({other.value:.5g} samples/s / {rented}); "
+            f"{own.source}; {other.source}"
         )
         return computed(each.times(theirs.inverse()), Unit.RATIO, own, other, source=source)
 

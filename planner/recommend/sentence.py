@@ -9,7 +9,6 @@ from planner.model.answer import CampaignOption, SwitchingRate
 from planner.model.offer import PriceKind
 from planner.model.plan import CampaignLimits, Owning, Prefer
 from planner.model.quantity import Basis
-from planner.recommend.pareto import hours_and_usd
 from planner.recommend.rank import preference
 from planner.recommend.switching import switching_text
 from planner.recommend.wording import duration_text, limits_text, spread_text, usd_text
@@ -25,18 +24,19 @@ def take(
 ) -> str:
     """Return the sentence for the first of the feasible options, which are in order of preference."""
     option = feasible[0]
-    assert option.campaign_hours is not None
     assert option.campaign_usd is not None
     hours, usd = option.campaign_hours, option.campaign_usd
     one = limits.runs == 1
-    trainings = "one training takes" if one else f"{limits.runs} trainings take"
+    trainings = "one training" if one else f"{limits.runs} trainings"
+    if hours is not None:
+        takes = "takes" if one else "take"
+        trainings += f" {takes} {duration_text(hours.value)} ({spread_text(hours, duration_text)}) and"
     counted = {Owning.MARGINAL: " of electricity", Owning.FULL: " with all of owning it", None: ""}[option.owning]
     money = f"cost{'s' if one else ''} {usd_text(usd.value)}{counted}"
     among = "the only option" if len(feasible) == 1 else f"the {_best(limits)} of {len(feasible)} options"
     parts = [
-        f"Take {option.id}: {trainings} {duration_text(hours.value)} ({spread_text(hours, duration_text)}) and "
-        f"{money} ({spread_text(usd, usd_text)}), {among} that meet{'s' if len(feasible) == 1 else ''} "
-        f"{limits_text(limits)}",
+        f"Take {option.id}: {trainings} {money} ({spread_text(usd, usd_text)}), {among} that "
+        f"meet{'s' if len(feasible) == 1 else ''} {limits_text(limits)}",
         f"time is {_basis(option)}{_past_the_limits(option, limits, deadline_hours=deadline_hours)}",
         *_beside(option, feasible, limits),
         *_caveats(option, limits, today=today),
@@ -51,7 +51,8 @@ def nothing_feasible(nearest: CampaignOption | None, limits: CampaignLimits, *, 
         return "No option can be recommended: of none are both time and cost known; see why_not of each."
     if nearest.not_allowed is not None:
         return f"No option lies where the plan allows it. Of {nearest.id}: {nearest.not_allowed}."
-    hours, usd = hours_and_usd(nearest)
+    assert nearest.campaign_usd is not None, "it is comparable"
+    usd, hours = nearest.campaign_usd.value, nearest.campaign_hours.value if nearest.campaign_hours else 0.0
     misses = []
     if not nearest.meets_deadline and deadline_hours <= 0:
         misses.append(f"the deadline {limits.deadline} has passed")
@@ -70,7 +71,10 @@ def _best(limits: CampaignLimits) -> str:
 
 
 def _basis(option: CampaignOption) -> str:
-    assert option.throughput is not None
+    if option.campaign_hours is None:
+        return "not known: the service does not say"
+    if option.throughput is None:  # the plan's word on a service
+        return option.campaign_hours.basis.value
     basis = option.throughput.basis
     if basis is Basis.MEASURED:
         return f"measured ({', '.join(option.runs) or 'by you'})"
@@ -83,10 +87,9 @@ def _basis(option: CampaignOption) -> str:
 
 def _past_the_limits(option: CampaignOption, limits: CampaignLimits, *, deadline_hours: float) -> str:
     """Warn where the range, unlike the value, reaches past a limit."""
-    assert option.campaign_hours is not None
     assert option.campaign_usd is not None
     past = []
-    if option.campaign_hours.high > deadline_hours:
+    if option.campaign_hours is not None and option.campaign_hours.high > deadline_hours:
         past.append("the deadline")
     if limits.budget_usd is not None and option.campaign_usd.high > limits.budget_usd:
         past.append("the budget")
@@ -115,6 +118,8 @@ def _caveats(option: CampaignOption, limits: CampaignLimits, *, today: date) -> 
         caveats.append(f"buying or owning {option.id} is not counted{owning}{against}")
     if option.price_kind is PriceKind.SPOT and option.usd_per_hour is not None:
         caveats.append(f"its spot price is of {option.usd_per_hour.as_of}, and interruptions are not counted")
+    if option.price_kind is PriceKind.HOSTED_TRAINING:
+        caveats.append("that the service does this very work (the network, the method) is the plan's word")
     if option.smallest_purchase_usd is not None:
         bought = usd_text(option.smallest_purchase_usd.value)
         caveats.append(f"that holds {bought} for a term longer than the work")
@@ -133,5 +138,6 @@ def _is_measured(option: CampaignOption) -> bool:
 
 
 def _in_short(option: CampaignOption) -> str:
-    hours, usd = hours_and_usd(option)
-    return f"{option.id}, {duration_text(hours)} for {usd_text(usd)}"
+    assert option.campaign_usd is not None, "it is feasible"
+    time = duration_text(option.campaign_hours.value) if option.campaign_hours else "in a time not known,"
+    return f"{option.id}, {time} for {usd_text(option.campaign_usd.value)}"

@@ -235,6 +235,8 @@ def _details(comparison: ComparisonDocument, shown: str | None) -> None:
     _html(f"<p><b>{escape(option.name)}</b><br>{escape(verdict)}</p>{html.quantities_html(option)}")
     if option.id != shown:  # the doubts about the one shown above stand there
         _html(html.doubts_html(option))
+    with st.expander("Where the hours go"):
+        _html(html.time_html(option) or "Not known: its speed is not known.")
     with st.expander("The bill, line by line"):
         _html(html.bill_html(option) or "Owned: the campaign adds electricity alone.")
     _html(html.notes_html(option))

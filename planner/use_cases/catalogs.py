@@ -4,24 +4,50 @@ from __future__ import annotations
 
 from datetime import date
 
-from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.adapters.catalog import accelerator_aliases, load_catalog, with_observed
+from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator
 from planner.model.offer import Price
+from planner.model.plan import Plan
 
 
-def open_catalog(home: str | None = None) -> Catalog:
-    """Return the bundled catalogs with the user's workspace layered on top, less the offers that have run out."""
-    catalog = load_catalog(workspace_dir(home))
-    return catalog.model_copy(update={"prices": _valid(catalog.prices), "own_prices": _valid(catalog.own_prices)})
+def open_catalog(home: str | None = None, *, wanted: PriceFilter = EVERYTHING) -> Catalog:
+    """Return the bundled catalogs with the user's workspace layered on top, less the offers that have run out.
+
+    Of what refreshes have brought, only the wanted prices are read.
+    """
+    return _valid(load_catalog(workspace_dir(home), wanted=wanted))
 
 
-def _valid(prices: tuple[Price, ...]) -> tuple[Price, ...]:
+def with_wanted(catalog: Catalog, wanted: PriceFilter, home: str | None = None) -> Catalog:
+    """Add prices that refreshes have brought to a catalog that was opened without any."""
+    return _valid(with_observed(catalog, workspace_dir(home), wanted))
+
+
+def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
+    """Return the catalog that a plan needs: of what refreshes have brought, its offers and the machines of its runs.
+
+    Where an offer is in none of it, all is read, so that the error can name the nearest.
+    """
+    offers = {option.offer for option in plan.options if option.offer}
+    catalog = open_catalog(home, wanted=NOTHING)
+    machines = {run.hardware.node for run in catalog.runs.values() if run.hardware.node}
+    found = with_wanted(catalog, PriceFilter(items=frozenset(offers | machines)), home)
+    known = found.nodes.keys() | {row.node for row in (*found.prices, *found.own_prices)}
+    return found if offers <= known else open_catalog(home)
+
+
+def _valid(catalog: Catalog) -> Catalog:
     """Drop prices whose window (`valid_until`) is over; one that is still to come may be planned with."""
     today = date.today()
-    return tuple(price for price in prices if price.valid_until is None or today <= price.valid_until)
+
+    def valid(prices: tuple[Price, ...]) -> tuple[Price, ...]:
+        return tuple(price for price in prices if price.valid_until is None or today <= price.valid_until)
+
+    return catalog.model_copy(update={"prices": valid(catalog.prices), "own_prices": valid(catalog.own_prices)})
 
 
 def find_accelerator(name: str, catalog: Catalog) -> Accelerator:

@@ -75,7 +75,7 @@ def watch(folder: Path, catalog: Catalog, *, booked: Catalog | None = None) -> W
 def _watched(path: Path, catalog: Catalog, booked: Catalog | None) -> WatchedPlan:
     lock = read_lock(path)
     side = frozen_answer(lock, path)
-    at_net = any(option.list_usd_per_hour is not None for option in lock.comparison.options)
+    at_net = any(option.list_price is not None for option in lock.comparison.options)
     if at_net and booked is None:
         raise InputError(
             f"{path}: was frozen at the net prices of a price book.",

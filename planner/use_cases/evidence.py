@@ -11,17 +11,21 @@ from typing import Any
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.evidence import CALIBRATION, FOLDER, evidence_files, read_calibration, read_measurements
 from planner.adapters.files import write_text
+from planner.adapters.image_networks import read_image_networks
 from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError
 from planner.estimate.accuracy import Scored, predict_rows, teach, without
+from planner.estimate.image_accuracy import predict_image_rows
+from planner.estimate.image_measured import is_of_images, observe_image
 from planner.estimate.learn import learn
-from planner.estimate.measured_config import observe
+from planner.estimate.measured_config import find, observe
 from planner.estimate.naive import METHODS, naive_predictions
 from planner.estimate.observation import Observation, Refusal
 from planner.estimate.score import error_figures, groups, macro, macro_errors, overall, ranking, regret
 from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog
 from planner.model.evidence import Measurement
+from planner.use_cases.image_evidence import of_images, of_text, shipped_image_calibration
 
 USABLE = ("ok", "hw-assumed")
 """Beginnings of quality flags of rows that may teach; `weak` rows are only predicted."""
@@ -31,14 +35,18 @@ UNUSABLE = ("suspect", "duplicate", "check")
 
 def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Observation], list[Refusal]]:
     """Describe measurements for the physics; the others with the reason."""
-    aliases = accelerator_aliases()
+    aliases, networks = accelerator_aliases(), read_image_networks()
     seen: list[Observation] = []
     refused: list[Refusal] = []
     for row in rows:
         if row.quality.startswith(UNUSABLE):
             refused.append(Refusal(row.id, f"quality: {row.quality.split(':')[0]}", row.quality))
             continue
-        found = observe(row, catalog.accelerators, aliases)
+        found = (
+            observe_image(row, find(row.gpu, catalog.accelerators, aliases), networks)
+            if is_of_images(row, networks)
+            else observe(row, catalog.accelerators, aliases)
+        )
         if isinstance(found, Refusal):
             refused.append(found)
         else:
@@ -47,8 +55,13 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
 
 
 def bundled_evidence(catalog: Catalog) -> list[Observation]:
-    """Return the measurements that calibrate the product, sorted by id."""
-    return _teachers(evidence_files(), catalog)
+    """Return the measurements that calibrate the product, sorted by id: of text, not of images."""
+    return of_text(_teachers(evidence_files(), catalog))
+
+
+def bundled_image_evidence(catalog: Catalog) -> list[Observation]:
+    """Return the measurements of image networks that calibrate the product, sorted by source and id."""
+    return list(of_images(_teachers(evidence_files(), catalog)))
 
 
 def all_evidence(catalog: Catalog, home: str | None = None) -> list[Observation]:
@@ -157,13 +170,21 @@ def accuracy(
     from planner.adapters.catalog import load_catalog
 
     rows = [row for file in ([path] if path else evidence_files()) for row in read_measurements(file)]
-    asked, refused = observations_of(rows, catalog)
-    evidence = _teachers(evidence_files(workspace_dir(home)), load_catalog())
+    found, refused = observations_of(rows, catalog)
+    every = _teachers(evidence_files(workspace_dir(home)), load_catalog())
+    asked, evidence = of_text(found), of_text(every)
     if leave_out is None and path is None:
         leave_out = "source"
-    folds = teach(asked, evidence, read_calibration(), leave_out=leave_out, today=today)
+    folds = teach(asked, evidence, read_calibration(), leave_out=leave_out, today=today) if asked else []
     scored = predict_rows(asked, folds, anchors=anchors)
-    return accuracy_document(rows, refused, scored, [*asked, *without(evidence, asked)], leave_out, anchors)
+    pool = [*asked, *without(evidence, asked)]
+    images = of_images(found)
+    scored += predict_image_rows(
+        images, of_images(every), shipped_image_calibration(),
+        leave_out=leave_out, anchors=anchors, today=today, first=len(pool),
+    )  # fmt: skip
+    pool += [*images, *without(of_images(every), images)]
+    return accuracy_document(rows, refused, scored, pool, leave_out, anchors)
 
 
 def accuracy_document(
@@ -200,15 +221,16 @@ def accuracy_document(
         "predictions": [
             {
                 "id": one.observation.id,
-                "measured": one.observation.tokens_per_s_per_gpu,
-                "predicted": one.predicted,
-                "low_80": one.low_80,
-                "high_80": one.high_80,
-                "low_90": one.low_90,
-                "high_90": one.high_90,
+                "measured": one.observation.tokens_per_s_per_gpu * unit,
+                "predicted": one.predicted * unit,
+                "low_80": one.low_80 * unit,
+                "high_80": one.high_80 * unit,
+                "low_90": one.low_90 * unit,
+                "high_90": one.high_90 * unit,
                 "group": one.group,
             }
             for one in scored
+            for unit in [one.observation.unit_per_token]
         ],
     }  # fmt: skip
 
@@ -219,15 +241,15 @@ def _baselines(
     """Return every naive method's error on the same rows, each from the evidence that taught our prediction."""
     found: dict[str, list[tuple[str, float]]] = {name: [] for name in METHODS}
     asked = {one.observation.id for one in scored}
-    teachers: dict[tuple[int, ...], list[Observation]] = {}
-    left = [one for one in pool if one.id not in asked]
+    teachers: dict[tuple[bool, tuple[int, ...]], list[Observation]] = {}
     for one in scored:
-        if leave_out is None:
-            taught = left
-        else:
-            if one.taught not in teachers:
-                teachers[one.taught] = [pool[place] for place in one.taught]
-            taught = teachers[one.taught]
-        for name, value in naive_predictions(one.observation, taught).items():
+        images = bool(of_images([one.observation]))
+        key = (images, () if leave_out is None else one.taught)
+        if key not in teachers:
+            every = (
+                [each for each in pool if each.id not in asked] if leave_out is None else [pool[i] for i in one.taught]
+            )
+            teachers[key] = list(of_images(every)) if images else of_text(every)
+        for name, value in naive_predictions(one.observation, teachers[key]).items():
             found[name].append((one.observation.labels.source, value / one.observation.tokens_per_s_per_gpu - 1))
     return found

@@ -14,6 +14,7 @@ from launcher.expected import Expect, Expected
 from planner.estimate.fit import largest_micro_batch
 from planner.estimate.flops import flops_per_sample
 from planner.estimate.memory import Memory, device_memory
+from planner.model.adapters import Adapters
 from planner.model.architecture import Architecture, TextModel
 from planner.model.catalog import Catalog
 from planner.model.plan import FlopsConvention
@@ -64,6 +65,8 @@ def start_micro_batch(
     known = catalog.accelerators.get(accelerator or "")
     if known is None or known.hbm_gib is None:
         return None
+    lora = settings.lora
+    adapters = None if lora is None else Adapters.model_validate({"rank": lora.rank, "targets": lora.targets})
 
     def need(micro_batch: int) -> Memory:
         return device_memory(
@@ -75,6 +78,7 @@ def start_micro_batch(
             devices=settings.devices,
             checkpointing=settings.checkpointing,
             loss=loss_kind(compiled=settings.compile, loss_chunks=settings.loss_chunks),
+            adapters=adapters,
         )
 
     return max(1, largest_micro_batch(need, hbm_gib=known.hbm_gib))

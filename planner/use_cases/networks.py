@@ -104,14 +104,14 @@ def _of_preset(preset: Preset) -> ArchitectureFile:
 
 def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
     job = resolve_job(plan, catalog)
-    if job.decoder is None or (job.seq_len is None and not isinstance(job.decoder, ImageModel)):
+    if job.network is None or (job.seq_len is None and not isinstance(job.network, ImageModel)):
         raise InputError(
             f"{where}: the network of its measured run is not known, so its memory cannot be counted.",
             fix=ARCHITECTURE_FIX,
         )
     return ArchitectureFile(
         name=plan.name,
-        architecture=job.decoder,
+        architecture=job.network,
         seq_len=job.seq_len,
         micro_batch=job.micro_batch or 1,
         precision=job.precision or Precision.BF16,

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_file import checked_prices
+from planner.adapters.price_filter import NOTHING, PriceFilter
 from planner.adapters.price_sources.source import Found, Names
 from planner.adapters.price_store import PriceStore
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError, NotFoundError, PlannerError, PriceSourceError
+from planner.estimate.candidate import ANY_REGION
 from planner.estimate.net_price import net_of
 from planner.estimate.price_choice import believed
 from planner.estimate.price_level import carried, implausible, price_bands, usd_per_accelerator_hour
@@ -29,7 +31,7 @@ from planner.model.price_answer import (
     SourceReport,
 )
 from planner.model.price_book import PriceBook
-from planner.use_cases.catalogs import find_accelerator
+from planner.use_cases.catalogs import find_accelerator, open_catalog, with_wanted
 
 LAMBDA_KEY_VARIABLE = "LAMBDA_API_KEY"
 LAMBDA_URL_VARIABLE = "PLANNER_LAMBDA_API_URL"
@@ -55,16 +57,18 @@ class SortKey(StrEnum):
 
 
 def refresh(
-    choice: SourceChoice, catalog: Catalog, *, home: str | None, now: datetime, regions: Sequence[str] = (),
-    timeout_s: float = TIMEOUT_S,
+    choice: SourceChoice, *, home: str | None, now: datetime, regions: Sequence[str] = (), timeout_s: float = TIMEOUT_S,
 ) -> RefreshDocument:  # fmt: skip
     """Fetch prices and keep every observation; a source that fails takes nothing away and is named.
 
-    Raises PriceSourceError where not one source brought a price.
+    What an earlier refresh left and cannot be read any more is first written anew from the observations. Raises
+    PriceSourceError where not one source brought a price.
     """
+    store, reports = PriceStore(workspace_dir(home)), []
+    healed = tuple(str(path) for path in store.heal())
+    catalog = open_catalog(home)
     wanted = [source for source in SourceChoice if source is not SourceChoice.ALL]
     wanted = wanted if choice is SourceChoice.ALL else [choice]
-    store, reports = PriceStore(workspace_dir(home)), []
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
     for source in wanted:
         try:
@@ -80,7 +84,7 @@ def refresh(
                 found.left_out[f"{price.node} in {price.region}: {problem}"] += 1
         report = SourceReport(
             source=source.value, prices=len(sane), new=store.add(sane), problems=tuple(found.problems),
-            left_out=dict(found.left_out),
+            left_out=dict(found.left_out), not_asked=tuple(found.not_asked),
         )  # fmt: skip
         reports.append(report)
     if not any(report.prices for report in reports):
@@ -89,39 +93,43 @@ def refresh(
             f"no price was fetched; what was known is kept. {problems}".strip(),
             fix="See what is known, and how old it is: planner prices show",
         )
-    return RefreshDocument(sources=tuple(reports))
+    return RefreshDocument(sources=tuple(reports), healed=healed)
 
 
 def show(
-    catalog: Catalog, *, now: datetime, accelerator: str | None = None, region: str | None = None,
+    *, home: str | None, now: datetime, accelerator: str | None = None, region: str | None = None,
     kind: PriceKind | None = None, provider: str | None = None, sort: SortKey = SortKey.ACCELERATOR_HOUR,
     every: bool = False, book: PriceBook | None = None,
 ) -> PricesDocument:  # fmt: skip
     """Return the prices in use, or every known one, that pass the filters."""
+    catalog = open_catalog(home, wanted=NOTHING)
+    wanted = PriceFilter(
+        accelerators=None if accelerator is None else frozenset(_accelerators(accelerator, catalog)),
+        regions=None if region is None else frozenset((region, ANY_REGION)),
+        kinds=None if kind is None else frozenset((kind.value,)),
+        providers=None if provider is None else frozenset((provider,)),
+        carried={node.id: node.accelerator for node in catalog.nodes.values()},
+    )
+    catalog = with_wanted(catalog, wanted, home)
     known = [*catalog.own_prices, *catalog.prices]
-    ids = None if accelerator is None else _accelerators(accelerator, catalog)
-    _check_known("provider", provider, {price.provider for price in known})
-    _check_known("region", region, {price.region for price in known})
-    rows = [
-        row
-        for row in _rows(known, catalog, now, book=book)
-        if (every or row.used)
-        and (ids is None or row.accelerator in ids)
-        and (region is None or row.region in (region, "any"))
-        and (kind is None or row.price_kind is kind)
-        and (provider is None or row.provider == provider)
-    ]
-    return PricesDocument(prices=tuple(sorted(rows, key=lambda row: _order(row, sort))))
+    providers, regions = {price.provider for price in known}, {price.region for price in known}
+    if not ({provider} <= {None, *providers} and {region} <= {None, *regions}):
+        _check_places(provider, region, open_catalog(home))
+    rows = _rows([price for price in known if wanted.of_price(price)], catalog, now, book=book)
+    used = [row for row in rows if every or row.used]
+    return PricesDocument(prices=tuple(sorted(used, key=lambda row: _order(row, sort))))
 
 
-def history(item: str, catalog: Catalog, *, home: str | None, now: datetime) -> PriceHistoryDocument:
+def history(item: str, *, home: str | None, now: datetime) -> PriceHistoryDocument:
     """Return every observation of an item, bundled and fetched, the oldest first, with their span."""
-    known = [*catalog.own_prices, *catalog.prices, *PriceStore(workspace_dir(home)).history()]
+    wanted = PriceFilter(items=frozenset((item,)))
+    catalog = open_catalog(home, wanted=wanted)
+    known = [*catalog.own_prices, *catalog.prices, *PriceStore(workspace_dir(home)).history(wanted)]
     of_item = list(dict.fromkeys(price for price in known if price.node == item))
     if not of_item:
-        raise NotFoundError(
-            "price of", item, {price.node for price in known}, fix="List them with: planner prices show"
-        )
+        whole = open_catalog(home)
+        items = {price.node for price in (*whole.own_prices, *whole.prices)}
+        raise NotFoundError("price of", item, items, fix="List them with: planner prices show")
     rows = sorted(_rows(of_item, catalog, now), key=lambda row: (row.region, row.price_kind, row.as_of))
     return PriceHistoryDocument(item=item, spans=tuple(_spans(rows)), prices=tuple(rows))
 
@@ -154,13 +162,15 @@ def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: Pri
     accelerator, count = carried(price, catalog.nodes) or (None, None)
     today = now.date()
     net = None if book is None else net_of(price, book, on=today)
+    ours = None if book is None else net.amount if net else price.amount
     return PriceRow.model_construct(
-        **{name: getattr(price, name) for name in Price.model_fields if name != "list_usd_per_hour"}
+        **{name: getattr(price, name) for name in Price.model_fields if name in PriceRow.model_fields}
         | {
             "item": price.node, "accelerator": accelerator, "accelerators": count, "used": used,
             "usd_per_accelerator_hour": usd_per_accelerator_hour(price, catalog.nodes),
             "age_days": price.age_days(today), "stale": price.is_stale(today),
-            "net_usd_per_hour": None if book is None else net.usd_per_hour if net else price.usd_per_hour,
+            "net_usd_per_hour": ours if price.usd_per_hour is not None else None,
+            "net_usd_per_million_tokens": ours if price.usd_per_hour is None else None,
             "net_because": None if net is None else "; ".join(net.steps),
         }
     )  # fmt: skip
@@ -174,10 +184,15 @@ def _accelerators(text: str, catalog: Catalog) -> set[str]:
     return begun
 
 
-def _check_known(what: str, name: str | None, known: Iterable[str]) -> None:
-    names = sorted(known)
-    if name is not None and name not in names:
-        raise NotFoundError(what, name, names, where="prices", fix=f"Known: {', '.join(names)}")
+def _check_places(provider: str | None, region: str | None, catalog: Catalog) -> None:
+    """Refuse a provider or region of which nothing at all is known."""
+    known = (*catalog.own_prices, *catalog.prices)
+    for what, name, names in (
+        ("provider", provider, sorted({price.provider for price in known})),
+        ("region", region, sorted({price.region for price in known})),
+    ):
+        if name is not None and name not in names:
+            raise NotFoundError(what, name, names, where="prices", fix=f"Known: {', '.join(names)}")
 
 
 def _order(row: PriceRow, sort: SortKey) -> tuple[bool, float | str, str, str]:

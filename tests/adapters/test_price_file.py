@@ -161,8 +161,12 @@ def test_what_is_written_is_read_back_the_same(price):
     assert back == price
 
 
+NEVER_IN_A_FILE = {"list_usd_per_hour", "list_usd_per_million_tokens", "committed_nodes", "beyond_usd_per_hour"}
+"""What the price book adds."""
+
+
 def test_the_columns_are_those_of_the_model_less_what_never_stands_in_a_file():
-    assert set(COLUMNS) == set(Price.model_fields) - {"list_usd_per_hour"}
+    assert set(COLUMNS) == set(Price.model_fields) - NEVER_IN_A_FILE
 
 
 class TestTheBandOfPlausiblePrices:
@@ -182,6 +186,15 @@ class TestTheBandOfPlausiblePrices:
             load_catalog(tmp_path)
         assert guess in str(caught.value)
         assert "usd_per_month" in caught.value.fix
+
+    @pytest.mark.parametrize("usd", [pytest.param(0.46e-6, id="per token"), pytest.param(0.46e-3, id="per thousand")])
+    def test_so_is_a_price_by_the_token_in_another_unit(self, tmp_path, usd):
+        path = tmp_path / "prices" / "ours.csv"
+        path.parent.mkdir()
+        head = "provider,instance_type,region,price_kind,usd_per_million_tokens,source,as_of"
+        path.write_text(f"{head}\nacme,llama,any,hosted_training,{usd:.8f},our offer,2026-11-20\n")
+        with pytest.raises(InputError, match=r"ours\.csv:2: usd_per_million_tokens: .* a price of one token"):
+            load_catalog(tmp_path)
 
     @pytest.mark.parametrize("factor", [0.3, 1, 2])
     def test_a_discount_or_a_surcharge_is_believed(self, tmp_path, factor):

@@ -72,6 +72,30 @@ def test_a_damaged_current_file_names_its_line(tmp_path):
         load_catalog(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda text: text + "aws,p5.48xlarge,us-east", id="a line that never got its end"),
+        pytest.param(lambda text: text.replace("2026-11-20", "soon"), id="a cell changed by hand"),
+        pytest.param(lambda text: text[:40], id="cut in its header"),
+        pytest.param(lambda _text: "<html>", id="something else altogether"),
+    ],
+)
+def test_a_damaged_current_file_is_written_anew_from_the_observations(tmp_path, spoil):
+    store = PriceStore(tmp_path)
+    store.add([price(54, 18)])
+    store.add([price(56, 20)])
+    path = tmp_path / "prices" / "current" / "aws.csv"
+    whole = path.read_text()
+    path.write_text(spoil(whole))
+    with pytest.raises(StoreError) as caught:
+        store.current()
+    assert caught.value.fix.endswith("it is written anew by: planner prices refresh")
+    assert store.heal() == [path]
+    assert path.read_text() == whole
+    assert store.heal() == []
+
+
 def test_a_full_disk_takes_nothing_away(tmp_path, monkeypatch):
     store = PriceStore(tmp_path)
     store.add([price(54, 18)])

@@ -26,7 +26,12 @@ def campaign(option: dict[str, Any], **limits: Any) -> CampaignOption:
             "work": {"epochs": 1, "samples_per_epoch": 36_000},
             "options": [option | {"step": {"batch": 10, "seconds": 10.0, "basis": "measured"}}],
             "campaign": limits,
-            "assumptions": {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0},
+            "assumptions": {
+                "setup_hours": 0.0,
+                "idle_tail_hours": 0.0,
+                "failed_launch_fraction": 0.0,
+                "goodput_fraction": 1.0,
+            },
             "data": {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0},
         }
     )

@@ -31,6 +31,8 @@ PLAN = read_model(Plan, examples_dir() / "local_pc.yaml")
 ACCELERATORS = [pytest.param(row, id=row.id) for row in CATALOG.accelerators.values()]
 NODES = [pytest.param(row, id=row.id) for row in CATALOG.nodes.values()]
 SITES = [pytest.param(row, id=row.id) for row in CATALOG.sites.values()]
+STORAGE = [pytest.param(row, id=row.id) for row in CATALOG.storage.values()]
+CONVERGENCE = [pytest.param(row, id=row.id) for row in CATALOG.convergence.values()]
 PRESETS = [pytest.param(row, id=row.name) for row in CATALOG.presets.values()]
 RUNS = [pytest.param(row, id=row.id) for row in CATALOG.runs.values()]
 FILES = [
@@ -51,7 +53,7 @@ def test_a_file_is_plain_ascii_and_ends_with_one_newline(path):
     assert not text.endswith(b"\n\n")
 
 
-@pytest.mark.parametrize("row", [*ACCELERATORS, *NODES, *SITES, *PRESETS])
+@pytest.mark.parametrize("row", [*ACCELERATORS, *NODES, *SITES, *PRESETS, *STORAGE, *CONVERGENCE])
 def test_a_row_says_where_it_comes_from_and_when_it_was_read(row):
     assert len(row.source) > 5
     assert 2017 <= row.as_of.year <= 2026

@@ -26,7 +26,11 @@ def broken(rule):
 
 
 def amount(row: Price) -> float | None:
-    return row.usd_per_million_tokens if row.price_kind is PriceKind.HOSTED_TRAINING else row.usd_per_hour
+    return row.usd_per_million_tokens if hosted(row) else row.usd_per_hour
+
+
+def hosted(row: Price) -> bool:
+    return row.price_kind is PriceKind.HOSTED_TRAINING
 
 
 @pytest.mark.parametrize(
@@ -38,8 +42,15 @@ def amount(row: Price) -> float | None:
         pytest.param(lambda row: date(2024, 1, 1) <= row.as_of <= row.fetched_at <= TODAY, id="dated"),
         pytest.param(lambda row: row.currency == "USD", id="known unit"),
         pytest.param(lambda row: row.origin is PriceOrigin.BUNDLED, id="bundled"),
-        pytest.param(lambda row: row.node in CATALOG.nodes, id="its instance exists"),
-        pytest.param(lambda row: CATALOG.nodes[row.node].accelerator in CATALOG.accelerators, id="its card exists"),
+        pytest.param(lambda row: (row.node in CATALOG.nodes) is not hosted(row), id="its instance exists"),
+        pytest.param(
+            lambda row: hosted(row) or CATALOG.nodes[row.node].accelerator in CATALOG.accelerators,
+            id="its card exists",
+        ),
+        pytest.param(
+            lambda row: not hosted(row) or 0.05 < row.usd_per_million_tokens < 100,
+            id="a million tokens cost 5 cents to 100 USD",
+        ),
         pytest.param(
             lambda row: row.usd_per_hour is None or 0.02 < usd_per_accelerator_hour(row, CATALOG.nodes) < 20,
             id="an hour of one accelerator costs 2 cents to 20 USD",

@@ -49,6 +49,24 @@ def test_sixteen_bit_peaks_are_dense_with_fp32_accumulation(accelerator, dense, 
 
 
 @pytest.mark.parametrize(
+    ("accelerator", "sms", "fma_per_sm", "boost_ghz"),
+    [
+        pytest.param("A30", 56, 1024, 1.44, id="A30: GA100 white paper, 1,024 dense fp16 FMA an SM and clock"),
+        pytest.param("RTX-A5000", 64, 512, 1.695, id="RTX A5000: GA102 white paper, 512"),
+        pytest.param("RTX-A4000", 48, 512, 1.56, id="RTX A4000: GA104, 512"),
+        pytest.param("RTX-8000-Turing", 72, 512, 1.77, id="Quadro RTX 8000: Turing white paper, 512"),
+        pytest.param("RTX-6000-Turing", 72, 512, 1.77, id="Quadro RTX 6000: the same chip"),
+        pytest.param("L40", 142, 256, 2.49, id="L40: AD102 with fp32 accumulation at half of 512"),
+    ],
+)
+def test_a_peak_is_what_its_multipliers_do_at_the_boost_clock(accelerator, sms, fma_per_sm, boost_ghz):
+    """TFLOPS = SMs x FMA an SM and clock x 2 x GHz / 1000."""
+    assert CATALOG.accelerators[accelerator].fp16_tflops == pytest.approx(
+        sms * fma_per_sm * 2 * boost_ghz / 1000, rel=3e-3
+    )
+
+
+@pytest.mark.parametrize(
     ("accelerator", "fp16_tflops"),
     [
         pytest.param("P100-PCIe-16GB", 18.7, id="P100 PCIe, CUDA cores"),
@@ -140,3 +158,46 @@ def test_the_blocks_of_h200_rose_by_15_percent_in_january_2026(node, usd_per_hou
 )
 def test_rated_power_is_the_data_sheet_s(node, rated_kw):
     assert CATALOG.nodes[node].rated_kw == rated_kw
+
+
+def test_llama_3_s_interruptions_are_the_default_rate():
+    """arXiv 2407.21783: 419 unexpected interruptions in 54 days on 16,384 H100."""
+    goodput = CATALOG.defaults.goodput
+    assert goodput is not None
+    assert goodput.gpu_hours_per_failure.value == pytest.approx(16_384 * 54 * 24 / 419, abs=1)
+    assert goodput.gpu_hours_per_failure.low == pytest.approx(992 * 61 * 24 / 105, rel=0.03)  # OPT-175B, two months
+    assert goodput.gpu_hours_per_failure.high == pytest.approx(1000 * 24 * 8 / 2.34, rel=0.01)  # RSC-2, node-days
+
+
+def test_an_image_of_imagenet():
+    """147,897,477,120 bytes of 1,281,167 training images."""
+    assert CATALOG.bill_defaults.bytes_per_image is not None
+    assert CATALOG.bill_defaults.bytes_per_image.value == pytest.approx(147_897_477_120 / 1_281_167, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("kind", "gb_per_s"),
+    [
+        pytest.param("ebs-gp3", 125 * 2**20 / 1e9, id="gp3 includes 125 MiB/s"),
+        pytest.param("ebs-gp3-1000", 1000 * 2**20 / 1e9, id="gp3 at 1,000 MiB/s"),
+        pytest.param("fsx-lustre", 4.8 * 0.25, id="4.8 TiB at 250 MB/s a TiB"),
+        pytest.param("s3", 16 * 0.0875, id="16 connections of 85 to 90 MB/s"),
+    ],
+)
+def test_storage_reads_what_its_guide_says(kind, gb_per_s):
+    assert CATALOG.storage[kind].read_gb_per_s == pytest.approx(gb_per_s, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("target", "percent"),
+    [
+        ("mlperf-resnet", 0.2),
+        ("mlperf-gpt3", 1),
+        ("mlperf-llama31-8b", 8),
+        ("mlperf-llama2-70b-lora", 17),
+        ("mlperf-bert", 21),
+        ("mlperf-stable-diffusion", 29),
+    ],
+)
+def test_how_far_mlperf_s_repeated_runs_spread(target, percent):
+    assert CATALOG.convergence[target].spread_fraction * 100 == pytest.approx(percent)

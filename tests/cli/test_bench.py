@@ -57,7 +57,7 @@ options: [{{run: {record["id"]}, power_kw: 0.1}}]
     (option,) = json.loads(capsys.readouterr().out)["options"]
     assert option["training_hours"]["value"] == pytest.approx(1000 / record["throughput"]["value"])
     assert option["training_hours"]["basis"] == "measured"
-    assert option["energy_kwh"]["value"] == pytest.approx(0.1 * option["training_hours"]["value"])
+    assert option["energy_kwh"]["value"] == pytest.approx(0.1 * option["time"]["wall_hours"]["value"])
 
 
 @pytest.mark.parametrize(

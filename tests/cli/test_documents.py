@@ -19,6 +19,7 @@ from planner.adapters.workspace import catalogs_dir, examples_dir
 EXAMPLES = sorted(path.stem for path in examples_dir().glob("*.yaml"))
 QUANTITY = {"value", "low", "high", "unit", "basis", "source", "as_of"}
 UNITS = {"h", "s", "USD", "USD/h", "USD/kWh", "kW", "kWh", "samples/s", "tokens/s", "GiB", "ratio", "days"}
+UNITS |= {"GPU-h", "node-h"}
 BASES = {"measured", "quoted", "modelled", "assumed"}
 OF_THE_ISSUE = [
     "id",
@@ -48,7 +49,10 @@ ADDED = [
     "usd_per_hour",
     "price_age_days",
     "price_stale",
+    "usd_per_million_tokens",
     "list_usd_per_hour",
+    "list_usd_per_million_tokens",
+    "time",
     "power_kw",
     "rated_kw",
     "bill",

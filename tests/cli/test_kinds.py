@@ -27,7 +27,7 @@ def test_an_estimate_of_resnet50_holds_a_published_measurement(planner: Any, tmp
     option = planner("estimate", written(tmp_path), "--json").document["options"][0]
     hours = option["training_hours"]
     assert hours["low"] < 90 * 1_281_167 / 1200 / 3600 < hours["high"]
-    assert "24.299 GFLOP per image" in option["throughput"]["source"]
+    assert "each 24.299 GFLOP and" in option["throughput"]["source"]
 
 
 def test_memory_counts_images(planner: Any) -> None:

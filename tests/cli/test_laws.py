@@ -45,7 +45,7 @@ Plan = dict[str, Any]
 Option = dict[str, Any]
 
 
-HOURS_ALONE = {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0}
+HOURS_ALONE = {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0}
 NO_DATA = {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0}
 
 

@@ -57,8 +57,11 @@ class TestCurrency:
         document = planner("compare", plan, "--json").document
         assert document["currency"]["code"] == "KRW"
         bill = document["options"][0]["bill"]
-        assert bill["local_total"]["value"] == pytest.approx(bill["usd_total"]["value"] * 1400)
-        assert all(line["local"] == pytest.approx(line["usd"]["value"] * 1400) for line in bill["lines"])
+        cent = 0.01 * 1400  # the won are exact, the dollars beside them are rounded
+        assert bill["local_total"]["value"] == pytest.approx(bill["usd_total"]["value"] * 1400, abs=cent)
+        assert all(line["local"] == pytest.approx(line["usd"]["value"] * 1400, abs=cent) for line in bill["lines"])
+        assert sum(line["local"] for line in bill["lines"]) == bill["local_total"]["value"]
+        assert all(line["local"].is_integer() for line in bill["lines"])
         assert " KRW" in planner("compare", plan).out
         report = planner("report", plan).out
         assert "KRW counted with 1,400 a USD (1,300 to 1,500) of 2026-11-20, a bank." in report
@@ -71,6 +74,30 @@ class TestCurrency:
         assert [price["low"], price["value"], price["high"]] == pytest.approx([28000 / 1500, 20.0, 28000 / 1300])
         assert "1400 KRW a USD (a bank)" in price["source"]
         assert option["bill"]["lines"][0]["currency"] == "KRW"
+
+    def test_hours_at_a_price_in_won_cost_exactly_those_won(self, planner, changed):
+        """1,000 samples of 36.18 s are 10.05 h; at 60,000 KRW 603,000 KRW, whatever the rate and the cents."""
+        changes = {
+            "currency": WON | {"per_usd": 1439.0},
+            "work": {"epochs": 1.0, "samples_per_epoch": 1000.0},
+            "options": [
+                OFFER | {"local_per_hour": 60000.0, "step": {"batch": 1, "seconds": 36.18, "basis": "measured"}}
+            ],
+            "assumptions": {"goodput_fraction": 1.0},
+        }
+        (option,) = planner("estimate", changed("dgx_station_v100", changes), "--json").document["options"]
+        assert option["bill"]["lines"][0]["local"] == 603_000
+
+    def test_a_commitment_in_won_takes_its_won_off_again(self, planner, changed):
+        """What is paid in won nets out in won, so no exchange rate can turn the answer by it."""
+        bought = OFFER | {"local_per_hour": 60000.0, "price": "savings_1y", "commitment_bought": True}
+        changes = {"currency": WON, "options": [bought], "campaign": {"runs": 2}}
+        lines = planner("campaign", changed("dgx_station_v100", changes), "--json").document["options"][0]["bill"][
+            "lines"
+        ]
+        in_won = [line for line in lines if line["currency"] == "KRW"]
+        assert in_won[-1]["what"] in ("commitment already bought", "support")
+        assert sum(line["usd"]["value"] for line in in_won) == pytest.approx(0, abs=0.05)
 
     def test_a_tariff_in_won(self, planner, changed):
         """168 KRW / 1,400 = 0.12 USD."""

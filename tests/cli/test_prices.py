@@ -12,6 +12,7 @@ from threading import Thread
 import pytest
 
 from planner.adapters.workspace import workspace_dir
+from tests.cli.refusals import one_error
 
 HEADER = "provider,instance_type,region,price_kind,usd_per_hour,source,as_of\n"
 ROW = "aws,p5.48xlarge,us-east-1,on_demand,{usd},our contract,{day}\n"
@@ -271,6 +272,16 @@ class TestRefresh:
         assert answer.code == 4
         assert shown(planner, "--provider", "lambda", "--accelerator", "H100-SXM")[0]["origin"] == "bundled"
 
+    @pytest.mark.usefixtures("lambda_api")
+    def test_a_damaged_cache_is_one_clear_error_and_healed_by_a_refresh(self, planner, home):
+        planner("prices", "refresh", "--source", "lambda")
+        path = home / "prices" / "current" / "lambda.csv"
+        path.write_text(path.read_text() + "lambda,gpu_8x")
+        one_error(planner("prices", "show"), f"{path}:3: has 2 cells", "planner prices refresh")
+        assert planner("prices", "refresh", "--source", "lambda", "--json").document["healed"] == [str(path)]
+        rows = {row["item"]: row for row in shown(planner, "--provider", "lambda", "--accelerator", "H100-SXM")}
+        assert rows["lambda/gpu_8x_h100_sxm5"]["usd_per_hour"] == 35.10
+
     @pytest.mark.parametrize("arguments", [("--timeout-s", "0"), ("--source", "ebay")])
     def test_wrong_usage(self, planner, arguments):
         assert planner("prices", "refresh", *arguments).code == 2
@@ -317,6 +328,22 @@ class TestPriceBook:
         ]
         report = planner("report", plan, "--with-price-book").out
         assert f"credits pay start 100.00; {bill['usd_to_pay']:,.2f} USD remain to pay" in report
+
+    @pytest.mark.parametrize(("days", "pays"), [pytest.param(3650, 100, id="lasts"), pytest.param(0, 0, id="too soon")])
+    def test_credits_pay_one_training_too_where_they_last_until_it_ends(self, planner, changed, home, days, pays):
+        """A training of over a day; what expires today does not last until it ends."""
+        plan = changed("dgx_station_v100", {"options": [{"offer": "aws/p3.16xlarge", "region": "us-east-1"}]})
+        expires = TODAY + timedelta(days=days)
+        credit = f"credits:\n  - {{name: start, provider: aws, usd: 100, expires: {expires}, source: their mail}}\n"
+        (home / "price_book.yaml").write_text("schema_version: 1\nas_of: 2026-11-01\n" + credit)
+        (option,) = planner("estimate", plan, "--json", "--with-price-book").document["options"]
+        assert option["training_hours"]["value"] > 24
+        bill = option["bill"]
+        assert (bill["usd_to_pay"] is None) is (pays == 0)
+        assert sum(one["usd"] for one in bill["credits"]) == pays
+        if pays:
+            assert bill["usd_to_pay"] == pytest.approx(bill["usd_total"]["value"] - pays, abs=0.001)
+            assert "USD remain to pay" in planner("estimate", plan, "--with-price-book").out
 
     def test_show_sets_net_beside_list(self, planner, home):
         (home / "price_book.yaml").write_text(BOOK)

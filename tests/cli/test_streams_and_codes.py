@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,10 @@ class TestExitCodes:
         assert answer.code == 0
         assert answer.out.startswith("Usage: planner")
         assert answer.err == ""
+
+    def test_the_version_is_that_of_the_installed_package(self, planner):
+        answer = planner("--version")
+        assert (answer.code, answer.out, answer.err) == (0, f"planner {version('training-planner')}\n", "")
 
     @pytest.mark.parametrize("arguments", [[], ["runs"]], ids=["planner alone", "a group alone"])
     def test_no_command_shows_the_help(self, planner, arguments):

@@ -22,7 +22,7 @@ from tests.cli.refusals import one_error
 
 IN_2025 = {"p5e.48xlarge": 34.61, "p5en.48xlarge": 36.18}
 FROM_2026 = {"p5e.48xlarge": 39.80, "p5en.48xlarge": 41.61}
-ALONE = {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0}
+ALONE = {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0}
 NO_DATA = {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0}
 
 

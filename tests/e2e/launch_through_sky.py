@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,10 +39,17 @@ ROOT = Path(__file__).parents[2]
 RUNTIME = Path(os.environ.get("PLANNER_E2E_RUNTIME", ROOT / "build" / "e2e" / "skypilot-runtime"))
 REGION = "us-east-1"
 ROLE = "skypilot-v1"
+BUCKET = "planner-runs"
+LAUNCH = (
+    f"launch cpu-smoke --on aws/m6i.xlarge --gpus 2 --region {REGION} --usd-per-hour 0.192 --quick --max-minutes 5 "
+    "--max-usd 1 --yes --json"
+)
 NODES_CSV = (
     "id,name,accelerator,accelerators,link,network_gbit_per_s,rated_kw,source,as_of\n"
     "aws/m6i.xlarge,AWS m6i.xlarge,CPU,2,other,,,a test,2026-11-21\n"
 )
+RAY_FOLDER = Path("/tmp/ray_skypilot")
+"""Where SkyPilot's Ray keeps its sessions on a node, whatever its home."""
 PATIENCE_S = 900
 POLL_S = 3.0
 SUDO = """\
@@ -104,6 +112,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             config = {
                 "allowed_clouds": ["aws"],
                 "aws": {"remote_identity": ROLE, "ssh_proxy_command": f"nc 127.0.0.1 {port}"},
+                "jobs": {"controller": {"consolidation_mode": True}},  # else it would be a machine of its own
             }
             (made.home / ".sky" / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
             yield World(made, node, wheel_hash(made))
@@ -123,7 +132,9 @@ def furnish(url: str) -> None:
     iam = root("iam", url)
     open_network(root("ec2", url))
     iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument="{}")
-    iam.attach_role_policy(RoleName=ROLE, PolicyArn="arn:aws:iam::aws:policy/AmazonEC2FullAccess")  # as SkyPilot does
+    for right in ("AmazonEC2FullAccess", "AmazonS3FullAccess"):  # as SkyPilot does
+        iam.attach_role_policy(RoleName=ROLE, PolicyArn=f"arn:aws:iam::aws:policy/{right}")
+    root("s3", url).create_bucket(Bucket=BUCKET)
     iam.create_instance_profile(InstanceProfileName=ROLE)
     iam.add_role_to_instance_profile(InstanceProfileName=ROLE, RoleName=ROLE)
 
@@ -179,6 +190,7 @@ def running_node(node: Path, made: Clouds) -> Iterator[int]:
         "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"{made.aws.url}/",
         "PLANNER_PYTHON": sys.executable,
     }
+    sessions = set(RAY_FOLDER.glob("session_*"))
     with (node.parent / "sshd.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
             [str(RUNTIME / "bin" / "python"), str(FAKES / "node_sshd.py")],
@@ -194,6 +206,8 @@ def running_node(node: Path, made: Clouds) -> Iterator[int]:
             process.kill()
             process.communicate()
             end_servers(node)
+            for session in set(RAY_FOLDER.glob("session_*")) - sessions:
+                shutil.rmtree(session, ignore_errors=True)
 
 
 def wait_for(what: Any, *, said: str) -> Any:
@@ -207,16 +221,19 @@ def wait_for(what: Any, *, said: str) -> Any:
     raise AssertionError(f"{said} did not happen within {PATIENCE_S} s")
 
 
-def test_the_command_line_launches_collects_and_takes_down(stage, tmp_path):
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param("", id="a cluster"),
+        pytest.param(f"--managed --store s3://{BUCKET}/nodes", id="a managed job whose node pushes what it has"),
+    ],
+)
+def test_the_command_line_launches_collects_and_takes_down(stage, tmp_path, options):
     """`planner launch ... --yes` with a cap: bill, ledger, machine, record, teardown, proof."""
     workspace = tmp_path / "workspace"
     (workspace / "hardware").mkdir(parents=True)
     (workspace / "hardware" / "nodes.csv").write_text(NODES_CSV, encoding="utf-8")
-    command = (
-        f"launch cpu-smoke --on aws/m6i.xlarge --gpus 2 --region {REGION} --usd-per-hour 0.192 --quick "
-        f"--max-minutes 5 --max-usd 1 --yes --json --home {workspace}"
-    )
-    done = planner(stage, command)
+    done = planner(stage, f"{LAUNCH} {options} --home {workspace}")
     assert done.returncode == 0, done.stderr
     listed = json.loads(planner(stage, f"launches list --json --home {workspace}").stdout)
     (launch,) = listed["launches"]

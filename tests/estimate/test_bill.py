@@ -30,9 +30,10 @@ UNPRICED = [
 FEW = settings(max_examples=25, deadline=None)
 P4D = {"offer": "aws/p4d.24xlarge", "usd_per_hour": 24.0}
 BLOCK = P4D | {"price": "capacity_block"}
-NOTHING_BESIDE = {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0}
+NO_LOSS = {"goodput_fraction": 1.0}
+NOTHING_BESIDE = NO_LOSS | {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0}
 NO_DATA = {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0}
-STATED = {"setup_hours": 0.5, "idle_tail_hours": 0.25, "failed_launch_fraction": 0.1}
+STATED = NO_LOSS | {"setup_hours": 0.5, "idle_tail_hours": 0.25, "failed_launch_fraction": 0.1}
 DATA = {"dataset_gb": 1000.0, "checkpoint_gb": 100.0, "checkpoints_kept": 2, "keep_days": 30.0, "egress_gb": 300.0}
 DATA |= {"upload_mbit_per_s": 500.0}
 

@@ -1,4 +1,4 @@
-"""Which number answers for which option: a stated step, a measurement, the first model, or nothing with a reason."""
+"""Which number answers for which option: a stated step, a measurement, the estimator, or nothing with a reason."""
 
 from __future__ import annotations
 

@@ -9,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from planner.adapters.catalog import load_catalog
 from planner.errors import InputError
-from planner.estimate.net_price import net_of, net_price
-from planner.model.offer import Price, PriceKind
+from planner.estimate.estimate_plan import estimate_plan
+from planner.estimate.net_price import net_of, net_price, with_book
+from planner.model.offer import Price, PriceKind, PriceOrigin
+from planner.model.plan import Plan
 from planner.model.price_book import PriceBook
 
 TODAY = date(2026, 11, 21)
@@ -69,12 +72,12 @@ HELD = {
 )  # fmt: skip
 def test_the_book_s_net_price(entries, net):
     found = net_of(LIST, book(**entries), on=TODAY)
-    assert (found.usd_per_hour if found else None) == (net if net is None else pytest.approx(net))
+    assert (found.amount if found else None) == (net if net is None else pytest.approx(net))
 
 
 def test_list_and_net_are_both_shown_and_the_range_moves_along():
     found = net_price(LIST, book(discounts=[discount("enterprise", 0.2)]), on=TODAY)
-    assert (found.usd_per_hour, found.list_usd_per_hour) == (80, 100)
+    assert (found.amount, found.list_usd_per_hour) == (80, 100)
     assert (found.low_usd_per_hour, found.high_usd_per_hour) == (64, 96)
     assert found.note == "list 100 USD/h, net 80 by the price book (enterprise: -20 % of the rest)"
 
@@ -83,7 +86,7 @@ def test_list_and_net_are_both_shown_and_the_range_moves_along():
 def test_a_credit_is_named_until_it_expires_and_changes_no_price(expires, named):
     credit = {"name": "start", "provider": "aws", "usd": 5000.0, "expires": expires, "source": "mail"}
     found = net_price(LIST, book(credits=[credit]), on=TODAY)
-    assert found.usd_per_hour == 100
+    assert found.amount == 100
     assert ("credit start: 5,000.00 USD left until 2026-11-21" in (found.note or "")) == named
 
 
@@ -124,7 +127,7 @@ def test_discounts_of_the_rest_multiply(fractions):
     expected = 100.0
     for fraction in reversed(fractions):
         expected *= 1 - fraction
-    assert net_of(LIST, book(discounts=entries), on=TODAY).usd_per_hour == pytest.approx(expected)
+    assert net_of(LIST, book(discounts=entries), on=TODAY).amount == pytest.approx(expected)
 
 
 @FEW
@@ -147,6 +150,25 @@ def test_a_stated_order_is_followed_however_the_file_is_sorted(fractions, seed):
 @given(usd=st.floats(0.01, 1e4), fraction=st.floats(0.01, 0.99))
 def test_a_discount_is_linear_in_the_price_and_never_reaches_zero(usd, fraction):
     listed = LIST.model_copy(update={"usd_per_hour": usd})
-    net = net_of(listed, book(discounts=[discount("a", fraction)]), on=TODAY).usd_per_hour
+    net = net_of(listed, book(discounts=[discount("a", fraction)]), on=TODAY).amount
     assert 0 < net < usd
     assert net == pytest.approx(usd * (1 - fraction))
+
+
+def test_more_nodes_than_were_bought_cost_what_others_do():
+    """2 bought at 60, the other 6 at 100 less 20 %: (2 x 60 + 6 x 80) / 8 = 75 USD."""
+    both = book(commitments=[HELD], discounts=[discount("a", 0.2)])
+    catalog = load_catalog()
+    row = next(row for row in catalog.prices if (row.node, row.region) == ("aws/p5.48xlarge", "us-east-1"))
+    listed = row.model_copy(
+        update={"usd_per_hour": 100.0, "price_kind": PriceKind.ON_DEMAND, "origin": PriceOrigin.USER}
+    )
+    booked = with_book(catalog.model_copy(update={"own_prices": (listed,)}), both, on=TODAY)
+    asked = {
+        "schema_version": 1, "name": "p", "workload": {"ref": "gpt-305m"}, "work": {"tokens": 1e9},
+        "options": [{"offer": "aws/p5.48xlarge", "region": "us-east-1", "nodes": [1, 2, 8]}],
+    }  # fmt: skip
+    options = estimate_plan(Plan.model_validate(asked), booked).options
+    assert [option.usd_per_hour.value for option in options] == pytest.approx([60, 60, 75])
+    assert [option.list_usd_per_hour for option in options] == [100, 100, 100]
+    assert "bought already are 2 of its 8 nodes" in options[2].notes

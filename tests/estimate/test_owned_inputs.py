@@ -16,6 +16,7 @@ from planner.estimate.owned_cost import annual_cost, capex_usd
 from planner.estimate.owned_inputs import NoOwningCost, resolve_site
 from planner.estimate.residual import residual_fraction
 from planner.estimate.resolved_site import ResolvedSite
+from planner.model.currency import Currency
 from planner.model.plan import Plan
 from planner.model.site import Incentive, IncentiveKind, ResidualPoint, Site
 
@@ -139,6 +140,14 @@ def test_a_demand_charge_is_paid_for_the_contracted_power():
     assert annual_cost(found.inputs).demand == pytest.approx(10.2 * 1.5 * 7470 / 1439 * 12)
     own = resolved(tariff="kr-industrial-a2-hv", contracted_kw_per_node=20, purchase={"server_usd": 5})
     assert annual_cost(own.inputs).demand == pytest.approx(20 * 7470 / 1439 * 12)
+
+
+def test_a_demand_charge_in_the_plan_s_currency_is_paid_at_the_plan_s_rate():
+    """7,470 KRW at 1,000 a USD: the rate of the energy beside it, and not the tariff's own."""
+    won = Currency(code="KRW", per_usd=1000.0, as_of=date(2026, 11, 1), source="my bank")
+    plan = with_assumptions(tariff="kr-industrial-a2-hv", pue=1.5).model_copy(update={"currency": won})
+    found = resolved(plan, purchase={"server_usd": 5})
+    assert annual_cost(found.inputs).demand == pytest.approx(10.2 * 1.5 * 7.47 * 12)
 
 
 def test_moving_the_life_moves_the_resale_along_the_curve():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from planner.adapters.catalog import load_catalog
-from planner.estimate.tariff import DAYS_PER_MONTH, demand_price, energy_price, month_bill, year_per_kwh
+from planner.estimate.tariff import DAYS_PER_MONTH, demand_price, energy_price, month_per_kwh, year_per_kwh
 from planner.model.currency import Currency
 from planner.model.tariff import Tariff
 
@@ -30,6 +30,12 @@ def period(per_kwh: float, months: list[int], hours: list[int]) -> dict[str, Any
 
 def two_halves(night: float, day: float) -> Tariff:
     return tariff(periods=[period(night, MONTHS, ALL[:12]), period(day, MONTHS, ALL[12:])])
+
+
+def month_bill(terms: Tariff, *, month: int, kw: float, contracted_kw: float) -> float:
+    """kW x 24 x days x price of a kWh + contracted kW x demand charge."""
+    energy = kw * 24 * DAYS_PER_MONTH[month - 1] * month_per_kwh(terms, month=month)
+    return energy + contracted_kw * terms.demand_per_kw_month
 
 
 def test_a_mean_year_has_365_and_a_quarter_days():

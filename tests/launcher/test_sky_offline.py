@@ -113,6 +113,13 @@ class Row(dict[str, str]):
     [
         pytest.param(P5E.model_copy(update=SPOT), "p5e.48xlarge[Spot]", "H200:8", "14.03", id="aws p5e spot"),
         pytest.param(P4D, "p4d.24xlarge", "A100:8", "21.96", id="aws p4d on demand"),
+        pytest.param(
+            P4D.model_copy(update={"nodes": 2, "network_tier": "best"}),
+            "p4d.24xlarge",
+            "A100:8",
+            "43.92",
+            id="two with EFA",
+        ),
         pytest.param(LAMBDA, "gpu_8x_h100_sxm5", "H100:8", "31.92", id="lambda"),
         pytest.param(K8S, None, "H200:8", "0.00", id="kubernetes"),
         pytest.param(RACK, None, "H200:8", "0.00", id="ssh pool"),
@@ -169,9 +176,9 @@ def test_a_capacity_block_is_priced_from_a_catalog_of_its_own(sky, world):
 def test_the_server_of_an_own_catalog_ends_with_the_backend_and_the_persons_own_goes_on(sky, world):
     block = P5E.model_copy(update={"purchase": "capacity_block", "reservation": "cr-0123456789abcdef0"})
     other = SkyBackend(world.home.parent / "another" / "sky", sky_home=world.home)
-    other.verify_down(launch_of(block, run_id="block", price=rate(39.80)))
+    for launch in (launch_of(P4D, run_id="plain"), launch_of(block, run_id="block", price=rate(39.80))):
+        assert other.verify_down(launch).down
     before = servers(world)
-    assert len(before) >= 2
     other.close()
     assert len(servers(world)) == len(before) - 1
     assert world.environment["SKYPILOT_API_SERVER_LOCAL_PORT"] in servers(world)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import os
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -105,6 +109,24 @@ def test_a_refusal_says_why_and_what_to_do(process, kind, said, expected):
     assert caught.value.exit_code == 4
 
 
+@contextlib.contextmanager
+def listening(port: str, place: Path) -> Iterator[None]:
+    """Run what looks like the server of a place."""
+    program = (
+        "import socket, sys; s = socket.socket(); s.bind(('127.0.0.1', int(sys.argv[1].partition('=')[2]))); "
+        "s.listen(); print(flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", program, f"--port={port}"]
+    environment = {**os.environ, "SKY_RUNTIME_DIR": str(place)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        try:
+            yield
+        finally:
+            server.kill()
+
+
 class TestOwnCatalog:
     ROWS = (
         "p5e.48xlarge,H200,8,,14.03,us-east-2,us-east-2a",
@@ -138,6 +160,28 @@ class TestOwnCatalog:
         assert 46600 <= int(extra["SKYPILOT_API_SERVER_LOCAL_PORT"]) < 47500
         assert (home / CATALOG / "aws" / "vms.csv").read_bytes() == original
         assert not (tmp_path / "own" / CATALOG / ".meta").exists(), "with check sums it would be downloaded again"
+
+    def test_a_place_keeps_its_port_until_somebody_else_listens_there(self, home, tmp_path):
+        def port() -> int:
+            extra = own_catalog(P5E, usd_per_node_hour=39.80, sky_home=home, place=tmp_path / "own")
+            return int(extra["SKYPILOT_API_SERVER_LOCAL_PORT"])
+
+        first = port()
+        assert port() == first
+        with socket.socket() as stranger:
+            stranger.bind(("127.0.0.1", first))
+            stranger.listen()
+            second = port()
+        assert second != first
+        assert port() == second, "a client that still has the second server running must not be left by the next"
+
+    def test_the_server_of_a_place_keeps_its_port(self, home, tmp_path):
+        """Told from a stranger by the place in its environment."""
+        place = tmp_path / "own"
+        port = own_catalog(P5E, usd_per_node_hour=1.0, sky_home=home, place=place)["SKYPILOT_API_SERVER_LOCAL_PORT"]
+        with listening(port, place):
+            again = own_catalog(P5E, usd_per_node_hour=1.0, sky_home=home, place=place)
+        assert again["SKYPILOT_API_SERVER_LOCAL_PORT"] == port
 
     def test_without_a_region_every_region_gets_it_and_a_new_price_replaces_the_old(self, home, tmp_path):
         anywhere = P5E.model_copy(update={"region": None})

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+ASKED_FOR = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+"""How SkyPilot names the requests of clients; its server's own housekeeping goes by names in words."""
+
 
 def reach(cluster: str) -> list[str]:
     """Write the ssh configuration of the cluster's nodes, as `sky status` does; return the names to use with ssh."""
@@ -42,6 +47,9 @@ def rest() -> bool:
     import sky
     from sky.client import sdk
 
-    if not sdk._local_api_server_running() or sky.api_status(limit=1, fields=["request_id", "name", "status"]):
+    if not sdk._local_api_server_running():
+        return False
+    active = [one.request_id for one in sky.api_status(fields=["request_id", "name", "status"])]
+    if any(re.fullmatch(ASKED_FOR, request) for request in active):
         return False
     return sdk._local_api_server_running(kill=True)

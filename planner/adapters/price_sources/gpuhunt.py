@@ -24,8 +24,21 @@ if TYPE_CHECKING:
 
 FOLDER_VARIABLE = "GPUHUNT_CATALOG_DIR"
 URL_VARIABLE = "GPUHUNT_CATALOG_URL"
-PROVIDERS = ("aws", "azure", "gcp", "lambdalabs", "nebius", "oci", "runpod", "verda")
-"""Of the clouds that gpuhunt publishes; others need a key of their own or rent no accelerators that train."""
+PROVIDERS = ("aws", "azure", "cloudrift", "gcp", "lambdalabs", "nebius", "oci", "runpod", "verda")
+"""Every cloud of which gpuhunt publishes a catalog."""
+NOT_ASKED = {
+    "crusoe": "needs its access key and secret",
+    "daytona": "rents sandboxes, no machines",
+    "digitalocean": "needs DIGITAL_OCEAN_API_KEY",
+    "hotaisle": "needs HOTAISLE_API_KEY",
+    "jarvislabs": "needs JL_API_KEY",
+    "lium": "a market of single hosts, answered without a size limit",
+    "seeweb": "needs its token",
+    "vastai": "a market of single hosts, answered without a size limit",
+    "vultr": "needs VULTR_API_KEY to say what it has where",
+}
+"""Clouds that gpuhunt asks one by one when it is queried, with no limit on the answer that we could set: not taken, and
+said so. Their prices can be written into a file of one's own."""
 OUR_NAMES = {"lambdalabs": "lambda"}
 LIMIT_BYTES = 50_000_000
 UNPACKED_LIMIT_BYTES = 500_000_000
@@ -44,7 +57,7 @@ def gpuhunt_prices(
         from gpuhunt import Catalog
     except ImportError as error:
         raise MissingExtraError("gpuhunt", "prices") from error
-    found = Found()
+    found = Found(not_asked=[f"{name}: {reason}" for name, reason in NOT_ASKED.items()])
     own = os.environ.get(FOLDER_VARIABLE)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(own or scratch)

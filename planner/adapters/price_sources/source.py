@@ -24,6 +24,8 @@ class Found:
     prices: list[Price] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    not_asked: list[str] = field(default_factory=list)
+    """What the source could be asked for and was not, each with its reason."""
 
     def add(self, **cells: Any) -> None:
         """Add a price, or say why the source's row is none."""

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from planner.estimate.physics.configs import Array
+    from planner.estimate.physics.image_configs import ImageConfigs
 
 
-def inside_rate(c: Configs, p: Mapping[str, float]) -> Array:
+def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
     """Bytes/s that a collective reaches per accelerator inside a domain.
 
     Without peer-to-peer every byte crosses the host's bus, which its accelerators share: rate = bus / sharers, and
@@ -26,7 +27,7 @@ def inside_rate(c: Configs, p: Mapping[str, float]) -> Array:
     return np.where(c.through_host > 0, 1 / (1 / own**4 + 1 / host**4) ** 0.25, own)
 
 
-def rate_over(c: Configs, p: Mapping[str, float], devices: Array, stride: Array) -> Array:
+def rate_over(c: Configs | ImageConfigs, p: Mapping[str, float], devices: Array, stride: Array) -> Array:
     """Bytes/s of a ring over `devices` that stand `stride` apart: the slowest link that it crosses.
 
     A ring enters and leaves each domain once, so all its members there lend it their share of the network.
@@ -39,7 +40,9 @@ def rate_over(c: Configs, p: Mapping[str, float], devices: Array, stride: Array)
     return np.where(devices * stride > c.nvlink_domain, between, inside)
 
 
-def ring_seconds(c: Configs, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array) -> Array:
+def ring_seconds(
+    c: Configs | ImageConfigs, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array
+) -> Array:
     """Time of one all-gather or reduce-scatter of `size` bytes: (n - 1)/n x size / rate, and a message's latency.
 
     Source: Thakur et al. 2005, ring algorithms; an all-reduce is two of them.

@@ -127,3 +127,22 @@ def test_a_folder_of_the_user_s_own_is_read(tmp_path, monkeypatch, names):
     found = fetched(names, "aws", "gcp")
     assert [row.price_kind for row in found.prices] == [PriceKind.ON_DEMAND, PriceKind.SPOT]
     assert "has no gcp.csv" in found.problems[0]
+
+
+def test_every_cloud_that_gpuhunt_knows_is_asked_or_named_with_a_reason(published, names):
+    from gpuhunt._internal.catalog import OFFLINE_PROVIDERS, ONLINE_PROVIDERS
+
+    assert sorted(source.PROVIDERS) == sorted(OFFLINE_PROVIDERS)
+    assert sorted(source.NOT_ASKED) == sorted(ONLINE_PROVIDERS)
+    published("aws", AWS)
+    said = "; ".join(fetched(names, "aws").not_asked)
+    assert all(name in said for name in ONLINE_PROVIDERS)
+
+
+@pytest.mark.parametrize("provider", source.PROVIDERS)
+def test_a_catalog_of_each_published_cloud_is_taken(published, names, provider):
+    published(provider, HEADER + "eight-h100,somewhere-1,24.5,192,2048.0,8,H100,80.0,False,,nvidia,,x86,{}\n")
+    (price,) = fetched(names, provider).prices
+    assert price.node == f"{source.OUR_NAMES.get(provider, provider)}/eight-h100"
+    assert (price.usd_per_hour, price.accelerators) == (24.5, 8)
+    assert price.accelerator.startswith("H100")

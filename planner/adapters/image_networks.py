@@ -1,0 +1,15 @@
+"""Reads the published image networks, by all of their names."""
+
+from __future__ import annotations
+
+from planner.adapters.csv_rows import read_rows
+from planner.adapters.workspace import catalogs_dir
+from planner.estimate.image_measured import by_name
+from planner.model.image_network import ImageNetwork
+
+FILE = "image_networks.csv"
+
+
+def read_image_networks() -> dict[str, ImageNetwork]:
+    """Return `catalogs/image_networks.csv` under every name in small letters."""
+    return by_name(read_rows(ImageNetwork, catalogs_dir() / FILE))

@@ -1,0 +1,101 @@
+"""Why the estimate of an option is what it is: the parts of its step, its constants, and what each run moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planner.errors import NotFoundError
+from planner.estimate.anatomy import anatomy
+from planner.estimate.border import stated
+from planner.estimate.candidate import Candidate, expand
+from planner.estimate.estimate_plan import estimate_options
+from planner.estimate.job import Job, resolve_job
+from planner.estimate.predict import predict
+from planner.estimate.prediction import Prediction
+from planner.estimate.speed import Speed, fastest, speed
+from planner.model.answer import OptionEstimate
+from planner.model.catalog import Catalog
+from planner.model.explanation import ExplainDocument, OptionExplanation, RunEffect
+from planner.model.plan import Plan
+from planner.model.quantity import Quantity, Unit
+
+if TYPE_CHECKING:
+    from planner.estimate.observation import Observation
+
+Evidence = Callable[[bool], "Sequence[Observation]"]
+"""Published measurements: of images where it is asked so, else of text."""
+
+
+def explain_plan(plan: Plan, catalog: Catalog, evidence: Evidence, *, option: str | None = None) -> ExplainDocument:
+    """Explain every option of the plan, or the one that is named."""
+    candidates = expand(plan, catalog)
+    if option is not None and option not in {candidate.id for candidate in candidates}:
+        known = [candidate.id for candidate in candidates]
+        raise NotFoundError("option", option, known, where="--option", fix=f"The plan has: {', '.join(known)}")
+    job = resolve_job(plan, catalog)
+    estimates = {one.option.id: one.option for one in estimate_options(plan, catalog).options}
+    return ExplainDocument(
+        plan=plan.name,
+        options=tuple(
+            _explained(job, candidate, catalog, estimates[candidate.id], evidence)
+            for candidate in candidates
+            if option in (None, candidate.id)
+        ),
+    )
+
+
+def _explained(
+    job: Job, candidate: Candidate, catalog: Catalog, estimate: OptionEstimate, evidence: Evidence
+) -> OptionExplanation:
+    chosen, found = fastest(job, candidate, catalog)
+    predicted = predict(replace(job, mfu=None), chosen, catalog, found.fit)
+    prediction = predicted if isinstance(predicted, Prediction) and predicted.asked is not None else None
+    apart = None
+    if prediction is not None and prediction.asked is not None:
+        images = prediction.asked.is_of_images
+        calibration = catalog.image_calibration if images else catalog.calibration
+        assert calibration is not None, "it made the prediction"
+        apart = anatomy(prediction.asked, calibration, evidence(images))
+    return OptionExplanation(
+        id=estimate.id,
+        name=estimate.name,
+        throughput=estimate.throughput,
+        physics=_quantity(prediction),
+        step_seconds=apart.seconds if apart else None,
+        step_size=apart.size if apart else None,
+        step_unit=apart.unit if apart else None,
+        parts=apart.parts if apart else (),
+        constants=apart.constants if apart else (),
+        effects=apart.effects if apart else (),
+        runs=_run_effects(job, chosen, catalog, found, apart.weights if apart else {}),
+        nearest=apart.nearest if apart else (),
+        time=estimate.time,
+        notes=estimate.notes,
+        why_not=estimate.why_not,
+    )
+
+
+def _quantity(prediction: Prediction | None) -> Quantity | None:
+    if prediction is None:
+        return None
+    return stated(prediction.samples_per_s, Unit.SAMPLES_PER_S, prediction.basis, prediction.source, prediction.as_of)
+
+
+def _run_effects(
+    job: Job, candidate: Candidate, catalog: Catalog, found: Speed, weights: dict[str, float]
+) -> tuple[RunEffect, ...]:
+    """Answer again without each of the runs; the difference is what that run moves. The largest move comes first."""
+    effects = []
+    for run_id in found.run_ids:
+        others = {key: run for key, run in catalog.runs.items() if key != run_id}
+        again = speed(job, candidate, catalog.model_copy(update={"runs": others}))
+        without, change = None, None
+        if again.samples_per_s is not None:
+            without = stated(again.samples_per_s, Unit.SAMPLES_PER_S, again.basis, again.source, again.as_of)
+            if found.samples_per_s is not None:
+                change = found.samples_per_s.value / again.samples_per_s.value - 1
+        weight = weights.get(run_id) if found.basis.value == "modelled" else None
+        effects.append(RunEffect(id=run_id, weight=weight, without=without, change_fraction=change))
+    return tuple(sorted(effects, key=lambda one: (one.change_fraction is not None, -abs(one.change_fraction or 0))))

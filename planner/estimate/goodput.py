@@ -1,0 +1,111 @@
+"""What a training loses on its way: stalls, evaluation, checkpoints, and the work and time that interruptions take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+MOST_INTERRUPTIONS = 20.0
+"""Between two checkpoints, on average: past that a training does not get on, and no number is given."""
+SMALLEST_RATE = 1e-15
+"""Interruptions an hour below which there are none: the limit is taken."""
+
+
+@dataclass(frozen=True)
+class Interruptions:
+    """What a training meets, in plain numbers; hours, and interruptions an hour of the whole training."""
+
+    input_stall: float = 0.0
+    """Hours of waiting for samples, for each hour of steps."""
+    evaluation: float = 0.0
+    """Hours of evaluation, for each hour of steps."""
+    interval_hours: float = 1.0
+    """Of training between two checkpoints."""
+    checkpoint_hours: float = 0.0
+    """For which one checkpoint stops the training."""
+    unsaved_hours: float = 0.0
+    """From a checkpoint's start until it is complete, while training goes on: all of it in the background."""
+    failures_per_hour: float = 0.0
+    preemptions_per_hour: float = 0.0
+    restart_hours: float = 0.0
+
+    @property
+    def per_hour(self) -> float:
+        """Interruptions an hour, of both kinds."""
+        return self.failures_per_hour + self.preemptions_per_hour
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Hours for each hour of steps; all parts and the step hour itself add up to `total`."""
+
+    input_stall: float
+    evaluation: float
+    checkpoints: float
+    failure_lost: float
+    failure_restarts: float
+    preemption_lost: float
+    preemption_restarts: float
+
+    @property
+    def total(self) -> float:
+        """Wall-clock hours for each hour of steps."""
+        return 1 + math.fsum(getattr(self, part.name) for part in fields(self))
+
+
+def is_hopeless(met: Interruptions) -> bool:
+    """Say whether interruptions come so fast that hardly any interval between checkpoints is finished."""
+    segment = met.interval_hours + met.checkpoint_hours + met.unsaved_hours + met.restart_hours
+    return met.per_hour * segment > MOST_INTERRUPTIONS
+
+
+def losses(met: Interruptions) -> Losses:
+    """Return what is lost for each hour of steps.
+
+    busy    = 1 + input stall + evaluation                        hours to be trained through, in intervals of t hours
+    wall    = busy / t x M x e^((R + u) / M) x (e^((t + c) / M) - 1)
+    checkpoints = busy / t x c;  restarts = wall x (1 - e^(-R / M));  lost work = wall - busy - checkpoints - restarts
+
+    M: hours between interruptions, which come at random (exponential); R: a restart; c: what a checkpoint stops; u:
+    what it takes longer to be complete. To first order an interruption costs R + u + (t + c) / 2. Failures and
+    preemption share the loss as they share the rate. Leaves out checkpoints that fail, and nodes slow before they fail.
+    Source: Daly, A higher order estimate of the optimum checkpoint interval, FGCS 22 (2006) 303, section 3; u is ours.
+    """
+    busy = 1 + met.input_stall + met.evaluation
+    segments = busy / met.interval_hours
+    checkpoints = segments * met.checkpoint_hours
+    rate = met.per_hour
+    if rate < SMALLEST_RATE:
+        return Losses(met.input_stall, met.evaluation, checkpoints, 0.0, 0.0, 0.0, 0.0)
+    segment = rate * (met.interval_hours + met.checkpoint_hours)
+    again = rate * (met.restart_hours + met.unsaved_hours)
+    wall = segments / rate * math.exp(min(again, MOST_INTERRUPTIONS)) * math.expm1(min(segment, MOST_INTERRUPTIONS))
+    restarts = wall * -math.expm1(-rate * met.restart_hours)
+    lost = max(0.0, wall - busy - checkpoints - restarts)
+    failing = met.failures_per_hour / rate
+    return Losses(
+        input_stall=met.input_stall,
+        evaluation=met.evaluation,
+        checkpoints=checkpoints,
+        failure_lost=lost * failing,
+        failure_restarts=restarts * failing,
+        preemption_lost=lost * (1 - failing),
+        preemption_restarts=restarts * (1 - failing),
+    )
+
+
+def optimal_interval_hours(*, checkpoint_hours: float, interruptions_per_hour: float) -> float | None:
+    """Return the interval between checkpoints that loses least; None where one costs nothing or nothing interrupts.
+
+    t = sqrt(2 c M) x (1 + sqrt(c / (2 M)) / 3 + c / (18 M)) - c for c < 2 M, else M; the first factor alone is Young's
+
+    Source: Daly 2006, section 4; Young, A first order approximation to the optimum checkpoint interval, CACM 17 (1974).
+    """
+    if checkpoint_hours <= 0 or interruptions_per_hour < SMALLEST_RATE:
+        return None
+    between = 1 / interruptions_per_hour
+    ratio = checkpoint_hours / (2 * between)
+    if ratio >= 1:
+        return between
+    young = math.sqrt(2 * checkpoint_hours * between)
+    return young * (1 + math.sqrt(ratio) / 3 + ratio / 9) - checkpoint_hours

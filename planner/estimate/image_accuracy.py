@@ -1,0 +1,96 @@
+"""Predicts measurements of image networks that the estimator did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+
+from planner.estimate.accuracy import Scored, without
+from planner.estimate.anchors import choose_anchors
+from planner.estimate.image_config import ImageObservation
+from planner.estimate.image_estimator import estimate_images
+from planner.estimate.image_fit import fit_images, image_sample
+from planner.estimate.image_learn import image_folds, learn_images, miss, spreads_of
+from planner.estimate.physics.image_configs import gather
+from planner.model.calibration import Calibration
+
+
+def predict_image_rows(
+    asked: Sequence[ImageObservation],
+    evidence: Sequence[ImageObservation],
+    shipped: Calibration,
+    *,
+    leave_out: str | None,
+    anchors: int,
+    today: date,
+    first: int = 0,
+) -> list[Scored]:
+    """Predict rows of a table.
+
+    Without `leave_out`, no row asked, nor a duplicate of one, teaches. With it, a row is predicted by the evidence and
+    by the other rows, save those of its own source (accelerator generation, network, scale, precision). `first` is the
+    place of the first row in the pool of rows and evidence, where other rows stand before it.
+    """
+    if not asked:
+        return []
+    left = [one for one in without(evidence, asked) if isinstance(one, ImageObservation)]
+    pool = [*asked, *left]
+    if leave_out is None:
+        calibration = shipped if len(left) == len(evidence) else learn_images(left, today=today)
+        taught = tuple(range(first + len(asked), first + len(pool)))
+        return _score(pool, range(len(asked)), calibration, taught, anchors=anchors)
+    data = image_sample(pool)
+    whole = fit_images(data)
+    folds = [fold for fold in image_folds(leave_out, pool) if (fold.test < len(asked)).any()]
+    missed = [miss(data, fold, whole) for fold in folds]
+    found = []
+    for number, one in enumerate(missed):
+        others = [each for place, each in enumerate(missed) if place != number] or missed
+        calibration = Calibration(
+            made_on=today, method="held out", rows=len(one.taught), rows_sha256="-", constants=one.fitted.constants,
+            effects=one.fitted.effects, seen=one.known.seen, largest=one.known.largest,
+            spreads=spreads_of(others, pool),
+        )  # fmt: skip
+        places = [int(row) for row in np.sort(one.rows) if row < len(asked)]
+        taught = tuple(first + int(row) for row in one.taught)
+        found += _score(pool, places, calibration, taught, anchors=anchors)
+    order = {id(one): place for place, one in enumerate(asked)}
+    return sorted(found, key=lambda scored: order[id(scored.observation)])
+
+
+def _score(
+    pool: Sequence[ImageObservation],
+    places: Sequence[int],
+    calibration: Calibration,
+    taught: tuple[int, ...],
+    *,
+    anchors: int,
+) -> list[Scored]:
+    """Predict rows; of each source, accelerator and framework, `anchors` rows are known and the others are asked."""
+    rows = [pool[place] for place in places]
+    cells = choose_anchors(rows, anchors=anchors) if anchors else []
+    plan = [(cell.asked, cell.anchors) for cell in cells] or [(tuple(range(len(rows))), ())]
+    found = []
+    for asked, known in plan:
+        chosen = [rows[place] for place in asked]
+        if not chosen:
+            continue
+        own = [rows[place] for place in known]
+        labels = [one.labels for one in chosen]
+        guess = estimate_images(gather([one.described for one in chosen]), labels, calibration, own=own)
+        found += [
+            Scored(
+                observation=one,
+                predicted=float(guess.tokens_per_s_per_gpu[place]),
+                low_80=float(guess.low_80[place]),
+                high_80=float(guess.high_80[place]),
+                low_90=float(guess.low_90[place]),
+                high_90=float(guess.high_90[place]),
+                group=guess.groups[place],
+                taught=taught,
+            )
+            for place, one in enumerate(chosen)
+        ]
+    return found

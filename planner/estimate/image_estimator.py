@@ -1,0 +1,151 @@
+"""The estimator of image networks: configurations in, images/s per accelerator with ranges out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from planner.estimate.calibrate import Fit
+from planner.estimate.estimator import Estimates
+from planner.estimate.expected_error import (
+    ACCELERATOR,
+    DOUBLING_ERROR,
+    GROUPS,
+    NEARBY,
+    NOISE,
+    PART_ERROR,
+    SITE,
+    UNKNOWN_ERROR,
+    WORKLOAD,
+    Known,
+)
+from planner.estimate.image_fit import image_sample, model_image_step
+from planner.estimate.observation import of_each
+from planner.estimate.own_runs import NEARBY_SCALE, Place, update
+from planner.estimate.ranges import OWN_RUNS, half_widths
+
+if TYPE_CHECKING:
+    from planner.estimate.image_config import ImageObservation
+    from planner.estimate.observation import Labels
+    from planner.estimate.physics.configs import Array
+    from planner.estimate.physics.image_configs import ImageConfigs
+    from planner.model.calibration import Calibration
+
+LAYOUT_ERROR = 0.15
+"""On top, where the layout of images in memory is not stated: planes cost a 16-bit ResNet-50 a third of its speed."""
+
+
+class Modelled(NamedTuple):
+    """What the physics says of configurations, and how wrong it expects to be."""
+
+    log_step: Array
+    place: Place
+    groups: tuple[str, ...]
+
+
+def estimate_images(
+    configs: ImageConfigs,
+    labels: Sequence[Labels],
+    calibration: Calibration,
+    *,
+    own: Sequence[ImageObservation] = (),
+) -> Estimates:
+    """Estimate configurations; `own` are measurements of the user's, which correct the answer at once.
+
+    images/s per accelerator = images of a step / (step seconds x accelerators)
+    """
+    import numpy as np
+
+    known = Known.of(calibration)
+    fitted = Fit(calibration.constants, calibration.effects)
+    asked = model_images(fitted, configs, labels, known)
+    log_step, expected, groups = asked.log_step, asked.place.expected, asked.groups
+    if own:
+        data = image_sample(own)
+        anchors = model_images(fitted, data.configs, data.labels, known)
+        posterior = update(asked.place, anchors.place, data.log_seconds - anchors.log_step)
+        log_step, expected = log_step + posterior.shift, expected * posterior.left
+        machines = {(label.source, label.accelerator) for label in data.labels}
+        groups = tuple(
+            OWN_RUNS if (label.source, label.accelerator) in machines else group
+            for label, group in zip(labels, groups, strict=True)
+        )
+    log_rate = np.log(configs.images_per_step / configs.gpus) - log_step
+    wide_80, wide_90 = half_widths(groups, expected, calibration.spreads)
+    return Estimates(
+        np.exp(log_rate),
+        np.exp(log_rate - wide_80),
+        np.exp(log_rate + wide_80),
+        np.exp(log_rate - wide_90),
+        np.exp(log_rate + wide_90),
+        groups,
+    )
+
+
+def model_images(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> Modelled:
+    """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
+    import numpy as np
+
+    log_step, shares = model_image_step(fitted, configs, labels)
+    named = {name: np.zeros(len(configs)) for name in PART_ERROR} | shares
+    place = Place(labels, named, features(configs), _expected_error(configs, labels, named, known))
+    return Modelled(log_step, place, groups_of_images(configs, labels, known))
+
+
+def features(configs: ImageConfigs) -> Array:
+    """Return where a configuration lies, in units of the distance that nearby settings may have."""
+    import numpy as np
+
+    return np.stack(
+        [
+            np.log2(configs.gpus) / NEARBY_SCALE["gpus"],
+            np.log2(configs.micro_batch) / NEARBY_SCALE["tokens"],
+            (configs.zero >= 3) / NEARBY_SCALE["splits"],
+            configs.recompute / NEARBY_SCALE["splits"],
+            configs.channels_last / NEARBY_SCALE["splits"],
+            configs.fused / NEARBY_SCALE["splits"],
+            np.log2(configs.peak) / NEARBY_SCALE["format"] / 2,
+            np.log2(configs.parameters) / 3,
+        ],
+        axis=1,
+    )
+
+
+def groups_of_images(configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> tuple[str, ...]:
+    """Name the group of each prediction by what it lacks: the first that fits."""
+    import numpy as np
+
+    def lacks(level: str) -> Array:
+        return of_each(labels, lambda label: float(not known.has(level, getattr(label, level)))) > 0
+
+    names = ("new generation", "new accelerator", "new scale", "cards over PCIe", "new framework", GROUPS[-1])
+    holds = [
+        lacks("generation"),
+        lacks("accelerator"),
+        configs.gpus > known.largest,
+        (configs.gpus > 1) & (configs.pcie > 0),
+        lacks("framework"),
+        np.ones(len(configs), dtype=bool),
+    ]
+    return tuple(np.array(names, dtype=object)[np.argmax(holds, axis=0)].tolist())
+
+
+def _expected_error(
+    configs: ImageConfigs, labels: Sequence[Labels], shares: Mapping[str, Array], known: Known
+) -> Array:
+    """Return the standard deviation of ln(measured / predicted): as of text, and for a layout that is not stated."""
+    import numpy as np
+
+    variance = np.full(len(configs), SITE**2 + ACCELERATOR**2 + WORKLOAD**2 + NEARBY**2 + NOISE**2)
+    for name, error in PART_ERROR.items():
+        variance = variance + (shares[name] * error) ** 2
+    not_stated = 4 * configs.channels_last * (1 - configs.channels_last)
+    variance = variance + (LAYOUT_ERROR * not_stated) ** 2
+    variance = variance + of_each(
+        labels,
+        lambda label: sum(
+            error**2 for level, error in UNKNOWN_ERROR.items() if not known.has(level, getattr(label, level))
+        ),
+    )
+    beyond = np.maximum(0.0, np.log2(configs.gpus / max(1, known.largest)))
+    return np.asarray(np.sqrt(variance + (DOUBLING_ERROR * beyond) ** 2))

@@ -1,0 +1,71 @@
+"""What stops a training on its way: the plan's section `goodput`, and the defaults."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import model_validator
+
+from planner.model.base import Frozen, Id
+from planner.model.figure import FractionFigure, HoursFigure, PositiveFigure
+from planner.model.quantity import Quantity, Unit
+
+
+class CheckpointWriting(StrEnum):
+    """Whether training waits until a checkpoint is stored."""
+
+    ASYNCHRONOUS = "asynchronous"
+    """It waits for the copy to the host's memory; the rest is written in the background."""
+    SYNCHRONOUS = "synchronous"
+
+
+class Goodput(Frozen):
+    """The plan's own figures; whatever is missing comes from `catalogs/defaults.yaml` and is named in the answer."""
+
+    gpu_hours_per_failure: PositiveFigure | None = None
+    """Accelerator-hours between two failures that stop a training."""
+    node_hours_per_preemption: PositiveFigure | None = None
+    """Node-hours between two times that a spot machine is taken away."""
+    restart_hours: HoursFigure | None = None
+    """From an interruption until the training steps again: noticing, replacing, loading."""
+    checkpoint_interval_hours: PositiveFigure | None = None
+    """Left out: the best one, at most `longest_interval_hours` of the defaults."""
+    checkpoint_writing: CheckpointWriting | None = None
+    evaluation_fraction: FractionFigure | None = None
+    """Time of evaluation, as a share of the time of the steps."""
+
+
+class GoodputDefaults(Frozen):
+    """Each with its range, basis, source and date; storage by its id in `catalogs/storage.csv`."""
+
+    gpu_hours_per_failure: Quantity
+    node_hours_per_preemption: Quantity
+    restart_hours: Quantity
+    longest_interval_hours: Quantity
+    """Of checkpoints; the best one is taken where it is shorter."""
+    host_copy_gb_per_s: Quantity
+    """From one accelerator to the host's memory."""
+    evaluation_fraction: Quantity
+    sample_storage: Id
+    """Where samples are read."""
+    checkpoint_storage: Id
+    """Where checkpoints are written."""
+
+    @model_validator(mode="after")
+    def _units(self) -> Self:
+        units = {
+            "gpu_hours_per_failure": Unit.GPU_HOURS,
+            "node_hours_per_preemption": Unit.NODE_HOURS,
+            "restart_hours": Unit.HOURS,
+            "longest_interval_hours": Unit.HOURS,
+            "host_copy_gb_per_s": Unit.GB_PER_S,
+            "evaluation_fraction": Unit.RATIO,
+        }
+        for name, unit in units.items():
+            quantity: Quantity = getattr(self, name)
+            if quantity.unit is not unit:
+                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
+            if quantity.low < 0 or (name != "evaluation_fraction" and quantity.low == 0):
+                raise ValueError(f"{name} must be over 0 in its whole range")
+        return self

@@ -1,0 +1,64 @@
+"""How fast storage reads and writes: `catalogs/storage.csv`, or a plan's or site's own figures."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from planner.model.base import Frozen, Id, Positive, Text
+from planner.model.figure import PositiveFigure
+from planner.model.quantity import Basis, Quantity, Unit
+
+Scope = Literal["accelerator", "node", "training"]
+"""Of what there is as much: one drive for each accelerator, a volume for each node, or one for all of a training."""
+
+
+class StorageRates(Frozen):
+    """Storage of one's own, written out."""
+
+    read_gb_per_s: PositiveFigure
+    write_gb_per_s: PositiveFigure
+    scope: Scope = "training"
+
+
+class StorageKind(Frozen):
+    """One row: GB/s of 10^9 bytes, with the range that such storage gives."""
+
+    id: Id
+    name: Text
+    read_gb_per_s: Positive
+    read_low: Positive
+    read_high: Positive
+    write_gb_per_s: Positive
+    write_low: Positive
+    write_high: Positive
+    scope: Scope
+    basis: Basis
+    source: Text
+    as_of: date
+
+    @model_validator(mode="after")
+    def _ranges_hold_their_values(self) -> Self:
+        for name in ("read", "write"):
+            low, value, high = (getattr(self, f"{name}_{part}") for part in ("low", "gb_per_s", "high"))
+            if not low <= value <= high:
+                raise ValueError(f"{name}_gb_per_s must lie between {name}_low and {name}_high")
+        return self
+
+    @property
+    def read(self) -> Quantity:
+        """What it reads."""
+        return self._rate(self.read_low, self.read_gb_per_s, self.read_high)
+
+    @property
+    def write(self) -> Quantity:
+        """What it writes."""
+        return self._rate(self.write_low, self.write_gb_per_s, self.write_high)
+
+    def _rate(self, low: float, value: float, high: float) -> Quantity:
+        return Quantity(
+            value=value, low=low, high=high, unit=Unit.GB_PER_S, basis=self.basis,
+            source=f"{self.name}: {self.source}", as_of=self.as_of,
+        )  # fmt: skip

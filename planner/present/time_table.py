@@ -1,0 +1,70 @@
+"""Where the hours of a training go, as rows and in words."""
+
+from __future__ import annotations
+
+from planner.model.quantity import Quantity
+from planner.model.training_time import TrainingTime
+from planner.present.table import Row, number_text, quantity_text, range_text
+
+TOTAL, LAUNCH = "wall clock, first step to last", "before the first step: launch"
+
+
+def time_rows(time: TrainingTime) -> list[Row]:
+    """One row per line, their sum, and what comes before the first step."""
+    rows = [_row(line.what, line.hours) for line in time.lines]
+    rows.append(_row(TOTAL, time.wall_hours))
+    if time.launch_hours is not None:
+        rows.append(_row(LAUNCH, time.launch_hours))
+    return rows
+
+
+def time_facts(time: TrainingTime) -> list[str]:
+    """Say what the lines rest on: goodput, steps, interruptions, the interval beside the best one, convergence."""
+    found = [f"goodput {share_text(time.goodput)}"]
+    if time.optimizer_steps is not None:
+        found.append(f"{time.optimizer_steps:,.0f} optimizer steps")
+    if time.interruptions is not None:
+        low, high = time.interruptions.low, time.interruptions.high
+        found.append(f"interruptions to expect: {time.interruptions.value:.2g} ({low:.2g}-{high:.2g})")
+    if time.checkpoint_interval_hours is not None:
+        best = time.optimal_interval_hours
+        beside = "" if best is None else f"; the best interval, after Young and Daly: {quantity_text(best)}"
+        found.append(f"checkpoints every {number_text_of(time.checkpoint_interval_hours)}{beside}")
+    found += time.limited_by
+    found += [f"not counted: {missing.what} ({missing.reason})" for missing in time.uncounted]
+    return [*found, *convergence_facts(time)]
+
+
+def convergence_facts(time: TrainingTime) -> list[str]:
+    """Say how far runs to the plan's quality target spread; nothing for a fixed amount of work."""
+    spread = time.convergence
+    if spread is None:
+        return []
+    hours = spread.training_hours
+    return [
+        f"convergence, beside the range of the speed: {number_text_of(hours)} of steps may as well be "
+        f"{range_text(hours)} (90 % of runs), as runs of {spread.like} differ by "
+        f"+-{spread.fraction.value * 100:.2g} % from seed to seed"
+    ]
+
+
+def share_text(share: Quantity) -> str:
+    """Write a share with its range: `99.6 % (98.1-99.9, assumed)`."""
+    if share.low == share.high:
+        return f"{share.value * 100:.4g} % ({share.basis.value})"
+    return f"{share.value * 100:.4g} % ({share.low * 100:.4g}-{share.high * 100:.4g}, {share.basis.value})"
+
+
+def number_text_of(quantity: Quantity) -> str:
+    """Write value and unit alone."""
+    return f"{number_text(quantity.value, quantity.unit)} {quantity.unit.value}"
+
+
+def _row(what: str, hours: Quantity) -> Row:
+    return {
+        "line": what,
+        "hours": number_text(hours.value, hours.unit),
+        "90 % range": "exact" if hours.low == hours.high else range_text(hours),
+        "basis": hours.basis.value,
+        "formula and source": hours.source,
+    }

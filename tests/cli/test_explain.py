@@ -1,0 +1,28 @@
+"""`planner explain` from the command line."""
+
+from __future__ import annotations
+
+
+def test_one_option_as_a_document(planner, example):
+    answer = planner("explain", example("rtx3090_cluster"), "--option", "rtx3090-x10:ddp", "--json")
+    assert answer.code == 0
+    document = answer.document
+    assert (document["schema_version"], document["kind"]) == (1, "explanation")
+    (option,) = document["options"]
+    assert option["throughput"]["value"] == 47.9
+    assert option["runs"][0]["id"] == "seed-003-rtx3090-ddp-x10"
+    assert option["parts"]
+    assert option["nearest"]
+
+
+def test_all_options_as_text(planner, example):
+    answer = planner("explain", example("local_pc"))
+    assert answer.code == 0
+    assert answer.out.count("\n== ") == 5
+    assert "Where the hours of one training go" in answer.out
+
+
+def test_a_wrong_option_is_told_of_the_right_ones(planner, example):
+    answer = planner("explain", example("local_pc"), "--option", "pc-rtx409", "--json")
+    assert answer.code == 2
+    assert "pc-rtx4090" in answer.err

@@ -1,0 +1,135 @@
+"""An explanation as a person reads it, word by word."""
+
+from __future__ import annotations
+
+from planner.model.bill import Uncounted
+from planner.model.convergence import Convergence
+from planner.model.explanation import (
+    ConstantUsed,
+    ExplainDocument,
+    LabelEffect,
+    NearRow,
+    OptionExplanation,
+    RunEffect,
+    StepPart,
+)
+from planner.model.quantity import Basis, Unit
+from planner.model.training_time import TimeLine, TrainingTime
+from planner.present.explanation import as_text
+from planner.present.html import time_html
+from tests.present.conftest import option, quantity
+
+HOURS = Unit.HOURS
+
+
+def training_time() -> TrainingTime:
+    steps = quantity(10, HOURS, Basis.MODELLED, "72,000 samples / 2 samples/s / 3600", low=8, high=12)
+    lost = quantity(1, HOURS, Basis.ASSUMED, "one every 1 h, of 36 GB, stops the training for 360 s", low=0.5, high=2)
+    return TrainingTime(
+        lines=(TimeLine(what="steps", hours=steps), TimeLine(what="checkpoints", hours=lost)),
+        wall_hours=quantity(11, HOURS, Basis.ASSUMED, "steps 10 + checkpoints 1 h", low=9, high=13),
+        goodput=quantity(0.909, Unit.RATIO, Basis.ASSUMED, "steps / wall", low=0.8, high=0.95),
+        lost_hours=lost,
+        launch_hours=quantity(0.25, HOURS, Basis.ASSUMED, "0.25 h of set-up", low=0.1, high=1),
+        optimizer_steps=7200.0,
+        interruptions=quantity(0.11, Unit.RATIO, Basis.QUOTED, "11 h x 0.01 an hour", low=0.05, high=0.4),
+        checkpoint_interval_hours=quantity(1, HOURS, Basis.ASSUMED, "the plan"),
+        optimal_interval_hours=quantity(4.41, HOURS, Basis.MODELLED, "Daly's optimum", low=2, high=9),
+        limited_by=("storage limits the speed: samples need 2.3 GB/s and <slow> reads 1.05",),
+        uncounted=(Uncounted(what="input stalls", reason="give data.dataset_gb"),),
+        convergence=Convergence(
+            like="mlperf-bert",
+            fraction=quantity(0.112, Unit.RATIO, Basis.MODELLED, "1.645 x 0.21 / 3.078"),
+            training_hours=quantity(10, HOURS, Basis.MODELLED, "by seed alone", low=8.88, high=11.12),
+        ),
+    )
+
+
+def test_the_text(golden) -> None:
+    speed = quantity(
+        2, Unit.SAMPLES_PER_S, Basis.MODELLED, "estimator: a step of 4,096 tokens takes 2 s", low=1.5, high=3
+    )
+    slower = speed.model_copy(update={"value": 1.9})
+    whole = OptionExplanation(
+        id="cloud/8x:any:on_demand",
+        name="Cloud 8x (8x H100-SXM)",
+        throughput=speed,
+        physics=speed.model_copy(update={"value": 2.1}),
+        step_seconds=2.0,
+        step_size=4096.0,
+        step_unit="tokens",
+        parts=(
+            StepPart(
+                name="products",
+                seconds=1.5,
+                share=0.75,
+                formula="2 x tokens x weights / peak",
+                where="compute.py: layer_parts",
+            ),
+            StepPart(
+                name="gradients",
+                seconds=0.5,
+                share=0.25,
+                formula="bytes / link",
+                where="communication.py: gradient_seconds",
+            ),
+        ),
+        constants=(
+            ConstantUsed(
+                name="gemm_hopper",
+                value=0.7,
+                prior=0.75,
+                low=0.3,
+                high=1.0,
+                meaning="share of peak",
+                percent_per_percent=-0.75,
+            ),
+        ),
+        effects=(
+            LabelEffect(level="accelerator", label="H100-SXM", step_factor=1.031),
+            LabelEffect(level="framework", label="training-planner", step_factor=None),
+        ),
+        runs=(
+            RunEffect(id="r1", weight=0.41, without=slower, change_fraction=2 / 1.9 - 1),
+            RunEffect(id="r2", weight=None, without=None, change_fraction=None),
+        ),
+        nearest=(
+            NearRow(
+                id="m1",
+                source="a table",
+                accelerator="H100-SXM",
+                workload="llama",
+                accelerators=8,
+                measured_per_s=12_345.0,
+                modelled_per_s=12_000.0,
+                distance=0.5,
+            ),
+        ),
+        time=training_time(),
+        notes=(),
+        why_not=None,
+    )
+    nothing = whole.model_copy(
+        update={
+            "id": "nobody-knows",
+            "throughput": None,
+            "physics": None,
+            "step_seconds": None,
+            "parts": (),
+            "constants": (),
+            "effects": (),
+            "runs": (),
+            "nearest": (),
+            "time": None,
+            "why_not": "measure it once",
+        }
+    )
+    golden.check("explain.txt", as_text(ExplainDocument(plan="Which machine?", options=(whole, nothing))))
+
+
+def test_the_page_shows_the_same_and_escapes_it() -> None:
+    text = time_html(option(id="a", name="a", time=training_time()))
+    for expected in ("Where the hours", "90.9 %", "4.410 h", "8.880-11.12", "+-11 %", "give data.dataset_gb", "7,200"):
+        assert expected in text
+    assert "&lt;slow&gt;" in text
+    assert time_html(option(id="a", name="a")) == ""
