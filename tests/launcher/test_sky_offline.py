@@ -161,6 +161,7 @@ def test_a_capacity_block_is_priced_from_a_catalog_of_its_own(sky, world):
         capacityReservationId="cr-0123456789abcdef0",
         instanceType="p5e.48xlarge",
         availabilityZone="us-east-2a",
+        state="active",
         availableInstanceCount="1",
         instanceMatchCriteria="targeted",
         reservationType="capacity-block",
