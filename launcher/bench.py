@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from launcher.batch_search import search_micro_batch
 from launcher.collect import parse_result, record_of
 from launcher.expected import Expect
 from launcher.local import run_local
@@ -18,6 +17,7 @@ from planner.errors import InputError, NodeError
 from planner.model.architecture import Resnet
 from planner.model.run import Probe, RunRecord
 from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
+from workloads.batch_search import search_micro_batch
 from workloads.shards import check_shards
 from workloads.spec import SpecError, from_json
 
@@ -162,7 +162,7 @@ def benchmark(
     its double are probed: only then can the verdict tell a batch that is too small for the device.
     The files of every start stay in `work_dir` as evidence. Raises NodeError where nothing was measured.
     """
-    sizes = _allowed(workload, settings) if settings.searches else None
+    sizes = allowed_micro_batches(workload, settings) if settings.searches else None
     for count in settings.series:
         spec_of(workload, replace(settings, devices=count), micro_batch=sizes[0] if sizes else None)
     check_spec(spec_of(workload, settings, micro_batch=sizes[0] if sizes else None), runs_here=True)
@@ -191,13 +191,14 @@ def benchmark(
     return record_of(results, aliases=aliases, probes=probes, where=str(work_dir), expect=expect)
 
 
-def _global_batch(workload: BenchWorkload, settings: Settings) -> int | None:
+def global_batch_of(workload: BenchWorkload, settings: Settings) -> int | None:
+    """Return the samples of one optimizer step of all devices; None where nobody asks for so many."""
     tuned = settings.mode is BenchMode.TUNED
     return settings.global_batch or (workload.global_batch if tuned else None)
 
 
 def _accumulation(workload: BenchWorkload, settings: Settings, micro_batch: int) -> int:
-    global_batch = _global_batch(workload, settings)
+    global_batch = global_batch_of(workload, settings)
     if global_batch is None:
         return 1
     if global_batch % (micro_batch * settings.devices):
@@ -209,9 +210,9 @@ def _accumulation(workload: BenchWorkload, settings: Settings, micro_batch: int)
     return global_batch // (micro_batch * settings.devices)
 
 
-def _allowed(workload: BenchWorkload, settings: Settings) -> list[int]:
+def allowed_micro_batches(workload: BenchWorkload, settings: Settings) -> list[int]:
     """Return the micro-batches that may be chosen: with a global batch, those that divide each device's share."""
-    global_batch = _global_batch(workload, settings)
+    global_batch = global_batch_of(workload, settings)
     if global_batch is None and settings.mode is BenchMode.TUNED:
         raise InputError(
             f"tuned runs are compared at one global batch, and {workload.name} states none.",
@@ -255,7 +256,7 @@ def _search(
 def _doubled(workload: BenchWorkload, settings: Settings, *, work_dir: Path, talk: Talk) -> tuple[Probe, ...]:
     """Probe the micro-batch that was measured and its double, alike; nothing where the global batch forbids it."""
     micro_batch = settings.micro_batch or workload.micro_batch
-    global_batch = _global_batch(workload, settings)
+    global_batch = global_batch_of(workload, settings)
     if global_batch is not None and global_batch % (2 * micro_batch * settings.devices):
         return ()
     talk.say(f"under half of the memory was used: is micro-batch {2 * micro_batch} faster?")

@@ -1,12 +1,14 @@
 """Knows what a launch can cost at worst, before anything is started. Pure.
 
-worst case = nodes x (USD per node-hour x (max + provisioning + idle minutes) / 60 + storage)
+worst case = (nodes x USD per node-hour + what is billed beside them) x (max + provisioning + idle minutes) / 60
 """
 
 from __future__ import annotations
 
 from datetime import date
 from typing import Literal
+
+from pydantic import AliasChoices, Field
 
 from planner.model.base import Count, Frozen, NonNegative, Positive, Text
 from planner.model.quantity import Basis
@@ -15,7 +17,6 @@ PROVISIONING_MINUTES = 35.0
 """From asking for a machine to the first step: booting 15, set-up 20 (it is stopped then). The watchdog holds to it."""
 IDLE_MINUTES = 10.0
 """From the end of the job to the machine's own shutdown, where nobody is there to take it down earlier."""
-HOURS_PER_MONTH = 730.0
 
 
 class Rate(Frozen):
@@ -53,6 +54,17 @@ class TimeCaps(Frozen):
         return self.watchdog_minutes + self.idle_minutes
 
 
+class Beside(Frozen):
+    """Something that a provider bills beside the machines, for as long as they are there."""
+
+    what: Text
+    usd_per_hour: NonNegative
+    """At most, of all nodes together."""
+    basis: Basis
+    source: Text
+    as_of: date | None = None
+
+
 class Bill(Frozen):
     """What a launch costs at worst; null only with a reason."""
 
@@ -63,7 +75,9 @@ class Bill(Frozen):
     rate: Rate | None
     no_price_reason: Text | None
     caps: TimeCaps
-    storage_usd: NonNegative
+    beside: tuple[Beside, ...] = ()
+    beside_usd: NonNegative = Field(default=0.0, validation_alias=AliasChoices("beside_usd", "storage_usd"))
+    """Of the worst case; older ledgers counted disks alone and called it `storage_usd`."""
     worst_case_usd: NonNegative | None
 
 
@@ -75,21 +89,20 @@ def bill_of(
     rate: Rate | None,
     no_price_reason: str | None,
     caps: TimeCaps,
-    storage_gb_per_node: float = 0.0,
-    usd_per_gb_month: float = 0.0,
+    beside: tuple[Beside, ...] = (),
 ) -> Bill:
     """Return the bill of one launch.
 
     hours          = (max + provisioning + idle minutes) / 60
-    storage_usd    = nodes x GB x USD per GB-month x hours / 730
-    worst_case_usd = nodes x highest USD per node-hour x max(hours, minimum hours) + storage_usd
+    beside_usd     = sum of USD per hour x hours
+    worst_case_usd = nodes x highest USD per node-hour x max(hours, minimum hours) + beside_usd
 
     Leaves out traffic: results are a few MB.
     """
     hours = caps.worst_minutes / 60.0
-    storage_usd = nodes * storage_gb_per_node * usd_per_gb_month * hours / HOURS_PER_MONTH
+    beside_usd = sum(one.usd_per_hour for one in beside) * hours
     worst = (
-        None if rate is None else nodes * rate.highest_usd_per_node_hour * max(hours, rate.minimum_hours) + storage_usd
+        None if rate is None else nodes * rate.highest_usd_per_node_hour * max(hours, rate.minimum_hours) + beside_usd
     )
     return Bill(
         nodes=nodes,
@@ -98,7 +111,8 @@ def bill_of(
         rate=rate,
         no_price_reason=no_price_reason if rate is None else None,
         caps=caps,
-        storage_usd=storage_usd,
+        beside=beside,
+        beside_usd=beside_usd,
         worst_case_usd=worst,
     )
 
@@ -106,10 +120,10 @@ def bill_of(
 def billed_usd(bill: Bill, *, seconds: float) -> float | None:
     """Return what the nodes cost for the seconds that the ledger saw them up; None where the price is not known.
 
-    USD = nodes x USD per node-hour x max(s / 3600, minimum hours) + storage of the worst case x s / worst-case seconds
+    USD = nodes x USD per node-hour x max(s / 3600, minimum hours) + beside of the worst case x s / worst-case seconds
     """
     if bill.rate is None:
         return None
     share = seconds / (bill.caps.worst_minutes * 60.0)
     hours = max(seconds / 3600.0, bill.rate.minimum_hours)
-    return bill.nodes * bill.rate.usd_per_node_hour * hours + bill.storage_usd * share
+    return bill.nodes * bill.rate.usd_per_node_hour * hours + bill.beside_usd * share

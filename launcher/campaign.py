@@ -12,8 +12,6 @@ from launcher.backends.base import Launch, NodeStatus
 from launcher.drive import Driver
 from launcher.ledger import Entry, Ledger
 
-MAX_THREADS = 32
-
 
 @dataclass
 class Watch:
@@ -62,7 +60,7 @@ class Campaign:
 
     def _all(self, launches: Sequence[Launch], go: Callable[[Launch, threading.Event], Entry]) -> list[Entry]:
         stop = threading.Event()
-        with ThreadPoolExecutor(max_workers=min(MAX_THREADS, max(1, len(launches)))) as pool:
+        with ThreadPoolExecutor(max_workers=max(1, len(launches))) as pool:
             futures: list[Future[Entry]] = [pool.submit(go, launch, stop) for launch in launches]
             try:
                 while not _done(futures, self.tick_s):

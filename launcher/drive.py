@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,11 +18,17 @@ from pathlib import Path
 from launcher.backends.base import Backend, Collected, NodeStatus, Phase
 from launcher.guard import mismatches
 from launcher.ledger import Entry, Ledger, Outcome, State
-from launcher.results import read_result
+from launcher.results import collected, read_result
 from planner.errors import NodeError, PlannerError, StoreError
 
 COLLECT_PATIENCE = timedelta(minutes=5)
 """For which a finished job is asked again for results that would not come, before its machine is taken down."""
+SUBMISSION_PATIENCE_S = 120.0
+"""For which a cancellation waits for a client that is submitting at this moment."""
+ORPHAN_GRACE = timedelta(seconds=10)
+"""After a submission whose client died in the middle: what it had asked for may still appear."""
+HANDED_OVER = "HANDED_OVER"
+"""The event after a submission: the backend has all of it, nothing more will be asked of it."""
 OUTCOMES = {
     Phase.SUCCEEDED: Outcome.COMPLETED,
     Phase.FAILED: Outcome.FAILED,
@@ -62,10 +69,15 @@ class Driver:
                 return entry
 
     def go_on(self, run_id: str, *, stop: threading.Event, poll_s: float, submit: bool = False) -> Entry:
-        """Do step after step until the launch is over or `stop` is set. The caller holds its lock."""
-        entry = self.step(run_id, submit=submit)
+        """Do step after step until the launch is over or `stop` is set. The caller holds its lock.
+
+        What was not submitted when `stop` was set never is.
+        """
+        if submit and stop.is_set():
+            return self.abandon(run_id)
+        entry = self._watched_step(run_id, submit=submit)
         while entry.open and not stop.wait(poll_s):
-            entry = self.step(run_id)
+            entry = self._watched_step(run_id)
         return entry
 
     def step(self, run_id: str, *, submit: bool = False) -> Entry:
@@ -84,6 +96,22 @@ class Driver:
             self._note_once(run_id, "PROBLEM", str(error))
         return self.ledger.entry(run_id)
 
+    def _watched_step(self, run_id: str, *, submit: bool = False) -> Entry:
+        """Do the next thing; a ledger that cannot be written (full disk) must not end the watch over what runs.
+
+        At the deadline everything is taken down without being written down, and then the failure is raised.
+        """
+        try:
+            return self.step(run_id, submit=submit)
+        except StoreError:
+            entry = self.ledger.entry(run_id)
+            if entry.state is State.PLANNED:  # so nothing was submitted
+                raise
+            if entry.launch.deadline_at is None or self.now() < entry.launch.deadline_at:
+                return entry
+            self.backend.down(entry.launch)
+            raise
+
     def abandon(self, run_id: str) -> Entry:
         """Close an intent that was never submitted."""
         self.ledger.move(
@@ -97,7 +125,12 @@ class Driver:
         return self.ledger.entry(run_id)
 
     def cancel(self, run_id: str) -> Entry:
-        """Bring home what there is, then take everything down, now."""
+        """Bring home what there is, then take everything down, now, whoever drives it.
+
+        A client that is submitting at this moment is waited for: its machines would come after the proof that there
+        are none.
+        """
+        self._wait_for_submission(run_id)
         entry = self.ledger.entry(run_id)
         if entry.state is State.PLANNED:
             return self.abandon(run_id)
@@ -105,6 +138,19 @@ class Driver:
             self.ledger.note(run_id, "CANCELLED", "taken down by the user", at=self.now())
             self._bring_home(entry, Outcome.CANCELLED, patience=timedelta(0))
         return self.step(run_id)
+
+    def _wait_for_submission(self, run_id: str) -> None:
+        give_up_s = time.monotonic() + SUBMISSION_PATIENCE_S
+        while self._in_submission(self.ledger.entry(run_id)) and time.monotonic() < give_up_s:
+            with self.lock(run_id) as mine:
+                if mine:  # nobody drives it, so nobody submits it
+                    return
+            time.sleep(0.1)
+
+    def _in_submission(self, entry: Entry) -> bool:
+        """Say whether the backend may still be asked for this launch."""
+        events = self.ledger.events(entry.launch.run_id)
+        return entry.state is State.SUBMITTED and not any(event.kind in (HANDED_OVER, "REFUSED") for event in events)
 
     def collect_again(self, run_id: str) -> Collected | None:
         """Fetch what the machines of a launch that is over still have; None where there is no such thing."""
@@ -149,6 +195,11 @@ class Driver:
         except PlannerError as error:
             self.ledger.note(launch.run_id, "REFUSED", str(error), at=self.now())
             self._bring_home(entry, Outcome.REFUSED, patience=timedelta(0))
+            return
+        self.ledger.note(launch.run_id, HANDED_OVER, "", at=self.now())
+        if not self.ledger.entry(launch.run_id).open:  # somebody would not wait
+            self.backend.down(launch)
+            self._note_once(launch.run_id, "TAKEN_DOWN", "; ".join(self.backend.verify_down(launch).checks))
 
     def _look(self, entry: Entry) -> None:
         launch, run_id = entry.launch, entry.launch.run_id
@@ -174,12 +225,19 @@ class Driver:
                 return
         if status.phase is Phase.UNKNOWN:
             self._note_once(run_id, "UNKNOWN", status.detail)
+        elif status.phase in (Phase.LOST, Phase.REFUSED) and self._may_still_appear(entry):
+            self._note_once(run_id, "UNKNOWN", "its client died while it submitted; what it asked for may still come")
         elif status.phase is Phase.RUNNING and entry.state is State.SUBMITTED:
             self.ledger.move(run_id, State.RUNNING, at=self.now(), text=_words(status), expected=entry.state)
         elif status.phase.is_over:
             if status.phase is not Phase.SUCCEEDED:
                 self._note_once(run_id, status.phase.name, status.detail or status.phase.value)
-            self._bring_home(entry, OUTCOMES[status.phase], patience=COLLECT_PATIENCE)
+            patience = timedelta(0) if status.phase is Phase.LOST else COLLECT_PATIENCE
+            self._bring_home(entry, OUTCOMES[status.phase], patience=patience)
+
+    def _may_still_appear(self, entry: Entry) -> bool:
+        since = entry.submitted_at
+        return self._in_submission(entry) and since is not None and self.now() - since < ORPHAN_GRACE
 
     def _bring_home(self, entry: Entry, outcome: Outcome, *, patience: timedelta) -> None:
         """Collect before anything is taken down, also after a failure; try again while patience lasts."""
@@ -195,9 +253,13 @@ class Driver:
                 self._note_once(run_id, "PROBLEM", f"results would not come: {error}")
                 return
             self.ledger.note(run_id, "PROBLEM", f"results did not come: {error}", at=self.now())
-            self._lose(entry, outcome)
-        else:
-            self._write_down(entry, found, outcome)
+            found = collected(self._home_of(run_id), run_id=run_id, nodes=entry.launch.target.nodes)
+            if not found.results and not found.steps:
+                self._lose(entry, outcome)
+                self._take_down(self.ledger.entry(run_id))
+                return
+            found = found.model_copy(update={"complete": False})  # what came before the failure
+        self._write_down(entry, found, outcome)
         self._take_down(self.ledger.entry(run_id))
 
     def _write_down(self, entry: Entry, found: Collected, outcome: Outcome) -> None:

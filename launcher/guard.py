@@ -78,6 +78,7 @@ def mismatches(target: Target, launched: Launched) -> tuple[str, ...]:
         ("nodes", target.nodes, launched.nodes),
         ("region", target.region, launched.region),
         ("spot", target.spot if target.is_cloud else None, launched.spot),
+        ("reservation", target.reservation, launched.reservation),
     ]
     if target.sky_accelerator is not None:
         ordered.append(("accelerators per node", target.devices_per_node, launched.accelerators_per_node))

@@ -13,7 +13,7 @@ from launcher.ledger import Entry, Outcome
 from launcher.target import Target
 from planner.errors import InputError
 from planner.model.quantity import Basis, Quantity, Unit, weakest
-from planner.model.run import LaunchFacts, RunHardware, RunRecord
+from planner.model.run import LaunchFacts, Probe, RunHardware, RunRecord
 
 TRUNCATED_ENDS = (*GOOD_ENDS, "interrupted")
 BOOT_DOUBT = 0.25
@@ -27,6 +27,7 @@ def record_of_launch(
     aliases: Mapping[str, str],
     where: str,
     expect: Expect | None = None,
+    probes: Sequence[Probe] = (),
 ) -> RunRecord:
     """Return the record of a launch that is over. Raises NodeError where nothing was measured."""
     launch, bill = entry.launch, entry.launch.bill
@@ -46,7 +47,9 @@ def record_of_launch(
         truncated=truncated,
     )
     measured = [result for result in results if result.get("exit_reason") in TRUNCATED_ENDS and result.get("samples")]
-    record = record_of(measured or results, aliases=aliases, where=where, expect=expect, ends=TRUNCATED_ENDS)
+    record = record_of(
+        measured or results, aliases=aliases, probes=probes, where=where, expect=expect, ends=TRUNCATED_ENDS
+    )
     return _joined(record, launch.target, facts)
 
 

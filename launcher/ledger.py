@@ -24,6 +24,7 @@ from planner.model.base import Frozen
 
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 10.0
+ELSEWHERE = "What runs shows, from another workspace: planner launches reap --everywhere --home NEW"
 
 
 class State(StrEnum):
@@ -246,7 +247,7 @@ class Ledger:
         except (ValueError, ValidationError) as error:
             raise StoreError(
                 f"{self.path}: launch {run_id} cannot be read: {error}.",
-                fix="Restore the file. What runs can be listed with: planner launches reap --everywhere",
+                fix=f"Restore the file. {ELSEWHERE}",
             ) from error
         return Entry(
             launch=launch,
@@ -296,7 +297,7 @@ class Ledger:
             fix = (
                 "Make room on the disk; nothing was submitted without being written down first."
                 if full
-                else "Restore a copy, or move the file away; what runs shows: planner launches reap --everywhere"
+                else f"Restore a copy, or move the file away. {ELSEWHERE}"
             )
             raise StoreError(f"{self.path}: the ledger cannot be used: {error}.", fix=fix) from error
         except OSError as error:

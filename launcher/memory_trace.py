@@ -12,6 +12,7 @@ import json
 from typing import TYPE_CHECKING
 
 from planner.errors import InputError, MissingExtraError
+from planner.model.adapters import Adapters
 from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, Vit
 from planner.model.workload import Precision
 
@@ -24,7 +25,9 @@ SEQ_LEN = 64
 """Of the traced samples. Every saved tensor is proportional to the tokens, so their number does not matter."""
 
 
-def traced_layer_bytes(architecture: Architecture, *, precision: Precision, autocast: bool = False) -> float:
+def traced_layer_bytes(
+    architecture: Architecture, *, precision: Precision, autocast: bool = False, adapters: Adapters | None = None
+) -> float:
     """Bytes per token that one layer saves for its backward pass, without checkpointing; of a resnet, per image.
 
     bytes = (saved(2 layers) - saved(1 layer)) / tokens, and each saved as the difference of batches of 2 and 1
@@ -38,7 +41,7 @@ def traced_layer_bytes(architecture: Architecture, *, precision: Precision, auto
         raise MissingExtraError("torch", "bench")
 
     def per_batch(cut: Architecture) -> int:
-        one, two = (_saved_bytes(cut, precision, autocast=autocast, batch=batch) for batch in (1, 2))
+        one, two = (_saved_bytes(cut, precision, autocast=autocast, batch=batch, adapters=adapters) for batch in (1, 2))
         return two - one
 
     if isinstance(architecture, MoeDecoder) and precision not in (Precision.BF16, Precision.FLOAT8):
@@ -69,13 +72,18 @@ def _with_layers(architecture: Decoder | MoeDecoder | Vit, layers: int) -> Archi
     return architecture.model_copy(update=changes)
 
 
-def _model(architecture: Architecture) -> Model:
+def _model(architecture: Architecture, adapters: Adapters | None) -> Model:
     """Build the benchmark's model on whatever device is torch's default now."""
+    from workloads.lora import freeze_all_but_adapters
     from workloads.models import model_of
-    from workloads.spec import architecture_of
+    from workloads.spec import Lora, architecture_of
 
     shape = architecture_of(json.loads(architecture.model_dump_json()))
-    return model_of(shape, seq_len=None if isinstance(architecture, ImageModel) else SEQ_LEN)
+    lora = None if adapters is None else Lora(rank=adapters.rank, alpha=float(adapters.rank), targets=adapters.targets)
+    model = model_of(shape, seq_len=None if isinstance(architecture, ImageModel) else SEQ_LEN, lora=lora)
+    if lora is not None:
+        freeze_all_but_adapters(model)
+    return model
 
 
 def _batch(architecture: Architecture, batch: int) -> tuple[Tensor, Tensor]:
@@ -88,7 +96,9 @@ def _batch(architecture: Architecture, batch: int) -> tuple[Tensor, Tensor]:
     return tokens, tokens
 
 
-def _saved_bytes(architecture: Architecture, precision: Precision, *, autocast: bool, batch: int) -> int:
+def _saved_bytes(
+    architecture: Architecture, precision: Precision, *, autocast: bool, batch: int, adapters: Adapters | None
+) -> int:
     """Bytes of all storages that autograd holds after the forward pass, weights not counted."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
@@ -99,7 +109,7 @@ def _saved_bytes(architecture: Architecture, precision: Precision, *, autocast: 
     torch.set_default_dtype(torch.float32 if autocast else products)
     try:
         with FakeTensorMode():
-            model = _model(architecture)
+            model = _model(architecture, adapters)
             model.init_weights(seed=0)
             inputs, targets = _batch(architecture, batch)
             own = {weight.untyped_storage()._cdata for weight in model.parameters()}

@@ -8,8 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from launcher.backends.base import RESULT_NAME, SENTINEL, STEPS_NAME, Collected
+from pydantic import TypeAdapter, ValidationError
 
+from launcher.backends.base import RESULT_NAME, SENTINEL, STEPS_NAME, Collected
+from planner.model.run import Probe
+
+PROBES_NAME = "probes.json"
 READ_LIMIT_BYTES = 64 * 2**20
 
 
@@ -41,6 +45,14 @@ def read_result(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return document if isinstance(document, dict) and document.get("kind") == "result" else None
+
+
+def read_probes(folder: Path) -> tuple[Probe, ...]:
+    """Return the micro-batches that were tried beside the run; none where there are none, or no whole file."""
+    try:
+        return tuple(TypeAdapter(list[Probe]).validate_json((folder / "start-1" / PROBES_NAME).read_bytes()))
+    except (OSError, ValidationError):
+        return ()
 
 
 def last_step(lines: Sequence[str]) -> str | None:

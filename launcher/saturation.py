@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.model.run import NodeResult, Probe
+from workloads.probe import ROOM_SHARE, used_memory_share
 
-ROOM_SHARE = 0.5
 WORTH_DOUBLING = 1.05
 
 
@@ -32,10 +32,4 @@ def room_for_more(result: NodeResult, probes: Sequence[Probe]) -> list[str]:
 
 
 def _used_memory_share(result: NodeResult) -> float | None:
-    device_gib, reserved_gib = result.memory.get("device_gib"), result.memory.get("peak_reserved_gib")
-    if device_gib and reserved_gib is not None:
-        return reserved_gib / device_gib
-    ram_gib, rss_gib = result.environment.get("ram_gib"), result.memory.get("peak_rss_gib")
-    if isinstance(ram_gib, (int, float)) and ram_gib > 0 and rss_gib is not None:
-        return rss_gib * result.devices_per_node / ram_gib
-    return None
+    return used_memory_share(result.memory, result.environment, devices_per_node=result.devices_per_node)

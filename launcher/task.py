@@ -7,6 +7,7 @@ machine does the same. All knobs stand in `envs`; nothing secret ever does.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import yaml
 
 from launcher.backends.base import SENTINEL
-from launcher.bill import TimeCaps
+from launcher.bill import IDLE_MINUTES, TimeCaps
 from launcher.target import Provider, Target
 
 SETUP_MINUTES = 20
@@ -35,11 +36,19 @@ timeout --kill-after=30s {minutes}m bash "${{PLANNER_NODE_DIR:-$HOME/planner}}/w
 
 RUN = """\
 code=0
-timeout --signal=TERM --kill-after=60s "${{PLANNER_MAX_MINUTES}}m" \\
+{within}timeout --signal=TERM --kill-after=60s "${{PLANNER_MAX_MINUTES}}m" \\
   bash "${{PLANNER_NODE_DIR:-$HOME/planner}}/workloads/run.sh" || code=$?
 echo "{sentinel} run=$PLANNER_RUN_ID rank=$SKYPILOT_NODE_RANK exit=$code"
 exit $code
 """
+
+WITHIN_ITS_TIME = """\
+left=$((PLANNER_UNTIL - $(date +%s)))
+[ "$left" -gt 0 ] || { echo "Its time was over before this start."; exit 1; }
+PLANNER_MAX_MINUTES=$(awk -v left="$left" -v most="$PLANNER_MAX_MINUTES" \\
+  'BEGIN { print left / 60 < most ? left / 60 : most }')
+"""
+"""A managed job starts again after each preemption: all its starts together keep to one time, also without a client."""
 
 
 def cluster_name(run_id: str) -> str:
@@ -57,12 +66,13 @@ def task_of(
     starts: int = 1,
     expires_at: datetime | None = None,
     store: str | None = None,
+    probes: str | None = None,
 ) -> dict[str, Any]:
     """Return the task as SkyPilot reads it.
 
     Infra and instance type are pinned, so nothing else can be launched instead. `workloads` is the folder here that is
     copied to each node; `store` an `s3://bucket/prefix` to which nodes push with their own role. `expires_at` (UTC)
-    becomes a label, for whoever finds the machine.
+    becomes a label, for whoever finds the machine. `probes` says which micro-batches are tried (workloads/run.sh).
     """
     envs = {
         "PLANNER_RUN_ID": run_id,
@@ -76,10 +86,15 @@ def task_of(
         envs["PLANNER_DEEPSPEED"] = "1"
     if spec.get("precision") == "float8":
         envs["PLANNER_TORCHAO"] = "1"
+    if probes is not None:
+        envs["PLANNER_PROBES"] = probes
     if target.image is not None:
         envs["PLANNER_IMAGE"] = "1"
     if store is not None:
         envs["PLANNER_PUSH_TO"] = store
+    ends_at = expires_at if target.managed else None
+    if ends_at is not None:
+        envs["PLANNER_UNTIL"] = f"{ends_at.timestamp():.0f}"
     return {
         "name": cluster_name(run_id),
         **({"num_nodes": target.nodes} if target.nodes > 1 else {}),
@@ -87,7 +102,7 @@ def task_of(
         "file_mounts": {WORKLOADS_ON_NODE: str(workloads)},
         "envs": envs,
         "setup": SETUP.format(minutes=SETUP_MINUTES),
-        "run": RUN.format(sentinel=SENTINEL),
+        "run": RUN.format(sentinel=SENTINEL, within=WITHIN_ITS_TIME if ends_at is not None else ""),
     }
 
 
@@ -98,14 +113,21 @@ def task_yaml(task: Mapping[str, Any], *, header: str = "") -> str:
     return comment + body
 
 
-def sky_config_of(target: Target) -> dict[str, Any]:
-    """Return the SkyPilot configuration that the launch needs and a task file cannot carry.
+def sky_config_of(target: Target, caps: TimeCaps) -> dict[str, Any]:
+    """Return the SkyPilot configuration that the launch needs and a task file cannot carry, by dotted keys.
 
-    By hand: `sky launch --config aws.specific_reservations=[cr-...]`.
+    By hand: `sky launch --config 'aws.specific_reservations=["cr-..."]'`. On AWS each machine is told at its boot when
+    to shut down, whoever is left by then: SkyPilot's autostop begins only after the set-up of its own parts. Not with
+    managed jobs, whose controller would be told so too; that one is set to go away instead of being kept, stopped.
     """
-    if target.provider is Provider.AWS and target.reservation is not None:
-        return {"aws": {"specific_reservations": [target.reservation]}}
-    return {}
+    if target.managed:
+        return {"jobs.controller.autostop": {"idle_minutes": round(IDLE_MINUTES), "down": True}}
+    if target.provider is not Provider.AWS:
+        return {}
+    config: dict[str, Any] = {"aws.post_provision_runcmd": [f"shutdown -h +{math.ceil(caps.worst_minutes)}"]}
+    if target.reservation is not None:
+        config["aws.specific_reservations"] = [target.reservation]
+    return config
 
 
 def _resources(target: Target, *, run_id: str, caps: TimeCaps, expires_at: datetime | None) -> dict[str, Any]:

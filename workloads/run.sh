@@ -7,6 +7,8 @@
 #
 # PLANNER_RUN_ID       name of the folder of results
 # PLANNER_SPEC         spec.json, the document itself
+# PLANNER_PROBES       what to try beside, on one node alone: `search --start B [--share G]` for a micro-batch before
+#                      the first start, `double [--share G]` after it                    [none]
 # PLANNER_STARTS       fresh starts                                             [1]
 # PLANNER_DEVICES      processes on each node                                   [its GPUs, or 1]
 # PLANNER_PORT         of node 0, where nodes meet; every start takes the next  [8008]
@@ -40,18 +42,29 @@ if [ -n "${PLANNER_PUSH_TO:-}" ]; then
   pusher=$!
 fi
 
+probe() { # $PLANNER_PROBES, with the spec of this run; its words are few, and each is one
+  # shellcheck disable=SC2086
+  "$python" -m workloads.probing $PLANNER_PROBES --spec "$out/spec.json" --folder "$out" --devices "$devices"
+}
+probes=${PLANNER_PROBES:-}
+[ "$nodes" -eq 1 ] || probes=
+if [ -n "$probes" ]; then printf '%s\n' "$PLANNER_SPEC" >"$out/spec.json"; fi
+
 code=0
+case "$probes" in search*) probe && PLANNER_SPEC=$(cat "$out/spec.json") || { code=$?; stopped=1; } ;; esac
 for start in $(seq 1 "${PLANNER_STARTS:-1}"); do
+  [ "$stopped" -eq 0 ] || break
   folder=$out/start-$start
   mkdir -p "$folder"
   spec=$folder/spec.json
   [ "$rank" -eq 0 ] || spec=$folder/spec.node$rank.json # nodes may share a home
   printf '%s\n' "$PLANNER_SPEC" >"$spec"
+  [ "$start" -eq 1 ] || sed -i 's/"calibrate": *true/"calibrate": false/' "$spec" # the machine stays the same
   port=$((${PLANNER_PORT:-8008} + start - 1))
   [ "$nodes" -gt 1 ] || port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
   "$python" -m workloads.node --nodes "$nodes" --node-rank "$rank" --main-address "$main" --main-port "$port" \
     --local-address "$own" --devices "$devices" --spec "$spec" --out "$folder/result.json" || code=$?
-  [ "$stopped" -eq 0 ] || break
+  case "$start$probes" in 1double*) [ "$stopped" -ne 0 ] || probe || echo "The doubled batch was not tried." >&2 ;; esac
 done
 
 if [ -n "$pusher" ]; then

@@ -74,6 +74,8 @@ class Launched(Frozen):
     usd_per_node_hour: float | None = None
     """As the backend prices it: shown beside ours, never taken instead."""
     network_interfaces: int | None = None
+    reservation: str | None = None
+    """The reservation or Capacity Block that all machines are in; `none` where any of them is in none."""
 
 
 class NodeStatus(Frozen):

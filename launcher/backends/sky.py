@@ -6,6 +6,7 @@ SkyPilot's own list can be wrong in both directions. Nothing is ever purged from
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from launcher.backends.sky_process import SkyRefusalError
 from launcher.backends.sky_processes import SkyProcesses
 from launcher.cloud.machine import Machine
 from launcher.cloud.ours import could_ask, delete, machines_of, machines_of_anybody
+from launcher.cloud.reservation import check_reservation, reservation_of
 from launcher.target import Provider
 from launcher.task import sky_config_of
 from planner.errors import InputError, NodeError
@@ -47,9 +49,10 @@ class SkyBackend:
     def check(self, launch: Launch) -> tuple[str, ...]:
         """Let SkyPilot's dry run find, price and accept the machine; return its table's lines."""
         _refuse_early(launch)
+        reserved = (check_reservation(launch.target),) if launch.target.reservation is not None else ()
         sky = self._processes.of(launch)
         shown = sky.ask("dry_run", task=launch.task, config=_config(launch))
-        return tuple(line.rstrip() for line in shown.splitlines() if line.strip())
+        return (*reserved, *(line.rstrip() for line in shown.splitlines() if line.strip()))
 
     def submit(self, launch: Launch) -> None:
         """Hand the launch to SkyPilot's server, unless it has it already."""
@@ -57,6 +60,8 @@ class SkyBackend:
         sky = self._processes.of(launch)
         if self._known(launch):
             return
+        if launch.target.reservation is not None:
+            check_reservation(launch.target)
         task, managed = launch.task, launch.target.managed
         sky.ask("submit", task=task, cluster=launch.cluster, config=_config(launch), managed=managed)
 
@@ -69,6 +74,10 @@ class SkyBackend:
             status = status_of(seen)
             if status.phase in (Phase.SETTING_UP, Phase.UNKNOWN) and not _under_way(seen):
                 status = status_of(self._look(launch, refresh=True))
+            if launch.target.reservation is not None and status.launched is not None:
+                place = reservation_of(machines_of(launch), launch.target)
+                launched = status.launched.model_copy(update={"reservation": place})
+                status = status.model_copy(update={"launched": launched})
         except InputError:
             raise
         except NodeError as error:
@@ -152,7 +161,7 @@ class SkyBackend:
             except NodeError as error:
                 found.append(silent(f"{where}: {error.message}"))
                 continue
-            found += [cluster_leftover(one, own.get(one["name"]), where=where, now=now) for one in listed]
+            found += [cluster_leftover(one, _owner(one["name"], own), where=where, now=now) for one in listed]
             found += [
                 job_leftover(job, own.get(job["name"]), where=where, now=now)
                 for job in jobs
@@ -193,12 +202,16 @@ def _refuse_early(launch: Launch) -> None:
 
 def _config(launch: Launch) -> list[str]:
     """Return SkyPilot's settings of a launch as `a.b=value`."""
-    asked = [
-        f"{section}.{key}={value if not isinstance(value, list) else '[' + ','.join(value) + ']'}"
-        for section, keys in sky_config_of(launch.target).items()
-        for key, value in keys.items()
-    ]
-    return asked + identities(launch)
+    asked = sky_config_of(launch.target, launch.bill.caps)
+    return [f"{key}={json.dumps(value)}" for key, value in asked.items()] + identities(launch)
+
+
+def _owner(name: str, own: dict[str, Launch]) -> Launch | None:
+    """Return the launch of a cluster; that of a managed job is called `<its name>-<number>`."""
+    launch = own.get(name)
+    if launch is None and (managed := own.get(name.rpartition("-")[0])) is not None and managed.target.managed:
+        return managed
+    return launch
 
 
 def _under_way(seen: dict[str, Any]) -> bool:

@@ -24,7 +24,7 @@ def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
     EC2 lists a terminated instance for about an hour more; after that its absence says the same.
     """
     wanted = {"Name": f"tag:{RUN_LABEL}", "Values": [run_id]} if run_id else {"Name": "tag-key", "Values": [RUN_LABEL]}
-    with _explained():
+    with explained():
         places = [region] if region is not None else _regions()
         with ThreadPoolExecutor(REGIONS_AT_ONCE) as pool:
             found = list(pool.map(lambda place: _instances_in(place, wanted), places))
@@ -33,14 +33,14 @@ def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
 
 def terminate(machines: Sequence[Machine]) -> None:
     """Terminate these instances. One that is gone already is no error."""
-    with _explained():
+    with explained():
         for region in sorted({machine.where for machine in machines}):
             ids = [machine.id for machine in machines if machine.where == region]
-            _ec2(region).terminate_instances(InstanceIds=ids)
+            ec2(region).terminate_instances(InstanceIds=ids)
 
 
 def _instances_in(region: str, wanted: dict[str, Any]) -> list[Machine]:
-    pages = _ec2(region).get_paginator("describe_instances").paginate(Filters=[wanted])
+    pages = ec2(region).get_paginator("describe_instances").paginate(Filters=[wanted])
     return [
         _machine(instance, region)
         for page in pages
@@ -62,16 +62,18 @@ def _machine(instance: dict[str, Any], region: str) -> Machine:
         instance_type=instance.get("InstanceType"),
         expires_at=expiry_of(tags.get(EXPIRY_LABEL)),
         network_interfaces=len(instance.get("NetworkInterfaces", [])) or None,
+        reservation=instance.get("CapacityReservationId"),
     )
 
 
 def _regions() -> list[str]:
     """Return the regions that this account may use; the list is the same wherever it is asked for."""
-    answer = _ec2("us-east-1").describe_regions()
+    answer = ec2("us-east-1").describe_regions()
     return sorted(region["RegionName"] for region in answer["Regions"])
 
 
-def _ec2(region: str) -> Any:
+def ec2(region: str) -> Any:
+    """Return boto3's client of EC2 in a region, with timeouts that a person can wait for."""
     try:
         import boto3
         from botocore.config import Config
@@ -83,7 +85,8 @@ def _ec2(region: str) -> Any:
 
 
 @contextlib.contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
+    """Turn what AWS refuses into a NodeError with the reason and what to do."""
     try:
         from botocore.exceptions import BotoCoreError, ClientError
     except ModuleNotFoundError as error:

@@ -24,3 +24,5 @@ class Machine(Frozen):
     expires_at: datetime | None = None
     """From its expiry label."""
     network_interfaces: int | None = None
+    reservation: str | None = None
+    """Id of the capacity reservation that it runs in."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from planner.cli.output import check_positive
 from planner.errors import InputError, NotFoundError
+from planner.model.adapters import Adapters
+from planner.model.workload import Method
 
 if TYPE_CHECKING:
     from launcher.bench import DataSettings, LoraSettings
@@ -26,14 +28,33 @@ def read_lora(rank: int | None, targets: str | None) -> LoraSettings:
     return LoraSettings(rank=rank or default.rank, targets=names)
 
 
-def read_data(path: Path, dtype: str) -> DataSettings:
-    """Return where the token shards lie."""
+def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:
+    """Return the adapters that are trained; None where all weights are. InputError where the options contradict."""
+    check_positive(rank, "--lora-rank")
+    if method is Method.FULL:
+        if rank is not None or targets is not None:
+            raise InputError(
+                "--lora-rank and --lora-targets say how to train adapters, and --method full trains all weights.",
+                fix="Add --method lora, or leave them out.",
+            )
+        return None
+    lora = read_lora(rank, targets)
+    return Adapters.model_validate({"rank": lora.rank, "targets": lora.targets})
+
+
+def read_data(path: str, dtype: str, *, here: bool) -> DataSettings:
+    """Return where the token shards lie: on this machine, or on the nodes, where no path is relative to ours."""
     from launcher.bench import DataSettings
     from workloads.spec import DATA_DTYPES
 
     if dtype not in DATA_DTYPES:
         raise InputError(f"--data-dtype {dtype}: is not known.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")
-    return DataSettings(path=str(path.resolve()), dtype=dtype)
+    if not here and not path.startswith("/"):
+        raise InputError(
+            f"--data {path}: must be the place of the shards on the nodes, from / on.",
+            fix="Put them there first, or into the image; nothing is copied from here.",
+        )
+    return DataSettings(path=str(Path(path).resolve()) if here else path, dtype=dtype)
 
 
 def read_counts(given: str | None) -> list[int]:

@@ -7,23 +7,45 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
-from planner.cli.bench_arguments import read_counts, read_data, read_lora, read_micro_batch
+from planner.cli.bench_arguments import read_counts
 from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
 from planner.cli.run_summary import say_result
 from planner.cli.scaling_output import print_scaling
+from planner.cli.workload_options import (
+    CalibrateFlag,
+    ChannelsLastFlag,
+    CheckpointingOption,
+    CompileFlag,
+    DataDtypeOption,
+    DataOption,
+    GlobalBatchOption,
+    LayersOption,
+    LoraRankOption,
+    LoraTargetsOption,
+    LossChunksOption,
+    MethodOption,
+    MicroBatchOption,
+    ModeOption,
+    PrecisionOption,
+    QuickFlag,
+    RepeatsOption,
+    SeqLenOption,
+    StrategyOption,
+    WorkloadArgument,
+    read_settings,
+)
 from planner.errors import InputError, StoreError
 from planner.model.answer import SweepDocument
 from planner.model.run import RunRecord
-from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Method, Precision, Strategy
+from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Method, Strategy
 from planner.use_cases import catalogs, networks, runs
-from planner.use_cases.expectations import expect_from, loss_kind, start_micro_batch
+from planner.use_cases.expectations import expect_from, start_micro_batch
 
 if TYPE_CHECKING:
     from launcher.bench import Settings
@@ -41,9 +63,7 @@ def register(app: typer.Typer) -> None:
 
 
 def bench(
-    workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="A preset (cpu-smoke, gpt-305m, ...) or an architecture file.")
-    ],
+    workload: WorkloadArgument,
     gpus: Annotated[
         int | None,
         typer.Option(help="Accelerators, or processes on a CPU; default all accelerators.", show_default=False),
@@ -56,73 +76,26 @@ def bench(
             show_default=False,
         ),
     ] = None,
-    layers: Annotated[
-        int | None,
-        typer.Option(
-            help="Cut the network to so many layers, to fit one device: another workload.", show_default=False
-        ),
-    ] = None,
-    seq_len: Annotated[
-        int | None, typer.Option(help="Tokens in a sample; default the workload's own.", show_default=False)
-    ] = None,
+    layers: LayersOption = None,
+    seq_len: SeqLenOption = None,
     nodes: Annotated[int, typer.Option(help="This command runs on one node.")] = 1,
-    strategy: Annotated[Strategy, typer.Option(help="How states and work are spread.")] = Strategy.DDP,
-    precision: Annotated[
-        Precision | None, typer.Option(help="Default: the workload's own.", show_default=False)
-    ] = None,
-    mode: Annotated[
-        BenchMode,
-        typer.Option(help="matched: the workload's micro-batch; tuned: this device's best at the same global batch."),
-    ] = BenchMode.MATCHED,
-    micro_batch: Annotated[
-        str | None, typer.Option(metavar="N|auto", help="Samples per device; auto searches.", show_default=False)
-    ] = None,
-    global_batch: Annotated[
-        int | None,
-        typer.Option(
-            help="Samples of one optimizer step of all devices, by accumulation; tuned: default the workload's own.",
-            show_default=False,
-        ),
-    ] = None,
-    checkpointing: Annotated[
-        Checkpointing, typer.Option(help="Which activations are recomputed.")
-    ] = Checkpointing.NONE,
-    compiled: Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile.")] = False,
-    loss_chunks: Annotated[int, typer.Option(help="Compute the loss in so many pieces, to save memory.")] = 1,
-    method: Annotated[
-        Method, typer.Option(help="Train all weights, or low-rank adapters beside frozen ones.")
-    ] = Method.FULL,
-    lora_rank: Annotated[
-        int | None, typer.Option(help="Of the adapters; with --method lora; default 16.", show_default=False)
-    ] = None,
-    lora_targets: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Linear maps with adapters, with commas: query,key,value,out (default), gate,up,down.",
-            show_default=False,
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Token shards (.npy, .bin) or their folder in place of synthetic tokens.",
-            show_default=False,
-        ),
-    ] = None,
-    data_dtype: Annotated[
-        str | None,
-        typer.Option(metavar="uint16|uint32", help="Of raw .bin shards; default uint16.", show_default=False),
-    ] = None,
-    calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="First measure what this machine can do at best: up to 90 s.")
-    ] = False,
-    channels_last: Annotated[
-        bool, typer.Option("--channels-last/--contiguous", help="Memory layout of a resnet's images.")
-    ] = True,
-    repeats: Annotated[int, typer.Option(help="Fresh starts; the median counts, the range is kept.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence.")] = False,
+    strategy: StrategyOption = Strategy.DDP,
+    precision: PrecisionOption = None,
+    mode: ModeOption = BenchMode.MATCHED,
+    micro_batch: MicroBatchOption = None,
+    global_batch: GlobalBatchOption = None,
+    checkpointing: CheckpointingOption = Checkpointing.NONE,
+    compiled: CompileFlag = False,
+    loss_chunks: LossChunksOption = 1,
+    method: MethodOption = Method.FULL,
+    lora_rank: LoraRankOption = None,
+    lora_targets: LoraTargetsOption = None,
+    data: DataOption = None,
+    data_dtype: DataDtypeOption = None,
+    calibrate: CalibrateFlag = False,
+    channels_last: ChannelsLastFlag = True,
+    repeats: RepeatsOption = 1,
+    quick: QuickFlag = False,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
@@ -132,64 +105,42 @@ def bench(
             f"--nodes {nodes}: this command runs on this machine alone.",
             fix="Start torchrun on every node by hand; workloads/README.md says how.",
         )
-    for value, name in (
-        *((gpus, "--gpus"), (repeats, "--repeats"), (loss_chunks, "--loss-chunks"), (lora_rank, "--lora-rank")),
-        *((layers, "--layers"), (seq_len, "--seq-len"), (global_batch, "--global-batch")),
-    ):
+    for value, name in ((gpus, "--gpus"), (layers, "--layers"), (seq_len, "--seq-len")):
         check_positive(value, name)
-    if method is Method.FULL and (lora_rank is not None or lora_targets is not None):
-        raise InputError(
-            "--lora-rank and --lora-targets say how to train adapters, and --method full trains all weights.",
-            fix="Add --method lora, or leave them out.",
-        )
-    if data is None and data_dtype is not None:
-        raise InputError(f"--data-dtype {data_dtype}: is of token shards, and none were given.", fix="Add --data PATH.")
+    settings = read_settings(
+        devices=1,
+        here=True,
+        strategy=strategy,
+        precision=precision,
+        mode=mode,
+        micro_batch=micro_batch,
+        global_batch=global_batch,
+        checkpointing=checkpointing,
+        compiled=compiled,
+        loss_chunks=loss_chunks,
+        method=method,
+        lora_rank=lora_rank,
+        lora_targets=lora_targets,
+        data=data,
+        data_dtype=data_dtype,
+        calibrate=calibrate,
+        channels_last=channels_last,
+        repeats=repeats,
+        quick=quick,
+    )
     counts = read_counts(sweep_gpus)
     if counts and gpus is not None:
         raise InputError("--gpus and --sweep-gpus: both say how many.", fix="Give one of them.")
     catalog = catalogs.open_catalog(home)
     target = networks.bench_workload(workload, catalog, layers=layers, seq_len=seq_len)
-    size = read_micro_batch(micro_batch)
-    if mode is BenchMode.TUNED and isinstance(size, int):
-        raise InputError(
-            f"--mode tuned searches for the micro-batch, and --micro-batch {size} names one.", fix="Give one of them."
-        )
 
-    from launcher.bench import Settings
     from launcher.local import check_machine, cuda_device_name, cuda_devices
 
     if counts:
         check_machine(counts[-1])
-    devices = counts[0] if counts else gpus or max(1, cuda_devices())
-    settings = Settings(
-        devices=devices,
-        series=tuple(counts),
-        strategy=strategy,
-        precision=precision,
-        mode=mode,
-        micro_batch=size if isinstance(size, int) else None,
-        search_micro_batch=size == "auto",
-        start_micro_batch=start_micro_batch(
-            target,
-            accelerator_aliases().get(cuda_device_name() or ""),
-            catalog,
-            devices=devices,
-            strategy=strategy,
-            precision=precision,
-            checkpointing=checkpointing,
-            loss=loss_kind(compiled=compiled, loss_chunks=loss_chunks),
-        ),
-        global_batch=global_batch,
-        calibrate=calibrate,
-        data=None if data is None else read_data(data, data_dtype or "uint16"),
-        repeats=repeats,
-        quick=quick,
-        checkpointing=checkpointing,
-        compile=compiled,
-        loss_chunks=loss_chunks,
-        channels_last=channels_last,
-        lora=read_lora(lora_rank, lora_targets) if method is Method.LORA else None,
-    )
+    settings = replace(settings, devices=counts[0] if counts else gpus or max(1, cuda_devices()), series=tuple(counts))
+    accelerator = accelerator_aliases().get(cuda_device_name() or "")
+    settings = replace(settings, start_micro_batch=start_micro_batch(target, accelerator, catalog, settings))
     if counts:
         print_scaling(_sweep(target, settings, counts, home), None, as_json=as_json)
         return

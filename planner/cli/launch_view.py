@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -27,7 +28,11 @@ def bill_lines(planned: PlannedLaunch) -> list[str]:
         f"  time         at most {caps.max_minutes:g} min on the node, {caps.watchdog_minutes:g} min until everything "
         f"is taken down, {caps.worst_minutes:g} min where nobody is left to do it",
         f"  worst case   {_usd(bill.worst_case_usd)}"
-        + (f", {bill.storage_usd:.2f} of it for disks" if bill.storage_usd else ""),
+        + (f", {bill.beside_usd:.2f} of it beside the nodes" if bill.beside_usd else ""),
+    ]
+    lines += [
+        f"  beside       {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
+        for one in bill.beside
     ]
     return [*lines, *(f"  note         {note}" for note in planned.notes), *(f"  check  {c}" for c in planned.checks)]
 
@@ -99,7 +104,8 @@ class LiveView:
         now, latest = self._now(), dict(self._latest())
         pairs = [(entry, latest.get(entry.launch.run_id)) for entry in self._entries()]
         if sys.stderr.isatty():
-            lines = [_line(entry, status, now)[:LINE_WIDTH] for entry, status in pairs]
+            width = min(LINE_WIDTH, shutil.get_terminal_size().columns - 1)  # a line that wraps cannot be redrawn
+            lines = [_line(entry, status, now)[:width] for entry, status in pairs]
             up = f"\x1b[{len(self._drawn)}A" if self._drawn else ""
             sys.stderr.write(up + "".join(f"\r\x1b[2K{line}\n" for line in lines))
             sys.stderr.flush()
@@ -124,7 +130,7 @@ def _line(entry: Entry, status: NodeStatus | None, now: datetime | None) -> str:
             parts += [word for word in (status.progress, status.detail) if word]
         elif status.detail:
             parts.append(status.detail)
-    return "  ".join(parts)
+    return "  ".join(" ".join(part.split()) for part in parts)
 
 
 def _price(bill: Bill) -> str:

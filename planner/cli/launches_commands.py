@@ -128,11 +128,13 @@ def down(
         wanted = list(run_ids or open_ids(launches.ledger.entries()))
         for run_id in wanted:
             launches.ledger.entry(run_id)  # a misspelt id is said before anything is taken down
-        entries = [launches.cancel(run_id) for run_id in wanted]
+        entries, failures = launches.cancel_all(wanted)
     if as_json:
         print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries)))
     for entry in entries:
         say(f"{entry.launch.run_id}: {entry.state.value}")
+    for failure in failures:
+        say(f"Error: {failure}")
     if open_ids(entries):
         not_down(open_ids(entries))
 
@@ -152,17 +154,18 @@ def reap(
     from planner.cli.launch_view import found_rows
     from planner.cli.launch_watch import end_badly
     from planner.use_cases.launches import state_of
+    from planner.use_cases.launches_reap import reap as reap_launches
 
     with _opened(home) as launches:
-        found, settled = launches.reap(take_down=yes, everywhere=everywhere)
-    document = ReapDocument(found=tuple(found), settled=tuple(state_of(entry) for entry in settled))
+        reaped = reap_launches(launches, take_down=yes, everywhere=everywhere)
+    document = ReapDocument(found=reaped.found, settled=tuple(state_of(entry) for entry in reaped.settled))
     if as_json:
         print_document(document)
     else:
         print_rows(found_rows(document), form, title="What runs")
     for state in document.settled:
         say(f"{state.run_id}: {state.state.value}")
-    alarms = [f"{one.name} ({one.verdict})" for one in found if one.alarm]
+    alarms = [f"{one.name} ({one.verdict})" for one in reaped.found if one.alarm]
     if alarms:
         end_badly(
             f"{', '.join(alarms)}: may run, and nobody drives it.",

@@ -24,6 +24,7 @@ from planner.cli import (
     run_commands,
     setup_commands,
     strategy_command,
+    task_command,
 )
 from planner.cli.output import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
@@ -65,6 +66,7 @@ owning_command.register(app)
 lock_commands.register(app)
 app.add_typer(run_commands.app, name="runs")
 launch_command.register(app)
+task_command.register(app)
 app.add_typer(launches_commands.app, name="launches")
 app.add_typer(price_commands.app, name="prices")
 setup_commands.register(app)

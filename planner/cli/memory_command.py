@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.bench_arguments import read_adapters
 from planner.cli.output import (
     Format,
     FormatOption,
@@ -16,12 +17,20 @@ from planner.cli.output import (
     print_rows,
     say,
 )
+from planner.cli.workload_options import (
+    LoraRankOption,
+    LoraTargetsOption,
+    MethodOption,
+    PrecisionOption,
+    SeqLenOption,
+    WorkloadArgument,
+)
 from planner.errors import InputError
 from planner.estimate.memory import uses_autocast
 from planner.estimate.memory_question import MemoryQuestion
 from planner.model.answer import MemoryDocument
 from planner.model.architecture import ImageModel
-from planner.model.workload import Checkpointing, Loss, Precision, Strategy
+from planner.model.workload import Checkpointing, Loss, Method, Strategy
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.use_cases import catalogs, networks
 
@@ -32,25 +41,22 @@ def register(app: typer.Typer) -> None:
 
 
 def memory(
-    workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="A preset (gpt-305m, llama3-8b, ...) or an architecture file.")
-    ],
+    workload: WorkloadArgument,
     on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="H100-SXM, A100-40GB-SXM, RTX-4090, ...")],
     gpus: Annotated[int, typer.Option(help="All accelerators that share one training.")] = 1,
     strategy: Annotated[Strategy, typer.Option(help="How states are spread over them.")] = Strategy.DDP,
     micro_batch: Annotated[
         int | None, typer.Option(help="Samples per device; default the workload's own, else 1.", show_default=False)
     ] = None,
-    seq_len: Annotated[
-        int | None, typer.Option(help="Tokens in a sample; default the workload's own.", show_default=False)
-    ] = None,
-    precision: Annotated[
-        Precision | None, typer.Option(help="Default: the workload's own, else bf16.", show_default=False)
-    ] = None,
+    seq_len: SeqLenOption = None,
+    precision: PrecisionOption = None,
     checkpointing: Annotated[
         Checkpointing | None, typer.Option(help="Default: only as much as it needs to fit.", show_default=False)
     ] = None,
     loss: Annotated[Loss, typer.Option(help="fused: compiled or chunked, without fp32 logits.")] = Loss.EAGER,
+    method: MethodOption = Method.FULL,
+    lora_rank: LoraRankOption = None,
+    lora_targets: LoraTargetsOption = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Trace what a layer saves in place of the formula. Needs the extra bench.")
     ] = False,
@@ -61,6 +67,7 @@ def memory(
     """What one device must hold: states, activations, logits, buffers; whether it fits, with which micro-batch."""
     for value, name in ((gpus, "--gpus"), (micro_batch, "--micro-batch"), (seq_len, "--seq-len")):
         check_positive(value, name)
+    adapters = read_adapters(method, lora_rank, lora_targets)
     catalog = catalogs.open_catalog(home)
     network = networks.find_architecture(workload, catalog)
     precision = precision or network.precision
@@ -71,7 +78,9 @@ def memory(
         from launcher.memory_trace import traced_layer_bytes as trace_layer
 
         autocast = uses_autocast(strategy, precision=precision)
-        traced_layer_bytes = trace_layer(network.architecture, precision=precision, autocast=autocast)
+        traced_layer_bytes = trace_layer(
+            network.architecture, precision=precision, autocast=autocast, adapters=adapters
+        )
     question = MemoryQuestion(
         workload=network.name or workload,
         architecture=network.architecture,
@@ -84,6 +93,7 @@ def memory(
         checkpointing=checkpointing,
         loss=loss,
         traced_layer_bytes=traced_layer_bytes,
+        adapters=adapters,
     )
     document = networks.memory(question)
     if as_json or form is Format.JSON:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +78,10 @@ def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home:
     if data.get("kind") != "result":
         raise InputError(f"{path}: is no result of the benchmark.", fix="--target goes with a result.json alone.")
     catalog = catalogs.open_catalog(home)
-    return by_hand_record(data, target, usd_per_hour=usd_per_hour, catalog=catalog, home=home, where=str(path))
+    today = datetime.now(tz=UTC).date()
+    return by_hand_record(
+        data, target, usd_per_hour=usd_per_hour, catalog=catalog, home=home, where=str(path), today=today
+    )
 
 
 @app.command("list", epilog="Example: planner runs list --json")

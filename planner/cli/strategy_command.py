@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, check_positive, print_rows, say
+from planner.cli.workload_options import PrecisionOption, SeqLenOption, WorkloadArgument
 from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE
-from planner.model.workload import Precision
 from planner.use_cases import catalogs
 
 
@@ -19,9 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def strategies(
-    workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="A preset (gpt-305m, llama3-8b, ...) or an architecture file.")
-    ],
+    workload: WorkloadArgument,
     on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="A node: aws/p5.48xlarge, rtx3090-x10, ...")],
     nodes: Annotated[int, typer.Option(help="How many of the machine.")] = 1,
     accelerators: Annotated[
@@ -30,12 +28,8 @@ def strategies(
     global_batch: Annotated[
         int | None, typer.Option(help="Samples of one optimizer step; default: what is usual.", show_default=False)
     ] = None,
-    seq_len: Annotated[
-        int | None, typer.Option(help="Tokens in a sample; default the workload's own.", show_default=False)
-    ] = None,
-    precision: Annotated[
-        Precision | None, typer.Option(help="Default: the workload's own, else bf16.", show_default=False)
-    ] = None,
+    seq_len: SeqLenOption = None,
+    precision: PrecisionOption = None,
     as_json: JsonFlag = False,
     form: FormatOption = None,
     home: HomeOption = None,

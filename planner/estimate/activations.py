@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from planner.estimate.image_flops import resnet_activations
+from planner.estimate.lora_memory import lora_layer_bytes
+from planner.model.adapters import Adapters
 from planner.model.architecture import Architecture, Decoder, MoeDecoder, Resnet, TextModel, Vit
 from planner.model.workload import Checkpointing, Precision
 
@@ -15,6 +17,7 @@ def activation_bytes_per_sample(
     checkpointing: Checkpointing,
     autocast: bool = False,
     traced_layer_bytes: float | None = None,
+    adapters: Adapters | None = None,
 ) -> float:
     """Bytes that the backward pass needs of one sample: a sequence of `seq_len` tokens, or an image.
 
@@ -33,6 +36,7 @@ def activation_bytes_per_sample(
         checkpointing=checkpointing,
         autocast=autocast,
         traced_layer_bytes=traced_layer_bytes,
+        adapters=adapters,
     )
     return per_token * tokens
 
@@ -50,6 +54,7 @@ def activation_bytes_per_token(
     checkpointing: Checkpointing,
     autocast: bool = False,
     traced_layer_bytes: float | None = None,
+    adapters: Adapters | None = None,
 ) -> float:
     """Bytes that the backward pass needs of each token, over all layers.
 
@@ -58,12 +63,22 @@ def activation_bytes_per_token(
     What a layer keeps after its forward pass: everything without checkpointing; what `selective_layer_bytes` says; or
     its input alone (full). The backward pass rebuilds one layer at a time. `traced_layer_bytes` takes the place of the
     formula for a whole layer. In a mixture of experts the last layer is a sparse one, and full of all its tensors.
-    Leaves out the embedding's output and the final norm, under 1 % of the whole.
+    Leaves out the embedding's output and the final norm, under 1 % of the whole. With adapters, sparse layers count
+    what full training saves: an upper bound.
     """
 
     def whole(dense: bool) -> float:
         if traced_layer_bytes is not None and (isinstance(decoder, Decoder) or not dense):
             return traced_layer_bytes
+        if adapters is not None and not _is_sparse(decoder, dense):
+            return lora_layer_bytes(
+                decoder,
+                adapters,
+                bytes_per_number=bytes_per_number(precision),
+                residual_bytes=residual_bytes(precision, autocast=autocast),
+                autocast=autocast,
+                kv_outputs=decoder.kv_heads * decoder.head_dim,
+            )
         return layer_activation_bytes(decoder, precision=precision, autocast=autocast, dense=dense)
 
     def kept(dense: bool) -> float:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from planner.estimate.activations import activation_bytes_per_sample, bytes_per_number
 from planner.estimate.flops import all_matmul_parameters, parameters
+from planner.estimate.lora_memory import lora_state_bytes
+from planner.model.adapters import Adapters
 from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, Vit
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
@@ -59,8 +61,12 @@ def device_memory(
     checkpointing: Checkpointing,
     loss: Loss = Loss.EAGER,
     traced_layer_bytes: float | None = None,
+    adapters: Adapters | None = None,
 ) -> Memory:
-    """Estimate one device's memory with Adam. The parts are the functions below."""
+    """Estimate one device's memory with Adam. The parts are the functions below.
+
+    `adapters`: only these are trained, beside the frozen network. Frozen weights are gathered and copied all the same.
+    """
     activations = activation_bytes_per_sample(
         architecture,
         seq_len=seq_len,
@@ -68,13 +74,27 @@ def device_memory(
         checkpointing=checkpointing,
         autocast=uses_autocast(strategy, precision=precision),
         traced_layer_bytes=traced_layer_bytes,
+        adapters=adapters,
     )
     logits = (seq_len or 1) * micro_batch * head_outputs(architecture)
     return Memory(
-        states_gib=state_bytes_per_parameter(strategy, devices=devices) * parameters(architecture) / GIB,
+        states_gib=state_bytes(architecture, strategy=strategy, devices=devices, adapters=adapters) / GIB,
         activations_gib=activations * micro_batch / GIB,
         logits_gib=logit_bytes(loss, precision=precision) * logits / GIB,
         buffers_gib=buffer_bytes(architecture, strategy=strategy, precision=precision) / GIB + CONTEXT_GIB,
+    )
+
+
+def state_bytes(
+    architecture: Architecture, *, strategy: Strategy, devices: int, adapters: Adapters | None = None
+) -> float:
+    """Return the bytes of weights, gradients and Adam's moments on one device."""
+    per_trained = state_bytes_per_parameter(strategy, devices=devices)
+    if adapters is None:
+        return per_trained * parameters(architecture)
+    assert not isinstance(architecture, ImageModel), "only decoders have adapters"
+    return lora_state_bytes(
+        architecture, adapters, strategy=strategy, devices=devices, trained_bytes_per_parameter=per_trained
     )
 
 

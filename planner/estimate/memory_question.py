@@ -10,6 +10,7 @@ from planner.estimate.border import stated
 from planner.estimate.fit import fits_device, largest_micro_batch
 from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
+from planner.estimate.lora_memory import adapter_parameters, frozen_bytes_per_parameter
 from planner.estimate.memory import (
     RANGE_FRACTION,
     Memory,
@@ -18,11 +19,14 @@ from planner.estimate.memory import (
     logit_bytes,
     state_bytes_per_parameter,
 )
+from planner.model.adapters import Adapters
 from planner.model.answer import MemoryDocument, MemoryWay
-from planner.model.architecture import Architecture, Resnet, Vit
+from planner.model.architecture import Architecture, ImageModel, Resnet, Vit
 from planner.model.hardware import Accelerator
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
+
+FULL_FIX = "Leave --method lora out."
 
 
 @dataclass(frozen=True)
@@ -42,10 +46,14 @@ class MemoryQuestion:
     loss: Loss
     traced_layer_bytes: float | None = None
     """What autograd saves in one layer for each token, where it was traced; else the formula counts it."""
+    adapters: Adapters | None = None
+    """None: all weights are trained."""
 
 
 def answer(question: MemoryQuestion) -> MemoryDocument:
     """Estimate one device's memory, with every kind of checkpointing beside the one that was asked for."""
+    if question.adapters is not None and isinstance(question.architecture, ImageModel):
+        raise InputError(f"{question.workload}: adapters stand beside the linear maps of a decoder.", fix=FULL_FIX)
     allowed = checkpointings_of(question.architecture)
     if question.checkpointing is not None and question.checkpointing not in allowed:
         raise InputError(
@@ -61,6 +69,7 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
     return MemoryDocument(
         workload=question.workload,
         parameters=parameters(question.architecture),
+        trained_parameters=_trained(question),
         accelerator=question.accelerator.id,
         accelerators=question.devices,
         strategy=question.strategy,
@@ -82,6 +91,12 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
     )
 
 
+def _trained(question: MemoryQuestion) -> int:
+    if question.adapters is None or isinstance(question.architecture, ImageModel):
+        return parameters(question.architecture)
+    return adapter_parameters(question.architecture, question.adapters)
+
+
 def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: int) -> Memory:
     return device_memory(
         question.architecture,
@@ -93,6 +108,7 @@ def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: i
         checkpointing=checkpointing,
         loss=question.loss,
         traced_layer_bytes=question.traced_layer_bytes,
+        adapters=question.adapters,
     )
 
 
@@ -126,6 +142,12 @@ def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
 
 def _states_source(question: MemoryQuestion) -> str:
     per_parameter = state_bytes_per_parameter(question.strategy, devices=question.devices)
+    if question.adapters is not None:
+        frozen = frozen_bytes_per_parameter(question.strategy, devices=question.devices)
+        return (
+            f"{frozen:.4g} bytes x {parameters(question.architecture):,} frozen parameters + {per_parameter:.4g} bytes "
+            f"x {_trained(question):,} of the adapters, under {question.strategy.value} on {question.devices}"
+        )
     return (
         f"{per_parameter:.4g} bytes x {parameters(question.architecture):,} parameters: weights, gradients and Adam "
         f"under {question.strategy.value} on {question.devices} (ZeRO paper)"

@@ -17,7 +17,7 @@ class PartFormula(NamedTuple):
 
 FORMULAS = {
     "products": PartFormula(
-        "layers x passes x 2 x (tokens x weights + inner sizes x half a wave) / (peak x share of the generation)",
+        "layers x passes x (2 x tokens x weights + half a wave of each product) / (peak x share of the generation)",
         f"{COMPUTE}: layer_parts",
     ),
     "traffic": PartFormula(

@@ -214,6 +214,8 @@ class MemoryDocument(Frozen):
     kind: Literal["memory"] = "memory"
     workload: str
     parameters: int
+    trained_parameters: int | None = None
+    """Fewer than all of them where adapters are trained."""
     accelerator: str
     accelerators: int
     strategy: Strategy

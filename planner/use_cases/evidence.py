@@ -127,6 +127,7 @@ def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
         "counts": count,
         "calibrated_on": None if calibration is None else calibration.made_on.isoformat(),
         "calibrated_rows": None if calibration is None else calibration.rows,
+        "calibrated_image_rows": None if catalog.image_calibration is None else catalog.image_calibration.rows,
     }
 
 

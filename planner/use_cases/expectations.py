@@ -9,10 +9,12 @@ import math
 
 from pydantic import TypeAdapter
 
+from launcher.bench import Settings
 from launcher.expected import Expect, Expected
 from planner.estimate.fit import largest_micro_batch
 from planner.estimate.flops import flops_per_sample
 from planner.estimate.memory import Memory, device_memory
+from planner.model.adapters import Adapters
 from planner.model.architecture import Architecture, TextModel
 from planner.model.catalog import Catalog
 from planner.model.plan import FlopsConvention
@@ -57,31 +59,26 @@ def expect_from(catalog: Catalog) -> Expect:
 
 
 def start_micro_batch(
-    workload: BenchWorkload,
-    accelerator: str | None,
-    catalog: Catalog,
-    *,
-    devices: int,
-    strategy: Strategy,
-    precision: Precision | None,
-    checkpointing: Checkpointing,
-    loss: Loss,
+    workload: BenchWorkload, accelerator: str | None, catalog: Catalog, settings: Settings
 ) -> int | None:
     """Return the largest micro-batch that should fit, where a search begins; None where memory cannot be told."""
     known = catalog.accelerators.get(accelerator or "")
     if known is None or known.hbm_gib is None:
         return None
+    lora = settings.lora
+    adapters = None if lora is None else Adapters.model_validate({"rank": lora.rank, "targets": lora.targets})
 
     def need(micro_batch: int) -> Memory:
         return device_memory(
             workload.architecture,
             seq_len=workload.seq_len,
             micro_batch=micro_batch,
-            strategy=strategy,
-            precision=precision or workload.precision,
-            devices=devices,
-            checkpointing=checkpointing,
-            loss=loss,
+            strategy=settings.strategy,
+            precision=settings.precision or workload.precision,
+            devices=settings.devices,
+            checkpointing=settings.checkpointing,
+            loss=loss_kind(compiled=settings.compile, loss_chunks=settings.loss_chunks),
+            adapters=adapters,
         )
 
     return max(1, largest_micro_batch(need, hbm_gib=known.hbm_gib))

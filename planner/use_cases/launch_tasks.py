@@ -1,38 +1,14 @@
-"""Makes the benchmark's spec for a launch, and task files that a person can run with `sky launch`."""
+"""Makes task files that a person can run with `sky launch`."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from launcher.backends.base import Launch
-from launcher.bench import Settings, check_spec, spec_of
 from launcher.task import BY_HAND, EXPIRY_LABEL, RUN_LABEL, cluster_name, sky_config_of
 from planner.errors import InputError
-from planner.model.workload import BenchWorkload, Checkpointing, Precision, Strategy
-
-
-def spec_for(
-    workload: BenchWorkload,
-    *,
-    strategy: Strategy,
-    precision: Precision | None,
-    micro_batch: int | None,
-    checkpointing: Checkpointing,
-    quick: bool,
-) -> dict[str, Any]:
-    """Return the spec.json that the nodes get; refused here where every rank would refuse it there."""
-    settings = Settings(
-        devices=1,
-        strategy=strategy,
-        precision=precision,
-        micro_batch=micro_batch,
-        checkpointing=checkpointing,
-        quick=quick,
-    )
-    spec = spec_of(workload, settings)
-    check_spec(spec, runs_here=False)
-    return spec
 
 
 def by_hand(launch: Launch) -> tuple[dict[str, Any], str]:
@@ -57,9 +33,8 @@ def by_hand(launch: Launch) -> tuple[dict[str, Any], str]:
 
 def _header(launch: Launch) -> str:
     config = "".join(
-        f" --config {cloud}.{key}={','.join(value)}"
-        for cloud, section in sky_config_of(launch.target).items()
-        for key, value in section.items()
+        f" --config '{key}={json.dumps(value)}'"
+        for key, value in sky_config_of(launch.target, launch.bill.caps).items()
     )
     return (
         f"{launch.workload} on {launch.target.id}, made by: planner task {launch.workload} --on {launch.target.id}\n"

@@ -1,24 +1,25 @@
-"""The verbs of launching: start, take up again, look, bring home, take down, compare with what runs. Spends money."""
+"""The verbs of launching: start, take up again, look, bring home, take down. Spends money."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
-from launcher.answer import Found, LaunchState, PlannedLaunch
-from launcher.backends.base import Backend, Launch, Leftover
+from launcher.answer import LaunchState, PlannedLaunch
+from launcher.backends.base import Backend, Launch
 from launcher.bill import billed_usd
 from launcher.campaign import Campaign, Watch
 from launcher.drive import Driver, utc_now
 from launcher.guard import Limits, check_launches
 from launcher.launch_record import billed_quantity, record_of_launch
 from launcher.ledger import Entry, Ledger, State
-from launcher.results import collected, read_result
+from launcher.results import collected, read_probes, read_result
 from launcher.target import Provider
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
@@ -26,7 +27,8 @@ from planner.errors import MissingExtraError, NodeError, PlannerError
 from planner.use_cases import runs
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launch_plan import Planned, read_budget_usd, read_hosts
+from planner.use_cases.launch_plan import Planned, read_budget_usd
+from planner.use_cases.launch_target import read_hosts
 
 LEDGER_FILE = "ledger.sqlite"
 LAUNCHES_FOLDER = "launches"
@@ -97,17 +99,20 @@ class Launches:
 
     def start(self, planned: Sequence[Planned], limits: Limits, *, tick: Callable[[], None]) -> list[Entry]:
         """Check once more against the ledger as it is now, write every intent down, then drive them all to the end."""
-        for one in planned:
-            self.backend(one.launch.target.provider)  # what is not installed is said before anything is written
-        self._campaign(tick).start(
-            [one.launch for one in planned], check=lambda entries: self._check_against(planned, limits, entries)
-        )
-        return [self.settle(one.launch.run_id) for one in planned]
+        for one in planned:  # what is not installed or does not answer is said before anything is written
+            backend = self.backend(one.launch.target.provider)
+            if one.launch.target.provider is Provider.HOST:
+                backend.check(one.launch)
+        launches = [one.launch for one in planned]
+        with self._settled_also_after_a_failure(launches):
+            self._campaign(tick).start(launches, check=lambda entries: self._check_against(planned, limits, entries))
+        return [self.settle(launch.run_id) for launch in launches]
 
     def resume(self, run_ids: Sequence[str], *, tick: Callable[[], None]) -> list[Entry]:
         """Take launches up where their last client left them; those that are over get their record if it is missing."""
         entries = [self.ledger.entry(run_id) for run_id in run_ids]
-        self._campaign(tick).resume([entry.launch for entry in entries if entry.open])
+        with self._settled_also_after_a_failure([entry.launch for entry in entries]):
+            self._campaign(tick).resume([entry.launch for entry in entries if entry.open])
         for entry in entries:
             if not entry.open and not self._results(entry):
                 self.driver(entry.launch).collect_again(entry.launch.run_id)
@@ -128,6 +133,16 @@ class Launches:
             self.driver(entry.launch).cancel(run_id)
         return self.settle(run_id)
 
+    def cancel_all(self, run_ids: Sequence[str]) -> tuple[list[Entry], list[PlannerError]]:
+        """Take launches down one after the other; one that fails does not keep the next one running."""
+        failures: list[PlannerError] = []
+        for run_id in run_ids:
+            try:
+                self.cancel(run_id)
+            except PlannerError as error:
+                failures.append(error)
+        return [self.ledger.entry(run_id) for run_id in run_ids], failures
+
     def settle(self, run_id: str) -> Entry:
         """Make the RunRecord of a launch that is over and has none yet; say once why there is none."""
         entry = self.ledger.entry(run_id)
@@ -144,6 +159,7 @@ class Launches:
                 aliases=accelerator_aliases(),
                 where=str(self.folder / run_id),
                 expect=expect_from(open_catalog(self.home)),
+                probes=read_probes(self.folder / run_id),
             )
             runs.store_run(record, self.home)
         except PlannerError as error:
@@ -153,23 +169,6 @@ class Launches:
         self.ledger.set_record(run_id, record.id)
         self.ledger.note(run_id, "RECORD", record.id, at=self.now())
         return self.ledger.entry(run_id)
-
-    def reap(self, *, take_down: bool, everywhere: bool = False) -> tuple[list[Found], list[Entry]]:
-        """Compare the ledger with what runs, and settle what is overdue or was left by a client that is gone.
-
-        What the ledger says is over and still runs is taken down where `take_down` is set. What the ledger does not
-        know is somebody else's, perhaps another workspace's: it is shown and never touched. `everywhere`: SkyPilot and
-        the clouds are asked although the ledger knows of no launch there.
-        """
-        entries = self.ledger.entries()
-        settled = [self.step(entry.launch.run_id) for entry in entries if entry.open]
-        by_id = {entry.launch.run_id: entry for entry in self.ledger.entries()}
-        found = []
-        for provider in self._providers([entry.launch for entry in entries], everywhere=everywhere):
-            backend = self.backend(provider)
-            known = [entry.launch for entry in by_id.values()]
-            found += [self._judge(left, by_id, backend, take_down) for left in backend.find_leftovers(known)]
-        return found, settled
 
     def used_usd(self, entries: Collection[Entry]) -> float:
         """Return what the budget has lost: what was billed for launches that are over, the worst case of the others."""
@@ -192,32 +191,16 @@ class Launches:
         budgeted = limits.model_copy(update={"budget_usd": budget_usd, "budget_used_usd": self.used_usd(entries)})
         check_launches([(one.launch.target, one.launch.bill) for one in planned], budgeted, now=self.now())
 
-    def _judge(self, left: Leftover, by_id: dict[str, Entry], backend: Backend, take_down: bool) -> Found:
-        entry = by_id.get(left.run_id or "")
-        seen = {"name": left.name, "where": left.where, "run_id": left.run_id, "detail": left.detail}
-        if left.run_id is None:
-            return Found(**seen, verdict="cannot be asked", alarm=left.alarm)
-        if entry is None:
-            return Found(**seen, verdict="not in this ledger", alarm=left.alarm)
-        if entry.open and not left.alarm:
-            return Found(**seen, verdict="as planned", alarm=False)
-        evidence = None
-        if take_down:
-            backend.down(entry.launch)
-            evidence = backend.verify_down(entry.launch)
-            self.ledger.note(entry.launch.run_id, "REAPED", "; ".join(evidence.checks), at=self.now())
-        gone = evidence is not None and evidence.down
-        return Found(**seen, verdict="should be gone", alarm=not gone, evidence=evidence)
-
-    def _providers(self, launches: Sequence[Launch], *, everywhere: bool) -> list[Provider]:
-        """Return the ways to look: this machine, hosts where there are any, SkyPilot where it was used."""
-        wanted = [Provider.LOCAL]
-        if read_hosts(self.home):
-            wanted.append(Provider.HOST)
-        if everywhere or any(launch.target.through_sky for launch in launches):
-            check_sky()
-            wanted.append(Provider.AWS)
-        return wanted
+    @contextlib.contextmanager
+    def _settled_also_after_a_failure(self, launches: Sequence[Launch]) -> Iterator[None]:
+        """One launch whose machine cannot be reached must not keep the others from their records."""
+        try:
+            yield
+        except PlannerError:
+            for launch in launches:
+                with contextlib.suppress(PlannerError):
+                    self.settle(launch.run_id)
+            raise
 
     def _campaign(self, tick: Callable[[], None]) -> Campaign:
         return Campaign(ledger=self.ledger, driver_of=self.driver, poll_s=self._poll_s, tick=tick)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,8 @@ from tests.cli.conftest import Answer
 
 ROOT = Path(__file__).parents[2]
 P5E, P4D = "aws/p5e.48xlarge", "aws/p4d.24xlarge"
+BESIDE = (256 * 0.08 + 500 * 0.005 + 93 * 0.04) * 2 / 730 + 0.005
+"""USD an hour: SkyPilot's disk at twice us-east-1's prices, and one public address."""
 OWN_PRICE = """\
 provider,instance_type,region,price_kind,usd_per_hour,currency,source,as_of,fetched_at,confidence
 aws,p4d.24xlarge,us-east-1,on_demand,24.0,USD,a test,2026-11-20,2026-11-20,list
@@ -35,11 +40,11 @@ def home(tmp_path, monkeypatch):
 
 
 def test_a_dry_run_shows_the_worst_case_by_hand(planner, home):
-    """24 USD/h x (25 + 35 + 10) min / 60 = 28 USD, and 256 GB x 0.16 USD/GB-month x 70 / 60 / 730 h = 0.0655 USD."""
+    """24 USD/h x (25 + 35 + 10) min / 60 = 28 USD, and disk and address at 0.07815 USD/h (BESIDE) for 70 min."""
     answer = planner("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--dry-run", "--json")
     assert answer.code == 0, answer.err
     document = answer.document
-    assert document["worst_case_usd"] == pytest.approx(28.0 + 256 * 0.16 * 70 / 60 / 730)
+    assert document["worst_case_usd"] == pytest.approx(28.0 + BESIDE * 70 / 60)
     (launch,) = document["launches"]
     assert launch["bill"]["rate"]["source"].endswith("a test")
     assert launch["bill"]["rate"]["as_of"] == "2026-11-20"
@@ -62,7 +67,7 @@ def test_a_capacity_block_with_its_rate_is_planned_and_its_id_reaches_sky_alone_
     options = ("--capacity-block", "cr-0abc", "--usd-per-hour", "30", "--region", "us-east-2", "--max-minutes", "15")
     answer = planner("launch", "gpt-305m", "--on", P5E, *options, "--json")
     (launch,) = answer.document["launches"]
-    assert launch["bill"]["worst_case_usd"] == pytest.approx(30 + 256 * 0.16 / 730)
+    assert launch["bill"]["worst_case_usd"] == pytest.approx(30 + BESIDE)
     assert (launch["bill"]["price_kind"], launch["target"]["reservation"]) == ("capacity_block", "cr-0abc")
     assert launch["task"]["resources"]["infra"] == "aws/us-east-2"
 
@@ -72,7 +77,7 @@ def test_spot_counts_the_highest_price_in_the_worst_case(planner):
     answer = planner("launch", "gpt-305m", "--on", P5E, "--spot", "--max-minutes", "15", "--json")
     (launch,) = answer.document["launches"]
     assert launch["bill"]["rate"]["highest_usd_per_node_hour"] == 39.8
-    assert answer.document["worst_case_usd"] == pytest.approx(39.8 + 256 * 0.16 / 730)
+    assert answer.document["worst_case_usd"] == pytest.approx(39.8 + BESIDE)
     assert launch["task"]["resources"]["use_spot"] is True
 
 
@@ -80,7 +85,7 @@ def test_one_cap_holds_for_all_targets_together(planner, home):
     one = ("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--max-usd", "30")
     assert planner(*one).code == 0
     message = refused(planner(*one, "--on", "lambda/gpu_1x_h100_sxm5", "--json"), 3)
-    assert "--max-usd 30: the worst case is 33.07 USD" in message  # 28.07 and 4.29 x 70 / 60
+    assert "--max-usd 30: the worst case is 33.10 USD" in message  # 28.09 and 4.29 x 70 / 60
 
 
 @pytest.mark.parametrize(
@@ -107,6 +112,31 @@ def test_one_cap_holds_for_all_targets_together(planner, home):
         pytest.param(("--on", "k8s/c", "--gpus", "H100:8", "--max-usd", "9"), 3, "no price is known", id="k8s, capped"),
         pytest.param(("--on", "host/a"), 2, "no host 'a'", id="no hosts.yaml"),
         pytest.param(("--on", P4D, "--store", "gs://x"), 2, "is no S3 address", id="another store"),
+        pytest.param(("--on", P4D, "--usd-per-hour", "0"), 2, "sends an invoice", id="a cloud for nothing"),
+        pytest.param(
+            ("--on", P4D, "--on", "local", "--usd-per-hour", "9"),
+            2,
+            "2 targets are named",
+            id="one price for two",
+        ),
+        pytest.param(("--on", P5E, "--on", P4D, "--capacity-block", "cr-1"), 2, "2 targets", id="one block, two types"),
+        pytest.param(
+            ("--on", P5E, "--capacity-block", "cr-1", "--managed"), 2, "might lie outside", id="managed in a block"
+        ),
+        pytest.param(
+            ("--on", P5E, "--reservation", "cr-1", "--usd-per-hour", "9"),
+            2,
+            "--region",
+            id="where it lies",
+        ),
+        pytest.param(("--on", P4D, "--mode", "tuned", "--micro-batch", "4"), 2, "Give one of them", id="tuned, named"),
+        pytest.param(("--on", P4D, "--mode", "tuned", "--nodes", "2"), 2, "searched for on one node", id="tuned, two"),
+        pytest.param(("--on", "local", "--mode", "tuned"), 2, "--gpus N", id="tuned, no count"),
+        pytest.param(
+            ("--on", P4D, "--global-batch", "12"), 2, "is no multiple of micro-batch 4 x 8", id="global batch"
+        ),
+        pytest.param(("--on", P4D, "--data", "tokens"), 2, "from / on", id="a path of ours"),
+        pytest.param(("--on", P4D, "--layers", "99"), 2, "16", id="more layers than there are"),
         pytest.param(("--on", P4D, "--network-tier", "good"), 2, "neither standard nor best", id="tier"),
         pytest.param(("--on", P4D, "--strategy", "ddp", "--nodes", "0"), 2, "must be 1 or more", id="no nodes"),
     ],
@@ -120,7 +150,7 @@ def test_what_cannot_be_launched_says_why(planner, arguments, code, problem):
 def test_the_budget_of_the_workspace_holds(planner, home):
     (home / "budget.yaml").write_text("schema_version: 1\ntotal_usd: 20\n", encoding="utf-8")
     message = refused(planner("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--json"), 3)
-    assert "budget of 20.00 USD has 20.00 USD left, and the worst case is 28.07 USD" in message
+    assert "budget of 20.00 USD has 20.00 USD left, and the worst case is 28.09 USD" in message
 
 
 def test_without_skypilot_a_launch_says_what_to_install_and_writes_nothing(planner, home, monkeypatch):
@@ -190,7 +220,9 @@ def test_a_host_counts_what_its_file_says_and_has_no_task(planner, home):
     (home / "hosts.yaml").write_text(hosts, encoding="utf-8")
     one = ("launch", "cpu-smoke", "--max-minutes", "25", "--json", "--on")
     assert planner(*one, "host/a").document["worst_case_usd"] == pytest.approx(7.0)
-    assert planner(*one, "host/a+b").document["worst_case_usd"] == pytest.approx(14.0)
+    (both,) = planner(*one, "host/a+b").document["launches"]
+    assert both["bill"]["worst_case_usd"] == pytest.approx(14.0)
+    assert both["bill"]["rate"]["source"].endswith("b: no price, taken as the dearest")
     assert "--max-usd 6: the worst case is 7.00 USD" in refused(planner(*one, "host/a", "--max-usd", "6"), 3)
     assert planner(*one, "host/b").document["worst_case_usd"] is None
     assert "Did you mean" in refused(planner(*one, "host/ab"), 2)
@@ -199,3 +231,111 @@ def test_a_host_counts_what_its_file_says_and_has_no_task(planner, home):
 def test_a_wrong_hosts_file_names_the_key(planner, home):
     (home / "hosts.yaml").write_text("schema_version: 1\nhosts:\n  a: {adress: x}\n", encoding="utf-8")
     assert "hosts.a.adress" in refused(planner("launch", "cpu-smoke", "--on", "host/a", "--json"), 2)
+
+
+def test_two_hosts_cost_what_each_of_them_does(planner, home):
+    """(6 + 3) USD/h x (25 + 35 + 10) min / 60 = 10.50 USD."""
+    hosts = "schema_version: 1\nhosts:\n  a: {address: x, usd_per_hour: 6}\n  b: {address: y, usd_per_hour: 3}\n"
+    (home / "hosts.yaml").write_text(hosts, encoding="utf-8")
+    for pair in ("host/a+b", "host/b+a"):
+        document = planner("launch", "cpu-smoke", "--max-minutes", "25", "--json", "--on", pair).document
+        assert document["worst_case_usd"] == pytest.approx(10.5)
+
+
+def notes(answer: Answer) -> str:
+    (launch,) = answer.document["launches"]
+    return " | ".join(launch["notes"])
+
+
+def test_a_block_of_what_is_sold_on_demand_too_counts_the_dearer_price(planner, home):
+    """SkyPilot starts on demand what finds no place in the block: 24 USD/h by this catalog, over the block's 12."""
+    block = ("--capacity-block", "cr-1", "--usd-per-hour", "12", "--region", "us-east-1", "--max-minutes", "15")
+    answer = planner("launch", "gpt-305m", "--on", P4D, *block, "--json")
+    (launch,) = answer.document["launches"]
+    assert (launch["bill"]["rate"]["usd_per_node_hour"], launch["bill"]["worst_case_usd"]) == (
+        12.0,
+        pytest.approx(24.0 + BESIDE),
+    )
+    assert "counts the on-demand price" in notes(answer)
+
+
+def test_a_price_below_the_catalog_s_is_taken_and_said(planner, home):
+    answer = planner("launch", "gpt-305m", "--on", P4D, "--usd-per-hour", "10", "--max-minutes", "15", "--json")
+    assert answer.document["worst_case_usd"] == pytest.approx(10.0 + BESIDE)
+    assert "the catalog asks 24 USD per node-hour" in notes(answer)
+    (launch,) = answer.document["launches"]
+    assert launch["target"]["region"] == "us-east-1"  # the price is of one region, so the machine is too
+
+
+def test_a_spot_price_of_one_s_own_may_still_rise(planner):
+    answer = planner(
+        "launch", "gpt-305m", "--on", P5E, "--spot", "--usd-per-hour", "9", "--max-minutes", "15", "--json"
+    )
+    (launch,) = answer.document["launches"]
+    assert launch["bill"]["rate"]["highest_usd_per_node_hour"] == 39.8
+
+
+def test_an_old_price_and_results_that_go_with_the_machine_are_said(planner, home):
+    path = home / "prices" / "aws.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("2026-11-20", "2020-01-01"), encoding="utf-8")
+    said = notes(planner("launch", "gpt-305m", "--on", P4D, "--json"))
+    assert "days old" in said
+    assert "takes itself down 10 minutes after the job" in said
+    assert "takes itself down" not in notes(planner("launch", "gpt-305m", "--on", P4D, "--store", "s3://b/p", "--json"))
+
+
+def test_a_managed_job_pays_its_controller_and_ends_in_time_through_every_restart(planner, tmp_path):
+    """The job's part that keeps to the time is run: late, it does nothing; with 30 s left, it gets those."""
+    answer = planner("launch", "gpt-305m", "--on", P5E, "--spot", "--managed", "--store", "s3://b/p", "--json")
+    (launch,) = answer.document["launches"]
+    assert "SkyPilot's controller of managed jobs" in [one["what"] for one in launch["bill"]["beside"]]
+    assert "PLANNER_UNTIL" not in planner("task", "gpt-305m", "--on", P5E, "--spot").out
+    envs, run = launch["task"]["envs"], launch["task"]["run"]
+    caps = launch["bill"]["caps"]
+    assert float(envs["PLANNER_UNTIL"]) - time.time() == pytest.approx(60 * sum(caps.values()), abs=60)
+
+    (tmp_path / "workloads").mkdir()
+    (tmp_path / "workloads" / "run.sh").write_text("echo started with $PLANNER_MAX_MINUTES\n", encoding="utf-8")
+    here = {"PATH": os.environ["PATH"], "PLANNER_NODE_DIR": str(tmp_path), "SKYPILOT_NODE_RANK": "0"}
+
+    def restarted(seconds_left: int) -> tuple[int, str]:
+        until = {"PLANNER_UNTIL": str(int(time.time()) + seconds_left)}
+        done = subprocess.run(
+            ["bash", "-c", run], env={**envs, **here, **until}, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout
+
+    assert restarted(-1) == (1, "Its time was over before this start.\n")
+    code, said = restarted(30)
+    assert code == 0
+    assert 0.3 < float(said.split()[2]) <= 0.5
+    assert restarted(10**6)[1].startswith(f"started with {envs['PLANNER_MAX_MINUTES']}\n")
+
+
+def test_a_launch_takes_the_options_of_a_benchmark(planner, home):
+    options = ("--layers", "4", "--seq-len", "256", "--data", "/srv/tokens", "--compile", "--method", "lora")
+    answer = planner("launch", "gpt-305m", "--on", P4D, *options, "--lora-rank", "8", "--calibrate", "--json")
+    assert answer.code == 0, answer.err
+    (launch,) = answer.document["launches"]
+    spec = json.loads(launch["task"]["envs"]["PLANNER_SPEC"])
+    assert (spec["architecture"]["layers"], spec["seq_len"], spec["compile"], spec["calibrate"]) == (4, 256, True, True)
+    assert spec["data"] == {"path": "/srv/tokens", "dtype": "uint16"}
+    assert (spec["method"], spec["lora"]["rank"]) == ("lora", 8)
+
+
+def probes(answer: Answer) -> tuple[str | None, float]:
+    (launch,) = answer.document["launches"]
+    return launch["task"]["envs"].get("PLANNER_PROBES"), launch["bill"]["caps"]["max_minutes"]
+
+
+def test_what_a_node_tries_beside_the_benchmark_and_the_time_that_it_gets(planner, home):
+    """One start: 5 + 1.5 x (300 + 120) / 60 = 15.5 min; two probes add 3, fourteen add 21. 512 samples / 8 devices."""
+    one = ("launch", "gpt-305m", "--on", P4D, "--json")
+    assert probes(planner(*one)) == ("double", 19.0)
+    asked, minutes = probes(planner(*one, "--mode", "tuned", "--global-batch", "512"))
+    assert asked.startswith("search --start ")
+    assert asked.endswith(" --share 64")
+    assert minutes == 37.0
+    assert probes(planner(*one, "--micro-batch", "auto"))[0].startswith("search --start ")
+    assert probes(planner(*one, "--quick"))[0] is None
+    assert probes(planner(*one, "--nodes", "2")) == (None, 16.0)

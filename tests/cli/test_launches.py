@@ -13,6 +13,7 @@ from launcher.ledger import Outcome, State
 from launcher.target import Target
 from planner.cli.launch_view import LiveView
 from planner.use_cases.launches import Launches
+from planner.use_cases.launches_reap import reap
 from tests.launcher.launches import NOON, launch_of, rate
 
 LOCAL = Target(provider="local", name="local", devices_per_node=1)
@@ -59,8 +60,38 @@ def test_a_launch_that_its_client_forgot_is_settled_by_reap(planner, launches):
     launches.driver(launch).step(launch.run_id, submit=True)
 
     past = Launches(now=lambda: datetime.now(tz=UTC) + timedelta(hours=1))
-    _, settled = past.reap(take_down=False)
+    settled = reap(past, take_down=False).settled
     assert [(entry.state, entry.outcome) for entry in settled] == [(State.DOWN_VERIFIED, Outcome.TRUNCATED)]
+
+
+def test_a_launch_whose_host_is_gone_from_the_file_keeps_no_other_one_running(planner, launches):
+    """The first cannot be asked any more; the second is taken down, and the first is an alarm."""
+    away = Target(provider="host", name="away", devices_per_node=1)
+    lost = launch_of(away, run_id=f"away-{os.getpid()}", now=NOON)
+    launch = asleep(f"near-{os.getpid()}")
+    launches.ledger.plan([lost, launch])
+    launches.ledger.move(lost.run_id, State.SUBMITTED, at=NOON)
+    launches.driver(launch).step(launch.run_id, submit=True)
+
+    reaped = planner("launches", "reap", "--json")
+    assert reaped.code == 4
+    (alarm,) = found(reaped, lost)
+    assert (alarm["alarm"], alarm["verdict"]) == (True, "cannot be asked")
+    assert "put it back" in alarm["detail"]
+    assert [state["run_id"] for state in reaped.document["settled"]] == [launch.run_id]
+
+    down = planner("launches", "down", "--all", "--json")
+    assert down.code == 4
+    states = {one["run_id"]: one["state"] for one in down.document["launches"]}
+    assert states == {lost.run_id: "SUBMITTED", launch.run_id: "DOWN_VERIFIED"}
+    assert "It stood in hosts.yaml" in down.err
+
+
+def test_a_ledger_that_cannot_be_read_says_how_to_see_what_runs(planner, launches, tmp_path):
+    launches.ledger.path.write_bytes(b"no ledger" * 1000)
+    answer = planner("launches", "reap", "--everywhere", "--json")
+    assert answer.document["error"]["fix"].endswith("planner launches reap --everywhere --home NEW")
+    assert planner("launches", "reap", "--home", tmp_path / "new", "--json").code == 0
 
 
 def test_down_takes_an_open_launch_down_and_a_misspelt_id_none(planner, launches):
@@ -117,6 +148,18 @@ def test_an_unknown_launch_is_said_with_the_nearest(planner, launches):
 def test_a_workspace_without_launches_has_none(planner):
     assert planner("launches", "list", "--json").document["launches"] == []
     assert planner("launches", "collect").code == 0
+
+
+def test_a_narrow_terminal_never_wraps_a_line_of_the_view(launches, capsys, monkeypatch):
+    """A line that wraps takes two rows, and the next drawing would go up too few."""
+    launches.ledger.plan([launch_of(LOCAL)])
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    status = NodeStatus(phase=Phase.UNKNOWN, detail="ssh cannot reach it:\nConnection timed out " * 5)
+    view = LiveView(launches.ledger.entries, lambda: {"r1": status}, now=lambda: NOON)
+    view()
+    lines = capsys.readouterr().err.replace("\r\x1b[2K", "").splitlines()
+    assert [len(line) for line in lines] == [39]
 
 
 @pytest.mark.parametrize(

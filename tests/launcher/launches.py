@@ -76,6 +76,7 @@ def launch_of(
     caps: TimeCaps | None = None,
     starts: int = 1,
     now: datetime = NOON,
+    probes: str | None = None,
 ) -> Launch:
     """Return an intent to launch `spec` on `target`; `caps` stand in for `max_minutes` and its usual company."""
     caps = caps or TimeCaps(max_minutes=max_minutes)
@@ -91,6 +92,7 @@ def launch_of(
             caps=caps,
             workloads=Path(workloads.__file__).resolve().parent,
             starts=starts,
+            probes=probes,
         ),
         bill=bill_of(
             nodes=target.nodes,

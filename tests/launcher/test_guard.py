@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from launcher.backends.base import Launched
-from launcher.bill import TimeCaps, bill_of, billed_usd
+from launcher.beside import beside_of
+from launcher.bill import Beside, Bill, TimeCaps, bill_of, billed_usd
 from launcher.guard import Limits, check_launches, mismatches
 from launcher.target import Target
 from planner.errors import RefusedError
@@ -26,7 +27,7 @@ LOCAL = Target(provider="local", name="local")
 HOUR = TimeCaps(max_minutes=30.0, provisioning_minutes=20.0, idle_minutes=10.0)
 
 
-def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, gb=0.0, per_gb=0.0):
+def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, beside=0.0):
     return bill_of(
         nodes=nodes,
         invoiced=target.is_cloud,
@@ -34,8 +35,7 @@ def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, gb=0.0, per_
         rate=None if usd is None else rate(usd, highest=highest),
         no_price_reason="nobody knows",
         caps=caps,
-        storage_gb_per_node=gb,
-        usd_per_gb_month=per_gb,
+        beside=(Beside(what="a disk", usd_per_hour=beside, basis="quoted", source="a list"),) if beside else (),
     )
 
 
@@ -45,7 +45,7 @@ def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, gb=0.0, per_
         pytest.param(bill(), 10.0, id="one node for an hour"),
         pytest.param(bill(nodes=2), 20.0, id="two nodes"),
         pytest.param(bill(highest=39.8), 39.8, id="spot counts what it may rise to"),
-        pytest.param(bill(gb=730.0, per_gb=0.1), 10.1, id="730 GB at 0.10 a month for one hour of 730"),
+        pytest.param(bill(nodes=2, beside=0.1), 20.1, id="what is billed beside all nodes, for an hour"),
         pytest.param(
             bill(caps=TimeCaps(max_minutes=90.0, provisioning_minutes=20.0, idle_minutes=10.0)), 20.0, id="2 h"
         ),
@@ -56,9 +56,14 @@ def test_the_worst_case_by_hand(given_bill, expected_usd):
     assert given_bill.worst_case_usd == (None if expected_usd is None else pytest.approx(expected_usd))
 
 
+def test_a_bill_of_an_older_ledger_is_read():
+    old = bill(beside=0.1).model_dump(exclude={"beside", "beside_usd"}) | {"storage_usd": 0.1}
+    assert (Bill.model_validate(old).beside_usd, Bill.model_validate(old).worst_case_usd) == (0.1, 10.1)
+
+
 @given(seconds=st.floats(0, 3600), nodes=st.integers(1, 16), usd=st.floats(0.01, 200))
 def test_what_was_billed_within_the_caps_is_never_over_the_worst_case(seconds, nodes, usd):
-    one = bill(usd=usd, highest=usd * 1.5, nodes=nodes, gb=256.0, per_gb=0.16)
+    one = bill(usd=usd, highest=usd * 1.5, nodes=nodes, beside=0.3)
     assert billed_usd(one, seconds=seconds) <= one.worst_case_usd * (1 + 1e-9)
 
 
@@ -125,7 +130,26 @@ ORDERED = Launched(
         pytest.param({"spot": False}, ("spot: asked for True, got False",), id="on demand instead of spot"),
         pytest.param({"region": "us-west-2"}, ("region: asked for us-east-2, got us-west-2",), id="another region"),
         pytest.param({"spot": None, "region": None}, (), id="what nobody says is not compared"),
+        pytest.param({"reservation": "none"}, (), id="no reservation where none was ordered"),
     ],
 )
 def test_another_machine_than_ordered_is_recognised(changes, expected):
     assert mismatches(P5E, ORDERED.model_copy(update=changes)) == expected
+
+
+def test_a_machine_beside_its_reservation_is_not_what_was_ordered():
+    """SkyPilot starts on demand what finds no place in the Capacity Block."""
+    block = P5E.model_copy(update={"purchase": "capacity_block", "reservation": "cr-1"})
+    came = ORDERED.model_copy(update={"spot": False, "reservation": "none"})
+    assert mismatches(block, came) == ("reservation: asked for cr-1, got none",)
+    assert mismatches(block, came.model_copy(update={"reservation": "cr-1"})) == ()
+
+
+def test_beside_the_machines_on_aws_by_hand():
+    """(256 x 0.08 + 500 x 0.005 + 93 x 0.04) x 2 / 730 h = 0.07315 USD/h a disk; an address is 0.005."""
+    disks, addresses = beside_of(P5E.model_copy(update={"nodes": 3}))
+    assert disks.usd_per_hour == pytest.approx(3 * 53.4 / 730)
+    assert addresses.usd_per_hour == pytest.approx(0.015)
+    managed = beside_of(P5E.model_copy(update={"managed": True}))
+    assert [one.what for one in managed][2:] == ["SkyPilot's controller of managed jobs"]
+    assert beside_of(K8S) == beside_of(LOCAL) == ()

@@ -9,8 +9,10 @@ import pytest
 from launcher.memory_trace import traced_layer_bytes
 from planner.adapters.catalog import load_catalog
 from planner.errors import InputError, MissingExtraError
-from planner.estimate.activations import activation_bytes_per_sample, layer_activation_bytes
-from planner.model.architecture import Architecture, MoeDecoder
+from planner.estimate.activations import activation_bytes_per_sample, bytes_per_number, layer_activation_bytes
+from planner.estimate.lora_memory import lora_layer_bytes
+from planner.model.adapters import Adapters
+from planner.model.architecture import Architecture, Decoder, MoeDecoder
 from planner.model.workload import Checkpointing, Precision
 
 torch = pytest.importorskip("torch")
@@ -36,6 +38,52 @@ def test_the_formula_counts_what_autograd_saves(
 ) -> None:
     traced = traced_layer_bytes(presets[name], precision=precision, autocast=autocast)
     counted = layer_activation_bytes(presets[name], precision=precision, autocast=autocast, repeats_kv_heads=True)
+    assert counted == pytest.approx(traced, rel=0.005)
+
+
+ATTENTION = ("query", "key", "value", "out")
+
+
+@pytest.mark.parametrize(
+    ("precision", "autocast"),
+    [
+        pytest.param(Precision.BF16, False, id="bf16 weights"),
+        pytest.param(Precision.FP32, False, id="fp32"),
+        pytest.param(Precision.BF16, True, id="autocast"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "rank", "targets"),
+    [
+        pytest.param("gpt-305m", 16, ATTENTION, id="gpt, attention"),
+        pytest.param("gpt-305m", 64, (*ATTENTION, "up", "down"), id="gpt, all"),
+        pytest.param("llama3-8b", 16, ("query", "value"), id="llama, query and value"),
+        pytest.param("llama3-8b", 64, (*ATTENTION, "gate", "up", "down"), id="llama, all"),
+        pytest.param("qwen3-0.6b", 16, ATTENTION, id="qwen with qk-norm, attention"),
+    ],
+)
+def test_the_formula_counts_what_adapters_leave(
+    presets: dict[str, Architecture],
+    name: str,
+    rank: int,
+    targets: tuple[str, ...],
+    precision: Precision,
+    autocast: bool,
+) -> None:
+    """The benchmark repeats grouped heads for its kernel, so key and value are as wide as the queries."""
+    decoder = presets[name]
+    assert isinstance(decoder, Decoder)
+    adapters = Adapters.model_validate({"rank": rank, "targets": targets})
+    traced = traced_layer_bytes(decoder, precision=precision, autocast=autocast, adapters=adapters)
+    b = bytes_per_number(precision)
+    counted = lora_layer_bytes(
+        decoder,
+        adapters,
+        bytes_per_number=b,
+        residual_bytes=4 if autocast else b,
+        autocast=autocast,
+        kv_outputs=decoder.heads * decoder.head_dim,
+    )
     assert counted == pytest.approx(traced, rel=0.005)
 
 

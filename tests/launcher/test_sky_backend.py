@@ -32,6 +32,7 @@ for line in sys.stdin:
     failed = isinstance(answer, dict) and "error" in answer
     print(json.dumps(answer if failed else {"ok": answer}), flush=True)
 """
+WHOLE = '{"kind": "result"}'
 FAILED = {"error": {"type": "CommandError", "message": "it went wrong"}}
 NOTHING = {"launch": None, "cluster": None, "job": None}
 P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", accelerator="H200-SXM", devices_per_node=8, region="us-east-2")
@@ -188,10 +189,13 @@ def test_managed_jobs_and_their_controller_are_leftovers(skypilot):
     late = launch_of(MANAGED, run_id="late").model_copy(update={"deadline_at": NOON - timedelta(hours=2)})
     over = launch_of(MANAGED, run_id="over")
     controller = cluster("sky-jobs-controller-fcd1e5cf", to_down=False)
-    sky = skypilot(clusters=[controller], managed_jobs=[job(late, "RECOVERING"), job(over, "SUCCEEDED")])
+    sky = skypilot(
+        clusters=[controller, cluster("pl-late-1")], managed_jobs=[job(late, "RECOVERING"), job(over, "SUCCEEDED")]
+    )
     found = {one.name: one for one in sky.find_leftovers([late, over])}
     assert "pl-over" not in found
     assert (found["pl-late"].run_id, found["pl-late"].alarm) == ("late", True)
+    assert (found["pl-late-1"].run_id, found["pl-late-1"].alarm) == ("late", True), "as SkyPilot calls its machines"
     assert found["pl-late"].detail == "RECOVERING; its time is over"
     assert "it does not take itself down" in found["sky-jobs-controller-fcd1e5cf"].detail
 
@@ -200,18 +204,63 @@ def test_a_store_that_refuses_is_the_reason_and_what_it_holds_comes_later(skypil
     """The machine is gone and S3 says no: nothing is lost, the next try brings it home."""
     s3 = boto3.session.Session().client("s3")
     s3.create_bucket(Bucket="planner-runs")
-    s3.put_object(Bucket="planner-runs", Key="bench/kept/node-0/start-1/result.json", Body=b"{}")
+    s3.put_object(Bucket="planner-runs", Key="bench/kept/node-0/start-1/result.json", Body=WHOLE.encode())
     launch = launch_of(MANAGED, run_id="kept").model_copy(update={"store": "s3://planner-runs/bench"})
     into = tmp_path / "home"
     into.mkdir()
     sky = skypilot(log="PLANNER-DONE run=kept rank=0 exit=0\n")
     aws.ask("refuse", code="AccessDenied", status=403, after=0)
-    with pytest.raises(NodeError, match=r"nothing could be brought home .* s3://planner-runs/bench: AWS forbids it"):
+    with pytest.raises(NodeError, match=r"not everything .* s3://planner-runs/bench: AWS forbids it"):
         sky.collect(launch, into)
     aws.ask("reset")
     collected = sky.collect(launch, into)
     assert collected.complete
-    assert [path.read_text(encoding="utf-8") for path in collected.results] == ["{}"]
+    assert [path.read_text(encoding="utf-8") for path in collected.results] == [WHOLE]
+
+
+CUTS_OFF = """\
+#!/bin/sh
+for into; do :; done
+mkdir -p "$into/start-1"
+printf '%s' '{"kind": "resu' > "$into/start-1/result.json"
+echo "connection unexpectedly closed" >&2
+exit 12
+"""
+
+
+def test_a_result_that_was_cut_off_on_its_way_is_asked_for_again_before_the_machine_goes(
+    skypilot, aws, tmp_path, monkeypatch
+):
+    """rsync --partial leaves the beginning under the file's own name; what is on the node is still whole."""
+    (tmp_path / "bin").mkdir()
+    rsync = tmp_path / "bin" / "rsync"
+    rsync.write_text(CUTS_OFF, encoding="utf-8")
+    rsync.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{rsync.parent}:{os.environ['PATH']}")
+    into = tmp_path / "home"
+    into.mkdir()
+    sky = skypilot(log="PLANNER-DONE run=cut rank=0 exit=0\n", reach=["pl-cut"])
+    with pytest.raises(NodeError, match="not everything could be brought home from pl-cut: node 0: rsync ended"):
+        sky.collect(launch_of(P5E, run_id="cut"), into)
+    assert (into / "start-1" / "result.json").exists()
+
+
+def test_what_was_pushed_completes_what_the_node_has(skypilot, aws, tmp_path, monkeypatch):
+    """Two starts; the node gives its second, the store has the first."""
+    (tmp_path / "bin").mkdir()
+    rsync = tmp_path / "bin" / "rsync"
+    whole = CUTS_OFF.replace('{"kind": "resu', WHOLE).replace("start-1", "start-2").replace("exit 12", "exit 0")
+    rsync.write_text(whole, encoding="utf-8")
+    rsync.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{rsync.parent}:{os.environ['PATH']}")
+    s3 = boto3.session.Session().client("s3")
+    s3.create_bucket(Bucket="planner-two")
+    s3.put_object(Bucket="planner-two", Key="two/node-0/start-1/result.json", Body=WHOLE.encode())
+    launch = launch_of(P5E, run_id="two", starts=2).model_copy(update={"store": "s3://planner-two"})
+    into = tmp_path / "home"
+    into.mkdir()
+    found = skypilot(log="PLANNER-DONE run=two rank=0 exit=0\n", reach=["pl-two"]).collect(launch, into)
+    assert [path.parent.name for path in found.results] == ["start-1", "start-2"]
 
 
 def test_closing_ends_the_server_of_a_catalog_of_our_own_and_no_other(skypilot, tmp_path):

@@ -69,6 +69,28 @@ def test_a_process_that_hangs_is_given_up(process):
     assert process.ask("echo")
 
 
+SUBMITS_SLOWLY = """
+import sys, threading
+from launcher.backends.skypilot import worker
+def submit():
+    print("submitting", file=sys.stderr, flush=True)
+    threading.Event().wait(60)
+worker.ANSWERS["submit"] = submit
+worker.main()
+"""
+
+
+def test_without_its_client_skypilot_submits_nothing_more():
+    """A client that is killed closes the pipe; a submission that went on would come after the next one's proof."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", SUBMITS_SLOWLY], stdin=pipe, stderr=pipe, text=True) as worker:
+        worker.stdin.write('{"do": "submit"}\n')
+        worker.stdin.flush()
+        assert worker.stderr.readline() == "submitting\n"
+        worker.stdin.close()
+        assert worker.wait(timeout=20) == 0
+
+
 @pytest.mark.parametrize(
     ("kind", "said", "expected"),
     [

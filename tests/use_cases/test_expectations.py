@@ -14,7 +14,7 @@ from launcher.collect import record_of
 from launcher.expected import Expected, memory_facts, mfu_by_name
 from planner.adapters.catalog import load_catalog
 from planner.model.run import NodeResult
-from planner.model.workload import BenchWorkload, Checkpointing, Loss, Precision, Strategy
+from planner.model.workload import BenchWorkload, Checkpointing, Precision
 from planner.use_cases.expectations import expect_from, first_loss, start_micro_batch
 from workloads.data import SyntheticTokens
 from workloads.models import build_on_meta
@@ -146,15 +146,6 @@ def test_a_record_holds_utilization_and_estimate(result_of: MakeResult) -> None:
 )
 def test_a_search_begins_at_what_should_fit(accelerator: str | None, found: bool) -> None:
     preset: BenchWorkload = CATALOG.presets["gpt-305m"]
-    start = start_micro_batch(
-        preset,
-        accelerator,
-        CATALOG,
-        devices=1,
-        strategy=Strategy.DDP,
-        precision=Precision.BF16,
-        checkpointing=Checkpointing.NONE,
-        loss=Loss.EAGER,
-    )
+    start = start_micro_batch(preset, accelerator, CATALOG, Settings(devices=1, precision=Precision.BF16))
     assert (start is not None) == found
     assert start is None or start > 32  # 100 GiB and more are left for samples of under 1 GiB each

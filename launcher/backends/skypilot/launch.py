@@ -11,6 +11,8 @@ from launcher.backends.skypilot.logs import plain
 
 JsonObject = dict[str, Any]
 DRY_RUN = "planner-dry-run"
+KEPT = ("remote_identity", "post_provision_runcmd", "autostop")
+"""A person's own identities, commands at boot and rules for the controller are not replaced by ours."""
 
 
 def dry_run(task: JsonObject, config: list[str]) -> str:
@@ -46,13 +48,13 @@ def _task(config: JsonObject) -> Any:
 
 @contextlib.contextmanager
 def _configured(settings: list[str]) -> Iterator[None]:
-    """Add `a.b=value` settings to SkyPilot's configuration for one launch; a person's own identities stay."""
+    """Add `a.b=value` settings to SkyPilot's configuration for one launch; a person's own stay where they have any."""
     from sky import skypilot_config
 
     settings = [
         one
         for one in settings
-        if ".remote_identity=" not in one
+        if not any(f".{kept}=" in one for kept in KEPT)
         or skypilot_config.get_nested(tuple(one.partition("=")[0].split(".")), None) is None
     ]
     if settings:

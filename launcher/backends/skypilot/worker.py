@@ -8,7 +8,10 @@ Questions are `{"do": name, ...}`; answers are `{"ok": ...}` or `{"error": {"typ
 from __future__ import annotations
 
 import json
+import os
+import queue
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -20,11 +23,17 @@ from launcher.backends.skypilot.managed import down_managed, look_managed, manag
 
 
 def main() -> None:
-    """Answer questions until stdin ends. Whatever SkyPilot prints goes to stderr."""
+    """Answer questions until whoever asks is gone, and end at once then. Whatever SkyPilot prints goes to stderr.
+
+    At once, in the middle of an answer too: the next client may already have found that there is nothing, and a
+    submission that went on without its client would come after that.
+    """
     answers = sys.stdout
     sys.stdout = sys.stderr
-    for line in sys.stdin:
-        question = json.loads(line)
+    questions: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=_read, args=(questions,), daemon=True).start()
+    while True:
+        question = json.loads(questions.get())
         try:
             answer: dict[str, Any] = {"ok": ANSWERS[question.pop("do")](**question)}
         except Exception as error:  # noqa: BLE001  whatever SkyPilot raises has to reach the other side
@@ -33,6 +42,12 @@ def main() -> None:
             answer = {"error": {"type": "SystemExit", "message": f"SkyPilot gave up with code {error.code}"}}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
+
+
+def _read(questions: queue.Queue[str]) -> None:
+    for line in sys.stdin:
+        questions.put(line)
+    os._exit(0)
 
 
 ANSWERS: dict[str, Callable[..., Any]] = {

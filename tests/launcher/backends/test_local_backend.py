@@ -13,11 +13,11 @@ from launcher.backends.local import local_backend
 from launcher.drive import Driver
 from launcher.launch_record import record_of_launch
 from launcher.ledger import Ledger, Outcome, State
-from launcher.results import collected, read_result
+from launcher.results import collected, read_probes, read_result
 from launcher.target import Target
 from planner.adapters.catalog import accelerator_aliases
 from tests.fakes.servers import AWS_KEYS, running
-from tests.launcher.launches import ENDLESS_SPEC, launch_of, rate
+from tests.launcher.launches import ENDLESS_SPEC, TINY_SPEC, launch_of, rate
 
 HERE = Target(provider="local", name="local", devices_per_node=1)
 
@@ -43,7 +43,9 @@ def test_two_starts_make_one_record_and_their_steps_lie_on_s3_too(driver, tmp_pa
             monkeypatch.setenv(name, value)
         s3 = boto3.client("s3")
         s3.create_bucket(Bucket="team")
-        launch = launch_of(HERE, run_id=f"push-{os.getpid()}", price=rate(3.0), starts=2, now=datetime.now(tz=UTC))
+        launch = launch_of(
+            HERE, run_id=f"push-{os.getpid()}", price=rate(3.0), starts=2, now=datetime.now(tz=UTC), probes="double"
+        )
         envs = launch.task["envs"] | {"PLANNER_PUSH_TO": "s3://team/runs"}
         entry = run(driver, launch.model_copy(update={"task": launch.task | {"envs": envs}}))
         pushed = {item["Key"] for item in s3.list_objects_v2(Bucket="team")["Contents"]}
@@ -54,8 +56,11 @@ def test_two_starts_make_one_record_and_their_steps_lie_on_s3_too(driver, tmp_pa
 
     found = collected(tmp_path / "launches" / launch.run_id, run_id=launch.run_id, nodes=1)
     results = [result for path in found.results if (result := read_result(path)) is not None]
-    record = record_of_launch(entry, results, aliases=accelerator_aliases(), where="here")
+    probes = read_probes(found.folder)
+    record = record_of_launch(entry, results, aliases=accelerator_aliases(), where="here", probes=probes)
     assert len(record.repeats) == 2
+    assert [probe.micro_batch for probe in record.probes] == [2, 4]  # this machine's memory is nearly empty
+    assert all(probe.fits for probe in record.probes)
     assert record.launch is not None
     seconds = (entry.ended_at - entry.submitted_at).total_seconds()
     assert record.launch.billed.value == pytest.approx(3.0 * seconds / 3600)
@@ -78,3 +83,22 @@ def test_the_job_s_own_time_ends_it_and_nothing_is_left(driver):
     log = (driver.folder / launch.run_id / "job.log").read_text()
     assert f"PLANNER-DONE run={launch.run_id} rank=0 exit=124" in log
     assert driver.backend.verify_down(launch).down
+
+
+@pytest.mark.slow
+def test_a_search_on_the_node_takes_one_of_the_micro_batches_that_share_the_global_batch(driver):
+    """Of 2 samples a device, 1 and 2 divide evenly."""
+    launch = launch_of(
+        HERE, run_id=f"search-{os.getpid()}", now=datetime.now(tz=UTC), probes="search --start 2 --share 2"
+    )
+    entry = run(driver, launch)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.COMPLETED)
+    home = driver.folder / launch.run_id
+    probes = {probe.micro_batch: probe for probe in read_probes(home)}
+    assert probes.keys() == {2, 1}
+    result = read_result(home / "start-1" / "result.json")
+    chosen = result["spec"]["micro_batch"]
+    fastest = max(probe.samples_per_s for probe in probes.values())
+    assert probes[chosen].samples_per_s >= 0.97 * fastest
+    assert (result["spec"]["grad_accumulation"], result["global_batch"]) == (2 // chosen, 2)
+    assert result["spec"]["window"] == TINY_SPEC["window"]

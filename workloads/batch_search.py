@@ -6,26 +6,28 @@ A probe is a fresh run of a few steps: a rank that ran out of memory leaves a pr
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Callable, Dict, Generic, Optional, Sequence, Tuple, TypeVar
 
-from planner.model.run import Probe
+from workloads.probe import Tried
 
 GAIN_FRACTION = 0.03
 """Differences of 3 % and less are not told apart: node-to-node spread is 0.6 to 2 % for one GPU."""
 SWEEP = (2, 4)
 """Beside the largest that fits, its half and its quarter are tried."""
 
+Probe = TypeVar("Probe", bound=Tried)
+
 
 @dataclass(frozen=True)
-class BatchSearch:
+class BatchSearch(Generic[Probe]):
     """What was tried, in order, and what was chosen; None where not even the smallest micro-batch fits."""
 
-    chosen: int | None
-    probes: tuple[Probe, ...]
+    chosen: Optional[int]
+    probes: Tuple[Probe, ...]
 
 
-def search_micro_batch(probe: Callable[[int], Probe], *, start: int, allowed: Sequence[int]) -> BatchSearch:
+def search_micro_batch(probe: Callable[[int], Probe], *, start: int, allowed: Sequence[int]) -> BatchSearch[Probe]:
     """Find the largest of `allowed` that fits, then take the smallest within 3 % of the best of all that were tried.
 
     From `start` (the memory estimate's answer) it doubles until one does not fit, or halves until one does, and
@@ -36,7 +38,7 @@ def search_micro_batch(probe: Callable[[int], Probe], *, start: int, allowed: Se
     sizes = sorted(set(allowed))
     if not sizes or sizes[0] < 1:
         raise ValueError(f"allowed must hold numbers from 1, got {list(allowed)}")
-    tried: dict[int, Probe] = {}
+    tried: Dict[int, Probe] = {}
 
     def fits(size: int) -> bool:
         if size not in tried:
@@ -54,8 +56,8 @@ def search_micro_batch(probe: Callable[[int], Probe], *, start: int, allowed: Se
 
 
 def _doubled(
-    fits: Callable[[int], bool], tried: dict[int, Probe], sizes: Sequence[int], size: int
-) -> tuple[int | None, int | None]:
+    fits: Callable[[int], bool], tried: Dict[int, Probe], sizes: Sequence[int], size: int
+) -> Tuple[Optional[int], Optional[int]]:
     """Return (a size that fits, the next known one that does not); None for what there is not."""
     too_large = None
     while not fits(size):
@@ -94,11 +96,11 @@ def _at_most(sizes: Sequence[int], size: int) -> int:
     return sizes[max(0, bisect_right(sizes, size) - 1)]
 
 
-def _rate(tried: dict[int, Probe], size: int) -> float:
+def _rate(tried: Dict[int, Probe], size: int) -> float:
     return tried[size].samples_per_s or 0.0
 
 
-def _smallest_of_the_best(tried: dict[int, Probe]) -> int | None:
+def _smallest_of_the_best(tried: Dict[int, Probe]) -> Optional[int]:
     rates = {size: _rate(tried, size) for size, probe in tried.items() if probe.fits}
     if not rates:
         return None

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launcher.batch_search import BatchSearch, search_micro_batch
 from planner.model.run import Probe
+from workloads.batch_search import BatchSearch, search_micro_batch
 
 POWERS = [2**power for power in range(13)]
 Rate = Callable[[int], float]

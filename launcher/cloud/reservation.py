@@ -1,0 +1,60 @@
+"""Asks EC2 whether a capacity reservation or Capacity Block can take a launch, and whether its machines are in it.
+
+SkyPilot (0.14) starts on demand what finds no place in the reservation, at another price than the one agreed to: so
+nothing is submitted that would, and machines outside of it are not what was ordered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from launcher.cloud.aws import ec2, explained
+from launcher.cloud.machine import Machine
+from launcher.target import Target
+from planner.errors import NodeError
+
+TYPES = {"capacity_block": "capacity-block", "reservation": "default"}
+"""EC2's words for what was bought. Source: EC2 API reference, CapacityReservation."""
+OUTSIDE = "none"
+
+
+def check_reservation(target: Target) -> str:
+    """Say what is free in the target's reservation; NodeError where it cannot take all of its nodes now.
+
+    SkyPilot takes only active, targeted reservations (sky/provision/aws/instance.py), others not even by their id.
+    """
+    name = target.reservation
+    with explained():
+        answer = ec2(str(target.region)).describe_capacity_reservations(
+            Filters=[{"Name": "capacity-reservation-id", "Values": [name]}]
+        )
+    found = next(iter(answer["CapacityReservations"]), None)
+    if found is None:
+        raise NodeError(f"{name}: AWS knows no such reservation in {target.region}.", fix="See the id and --region.")
+    free = int(found.get("AvailableInstanceCount", 0))
+    wanted = [
+        ("is of", target.name, found.get("InstanceType")),
+        ("is", "active", found.get("State")),
+        ("takes instances that are", "targeted", found.get("InstanceMatchCriteria")),
+        ("is a reservation of type", TYPES[target.purchase], found.get("ReservationType", "default")),
+    ]
+    for what, right, is_so in wanted:
+        if is_so != right:
+            raise NodeError(
+                f"{name}: {what} {is_so}, and must be {right}: SkyPilot would start the machine on demand, outside of "
+                "it.",
+                fix="Wait until it is active, or give another id.",
+            )
+    if free < target.nodes:
+        raise NodeError(
+            f"{name}: has {free} free instance(s) for {target.nodes}: SkyPilot would start the rest on demand.",
+            fix="End what runs in it, or ask for fewer --nodes.",
+        )
+    return f"{name}: active, {free} free instance(s) of {target.name}"
+
+
+def reservation_of(machines: Sequence[Machine], target: Target) -> str | None:
+    """Return the reservation that all living machines are in, else the first other one; None before there are any."""
+    places = {machine.reservation or OUTSIDE for machine in machines if machine.alive}
+    others = sorted(places - {target.reservation})
+    return next(iter(others), target.reservation if places else None)

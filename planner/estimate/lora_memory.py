@@ -1,0 +1,85 @@
+"""What low-rank adaptation leaves in memory: frozen weights without gradients, and fewer saved tensors."""
+
+from __future__ import annotations
+
+from planner.estimate.flops import parameters
+from planner.model.adapters import Adapters
+from planner.model.architecture import Decoder, TextModel
+from planner.model.workload import Strategy
+
+
+def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
+    """Return the trained parameters.
+
+    parameters = layers x sum over targets of rank x (inputs + outputs)
+
+    In a mixture of experts the targets of the MLP exist in its dense layers alone.
+    """
+    d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
+    f = decoder.ffn_hidden or 0
+    attention = {"query": d + q, "key": d + kv, "value": d + kv, "out": q + d}
+    mlp = {"gate": d + f, "up": f + d, "down": f + d}
+    if decoder.mlp == "gelu":
+        del mlp["gate"]
+    dense = decoder.layers if isinstance(decoder, Decoder) else len(decoder.dense_layers)
+    sizes = sum(attention.get(target, 0) * decoder.layers + mlp.get(target, 0) * dense for target in adapters.targets)
+    return adapters.rank * sizes
+
+
+def frozen_bytes_per_parameter(strategy: Strategy, *, devices: int) -> float:
+    """Bytes of a weight that is not trained, on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
+
+    ddp 4 (the benchmark keeps fp32 weights); fsdp2 4/n; zero1 and zero2 2; zero3 2/n.
+    Source: DeepSpeed partitions and copies only what the optimizer was given.
+    """
+    return {
+        Strategy.DDP: 4.0,
+        Strategy.ZERO1: 2.0,
+        Strategy.ZERO2: 2.0,
+        Strategy.ZERO3: 2 / devices,
+        Strategy.FSDP2: 4 / devices,
+    }[strategy]
+
+
+def lora_state_bytes(
+    decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int, trained_bytes_per_parameter: float
+) -> float:
+    """Return the bytes of frozen weights and of the adapters' weights, gradients and moments."""
+    frozen = frozen_bytes_per_parameter(strategy, devices=devices) * parameters(decoder)
+    return frozen + trained_bytes_per_parameter * adapter_parameters(decoder, adapters)
+
+
+def lora_layer_bytes(
+    decoder: TextModel,
+    adapters: Adapters,
+    *,
+    bytes_per_number: int,
+    residual_bytes: int,
+    autocast: bool,
+    kv_outputs: int,
+) -> float:
+    """Bytes that one dense layer saves of each token, where all but its adapters is frozen.
+
+    A frozen product needs its weight and not its input. So of what full training saves (activations.py) these stay:
+    norms: their input (an RMSNorm's in fp32, without the normalised values, which only a trained weight needs);
+    attention: query, key, value, output, 4 bytes a head, QK-norm's input; MLP: what its non-linearity needs, gelu's
+    input, or gate, up and silu(gate). Each adapter adds its input (shared by those that read the same tensor, one
+    16-bit copy for each under autocast) and its `rank` inner values. `kv_outputs`: of key and value as the kernel
+    reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/test_memory_trace.py).
+    """
+    b, targets, rank = bytes_per_number, set(adapters.targets), adapters.rank
+    d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
+    f = decoder.ffn_hidden or 0
+    norms = 2 * (4 if decoder.norm == "rmsnorm" else residual_bytes) * d
+    qk_norm = 4 * (q + kv) if decoder.qk_norm else 0
+    attention = b * (2 * q + 2 * kv_outputs) + 4 * decoder.heads
+    if "out" in targets and decoder.positions == "rope":
+        attention += b * q  # the output's copy, which is the product's input
+    mlp = b * f * (3 if decoder.mlp == "swiglu" else 1)
+    if "down" in targets:
+        mlp += b * f
+    inputs = sum(
+        b * d * (len(readers) if autocast else min(1, len(readers)))
+        for readers in (targets & {"query", "key", "value"}, targets & {"gate", "up"})
+    )
+    return float(norms + qk_norm + attention + mlp + inputs + b * rank * len(targets))

@@ -1,0 +1,67 @@
+"""Knows which micro-batches a launched node tries beside the benchmark itself, as `planner bench` does here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from launcher.bench import Settings, allowed_micro_batches, global_batch_of
+from launcher.target import Target
+from planner.errors import InputError
+from planner.model.catalog import Catalog
+from planner.model.workload import BenchMode, BenchWorkload
+from planner.use_cases.expectations import start_micro_batch
+
+PROBE_MINUTES = 1.5
+"""Imports, the first step, five steps."""
+MOST_PROBES_OF_A_SEARCH = 14
+"""Twelve doublings from 1 to 4096 or as many bisections, and its half and quarter."""
+
+
+@dataclass(frozen=True)
+class Probes:
+    """What `workloads/run.sh` is told, how many tries that may be, and the micro-batch of the spec it begins with."""
+
+    asked: str | None
+    at_most: int
+    micro_batch: int | None
+
+    @property
+    def minutes(self) -> float:
+        """For which they may take."""
+        return self.at_most * PROBE_MINUTES
+
+
+def settings_on(target: Target, settings: Settings) -> Settings:
+    """Return the settings with the devices that the target has, where anything depends on how many they are."""
+    if target.devices_per_node is not None:
+        return replace(settings, devices=target.nodes * target.devices_per_node)
+    if settings.global_batch is not None or settings.mode is BenchMode.TUNED:
+        raise InputError(
+            f"{target.id}: how many devices it has is not known, and a global batch is shared among them.",
+            fix="Say how many there are: --gpus N.",
+        )
+    return settings
+
+
+def probes_of(workload: BenchWorkload, settings: Settings, target: Target, catalog: Catalog) -> Probes:
+    """Return what is tried: a search where one is asked for; else the doubled batch, of a full measurement.
+
+    On several nodes nothing is tried: they would have to agree on each try. Raises InputError where a search is asked
+    for there.
+    """
+    share = None
+    if (global_batch := global_batch_of(workload, settings)) is not None:
+        share = global_batch // settings.devices
+    of_share = "" if share is None else f" --share {share}"
+    if settings.searches:
+        if target.nodes > 1:
+            raise InputError(
+                f"{target.id}: a micro-batch is searched for on one node, and these are {target.nodes}.",
+                fix="Search on one of them, then give --micro-batch for all.",
+            )
+        sizes = allowed_micro_batches(workload, settings)
+        start = start_micro_batch(workload, target.accelerator, catalog, settings) or workload.micro_batch
+        return Probes(f"search --start {start}{of_share}", MOST_PROBES_OF_A_SEARCH, sizes[0])
+    if settings.quick or target.nodes > 1:
+        return Probes(None, 0, None)
+    return Probes(f"double{of_share}", 2, None)

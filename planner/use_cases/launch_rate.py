@@ -1,0 +1,140 @@
+"""Knows what an hour of a target's nodes costs, who says so, and what has to be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from launcher.backends.hosts import Host
+from launcher.bill import Rate
+from launcher.target import Provider, Purchase, Target
+from planner.errors import InputError
+from planner.estimate.candidate import current_price
+from planner.model.catalog import Catalog
+from planner.model.offer import Price, PriceKind
+from planner.model.quantity import Basis
+from planner.use_cases.launch_target import Terms
+
+KINDS: Mapping[Purchase, PriceKind] = {
+    "on_demand": PriceKind.ON_DEMAND,
+    "spot": PriceKind.SPOT,
+    "reservation": PriceKind.ON_DEMAND,
+    "capacity_block": PriceKind.CAPACITY_BLOCK,
+}
+OLD_DAYS = 90
+
+
+@dataclass(frozen=True)
+class Priced:
+    """The price of a node-hour, or the reason why there is none; the region that goes with it; what to say of it."""
+
+    rate: Rate | None
+    no_price_reason: str | None
+    region: str | None
+    notes: tuple[str, ...] = ()
+
+
+def price_of(target: Target, terms: Terms, catalog: Catalog, hosts: Mapping[str, Host], *, today: date) -> Priced:
+    """Return the person's own price, else that of hosts.yaml, else the catalog's."""
+    if terms.usd_per_hour is None and target.provider is Provider.HOST:
+        rate = _of_hosts(target, hosts)
+        if rate is not None:
+            return Priced(rate, None, None)
+    if not target.is_cloud:
+        if terms.usd_per_hour is not None:
+            return Priced(_given(terms.usd_per_hour), None, target.region)
+        reason = f"{target.id} stands there already; launching on it makes no invoice of its own"
+        return Priced(None, reason, target.region)
+    row = current_price(target.id, catalog, kind=KINDS[target.purchase], region=target.region)
+    known = _of_row(row) if row is not None and row.usd_per_hour is not None else None
+    region = target.region or (None if row is None or known is None or row.region == "any" else row.region)
+    if target.reservation is not None and region is None:
+        raise InputError(
+            f"{target.reservation}: lies in one region, and which one is not known.", fix="Give it: --region us-east-2"
+        )
+    rate = _given_for_cloud(target, terms.usd_per_hour, known) if terms.usd_per_hour is not None else known
+    if rate is None:
+        where = f" in {target.region}" if target.region else ""
+        stated = row.no_price_reason if row is not None else None
+        reason = stated or f"the catalog has no {target.purchase} price of {target.id}{where}"
+        return Priced(None, reason, target.region)
+    if target.reservation is not None:
+        rate = _or_on_demand(rate, current_price(target.id, catalog, kind=PriceKind.ON_DEMAND, region=region))
+    return Priced(rate, None, region, tuple(_notes(target, rate, known, today=today)))
+
+
+def _of_hosts(target: Target, hosts: Mapping[str, Host]) -> Rate | None:
+    """Return the mean of the hosts' prices, so that nodes x price is their sum; one without a price costs the dearest.
+
+    None where none of them has one.
+    """
+    names = (target.name, *target.more_hosts)
+    stated = {name: usd for name in names if (usd := hosts[name].usd_per_hour) is not None}
+    if not stated:
+        return None
+    dearest = max(stated.values())
+    silent = [name for name in names if name not in stated]
+    source = f"hosts.yaml: {', '.join(f'{name} {usd:g}' for name, usd in stated.items())} USD per hour"
+    if silent:
+        source += f"; {', '.join(silent)}: no price, taken as the dearest"
+    return _simple(sum(stated.get(name, dearest) for name in names) / len(names), source)
+
+
+def _given(usd: float) -> Rate:
+    return _simple(usd, "--usd-per-hour, by whoever launched it")
+
+
+def _given_for_cloud(target: Target, usd: float, known: Rate | None) -> Rate:
+    """Return the person's price; a spot price may rise as high as the catalog's, whoever stated it."""
+    if usd == 0 and target.reservation is None:
+        raise InputError(
+            f"--usd-per-hour 0: {target.id} sends an invoice, so no cap could hold.", fix="Give what an hour costs."
+        )
+    rate = _given(usd)
+    if target.spot and known is not None:
+        highest = max(usd, known.highest_usd_per_node_hour)
+        return rate.model_copy(update={"highest_usd_per_node_hour": highest})
+    return rate
+
+
+def _or_on_demand(rate: Rate, row: Price | None) -> Rate:
+    """Return the rate with the on-demand price as what it may rise to: for minutes, until a wrong machine is seen."""
+    on_demand = row.usd_per_hour if row is not None else None
+    return rate.model_copy(
+        update={"highest_usd_per_node_hour": max(rate.highest_usd_per_node_hour, float(on_demand or 0.0))}
+    )
+
+
+def _simple(usd: float, source: str) -> Rate:
+    return Rate(usd_per_node_hour=usd, highest_usd_per_node_hour=usd, basis=Basis.QUOTED, source=source, as_of=None)
+
+
+def _of_row(row: Price) -> Rate:
+    price = float(row.usd_per_hour or 0.0)
+    return Rate(
+        usd_per_node_hour=price,
+        highest_usd_per_node_hour=max(price, row.high_usd_per_hour or price),
+        basis=Basis.ASSUMED if row.confidence == "estimate" else Basis.QUOTED,
+        source=f"{row.price_kind.value} in {row.region}: {row.source}",
+        as_of=row.as_of,
+        minimum_hours=0.0 if row.price_kind is PriceKind.CAPACITY_BLOCK else row.minimum_hours,
+        note=row.note,
+    )
+
+
+def _notes(target: Target, rate: Rate, known: Rate | None, *, today: date) -> list[str]:
+    notes = []
+    if rate.note:
+        notes.append(f"price: {rate.note}")
+    if rate.as_of is not None and (today - rate.as_of).days > OLD_DAYS:
+        notes.append(f"price: it is {(today - rate.as_of).days} days old; look for a newer one: planner prices refresh")
+    if known is not None and rate.usd_per_node_hour < known.usd_per_node_hour and rate.as_of is None:
+        notes.append(f"price: the catalog asks {known.usd_per_node_hour:g} USD per node-hour ({known.source})")
+    if target.reservation is not None and rate.highest_usd_per_node_hour > rate.usd_per_node_hour:
+        notes.append("the worst case counts the on-demand price, in which a machine beside the reservation would run")
+    if target.purchase == "capacity_block":
+        notes.append("the Capacity Block itself is paid for in advance and whole; this counts the hours used of it")
+        if rate is known:
+            notes.append("the rate is the catalog's; give your block's with --usd-per-hour")
+    return notes

@@ -1,0 +1,103 @@
+"""Joins a target's name with what the catalog and hosts.yaml know of the machine, and with the terms of the launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from launcher.backends.hosts import Host, HostsFile
+from launcher.target import Provider, Purchase, Target, parse_target
+from planner.adapters.documents import read_model
+from planner.adapters.workspace import workspace_dir
+from planner.errors import InputError
+from planner.model.catalog import Catalog
+
+HOSTS_FILE = "hosts.yaml"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How and for how long to launch, beside the target's name; None where nobody said."""
+
+    nodes: int | None = None
+    gpus: str | None = None
+    """Processes on each node, or `NAME:COUNT` where SkyPilot must be told the accelerator."""
+    purchase: Purchase = "on_demand"
+    reservation: str | None = None
+    region: str | None = None
+    network_tier: Literal["standard", "best"] | None = None
+    image: str | None = None
+    managed: bool = False
+    usd_per_hour: float | None = None
+    max_minutes: float | None = None
+    store: str | None = None
+
+
+def read_hosts(home: str | None) -> dict[str, Host]:
+    """Return the hosts of the workspace; none where there is no file."""
+    path = workspace_dir(home) / HOSTS_FILE
+    return read_model(HostsFile, path).hosts if path.exists() else {}
+
+
+def resolve_target(text: str, terms: Terms, catalog: Catalog, hosts: Mapping[str, Host]) -> Target:
+    """Read a target and join it with what the catalog and hosts.yaml know of the machine."""
+    target = parse_target(text, instance_types=catalog.nodes, hosts=hosts)
+    _check_terms(target, terms)
+    accelerator, devices = _gpus(terms.gpus)
+    if target.is_cloud:
+        node = catalog.nodes[target.id]
+        if accelerator is not None:
+            raise InputError(f"--gpus {terms.gpus}: {target.id} has {node.accelerators}x {node.accelerator}.")
+        if devices is not None and devices > node.accelerators and node.accelerator != "CPU":
+            raise InputError(f"--gpus {devices}: {target.id} has {node.accelerators}.", fix="Ask for fewer.")
+        accelerator, devices = node.accelerator, devices or (node.accelerators if node.accelerator != "CPU" else None)
+    elif target.provider is Provider.HOST:
+        host = hosts[target.name]
+        accelerator, devices = accelerator or host.accelerator, devices or host.accelerators
+    elif target.through_sky and devices is not None and accelerator is None:
+        raise InputError(f"--gpus {terms.gpus}: {target.id} needs the accelerator's name.", fix="Write e.g. H100:8.")
+    return target.model_copy(
+        update={
+            "nodes": terms.nodes or target.nodes,
+            "accelerator": accelerator,
+            "devices_per_node": devices,
+            "purchase": terms.purchase if target.is_cloud else "on_demand",
+            "reservation": terms.reservation if target.is_cloud else None,
+            "region": terms.region,
+            "network_tier": terms.network_tier,
+            "image": terms.image,
+            "managed": terms.managed,
+        }
+    )
+
+
+def _check_terms(target: Target, terms: Terms) -> None:
+    def refuse(option: str, why: str) -> None:
+        raise InputError(f"{option}: {target.id} {why}.", fix="Leave it out, or choose another target.")
+
+    if terms.purchase == "spot" and target.provider is not Provider.AWS:
+        refuse("--spot", "has no spot instances")
+    if terms.reservation is not None and target.provider is not Provider.AWS:
+        refuse("--reservation", "has no reservations")
+    if terms.network_tier is not None and not target.through_sky:
+        refuse("--network-tier", "takes its network as it is")
+    if terms.image is not None and (not target.through_sky or target.provider is Provider.LAMBDA):
+        refuse("--image", "cannot run another image")
+    if terms.managed and not target.through_sky:
+        refuse("--managed", "is not run by SkyPilot")
+    if terms.managed and terms.reservation is not None:
+        refuse("--managed", f"is not taken away from {terms.reservation}, and a new start might lie outside of it")
+    if terms.region is not None and not target.is_cloud:
+        refuse("--region", "has no regions")
+    if terms.nodes is not None and not target.through_sky and terms.nodes != target.nodes:
+        refuse(f"--nodes {terms.nodes}", f"is {target.nodes} node(s); several hosts are written host/a+b")
+
+
+def _gpus(text: str | None) -> tuple[str | None, int | None]:
+    if text is None:
+        return None, None
+    name, _, number = text.rpartition(":")
+    if not number.isdigit() or int(number) < 1:
+        raise InputError(f"--gpus {text}: is no count.", fix="Write e.g. 8, or H100-SXM:8.")
+    return name or None, int(number)

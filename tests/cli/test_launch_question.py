@@ -1,0 +1,119 @@
+"""The yes or no before money is spent, asked on a real terminal; and what is not a terminal is never asked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+QUESTION = b"[y/N]:"
+HOSTS = "schema_version: 1\nhosts:\n  away: {address: 127.0.0.1, port: 1, usd_per_hour: 6}\n"
+"""Nobody listens there."""
+
+
+class Terminal:
+    """A client with a terminal for stdin and stderr, and a pipe for its data."""
+
+    def __init__(self, home: Path, *arguments: str) -> None:
+        self._ours, theirs = pty.openpty()
+        self.shown = b""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "planner.cli.main", *arguments, "--home", str(home)],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            cwd=ROOT,
+            env=os.environ | {"TERM": "dumb", "COLUMNS": "100"},
+        )
+        os.close(theirs)
+
+    def read_until(self, end: bytes) -> None:
+        """Read what is shown up to `end`; a client that ends before it fails the test."""
+        while end not in self.shown:
+            more = os.read(self._ours, 4096)
+            assert more, self.shown.decode()
+            self.shown += more
+
+    def type(self, text: str) -> None:
+        """Type a line."""
+        os.write(self._ours, text.encode() + b"\n")
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end; return the exit code and stdout."""
+        with contextlib.suppress(OSError):  # a terminal without a client is an I/O error
+            while more := os.read(self._ours, 4096):
+                self.shown += more
+        out, _ = self.process.communicate()
+        os.close(self._ours)
+        return self.process.returncode, out.decode()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / "hosts.yaml").write_text(HOSTS, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def asked(home: Path) -> Iterator[Terminal]:
+    terminal = Terminal(home, "launch", "cpu-smoke", "--on", "host/away", "--max-minutes", "15")
+    yield terminal
+    with contextlib.suppress(ProcessLookupError):
+        terminal.process.kill()
+
+
+@pytest.mark.parametrize(
+    "answer", [pytest.param("n", id="no"), pytest.param("", id="enter alone"), pytest.param("maybe\nn", id="neither")]
+)
+def test_whoever_does_not_say_yes_launches_nothing(asked, home, answer):
+    asked.read_until(QUESTION)
+    assert b"Launch for 6.00 USD at worst?" in asked.shown  # 15 + 35 + 10 minutes at 6 USD/h
+    asked.type(answer)
+    code, out = asked.end()
+    assert code == 0
+    assert "worst case   6.00 USD" in out  # the bill was shown before
+    assert b"Nothing was launched" in asked.shown
+    assert not (home / "ledger.sqlite").exists()
+
+
+def test_ctrl_c_at_the_question_launches_nothing(asked, home):
+    asked.read_until(QUESTION)
+    os.write(asked._ours, b"\x03")
+    asked.process.send_signal(2)  # the terminal is not its controlling one, so nobody turns the key into a signal
+    code, _ = asked.end()
+    assert code == 130
+    assert not (home / "ledger.sqlite").exists()
+
+
+def test_yes_launches(asked, home):
+    """The host is asked, and does not answer: so nothing is written down that would have to be proven gone."""
+    asked.read_until(QUESTION)
+    asked.type("y")
+    code, _ = asked.end()
+    assert code == 4
+    assert b"away: ssh cannot reach it" in asked.shown
+    assert b"Nothing was launched" not in asked.shown
+    assert not (home / "ledger.sqlite").exists()
+
+
+def test_without_a_terminal_nothing_is_asked_and_nothing_launched(home):
+    done = subprocess.run(
+        [sys.executable, "-m", "planner.cli.main", "launch", "cpu-smoke", "--on", "host/away", "--home", str(home)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert (done.returncode, QUESTION.decode() in done.stderr) == (0, False)
+    assert "To launch, add --yes" in done.stderr
+    assert not (home / "ledger.sqlite").exists()

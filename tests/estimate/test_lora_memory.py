@@ -1,0 +1,82 @@
+"""Memory of low-rank adaptation, worked by hand; the trace of autograd is the second method (test_memory_trace.py)."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.estimate.lora_memory import adapter_parameters, lora_layer_bytes
+from planner.estimate.memory import device_memory, state_bytes
+from planner.model.adapters import Adapters
+from planner.model.architecture import Decoder
+from planner.model.workload import Checkpointing, Precision, Strategy
+
+SMALL = Decoder(
+    layers=3,
+    hidden=8,
+    heads=2,
+    kv_heads=1,
+    head_dim=4,
+    ffn_hidden=16,
+    mlp="swiglu",
+    norm="rmsnorm",
+    positions="rope",
+    max_positions=32,
+    vocab=100,
+    tied_head=False,
+)
+QUERY_VALUE = Adapters(rank=2, targets=("query", "value"))
+ALL = Adapters(rank=2, targets=("query", "key", "value", "out", "gate", "up", "down"))
+
+
+@pytest.mark.parametrize(
+    ("adapters", "expected"),
+    [
+        pytest.param(QUERY_VALUE, 3 * 2 * ((8 + 8) + (8 + 4)), id="query 8 to 8, value 8 to 4"),
+        pytest.param(ALL, 3 * 2 * (16 + 12 + 12 + 16 + 24 + 24 + 24), id="all"),
+    ],
+)
+def test_the_trained_parameters_by_hand(adapters, expected):
+    assert adapter_parameters(SMALL, adapters) == expected
+
+
+@pytest.mark.parametrize(
+    ("strategy", "devices", "frozen", "trained"),
+    [
+        pytest.param(Strategy.DDP, 4, 4.0, 16.0, id="ddp"),
+        pytest.param(Strategy.FSDP2, 4, 1.0, 4.0, id="fsdp2 on 4"),
+        pytest.param(Strategy.ZERO2, 7, 2.0, 4.0, id="zero2 on 7"),
+        pytest.param(Strategy.ZERO3, 4, 0.5, 4.0, id="zero3 on 4"),
+    ],
+)
+def test_frozen_weights_have_no_gradients_and_no_moments(strategy, devices, frozen, trained):
+    """Embedding and head 2 x 100 x 8, three layers of 2 x 8 x 8 + 2 x 8 x 4 + 3 x 8 x 16 + 2 x 8, a norm of 8."""
+    parameters = 2 * 800 + 3 * (128 + 64 + 384 + 16) + 8
+    expected = frozen * parameters + trained * 168
+    assert state_bytes(SMALL, strategy=strategy, devices=devices, adapters=QUERY_VALUE) == pytest.approx(expected)
+
+
+def test_what_a_layer_saves_by_hand():
+    """16 bit: norms 2 x 4 x 8; query, output 2 x 2 x 8, key, value 2 x 2 x 4, sums 4 x 2; gate, up, silu 3 x 2 x 16;
+    one input of query and value 2 x 8; two adapters' inner values 2 x 2 x 2."""
+    counted = lora_layer_bytes(SMALL, QUERY_VALUE, bytes_per_number=2, residual_bytes=2, autocast=False, kv_outputs=4)
+    assert counted == 64 + (32 + 16 + 8) + 96 + 16 + 8
+
+
+@pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.FSDP2, Strategy.ZERO2, Strategy.ZERO3])
+@pytest.mark.parametrize("checkpointing", list(Checkpointing))
+def test_adapters_need_less_than_full_training_and_more_where_they_are_larger(strategy, checkpointing):
+    def total(adapters: Adapters | None) -> float:
+        memory = device_memory(
+            SMALL,
+            seq_len=32,
+            micro_batch=4,
+            strategy=strategy,
+            precision=Precision.BF16,
+            devices=2,
+            checkpointing=checkpointing,
+            adapters=adapters,
+        )
+        return memory.total_gib
+
+    larger = QUERY_VALUE.model_copy(update={"rank": 3})
+    assert total(QUERY_VALUE) < total(larger) < total(None)
