@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from launcher.backends.base import NodeStatus, Phase
-from launcher.ledger import Outcome, State
+from launcher.entry import Outcome, State
 from launcher.target import Target
 from planner.cli.launch_view import LiveView
 from planner.use_cases.launches import Launches

@@ -15,7 +15,8 @@ from launcher.backends.base import Phase
 from launcher.backends.hosts import HostsFile
 from launcher.backends.ssh import ssh_backend
 from launcher.drive import Driver
-from launcher.ledger import Ledger, Outcome, State
+from launcher.entry import Outcome, State
+from launcher.ledger import Ledger
 from launcher.results import read_result
 from launcher.target import Target
 from planner.errors import NodeError
