@@ -82,7 +82,7 @@ golden: .venv/installed-all
 	git diff --stat tests/golden
 
 calibrate: .venv/installed-all
-	$(BIN)/python scripts/calibrate.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/calibrate.py
 
 benchmark: .venv/installed-all
 	$(BIN)/python benchmarks/startup.py

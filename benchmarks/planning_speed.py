@@ -7,6 +7,7 @@ or an interpreter that LLM_ANALYSIS names); the target is 30 times its rate.
 from __future__ import annotations
 
 import json
+import math
 import resource
 import sys
 import time
@@ -24,6 +25,7 @@ from planner.model.workload import Checkpointing, Precision, Strategy
 
 MANY = 100_000
 REPEATS = 200
+TURNS = 3
 NODES = ("aws/p4d.24xlarge", "aws/p5.48xlarge", "aws/p5e.48xlarge", "rtx3090-x10")
 
 
@@ -63,9 +65,12 @@ def main() -> None:
     many: Configs = few.at(places)
     many_labels = [labels[place] for place in places]
     estimate_many(few, labels, catalog.calibration)
-    began = time.perf_counter()
-    found = estimate_many(many, many_labels, catalog.calibration)
-    many_s = time.perf_counter() - began
+    many_s, peer = math.inf, None
+    for _ in range(TURNS):  # in turn, so that other work on the machine slows both; the best of each counts
+        began = time.perf_counter()
+        found = estimate_many(many, many_labels, catalog.calibration)
+        many_s = min(many_s, time.perf_counter() - began)
+        peer = _faster(peer, _peer())
     assert len(found.low_90) == MANY
     one, one_label = few.at(slice(0, 1)), labels[:1]
     began = time.perf_counter()
@@ -79,11 +84,14 @@ def main() -> None:
         "per_s": round(MANY / many_s),
         "one_ms": round(one_ms, 3),
         "peak_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3),
-        "llm_analysis_per_s": _peer(),
+        "llm_analysis_per_s": peer,
     }
-    peer = document["llm_analysis_per_s"]
     document["ratio"] = round(MANY / many_s / peer, 1) if isinstance(peer, float) else None
     print(json.dumps(document, indent=1))
+
+
+def _faster(one: float | str | None, other: float | str) -> float | str:
+    return max(one, other) if isinstance(one, float) and isinstance(other, float) else other
 
 
 def _peer() -> float | str:

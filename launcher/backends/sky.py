@@ -161,7 +161,7 @@ class SkyBackend:
             except NodeError as error:
                 found.append(silent(f"{where}: {error.message}"))
                 continue
-            found += [cluster_leftover(one, own.get(one["name"]), where=where, now=now) for one in listed]
+            found += [cluster_leftover(one, _owner(one["name"], own), where=where, now=now) for one in listed]
             found += [
                 job_leftover(job, own.get(job["name"]), where=where, now=now)
                 for job in jobs
@@ -204,6 +204,14 @@ def _config(launch: Launch) -> list[str]:
     """Return SkyPilot's settings of a launch as `a.b=value`."""
     asked = sky_config_of(launch.target, launch.bill.caps)
     return [f"{key}={json.dumps(value)}" for key, value in asked.items()] + identities(launch)
+
+
+def _owner(name: str, own: dict[str, Launch]) -> Launch | None:
+    """Return the launch of a cluster; that of a managed job is called `<its name>-<number>`."""
+    launch = own.get(name)
+    if launch is None and (managed := own.get(name.rpartition("-")[0])) is not None and managed.target.managed:
+        return managed
+    return launch
 
 
 def _under_way(seen: dict[str, Any]) -> bool:

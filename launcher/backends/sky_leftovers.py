@@ -25,7 +25,7 @@ def cluster_leftover(cluster: dict[str, Any], launch: Launch | None, *, where: s
     return Leftover(
         name=cluster["name"],
         where=where,
-        run_id=cluster["name"].removeprefix(CLUSTER_PREFIX),
+        run_id=cluster["name"].removeprefix(CLUSTER_PREFIX) if launch is None else launch.run_id,
         detail=detail + ("; stuck while shutting itself down" if stuck else ""),
         alarm=stuck or _overdue(launch, now),
     )

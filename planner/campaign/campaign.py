@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date
 
 from planner.estimate.allocation import beyond_allocation
@@ -14,6 +15,7 @@ from planner.estimate.duration import HOURS_PER_DAY, last_day
 from planner.estimate.hosted_bill import hosted_bill
 from planner.estimate.interval import sum_of
 from planner.estimate.option import EstimatedOption, joined
+from planner.estimate.price import beyond_commitment
 from planner.model.answer import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan import CampaignLimits, Owning
@@ -116,7 +118,9 @@ def _billed(estimated: EstimatedOption, work: Work, owning: Owning | None) -> Bi
     if estimated.rates is not None:
         if training is None or time is None:
             return None
-        return rented_bill(training, estimated.rates, work, lost=time.lost_hours)
+        rates, nodes = estimated.rates, estimated.rates.nodes * work.sets
+        mean = beyond_commitment(estimated.price, nodes=nodes)
+        return rented_bill(training, replace(rates, price=mean) if mean else rates, work, lost=time.lost_hours)
     option = estimated.option
     if owning is None or (owning is Owning.FULL and option.usd_total is None):
         return None

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from planner.estimate.anchors import Cell, choose_anchors
 from planner.estimate.calibrate import fit, sample
 from planner.estimate.estimator import estimate_many
+from planner.estimate.hold_out import Fold, judge
 from planner.estimate.hold_out import folds as folds_of
-from planner.estimate.hold_out import judge
 from planner.estimate.learn import learn, source_weights
 from planner.estimate.ranges import OWN_RUNS, spreads
 from planner.model.calibration import Calibration
@@ -137,8 +137,13 @@ def _folds(
 
     pool = [*asked, *left]
     data = sample(pool)
-    whole = fit(data)
-    split_folds = [fold for fold in folds_of(split, pool) if (fold.test < len(asked)).any()]
+    teaches = np.array([one.teaches for one in pool])
+    whole = fit(data.at(teaches))
+    split_folds = [
+        Fold(fold.test, fold.train[teaches[fold.train]])
+        for fold in folds_of(split, pool)
+        if (fold.test < len(asked)).any()
+    ]
     judged = [judge(data, [fold], whole) for fold in split_folds]
     found = []
     for number, fold in enumerate(split_folds):
@@ -146,7 +151,7 @@ def _folds(
         rows = np.concatenate([one.rows for one in others])
         errors = np.concatenate([data.log_seconds[one.rows] - one.log_predicted for one in others])
         expected = np.concatenate([one.expected for one in others])
-        weights = source_weights(pool, rows)
+        weights = source_weights(pool, rows) * teaches[rows]
         fold_fit, known = judged[number].fits[0]
         calibration = Calibration(
             made_on=today,

@@ -12,7 +12,8 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.hardware import Accelerator, Link, Node
 from planner.model.offer import Price, PriceKind
-from planner.model.plan import Plan, PlanOption
+from planner.model.plan import Plan
+from planner.model.plan_option import PlanOption
 from planner.model.run import RunRecord
 from planner.model.site import Site
 from planner.model.workload import Strategy

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.errors import InputError, NotFoundError
 from planner.estimate.bill_rates import support_fraction
 from planner.estimate.border import stated
-from planner.estimate.candidate import find_price, prices_of
+from planner.estimate.candidate import ANY_REGION, find_price, prices_of
 from planner.estimate.hosted_bill import HostedRates, hosted_bill
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
@@ -18,7 +18,8 @@ from planner.estimate.places import place_of_region, ruled_out
 from planner.model.answer import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.offer import Price, PriceKind
-from planner.model.plan import Plan, PlanOption
+from planner.model.plan import Plan
+from planner.model.plan_option import PlanOption
 from planner.model.quantity import Basis, Quantity, Unit
 
 MILLION = 1e6
@@ -36,6 +37,18 @@ class HostedOption:
     option: PlanOption
     price: Price | None
 
+    @property
+    def listed(self) -> Price | None:
+        """The row whose price counts; None at a price of the plan's own."""
+        return self.price if self.option.usd_per_million_tokens is None else None
+
+    @property
+    def region(self) -> str | None:
+        """Where it is done: the row's place, or at a price of the plan's own the one that the plan names."""
+        if self.listed is not None:
+            return self.listed.region
+        return self.option.region or (self.price.region if self.price else None)
+
 
 def expand_hosted(plan: Plan, catalog: Catalog) -> Iterator[HostedOption]:
     """Find the price of each option that a service trains; one that no catalog knows needs a price of its own."""
@@ -48,10 +61,10 @@ def expand_hosted(plan: Plan, catalog: Catalog) -> Iterator[HostedOption]:
         price = find_price(option, catalog, where=where)
         if price is None and option.usd_per_million_tokens is None:
             raise _unknown(option.offer, catalog, where=where)
-        region = option.region if price is None else price.region
-        name = f"{option.offer}:{region or 'any'}:{PriceKind.HOSTED_TRAINING.value}"
+        found = HostedOption(option.offer, position, option, price)
+        name = f"{option.offer}:{found.region or ANY_REGION}:{PriceKind.HOSTED_TRAINING.value}"
         count = taken[name] = taken.get(name, 0) + 1
-        yield HostedOption(f"{name}#{count}" if count > 1 else name, position, option, price)
+        yield replace(found, id=f"{name}#{count}" if count > 1 else name)
 
 
 def estimate_hosted(
@@ -78,8 +91,7 @@ def estimate_hosted(
         support = support_fraction(plan.assumptions, catalog)
         rates = HostedRates(price, tokens, support, plan.currency)
     billed = None if rates is None else hosted_bill(rates, trainings=1)
-    place = place_of_region(hosted.price.region if hosted.price else option.region)
-    listed = hosted.price if hosted.price is not None and option.usd_per_million_tokens is None else None
+    listed = hosted.listed
     notes = [f"price: {listed.note}"] if listed is not None and listed.note else []
     notes.append(
         "nothing is known of its machines: no energy, no speed; that it trains this network is the plan's word"
@@ -89,7 +101,7 @@ def estimate_hosted(
         name=f"{option.offer} (a service, by the token)",
         offer=option.offer,
         site=None,
-        region=listed.region if listed else option.region,
+        region=hosted.region,
         price_kind=PriceKind.HOSTED_TRAINING,
         nodes=None,
         accelerators=None,
@@ -109,7 +121,7 @@ def estimate_hosted(
         usd_marginal=billed.usd if billed else None,
         smallest_purchase_usd=None,
         bill=billed.bill if billed else None,
-        not_allowed=ruled_out(place, None, plan.limits),
+        not_allowed=ruled_out(place_of_region(hosted.region), None, plan.limits),
         energy_kwh=None,
         carbon_kg=None,
         power_kw=None,

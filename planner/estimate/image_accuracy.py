@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-import numpy as np
-
-from planner.estimate.accuracy import Scored, without
+from planner.estimate.accuracy import Scored, Taught, without
 from planner.estimate.anchors import choose_anchors
+from planner.estimate.hold_out import Fold
 from planner.estimate.image_config import ImageObservation
 from planner.estimate.image_estimator import estimate_images
 from planner.estimate.image_fit import fit_images, image_sample
@@ -27,23 +26,45 @@ def predict_image_rows(
     today: date,
     first: int = 0,
 ) -> list[Scored]:
-    """Predict rows of a table.
+    """Predict rows of a table; of each source, accelerator and framework, `anchors` rows are known.
 
-    Without `leave_out`, no row asked, nor a duplicate of one, teaches. With it, a row is predicted by the evidence and
-    by the other rows, save those of its own source (accelerator generation, network, scale, precision). `first` is the
-    place of the first row in the pool of rows and evidence, where other rows stand before it.
+    `first` is the place of the first row in a pool of rows and evidence, where other rows stand before it.
     """
     if not asked:
         return []
+    folds = teach_images(asked, evidence, shipped, leave_out=leave_out, today=today)
+    return score_image_rows(asked, folds, anchors=anchors, first=first)
+
+
+def teach_images(
+    asked: Sequence[ImageObservation],
+    evidence: Sequence[ImageObservation],
+    shipped: Calibration,
+    *,
+    leave_out: str | None,
+    today: date,
+) -> list[Taught]:
+    """Calibrate for rows.
+
+    Without `leave_out`, no row asked, nor a duplicate of one, teaches. With it, a row is predicted by the evidence and
+    by the other rows, save those of its own source (accelerator, its generation, network, scale, precision); the widths
+    of its range come from the other folds.
+    """
+    import numpy as np
+
     left = [one for one in without(evidence, asked) if isinstance(one, ImageObservation)]
     pool = [*asked, *left]
     if leave_out is None:
         calibration = shipped if len(left) == len(evidence) else learn_images(left, today=today)
-        taught = tuple(range(first + len(asked), first + len(pool)))
-        return _score(pool, range(len(asked)), calibration, taught, anchors=anchors)
+        return [Taught(tuple(range(len(asked))), calibration, tuple(range(len(asked), len(pool))))]
     data = image_sample(pool)
     whole = fit_images(data)
-    folds = [fold for fold in image_folds(leave_out, pool) if (fold.test < len(asked)).any()]
+    teaches = np.array([one.teaches for one in pool])
+    folds = [
+        Fold(fold.test, fold.train[teaches[fold.train]])
+        for fold in image_folds(leave_out, pool)
+        if (fold.test < len(asked)).any()
+    ]
     missed = [miss(data, fold, whole) for fold in folds]
     found = []
     for number, one in enumerate(missed):
@@ -53,15 +74,25 @@ def predict_image_rows(
             effects=one.fitted.effects, seen=one.known.seen, largest=one.known.largest,
             spreads=spreads_of(others, pool),
         )  # fmt: skip
-        places = [int(row) for row in np.sort(one.rows) if row < len(asked)]
-        taught = tuple(first + int(row) for row in one.taught)
-        found += _score(pool, places, calibration, taught, anchors=anchors)
+        places = tuple(int(row) for row in one.rows if row < len(asked))
+        found.append(Taught(places, calibration, tuple(int(row) for row in one.taught)))
+    return found
+
+
+def score_image_rows(
+    asked: Sequence[ImageObservation], folds: Sequence[Taught], *, anchors: int, first: int = 0
+) -> list[Scored]:
+    """Predict the rows of every fold with its calibration, in the order of the table."""
+    found = []
+    for fold in folds:
+        taught = tuple(first + place for place in fold.by)
+        found += _score(asked, fold.places, fold.calibration, taught, anchors=anchors)
     order = {id(one): place for place, one in enumerate(asked)}
     return sorted(found, key=lambda scored: order[id(scored.observation)])
 
 
 def _score(
-    pool: Sequence[ImageObservation],
+    asked_rows: Sequence[ImageObservation],
     places: Sequence[int],
     calibration: Calibration,
     taught: tuple[int, ...],
@@ -69,7 +100,7 @@ def _score(
     anchors: int,
 ) -> list[Scored]:
     """Predict rows; of each source, accelerator and framework, `anchors` rows are known and the others are asked."""
-    rows = [pool[place] for place in places]
+    rows = [asked_rows[place] for place in places]
     cells = choose_anchors(rows, anchors=anchors) if anchors else []
     plan = [(cell.asked, cell.anchors) for cell in cells] or [(tuple(range(len(rows))), ())]
     found = []

@@ -21,7 +21,7 @@ from planner.estimate.expected_error import (
 )
 from planner.estimate.image_fit import image_sample, model_image_step
 from planner.estimate.observation import of_each
-from planner.estimate.own_runs import NEARBY_SCALE, Place, update
+from planner.estimate.own_runs import Place, update
 from planner.estimate.ranges import OWN_RUNS, half_widths
 
 if TYPE_CHECKING:
@@ -33,6 +33,17 @@ if TYPE_CHECKING:
 
 LAYOUT_ERROR = 0.15
 """On top, where the layout of images in memory is not stated: planes cost a 16-bit ResNet-50 a third of its speed."""
+NEARBY_IMAGES_SCALE = {
+    "gpus": 1.5,
+    "images": 2.0,
+    "zero3": 1.0,
+    "recompute": 1.0,
+    "channels_last": 1.0,
+    "fused": 1.0,
+    "peak": 1.4,
+    "size": 3.0,
+}
+"""Doublings (of flags: whole steps) after which nearby settings of image networks say little of each other."""
 
 
 class Modelled(NamedTuple):
@@ -96,19 +107,17 @@ def features(configs: ImageConfigs) -> Array:
     """Return where a configuration lies, in units of the distance that nearby settings may have."""
     import numpy as np
 
-    return np.stack(
-        [
-            np.log2(configs.gpus) / NEARBY_SCALE["gpus"],
-            np.log2(configs.micro_batch) / NEARBY_SCALE["tokens"],
-            (configs.zero >= 3) / NEARBY_SCALE["splits"],
-            configs.recompute / NEARBY_SCALE["splits"],
-            configs.channels_last / NEARBY_SCALE["splits"],
-            configs.fused / NEARBY_SCALE["splits"],
-            np.log2(configs.peak) / NEARBY_SCALE["format"] / 2,
-            np.log2(configs.parameters) / 3,
-        ],
-        axis=1,
-    )
+    columns = {
+        "gpus": np.log2(configs.gpus),
+        "images": np.log2(configs.micro_batch),
+        "zero3": configs.zero >= 3,
+        "recompute": configs.recompute,
+        "channels_last": configs.channels_last,
+        "fused": configs.fused,
+        "peak": np.log2(configs.peak),
+        "size": np.log2(configs.parameters),
+    }
+    return np.stack([values / NEARBY_IMAGES_SCALE[name] for name, values in columns.items()], axis=1)
 
 
 def groups_of_images(configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> tuple[str, ...]:

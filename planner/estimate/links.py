@@ -14,6 +14,13 @@ RACK_DOMAIN = 72
 ASSUMED_NODE_GBIT = {"consumer": 25.0, "volta": 400.0, "ampere": 1600.0, "newer": 3200.0}
 """Between nodes, where nothing is said: office Ethernet; DGX-1 (4 x 100), DGX A100 (8 x 200), DGX H100 (8 x 400)."""
 
+CLOUD_ETHERNET_GBIT = 100.0
+"""Of a rented node with eight accelerators and no InfiniBand."""
+EFA_GBIT = {"ampere": 400.0, "newer": 3200.0}
+"""Of a node. Source: AWS, p4d and p5."""
+SLINGSHOT_GBIT = 800.0
+"""Four accelerators with a 200 Gbit/s port each. Source: HPE Slingshot 11."""
+
 
 @dataclass(frozen=True)
 class Links:
@@ -25,6 +32,18 @@ class Links:
     pcie: bool
     through_host: bool
     bus_sharers: int
+
+    def facts(self, *, per_node: int) -> dict[str, float]:
+        """Return the physics' numbers of machines of which `per_node` accelerators each are used."""
+        return {
+            "gpus_per_node": per_node,
+            "nvlink_domain": self.domain,
+            "intra": self.intra,
+            "through_host": float(self.through_host),
+            "bus_sharers": self.bus_sharers,
+            "pcie": float(self.pcie),
+            "inter": self.inter,
+        }
 
 
 def is_rack(accelerator: Accelerator) -> bool:
@@ -109,6 +128,19 @@ def parse_network_gbit(text: str) -> float | None:
     ]
     if found:
         return max(count * gbit for count, gbit in found)
+    return None
+
+
+def named_network_gbit(text: str, accelerator: Accelerator) -> float | None:
+    """Return the usual Gbit/s of a node with a network that is named without its rate."""
+    said = text.casefold()
+    fast = any(word in said for word in ("infiniband", "roce", "dgx", "not stated", "ref", "ib (", "no ib"))
+    if "slingshot" in said:
+        return SLINGSHOT_GBIT
+    if re.search(r"\befa\b", said):
+        return EFA_GBIT["ampere" if accelerator.launch_year < 2022 else "newer"]
+    if "ethernet" in said and (not fast or "no ib" in said):
+        return CLOUD_ETHERNET_GBIT
     return None
 
 

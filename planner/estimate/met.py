@@ -147,8 +147,8 @@ def goodput_assumptions(plan: Plan, catalog: Catalog, *, spot: bool) -> list[Ass
     if defaults is None:
         return []
     names = {
-        "accelerator-hours between failures": "gpu_hours_per_failure",
-        "node-hours between preemptions": "node_hours_per_preemption",
+        "time between failures of one accelerator": "gpu_hours_per_failure",
+        "time between preemptions of one spot node": "node_hours_per_preemption",
         "restart after an interruption": "restart_hours",
         "evaluation": "evaluation_fraction",
     }

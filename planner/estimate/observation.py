@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Observation:
     tokens_per_s_per_gpu: float
     unit_per_token: float
     """Multiplies tokens/s per GPU into the unit in which the row is scored."""
+    teaches: bool = field(default=True, kw_only=True)
+    """False of a weak row: it is predicted, and no prediction is learnt from it."""
 
 
 @dataclass(frozen=True)

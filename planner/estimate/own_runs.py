@@ -5,15 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.expected_error import ACCELERATOR, NEARBY, NOISE, PART_ERROR, SITE, WORKLOAD
+from planner.estimate.expected_error import (
+    ACCELERATOR,
+    COMMON_VARIANCE,
+    NEARBY,
+    NOISE,
+    PART_ERROR,
+    REPEATED,
+    SITE,
+    WORKLOAD,
+)
 
 if TYPE_CHECKING:
     from planner.estimate.observation import Labels
     from planner.estimate.physics.configs import Array, Configs
 
-NEARBY_SCALE = {"gpus": 1.5, "tokens": 2.0, "length": 1.5, "splits": 1.0, "format": 0.7}
-"""Doublings after which nearby settings say little of each other."""
-
+NEARBY_SCALE = {
+    "gpus": 4.5,
+    "tokens": 3.0,
+    "length": 2.4,
+    "accumulation": 4.0,
+    "tensor": 0.6,
+    "stages": 1.2,
+    "zero3": 1.0,
+    "sharded": 2.0,
+    "recompute": 1.2,
+    "peak": 2.0,
+    "size": 4.0,
+    "adapters": 1.1,
+    "quantized": 1.2,
+    "fused": 0.6,
+    "flash": 1.1,
+    "ragged": 0.9,
+}
+"""Doublings (of flags: whole steps) after which nearby settings say little of each other."""
+SAME = 0.2
+"""Share of these distances within which settings count as the same."""
 
 BELIEVED = 2.0
 """Expected errors up to which a run's own error is taken at its word."""
@@ -36,20 +63,25 @@ def features(configs: Configs) -> Array:
     """Return where a configuration lies, in units of the distance that nearby settings may have."""
     import numpy as np
 
-    tokens = configs.micro_batch * configs.seq_len
-    columns = [
-        np.log2(configs.gpus) / NEARBY_SCALE["gpus"],
-        np.log2(tokens) / NEARBY_SCALE["tokens"],
-        np.log2(configs.seq_len) / NEARBY_SCALE["length"],
-        np.log2(configs.tp) / NEARBY_SCALE["splits"],
-        np.log2(configs.pp) / NEARBY_SCALE["splits"],
-        (configs.zero >= 3) / NEARBY_SCALE["splits"],
-        (configs.zero >= 1) / NEARBY_SCALE["splits"] / 2,
-        configs.recompute / NEARBY_SCALE["splits"],
-        np.log2(configs.peak) / NEARBY_SCALE["format"] / 2,
-        np.log2(configs.layers * configs.hidden**2) / 3,
-    ]
-    return np.stack(columns, axis=1)
+    columns = {
+        "gpus": np.log2(configs.gpus),
+        "tokens": np.log2(configs.micro_batch * configs.seq_len),
+        "length": np.log2(configs.seq_len),
+        "accumulation": np.log2(configs.micro_batches),
+        "tensor": np.log2(configs.tp),
+        "stages": np.log2(configs.pp),
+        "zero3": configs.zero >= 3,
+        "sharded": configs.zero >= 1,
+        "recompute": configs.recompute,
+        "peak": np.log2(configs.peak),
+        "size": np.log2(configs.layers * configs.hidden**2),
+        "adapters": configs.adapters,
+        "quantized": configs.quantized,
+        "fused": configs.fused,
+        "flash": configs.flash,
+        "ragged": configs.ragged,
+    }
+    return np.stack([values / NEARBY_SCALE[name] for name, values in columns.items()], axis=1)
 
 
 class Place(NamedTuple):
@@ -64,9 +96,9 @@ class Place(NamedTuple):
 def covariance(one: Place, other: Place) -> Array:
     """Return how errors of two lists of configurations go together.
 
-    Within a site: site^2 + sum over parts (error of the part)^2 x share x share' + accelerator^2, workload^2, nearby^2
-    where these are the same, and what is unknown of the accelerator or framework. A run that waits for its host says
-    how slow the host is, and little of the products.
+    Within a site: site^2 + sum over parts (error of the part)^2 x share x share' + accelerator^2 and workload^2 where
+    these are the same + nearby^2 x exp(-distance^2 / 2) + what is unknown of the accelerator or framework. A run that
+    waits for its host says how slow the host is, and little of the products.
     """
     import numpy as np
 
@@ -88,7 +120,8 @@ def covariance(one: Place, other: Place) -> Array:
         + here * SHARED_UNKNOWN * unknown
         + here * ACCELERATOR**2
         + workload * WORKLOAD**2
-        + here * workload * NEARBY**2 * np.exp(-0.5 * distance)
+        + site * NEARBY**2 * np.exp(-0.5 * distance)
+        + here * workload * REPEATED**2 * np.exp(-0.5 * distance / SAME**2)
     )
 
 
@@ -96,9 +129,8 @@ def _unknown(place: Place) -> Array:
     """Return the variance of what is not known beforehand: it is the same for all runs of one accelerator and site."""
     import numpy as np
 
-    known = SITE**2 + ACCELERATOR**2 + WORKLOAD**2 + NEARBY**2 + NOISE**2
     parts = np.sum([(error * place.shares[name]) ** 2 for name, error in PART_ERROR.items()], axis=0)
-    return np.asarray(np.maximum(0.0, place.expected**2 - known - parts))
+    return np.asarray(np.maximum(0.0, place.expected**2 - COMMON_VARIANCE - parts))
 
 
 def update(asked: Place, anchors: Place, errors: Array) -> Posterior:

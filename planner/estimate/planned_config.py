@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
 from planner.estimate.flops import parameters
 from planner.estimate.links import links
+from planner.estimate.measured_network import ALIGNED
 from planner.estimate.observation import Labels, Observation
 from planner.model.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.catalog import Catalog
@@ -78,6 +79,7 @@ def planned_config(
             "mlp_matrices": 3.0 if decoder.mlp == "swiglu" else 2.0,
             "vocab": decoder.vocab,
             "head_share": 1.0,
+            "unaligned": float(decoder.vocab % ALIGNED > 0),
             "causal": 1.0,
             "parameters": parameters(decoder),
             "seq_len": seq_len,
@@ -86,24 +88,20 @@ def planned_config(
             "ragged": 0.0,
             "adapters": 0.0,
             "quantized": 0.0,
+            "outliers": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
             "host_scale": 1.0,
             "attention_scale": 1.0,
             "elementwise_scale": 1.0,
             "flash": 1.0,
+            "early": 0.0,
             "native": 0.0,
             "fused": float(compiled),
+            "compiled": float(compiled),
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
             "zero": float(zero),
             "shards": devices / tensor / stages,
             "optimizer_offload": 0.0,
-            "gpus_per_node": per_node,
-            "nvlink_domain": wires.domain,
-            "intra": wires.intra,
-            "through_host": float(wires.through_host),
-            "bus_sharers": wires.bus_sharers,
-            "pcie": float(wires.pcie),
-            "inter": wires.inter,
             "dp": devices / splits,
             "tp": float(tensor),
             "pp": float(stages),
@@ -111,6 +109,7 @@ def planned_config(
             "ep": 1.0,
             "chunks": 1.0,
         }
+        | wires.facts(per_node=per_node)
         | _mlp(decoder)
     )
 

@@ -23,8 +23,9 @@ def price_of(candidate: Candidate) -> Quantity | None:
     if price is None or price.usd_per_hour is None:
         return None
     value = price.usd_per_hour
-    if _beyond(candidate) is not None:
-        return _blended(candidate, price)
+    mean = beyond_commitment(price, nodes=candidate.nodes)
+    if mean is not None:
+        return mean
     doubt = Interval(value, min(value, price.low_usd_per_hour or value), max(value, price.high_usd_per_hour or value))
     basis = Basis.ASSUMED if price.confidence == "estimate" else Basis.QUOTED
     source = f"{price.price_kind.value} in {price.region}: {price.source}"
@@ -48,11 +49,8 @@ def no_price_reason(candidate: Candidate, catalog: Catalog) -> str:
 
 def price_notes(candidate: Candidate) -> tuple[str, ...]:
     """Return what the catalog says of the price that was used."""
-    price, beyond = _listed(candidate), _beyond(candidate)
-    notes = (f"price: {price.note}",) if price is not None and price.note else ()
-    if beyond is None:
-        return notes
-    return (*notes, f"bought already are {candidate.nodes - beyond[0]} of its {candidate.nodes} nodes")
+    price = _listed(candidate)
+    return (f"price: {price.note}",) if price is not None and price.note else ()
 
 
 def list_price_of(candidate: Candidate) -> float | None:
@@ -73,25 +71,19 @@ def of_local(amount: float, currency: Currency, unit: Unit, basis: Basis, where:
     )
 
 
-def _beyond(candidate: Candidate) -> tuple[int, float] | None:
-    """Return how many nodes an option takes beyond those bought already, and what one of them costs; None: none."""
-    price = _listed(candidate)
-    if price is None or price.committed_nodes is None or price.beyond_usd_per_hour is None:
+def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:
+    """Return the mean price of a node-hour where more nodes work at once than were bought already; else None.
+
+    USD = (bought x their price + the others x the price of others) / nodes
+    """
+    if price is None or price.committed_nodes is None or price.usd_per_hour is None:
         return None
-    more = candidate.nodes - price.committed_nodes
-    return (more, price.beyond_usd_per_hour) if more > 0 else None
-
-
-def _blended(candidate: Candidate, price: Price) -> Quantity:
-    """Return the mean price of a node: USD = (bought x their price + the others x the price of others) / nodes."""
-    beyond = _beyond(candidate)
-    assert beyond is not None, "the caller has asked"
-    assert price.usd_per_hour is not None, "the caller has asked"
-    (more, usd_beyond), nodes = beyond, candidate.nodes
-    held = nodes - more
-    mean = (held * price.usd_per_hour + more * usd_beyond) / nodes
+    held, beyond = price.committed_nodes, price.beyond_usd_per_hour
+    if beyond is None or nodes <= held:
+        return None
+    mean = (held * price.usd_per_hour + (nodes - held) * beyond) / nodes
     source = (
-        f"({held} bought already x {price.usd_per_hour:g} + {more} x {usd_beyond:g} USD/h) / {nodes} nodes; "
+        f"({held} bought already x {price.usd_per_hour:g} + {nodes - held} x {beyond:g} USD/h) / {nodes} nodes; "
         f"{price.price_kind.value} in {price.region}: {price.source}"
     )
     return stated(Interval.exact(mean), Unit.USD_PER_HOUR, Basis.QUOTED, source, price.as_of)

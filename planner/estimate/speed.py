@@ -17,7 +17,7 @@ from planner.estimate.job import Job
 from planner.estimate.predict import predict
 from planner.estimate.prediction import NoPrediction
 from planner.model.catalog import Catalog
-from planner.model.plan import UserStep
+from planner.model.plan_option import UserStep
 from planner.model.quantity import Basis
 from planner.model.run import RunRecord
 from planner.model.workload import Strategy

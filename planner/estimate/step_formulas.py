@@ -17,7 +17,8 @@ class PartFormula(NamedTuple):
 
 FORMULAS = {
     "products": PartFormula(
-        "layers x passes x 2 x tokens x weights / (peak x share of peak of the generation)", f"{COMPUTE}: layer_parts"
+        "layers x passes x (2 x tokens x weights + half a wave of each product) / (peak x share of the generation)",
+        f"{COMPUTE}: layer_parts",
     ),
     "traffic": PartFormula(
         "layers x passes x bytes that products read and write x gemm_bytes / (bandwidth x hbm)",

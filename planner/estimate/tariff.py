@@ -15,7 +15,9 @@ DAYS_PER_MONTH = (31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 def month_per_kwh(tariff: Tariff, *, month: int) -> float:
     """Price of a kWh in one month, in the tariff's currency, for a load that is the same at every hour.
 
-    price = mean over the 24 hours + surcharge. Weekends are taken as working days.
+    price = mean over the 24 hours + surcharge. Weekends are taken as working days. Hours are those of the wall clock
+    where the machine stands; the hour that two days of a year lose and gain where clocks change is left out: at most
+    1 / 8,766 of the year at another price.
     """
     if tariff.per_kwh is not None:
         return tariff.per_kwh.value + tariff.surcharge_per_kwh

@@ -24,6 +24,7 @@ COLUMNS = (
     "quantization", "parallelism", "dp", "tp", "pp", "cp", "ep", "vpp", "zero", "offload", "micro_batch",
     "global_batch", "grad_accum", "activation_checkpointing", "compile_kernels", "flash_attention", "framework",
     "metric", "unit", "throughput_total", "tokens_per_s_per_gpu", "quality",
+    "notes",
 )  # fmt: skip
 """The columns of a published file, listed by hand; a table may have more, which are ignored, and lack some."""
 
@@ -79,3 +80,5 @@ class Measurement(Frozen):
     throughput_total: Amount | None = None
     tokens_per_s_per_gpu: Amount | None = None
     quality: str = "ok"
+    notes: str = ""
+    """Free words; read for a method that has no column of its own."""

@@ -40,7 +40,9 @@ class GoodputDefaults(Frozen):
     """Each with its range, basis, source and date; storage by its id in `catalogs/storage.csv`."""
 
     gpu_hours_per_failure: Quantity
+    """Of one accelerator."""
     node_hours_per_preemption: Quantity
+    """Of one node."""
     restart_hours: Quantity
     longest_interval_hours: Quantity
     """Of checkpoints; the best one is taken where it is shorter."""
@@ -55,8 +57,8 @@ class GoodputDefaults(Frozen):
     @model_validator(mode="after")
     def _units(self) -> Self:
         units = {
-            "gpu_hours_per_failure": Unit.GPU_HOURS,
-            "node_hours_per_preemption": Unit.NODE_HOURS,
+            "gpu_hours_per_failure": Unit.HOURS,
+            "node_hours_per_preemption": Unit.HOURS,
             "restart_hours": Unit.HOURS,
             "longest_interval_hours": Unit.HOURS,
             "host_copy_gb_per_s": Unit.GB_PER_S,

@@ -32,8 +32,6 @@ class Unit(StrEnum):
     USD_PER_GB = "USD/GB"
     USD_PER_GB_MONTH = "USD/GB-month"
     RATIO = "ratio"
-    GPU_HOURS = "GPU-h"
-    NODE_HOURS = "node-h"
     USD_PER_GPU_HOUR = "USD/GPU-h"
     USD_PER_YEAR = "USD/year"
     USD_PER_KW_MONTH = "USD/kW-month"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
             if is_of_images(row, networks)
             else observe(row, catalog.accelerators, aliases)
         )
+        if isinstance(found, Observation) and not row.quality.startswith(USABLE):
+            found = replace(found, teaches=False)
         if isinstance(found, Refusal):
             refused.append(found)
         else:
@@ -124,6 +127,7 @@ def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
         "counts": count,
         "calibrated_on": None if calibration is None else calibration.made_on.isoformat(),
         "calibrated_rows": None if calibration is None else calibration.rows,
+        "calibrated_image_rows": None if catalog.image_calibration is None else catalog.image_calibration.rows,
     }
 
 

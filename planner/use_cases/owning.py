@@ -8,7 +8,8 @@ from planner.adapters.files import write_text
 from planner.errors import InputError, MissingExtraError
 from planner.model.catalog import Catalog
 from planner.model.own_or_rent import OwnOrRentDocument
-from planner.model.plan import Plan, PlanOption
+from planner.model.plan import Plan
+from planner.model.plan_option import PlanOption
 from planner.recommend.own_or_rent import own_or_rent as compare_owning
 
 

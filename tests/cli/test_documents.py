@@ -19,7 +19,6 @@ from planner.adapters.workspace import catalogs_dir, examples_dir
 EXAMPLES = sorted(path.stem for path in examples_dir().glob("*.yaml"))
 QUANTITY = {"value", "low", "high", "unit", "basis", "source", "as_of"}
 UNITS = {"h", "s", "USD", "USD/h", "USD/kWh", "kW", "kWh", "samples/s", "tokens/s", "GiB", "ratio", "days"}
-UNITS |= {"GPU-h", "node-h"}
 BASES = {"measured", "quoted", "modelled", "assumed"}
 OF_THE_ISSUE = [
     "id",

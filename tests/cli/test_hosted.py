@@ -153,6 +153,11 @@ class TestRank:
         assert answer.document["recommended"] == "acme/llama:eu-west-1:hosted_training"
         assert "its region is not known" in answer.option(ORI_ID)["not_allowed"]
 
+    def test_at_a_price_of_one_s_own_the_named_place_counts(self, planner, plan):
+        limits = {"data_region": "eu-west-1"}
+        asked = plan(ORI | {"usd_per_million_tokens": 1.0, "region": "eu-west-1"}, limits=limits)
+        assert planner("compare", asked, "--json").document["recommended"].startswith("ori/lora-up-to-10b:eu-west-1:")
+
 
 def test_every_form_of_the_answer_can_hold_it(planner, plan, tmp_path):
     asked = plan(P5, ORI, ACME | {"training_hours": 3.0})

@@ -23,7 +23,7 @@ NOISE = 0.02
 
 @pytest.fixture(scope="module")
 def evidence() -> list[Observation]:
-    return bundled_evidence(load_catalog())[::8]
+    return bundled_evidence(load_catalog())[::4]
 
 
 def made_up(evidence: list[Observation], **constants: float) -> list[Observation]:

@@ -16,6 +16,7 @@ from planner.estimate.net_price import net_of, net_price, with_book
 from planner.model.offer import Price, PriceKind, PriceOrigin
 from planner.model.plan import Plan
 from planner.model.price_book import PriceBook
+from planner.recommend.answer_plan import answer_plan
 
 TODAY = date(2026, 11, 21)
 LIST = Price(
@@ -171,4 +172,14 @@ def test_more_nodes_than_were_bought_cost_what_others_do():
     options = estimate_plan(Plan.model_validate(asked), booked).options
     assert [option.usd_per_hour.value for option in options] == pytest.approx([60, 60, 75])
     assert [option.list_usd_per_hour for option in options] == [100, 100, 100]
-    assert "bought already are 2 of its 8 nodes" in options[2].notes
+    assert "(2 bought already x 60 + 6 x 80 USD/h) / 8 nodes" in options[2].usd_per_hour.source
+    four_at_once = Plan.model_validate(asked | {"campaign": {"runs": 4, "at_once": 4}})
+    whole = answer_plan(four_at_once, booked, today=TODAY).options
+    each = {
+        line.usd_per_unit
+        for option in whole
+        if option.nodes == 2
+        for line in option.bill.lines
+        if line.what == "compute"
+    }
+    assert list(each) == pytest.approx([75])  # 4 x 2 nodes at once, of which 2 are bought

@@ -64,7 +64,7 @@ class OneAtATime:
         if question == "reset":
             self.calls, self.refusal, self.reserved = [], None, None
         start("200 OK", [("Content-Type", "application/json")])
-        return [json.dumps(self.calls).encode()]
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [json.dumps(self.calls).encode()]
 
     def _reservations(self, start: Start) -> Iterable[bytes]:
         """Answer what moto has not learnt: the one Capacity Block that a test told of, or none."""

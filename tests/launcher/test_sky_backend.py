@@ -189,10 +189,13 @@ def test_managed_jobs_and_their_controller_are_leftovers(skypilot):
     late = launch_of(MANAGED, run_id="late").model_copy(update={"deadline_at": NOON - timedelta(hours=2)})
     over = launch_of(MANAGED, run_id="over")
     controller = cluster("sky-jobs-controller-fcd1e5cf", to_down=False)
-    sky = skypilot(clusters=[controller], managed_jobs=[job(late, "RECOVERING"), job(over, "SUCCEEDED")])
+    sky = skypilot(
+        clusters=[controller, cluster("pl-late-1")], managed_jobs=[job(late, "RECOVERING"), job(over, "SUCCEEDED")]
+    )
     found = {one.name: one for one in sky.find_leftovers([late, over])}
     assert "pl-over" not in found
     assert (found["pl-late"].run_id, found["pl-late"].alarm) == ("late", True)
+    assert (found["pl-late-1"].run_id, found["pl-late-1"].alarm) == ("late", True), "as SkyPilot calls its machines"
     assert found["pl-late"].detail == "RECOVERING; its time is over"
     assert "it does not take itself down" in found["sky-jobs-controller-fcd1e5cf"].detail
 

@@ -169,19 +169,13 @@ def test_a_capacity_block_is_priced_from_a_catalog_of_its_own(sky, world):
     shown = sky.check(launch_of(block, run_id="block", price=rate(39.80)))
     assert Row.of(shown)["INSTANCE"] == "p5e.48xlarge"
     assert float(Row.of(shown)["COST ($)"]) in (0.0, 39.8), "SkyPilot takes what is reserved to cost nothing more"
+    before = servers(world)
+    own = sky._processes.of(launch_of(block, run_id="block", price=rate(39.80)))
+    assert own.ask("rest"), "nobody asked its server for anything more"
+    (ended,) = set(before) - set(servers(world))
+    assert ended != world.environment["SKYPILOT_API_SERVER_LOCAL_PORT"]
     with pytest.raises(SkyRefusalError):
         sky.check(launch_of(P5E, run_id="dry"))
-
-
-def test_the_server_of_an_own_catalog_ends_with_the_backend_and_the_persons_own_goes_on(sky, world):
-    block = P5E.model_copy(update={"purchase": "capacity_block", "reservation": "cr-0123456789abcdef0"})
-    other = SkyBackend(world.home.parent / "another" / "sky", sky_home=world.home)
-    for launch in (launch_of(P4D, run_id="plain"), launch_of(block, run_id="block", price=rate(39.80))):
-        assert other.verify_down(launch).down
-    before = servers(world)
-    other.close()
-    assert len(servers(world)) == len(before) - 1
-    assert world.environment["SKYPILOT_API_SERVER_LOCAL_PORT"] in servers(world)
 
 
 def servers(world: Clouds) -> list[str]:

@@ -231,3 +231,10 @@ def test_the_details_follow_the_chosen_option(page: AppTest) -> None:
     control(page, "Option").set_value("dgx-station-v100")
     checked(page.run())
     assert "run seed-000-dgx-station-v100" in said(page)
+
+
+def test_it_says_where_the_hours_go(page: AppTest) -> None:
+    text = said(page)
+    assert "Where the hours of one training go" in text
+    assert "failures: restarts" in text
+    assert "a checkpoint's size cannot be counted" in text  # the document names no network

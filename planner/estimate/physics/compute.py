@@ -62,7 +62,7 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
 def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one layer, forward and backward, for one micro-batch, part by part.
 
-    products: FLOPs / reached peak; traffic: bytes of products / bandwidth; expansion: of 4-bit weights; attention;
+    products: FLOPs / reached peak, half a wave lost at the end of each; traffic: bytes of products / bandwidth;
     elementwise: passes over hidden states; tail: idle time between kernels. They add up: kernels follow one another.
     """
     tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
@@ -77,13 +77,35 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     extras = 1 + c.adapters * p["adapters"] + (c.experts > 1) * p["routing"]
     again = 1 + REPEATED * c.recompute
     return {
-        "products": 2 * tokens * weights / (c.peak * gemm_share(c, p)) * passes(c),
+        "products": (2 * tokens * weights / rate_of_outliers(c, p) + wasted_flops(c, p))
+        / (c.peak * gemm_share(c, p))
+        * passes(c),
         "traffic": number * (tokens * widths + local) * p["gemm_bytes"] / reached * passes(c),
         "expansion": c.quantized * local * p["expand"] / reached * passes(c),
         "attention": _attention_seconds(c, p) * c.attention_scale,
         "elementwise": c.elementwise_scale * tokens * stream * fused * extras / reached * again,
         "tail": p["tail_us"] * US * fused * again,
     }
+
+
+def wasted_flops(c: Configs, p: Mapping[str, float]) -> Array:
+    """FLOPs that a layer's forward products could have done while their last wave of blocks runs half empty.
+
+    2 x inner size x outputs of half a wave, summed over query-key-value, output, up (with its gate) and down. Small
+    products do not fill a device: 1,024 tokens x 1,024 outputs are 64 blocks of 128 x 128 for some 100 processors.
+    Source: NVIDIA, Matrix Multiplication Background User's Guide, section 4.
+    """
+    import numpy as np
+
+    inner = 2 * c.hidden + (c.q_dim + c.ffn_hidden) / c.tp
+    return np.asarray(2 * inner * 0.5 * p["wave_k"] * 1e3)
+
+
+def rate_of_outliers(c: Configs, p: Mapping[str, float]) -> Array:
+    """Rate of the products with frozen weights of 8 bits, against those at 16 bit; 1 for all others."""
+    import numpy as np
+
+    return np.asarray(1 - c.outliers * (1 - p["outliers"]))
 
 
 def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -98,6 +120,7 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     share = gemm_share(c, p)
     newer = (c.generation == GENERATIONS.index("hopper")) | (c.generation == GENERATIONS.index("blackwell"))
     reached_share = np.where(newer, p["attention_newer"] * (1 + c.native * (p["attention_native"] - 1)), p["attention"])
+    reached_share = reached_share * (1 - c.early * (1 - p["attention_early"]))
     kernel = flops * (1 - 0.5 * c.causal) / (c.peak16 * reached_share) * (3.5 + c.recompute)
     written = flops / (c.peak16 * share) * (3 + c.recompute)
     written = (
@@ -120,16 +143,21 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
     tokens, reached = micro_tokens(c) * c.head_share, c.hbm * p["hbm"]
-    products = 2 * tokens * c.vocab * c.hidden / c.tp / (c.peak16 * gemm_share(c, p)) * (3 - c.adapters)
+    aligned = 1 - c.unaligned * (1 - c.vector_rate) * (1 - p["unaligned"])
+    products = 2 * tokens * c.vocab * c.hidden / c.tp / (c.peak16 * gemm_share(c, p) * aligned) * (3 - c.adapters)
     fused = 1 - 0.7 * c.fused
     return np.asarray(products + tokens * c.vocab / c.tp * p["logits"] * fused / reached)
 
 
 def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
-    """Time that the host needs to launch one layer's kernels, forward and backward."""
+    """Time that the host needs to launch one layer's kernels, forward and backward.
+
+    Sharded weights are gathered by the host's leave; adapters that are not fused with their layer, each by itself.
+    """
     import numpy as np
 
-    fused = 1 - c.fused * (1 - p["host_fused"])
+    fused = 1 - c.compiled * (1 - p["host_fused"])
     adapters = 1 + c.adapters * (p["host_adapters"] - 1)
-    sharded = 1 + (c.zero >= 3) * (p["host_sharded"] - 1)
+    gathers = 1 + c.adapters * (1 - c.fused) * (p["host_gathers"] - 1)
+    sharded = 1 + (c.zero >= 3) * (p["host_sharded"] * gathers - 1)
     return np.asarray(p["host_us"] * c.host_scale * US * fused * adapters * sharded * (1 + REPEATED * c.recompute))

@@ -35,6 +35,8 @@ class Configs:
     vocab: Array
     head_share: Array
     """Share of the tokens whose logits are computed: 1 for decoders, the masked 15 % for encoders."""
+    unaligned: Array
+    """1: the vocabulary is no multiple of eight, so that its product misses the tensor cores' alignment."""
     causal: Array
     parameters: Array
     """All that are stored; with experts, all of them."""
@@ -50,14 +52,20 @@ class Configs:
     """1: low-rank adapters beside frozen weights."""
     quantized: Array
     """1: frozen weights of 4 bits, expanded before each product."""
+    outliers: Array
+    """1: frozen weights of 8 bits, whose outliers are multiplied apart (Dettmers et al. 2022)."""
     recompute: Array
     """Share of the forward pass that is computed twice."""
     flash: Array
-    """1: a kernel that never writes the attention matrix."""
+    """1: a kernel that never writes the attention matrix; between 0 and 1 where it may or may not be one."""
+    early: Array
+    """1: a fused kernel of the first kind: FlashAttention 1, Triton, xformers."""
     native: Array
     """1: an attention kernel written for this generation (FlashAttention 3, cuDNN), not for the one before."""
     fused: Array
     """0: one kernel per operator, 1: compiled or fused by hand."""
+    compiled: Array
+    """1: launches are few, because whole blocks are compiled or captured; fusing by hand leaves most of them."""
     number_bytes: Array
     """Of activations: 2 or 4."""
     gradient_bytes: Array

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from planner.estimate.physics.parameters import INDEX, PARAMETERS, Parameter
 
-SHARED = ("nvlink", "pcie", "host_bus_gb", "network", "message_us", "hidden_share", "jitter", "optimizer")
-"""Wires and waiting are the same for images and for text: priors and bounds of these are the text's."""
+SHARED = (
+    "nvlink",
+    "pcie",
+    "host_bus_gb",
+    "network",
+    "message_us",
+    "host_sharded",
+    "hidden_share",
+    "jitter",
+    "optimizer",
+)
+"""Wires, sharding and waiting are the same for images and for text: priors and bounds of these are the text's."""
 
 IMAGE_PARAMETERS = (
     Parameter("conv_pascal", 0.80, 0.20, 0.2, 1.0, "share of peak of a large convolution, Pascal"),

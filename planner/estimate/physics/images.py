@@ -89,7 +89,8 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     device = np.sum(list(parts.values()), axis=0)
     kernels = c.kernels * (1 + c.recompute + BACKWARD_LAUNCHES) * (1 - c.fused * (1 - p["host_fused"]))
     launchers = np.where(c.one_process > 0, c.gpus, 1.0)
-    host = kernels * p["kernel_us"] * US * c.host_scale * launchers
+    sharded = 1 + (c.zero >= 3) * (p["host_sharded"] - 1)
+    host = kernels * p["kernel_us"] * US * c.host_scale * launchers * sharded
     busy = smooth_maximum(device, host, HOST_SHARPNESS)
     of_device = (device / busy) ** HOST_SHARPNESS
     gradients, hiding = gradient_seconds(c, p), p["hidden_share"] * busy

@@ -41,8 +41,9 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     """Compute seconds of one optimizer step and the shares of its parts.
 
     seconds = ((micro-batches + bubble) x micro-batch + exposed gradients + optimizer) x (1 + waiting)
-    micro-batch = the slower of compute and sharded traffic, smoothly; compute = the slower of device and host, plus
-    tensor, expert and context traffic, which nothing hides; bubble = (stages - 1) / virtual stages.
+    micro-batch = the slower of compute and sharded traffic, smoothly; compute = the slower of device and host; the
+    device also waits for tensor, expert and context traffic, which nothing else hides; bubble = (stages - 1) / virtual
+    stages.
     """
     import numpy as np
 
@@ -50,27 +51,26 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     longest = _longest(c, p)
     parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
     parts["logits"] = compute.head_seconds(c, p) * 0.5 * (1 + 1 / c.pp) * longest
+    parts["split"] = (
+        wires.tensor_seconds(c, p) + wires.expert_seconds(c, p) + wires.context_seconds(c, p)
+    ) * stage + wires.pipeline_seconds(c, p)
     host = compute.host_seconds(c, p) * (stage + OTHER_LAYERS) * longest
     device = np.sum(list(parts.values()), axis=0)
     busy = smooth_maximum(device, host, HOST_SHARPNESS)
     of_device = (device / busy) ** HOST_SHARPNESS
-    split = (
-        wires.tensor_seconds(c, p) + wires.expert_seconds(c, p) + wires.context_seconds(c, p)
-    ) * stage + wires.pipeline_seconds(c, p)
-    work, sharded = busy + split, wires.sharded_seconds(c, p)
-    micro = smooth_maximum(work, sharded, p["overlap"])
-    of_work = (work / micro) ** p["overlap"]
+    sharded = wires.sharded_seconds(c, p)
+    micro = smooth_maximum(busy, sharded, p["overlap"])
+    of_work = (busy / micro) ** p["overlap"]
     hiding, gradients = p["hidden_share"] * busy, wires.gradient_seconds(c, p)
     exposed = smooth_maximum(hiding, gradients, HIDING_SHARPNESS) - hiding
     optimizer, overhead = _optimizer_seconds(c, p), p["step_ms"] * 1e-3
     repeated = micro * (c.micro_batches + (c.pp - 1) / c.chunks)
     waiting = p["jitter"] * np.log2(c.gpus)
     total = (repeated + exposed + optimizer + overhead) * (1 + waiting)
-    of_busy = repeated / total * of_work * busy / work
+    of_busy = repeated / total * of_work
     shares = {name: of_busy * of_device * value / device for name, value in parts.items()}
     shares |= {
         "host": of_busy * (1 - of_device),
-        "split": repeated / total * of_work * split / work,
         "sharding": repeated / total * (1 - of_work),
         "gradients": exposed / total,
         "optimizer": optimizer / total,

@@ -1,0 +1,30 @@
+"""What the name of a framework says: its family, without release numbers."""
+
+from __future__ import annotations
+
+import re
+
+from planner.model.evidence import Measurement
+
+
+def framework_family(row: Measurement) -> str:
+    """Return a framework's name without release numbers, with the trainer that stands over it left out."""
+    said = row.framework.casefold()
+    for family, words in _FRAMEWORKS:
+        if any(word in said for word in words):
+            return family
+    return re.sub(r"[^a-z]+", " ", said).strip() or "not stated"
+
+
+_FRAMEWORKS = (
+    ("megatron", ("megatron", "nemo framework", "gpt-neox", "mcore")),
+    ("deepspeed", ("deepspeed",)),
+    ("hf trainer", ("hf ", "trl", "peft", "sfttrainer", "transformers", "llama-factory", "accelerate")),
+    ("torchtune", ("torchtune",)),
+    ("torchtitan", ("torchtitan",)),
+    ("composer", ("composer", "llm-foundry")),
+    ("deeplearningexamples", ("deeplearningexamples", "pytorch ngc")),
+    ("tensorflow ngc", ("tensorflow",)),
+    ("jax", ("jax", "maxtext")),
+    ("lightning", ("lightning", "lit-", "litgpt")),
+)

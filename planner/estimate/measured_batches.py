@@ -1,0 +1,87 @@
+"""Reads sample length, micro-batch and accumulation out of a published measurement, or what would fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner.model.evidence import Measurement
+from planner.model.hardware import Accelerator
+
+REMEMBERED_BYTES = 40.0
+"""Of a hidden unit per layer, token and sample, where a batch has to be guessed (Korthikanti et al. 2022)."""
+CHECKPOINT_BYTES = 2.5
+"""The same where every layer is computed again: its input, and a little more."""
+LEAST_BYTES = 32.0
+"""The same of the leanest layer that computes nothing again; what cannot fit so was computed again."""
+ASSUMED_LENGTH = 1024.0
+"""Tokens of a sample, where only tokens/s are stated."""
+PADDED_LENGTH, SINGLE_LENGTH = 512.0, 256.0
+"""Of instruction data without a stated length: padded to the longest of a batch; one by one."""
+LEAST_FREE = 0.3
+"""Of the memory, for activations: a run that was measured did fit, in smaller states if need be."""
+LONGEST_GUESS, SINGLE_GUESS = 16_384.0, 2.0
+"""Tokens of the largest micro-batch that is guessed; samples, where they are not packed: the recipes' defaults."""
+
+
+def is_packed(row: Measurement) -> bool:
+    """Say whether samples were joined to full sequences."""
+    loose = "padding-free" in row.packing or "unpacked" in row.packing
+    return not loose and row.packing.startswith(("packed", "concat"))
+
+
+def is_ragged(row: Measurement) -> bool:
+    """Say whether samples of different lengths stand side by side."""
+    return any(word in row.packing for word in ("padding-free", "padded", "unpacked", "group_by_length"))
+
+
+def length_of(row: Measurement) -> float | None:
+    """Return the tokens that a sample costs; None where nothing is known of it."""
+    if is_packed(row) and row.seq_len:
+        return row.seq_len
+    if row.avg_tokens_per_sample:
+        return row.avg_tokens_per_sample
+    if not is_ragged(row):
+        return row.seq_len
+    usual = PADDED_LENGTH if "padded" in row.packing else SINGLE_LENGTH
+    return min(row.seq_len or usual, usual)
+
+
+def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accelerator) -> dict[str, float]:
+    """Return length, micro-batch, accumulation and recomputation; what is not stated is what would fit."""
+    length = length_of(row) or ASSUMED_LENGTH
+    replicas = config["dp"]
+    micro, accumulation = row.micro_batch, row.grad_accum
+    per_sample = config["layers"] * config["hidden"] * length / config["tp"] / config["pp"] / config["cp"]
+    memory = (accelerator.hbm_gib or 16) * 2**30
+    free = max(LEAST_FREE * memory, memory - _states_bytes(config))
+    if micro is None and row.global_batch is not None:
+        micro = max(1.0, row.global_batch / replicas / (accumulation or 1))
+    if micro is None:
+        kept = CHECKPOINT_BYTES * 4 if config["recompute"] > 0.5 else REMEMBERED_BYTES
+        fits = max(0.25 * free, 0.0) / (per_sample * kept)
+        most = min(fits, LONGEST_GUESS / length, SINGLE_GUESS if is_ragged(row) else fits)
+        micro = float(2 ** max(0, int(most).bit_length() - 1))
+        if row.global_batch is not None:
+            micro = min(micro, max(1.0, row.global_batch / replicas))
+    if accumulation is None:
+        accumulation = max(1.0, row.global_batch / replicas / micro) if row.global_batch is not None else 1.0
+    recompute = config["recompute"]
+    if not row.activation_checkpointing and config["causal"] and per_sample * micro * LEAST_BYTES > free:
+        recompute = 1.0
+    return {
+        "seq_len": length,
+        "ragged": float(is_ragged(row)),
+        "micro_batch": micro,
+        "micro_batches": max(1.0, accumulation),
+        "recompute": recompute,
+    }
+
+
+def _states_bytes(config: Mapping[str, float]) -> float:
+    """Weights, gradients and Adam's moments on one device: 16 bytes a parameter, or frozen weights alone."""
+    held = config["parameters"] / config["tp"] / config["pp"]
+    if config["adapters"]:
+        return held * (0.6 if config["quantized"] else 2.0) / (config["shards"] if config["zero"] >= 3 else 1.0)
+    if config["zero"] >= 3:
+        return held * 16.0 / config["shards"]
+    return held * (4.0 + 12.0 / (config["dp"] if config["zero"] >= 1 else 1.0))

@@ -1,0 +1,73 @@
+"""Reads the network out of a published measurement."""
+
+from __future__ import annotations
+
+import re
+
+from planner.model.evidence import Measurement
+
+MASKED_SHARE = 0.15
+"""Of an encoder's tokens, those whose logits are computed (Devlin et al. 2018)."""
+USUAL_HEAD = 128
+ALIGNED = 8
+"""Numbers of 16 bits that tensor cores want in a row. Source: NVIDIA, Matrix Multiplication Background User's Guide."""
+UNSTATED_EXPERTS = (8.0, 2.0)
+
+
+def network_of(row: Measurement) -> dict[str, float]:
+    """Return what the physics needs of the network; heads of 128 and a usual vocabulary where they are not stated."""
+    assert row.n_layers is not None
+    assert row.hidden is not None
+    heads = row.n_heads or max(1, row.hidden // USUAL_HEAD)
+    kv_heads = min(row.n_kv_heads or heads, heads)
+    gated = any(word in row.mlp_type.casefold() for word in ("swiglu", "geglu", "glu", "gated"))
+    experts, active = _experts(row.mlp_type)
+    ffn = row.ffn_hidden or (8 * row.hidden // 3 if gated else 4 * row.hidden)
+    vocab = row.vocab or 32_000
+    matrices = 3.0 if gated else 2.0
+    encoder = row.model_family.casefold() in ("encoder", "bert")
+    q_dim = _q_dim(row, heads=heads, kv_heads=kv_heads, mlp=matrices * row.hidden * ffn * experts, vocab=vocab)
+    layer = 2 * row.hidden * q_dim * (1 + kv_heads / heads) + matrices * row.hidden * ffn * experts
+    return {
+        "layers": row.n_layers,
+        "hidden": row.hidden,
+        "q_dim": q_dim,
+        "kv_dim": q_dim * kv_heads / heads,
+        "heads": heads,
+        "ffn_hidden": ffn,
+        "mlp_matrices": matrices,
+        "experts": experts,
+        "active_experts": active,
+        "vocab": vocab,
+        "head_share": MASKED_SHARE if encoder else 1.0,
+        "unaligned": float(vocab % ALIGNED > 0),
+        "causal": float(not encoder),
+        "parameters": row.params_total or row.n_layers * layer + 2 * vocab * row.hidden,
+    }
+
+
+def _experts(mlp_type: str) -> tuple[float, float]:
+    """Read the number of experts and of those that a token meets: `swiglu-moe(128,top8)`, `swiglu MoE 8x top2`."""
+    found = re.search(r"moe\D*?(\d+)\D+?(\d+)", mlp_type, re.IGNORECASE)
+    if found is None:
+        return UNSTATED_EXPERTS if "moe" in mlp_type.casefold() else (1.0, 1.0)
+    one, other = float(found[1]), float(found[2])
+    return max(one, other, 1.0), max(1.0, min(one, other))
+
+
+def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: int) -> float:
+    """Return heads x their size: the hidden size, unless the parameter count says that heads are wider."""
+    assert row.n_layers is not None
+    assert row.hidden is not None
+    usual = float(row.hidden)
+    if row.hidden % heads or row.hidden // heads % ALIGNED:
+        return float(heads * 2 ** (row.hidden // heads).bit_length())
+    if row.params_total is None:
+        return usual
+    attention = 2 * row.hidden * usual * (1 + kv_heads / heads)
+    ratios = [
+        (row.params_total - tables * vocab * row.hidden - row.n_layers * mlp) / row.n_layers / attention
+        for tables in (1, 2)
+    ]
+    nearest = min(ratios, key=lambda ratio: abs(ratio - 1))
+    return usual * 2 if 1.7 < nearest < 2.3 and row.hidden // heads < 128 else usual

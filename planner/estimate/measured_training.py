@@ -1,0 +1,121 @@
+"""Reads out of a published measurement how the network was trained: method, kernels, states."""
+
+from __future__ import annotations
+
+import re
+
+from planner.model.evidence import Measurement
+
+RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
+"""Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
+FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
+"""How likely a fused attention kernel was in years when nobody says: none before (FlashAttention came in 2022, PyTorch
+2.0 in March 2023), everybody after."""
+SECOND_KERNEL_YEAR = 2024
+"""From then on PyTorch's own attention is FlashAttention 2 (version 2.2, January 2024)."""
+
+
+def training_of(row: Measurement, number_format: str) -> dict[str, float]:
+    """Return what the physics needs of the method; what is not said is what was usual at that time."""
+    said = " ".join((row.compile_kernels, row.method)).casefold()
+    noted = re.search(r"\bq?lora\b", row.notes.casefold())
+    method, weights = row.method.casefold() or said + (noted[0] if noted else ""), row.quantization.casefold()
+    adapters = any(word in method for word in ("lora", "peft", "adapter"))
+    four_bit = any(word in weights for word in ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4"))
+    outliers = adapters and any(word in weights for word in ("int8", "8bit", "8-bit"))
+    attention = row.flash_attention.casefold()
+    amp = "amp" in row.precision.casefold() or number_format in ("fp32", "tf32")
+    zero = _zero(row)
+    native = any(part in said + attention for part in ("transformerengine", "cudnn", "fa3", "fa4"))
+    return {
+        "adapters": float(adapters),
+        "quantized": float(four_bit or ("qlora" in method and not outliers)),
+        "outliers": float(outliers),
+        "recompute": _recomputed(row.activation_checkpointing.casefold()),
+        "host_scale": 1.0,
+        "attention_scale": 1.0,
+        "elementwise_scale": 1.0,
+        "flash": _flash(row, said, attention),
+        "early": float(_early(row, said + attention)),
+        "native": float(native),
+        "fused": fused_share(said + " " + row.framework.casefold()),
+        "compiled": compiled_share(said + " " + row.framework.casefold()),
+        "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,
+        "zero": float(zero),
+        "optimizer_offload": float(_offloaded(row.offload.casefold())),
+    }
+
+
+def _recomputed(asked: str) -> float:
+    if asked.startswith(("full", "yes", "true", "on")) or "likely on" in asked:
+        return 1.0
+    return RECOMPUTED.get(asked, 0.3 if asked.startswith("selective") else 0.0)
+
+
+def _flash(row: Measurement, said: str, attention: str) -> float:
+    if attention:
+        return 0.0 if attention.startswith(("no", "eager", "false")) else 1.0
+    if any(part in said for part in ("flash", "transformerengine", "xformers", "sdpa")):
+        return 1.0
+    year = _year(row)
+    return 0.0 if old_stack(row) or year < min(FUSED_ATTENTION) else FUSED_ATTENTION.get(year, 1.0)
+
+
+def _early(row: Measurement, said: str) -> bool:
+    """Say whether a fused attention kernel is of the first kind: by its name, else by its time."""
+    if any(part in said for part in ("triton/cuda", "attn(triton", "xformers", "fa1")):
+        return True
+    if any(part in said for part in ("fa2", "fa3", "fa4", "cudnn", "transformerengine", "flash-attention 2")):
+        return False
+    return _year(row) < SECOND_KERNEL_YEAR
+
+
+def _offloaded(said: str) -> bool:
+    said = re.sub(r"activations?( cpu)?", "", said)
+    return any(part in said for part in ("optimizer", "param", "likely", "cpu", "auto", "nvme", "yes", "true"))
+
+
+def fused_share(said: str) -> float:
+    """Return how far kernels are fused, 0 to 1, from the words that frameworks use."""
+    said = said.replace("cross entropy", "")
+    if "torch.compile" in said or "xla" in said or "transformerengine" in said or "liger" in said or "cuda/c" in said:
+        return 1.0
+    if "foak" in said or "fused" in said:
+        return 0.7
+    if "megatron" in said:
+        return 0.9
+    if "tensorflow" in said:
+        return 0.0
+    if any(part in said for part in ("ngc", "flash-attn(triton", "nemo", "colossal")):
+        return 0.5
+    return 0.0
+
+
+def compiled_share(said: str) -> float:
+    """Return how far launches are saved, 0 to 1: by compiling or by code of one's own, not by single fused kernels."""
+    if any(part in said for part in ("torch.compile", "xla", "cuda/c", "maxtext", "jax", "cuda graph")):
+        return 1.0
+    return 0.5 if "transformerengine" in said else 0.0
+
+
+def old_stack(row: Measurement) -> bool:
+    """Say whether the framework is of a kind that writes the attention matrix out."""
+    said = row.framework.casefold()
+    return "ngc" in said or "deepspeed" in said
+
+
+def _year(row: Measurement) -> int:
+    found = re.match(r"\d{4}", row.source_date)
+    return int(found[0]) if found else 2026
+
+
+def _zero(row: Measurement) -> int:
+    said = f"{row.zero} {row.parallelism}".casefold()
+    if any(part in said for part in ("shard_grad_op", "zero2", "zero-2")):
+        return 2
+    if any(part in said for part in ("fsdp", "zero-3", "zero3", "full_shard", "hsdp", "gemini")):
+        return 3
+    if any(part in said for part in ("zero-1", "zero1", "distributed optimizer", "sharded optimizer")):
+        return 1
+    found = re.match(r"[0-3](?=\.0|$)", row.zero.strip())
+    return int(found[0]) if found else 0
