@@ -13,8 +13,9 @@ from planner.use_cases.image_evidence import calibrate_images, image_differences
 
 def main() -> None:
     """Fit, and write; with --check, compare to six digits with what is there."""
+    image_rows = bundled_image_evidence(load_catalog())
     made = calibrate(today=date.today())
-    images = calibrate_images(bundled_image_evidence(load_catalog()), today=date.today())
+    images = calibrate_images(image_rows, today=date.today())
     if "--check" in sys.argv:
         from planner.use_cases.evidence import differences
 

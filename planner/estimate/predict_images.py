@@ -121,7 +121,7 @@ def _own_image_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[ImageO
 def _input_note(images_per_s: float, candidate: Candidate) -> str:
     per_node = images_per_s / candidate.nodes
     return (
-        f"its input is not counted: decoding JPEG files for {per_node:,.0f} images/s takes each node about "
+        f"decoding its images is not counted: JPEG files at {per_node:,.0f} images/s take each node about "
         f"{per_node / DECODED_PER_WORKER:,.0f} CPU cores, or a decoder on the device"
     )
 

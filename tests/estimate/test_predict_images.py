@@ -77,7 +77,7 @@ def test_the_source_says_what_a_step_consists_of_and_the_notes_what_feeds_it(cat
     for words in ("377 published runs", "24.299 GFLOP and 476.5 MB", "convolutions and products", "element-wise"):
         assert words in answer.source
     assert any("published runs on A100-40GB-SXM" in note for note in answer.notes)
-    assert any("its input is not counted" in note and "CPU cores" in note for note in answer.notes)
+    assert any("decoding its images is not counted" in note and "CPU cores" in note for note in answer.notes)
 
 
 @pytest.mark.parametrize("workload", ["resnet50", "vit-b16"])

@@ -16,7 +16,11 @@ def log(cluster: str, managed: bool) -> str:
 
     text = io.StringIO()
     if managed:
-        jobs.tail_logs(name=cluster, follow=False, output_stream=text)
+        from launcher.backends.skypilot.managed import look_managed
+
+        job = look_managed(cluster)["job"]  # by its id: by its name SkyPilot finds no job that is over
+        if job is not None:
+            jobs.tail_logs(job_id=job["id"], follow=False, output_stream=text)
     else:
         sky.tail_logs(cluster, None, follow=False, tail=LAST_LINES, output_stream=text)
     return plain(text.getvalue())
