@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from launcher.backends.base import Evidence
 from launcher.bill import Bill
-from launcher.ledger import Event, Outcome, State
+from launcher.entry import Event, Outcome, State
 from launcher.target import Target
 from planner.model.base import Frozen, NonNegative, Text
 from planner.model.quantity import Quantity

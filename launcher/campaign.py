@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from launcher.backends.base import Launch, NodeStatus
 from launcher.drive import Driver
-from launcher.ledger import Entry, Ledger
+from launcher.entry import Entry
+from launcher.ledger import Ledger
 
 
 @dataclass

@@ -7,7 +7,6 @@ and one that another client has just finished. One client at a time drives a lau
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,19 +15,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from launcher.backends.base import Backend, Collected, NodeStatus, Phase
+from launcher.entry import Entry, Outcome, State
 from launcher.guard import mismatches
-from launcher.ledger import Entry, Ledger, Outcome, State
+from launcher.launch_folder import driving_lock, home_of
+from launcher.ledger import Ledger
 from launcher.results import collected, read_result
+from launcher.submission import HANDED_OVER, SUBMISSION_PATIENCE_S, in_submission, may_still_appear
 from planner.errors import NodeError, PlannerError, StoreError
 
 COLLECT_PATIENCE = timedelta(minutes=5)
 """For which a finished job is asked again for results that would not come, before its machine is taken down."""
-SUBMISSION_PATIENCE_S = 120.0
-"""For which a cancellation waits for a client that is submitting at this moment."""
-ORPHAN_GRACE = timedelta(seconds=10)
-"""After a submission whose client died in the middle: what it had asked for may still appear."""
-HANDED_OVER = "HANDED_OVER"
-"""The event after a submission: the backend has all of it, nothing more will be asked of it."""
 OUTCOMES = {
     Phase.SUCCEEDED: Outcome.COMPLETED,
     Phase.FAILED: Outcome.FAILED,
@@ -148,9 +144,7 @@ class Driver:
             time.sleep(0.1)
 
     def _in_submission(self, entry: Entry) -> bool:
-        """Say whether the backend may still be asked for this launch."""
-        events = self.ledger.events(entry.launch.run_id)
-        return entry.state is State.SUBMITTED and not any(event.kind in (HANDED_OVER, "REFUSED") for event in events)
+        return in_submission(entry, self.ledger.events(entry.launch.run_id))
 
     def collect_again(self, run_id: str) -> Collected | None:
         """Fetch what the machines of a launch that is over still have; None where there is no such thing."""
@@ -162,19 +156,8 @@ class Driver:
     @contextlib.contextmanager
     def lock(self, run_id: str) -> Iterator[bool]:
         """Hold the right to drive a launch; False where another client has it. A client that dies lets go."""
-        try:
-            file = (self._home_of(run_id) / "driver.lock").open("w")
-        except OSError as error:
-            raise StoreError(
-                f"{self.folder}: cannot be written: {error.strerror}.", fix="Check the disk and the place."
-            ) from error
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-            else:
-                yield True
+        with driving_lock(self._home_of(run_id)) as mine:
+            yield mine
 
     def _submit(self, entry: Entry) -> None:
         """Write down that there may be machines, then ask for them: killed in between errs on the safe side."""
@@ -236,8 +219,7 @@ class Driver:
             self._bring_home(entry, OUTCOMES[status.phase], patience=patience)
 
     def _may_still_appear(self, entry: Entry) -> bool:
-        since = entry.submitted_at
-        return self._in_submission(entry) and since is not None and self.now() - since < ORPHAN_GRACE
+        return may_still_appear(entry, self.ledger.events(entry.launch.run_id), now=self.now())
 
     def _bring_home(self, entry: Entry, outcome: Outcome, *, patience: timedelta) -> None:
         """Collect before anything is taken down, also after a failure; try again while patience lasts."""
@@ -319,14 +301,7 @@ class Driver:
             self.ledger.note(run_id, kind, text, at=self.now())
 
     def _home_of(self, run_id: str) -> Path:
-        folder = self.folder / run_id
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"{folder}: cannot be made: {error.strerror}.", fix="Check the disk and the place."
-            ) from error
-        return folder
+        return home_of(self.folder, run_id)
 
 
 def _was_stopped(path: Path) -> bool:

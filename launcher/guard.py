@@ -97,8 +97,8 @@ def _needs_price(target: Target, *, capped: bool) -> bool:
 def _price_fix(target: Target) -> str:
     if target.provider is Provider.AWS and target.purchase == "on_demand":
         return (
-            "Give a Capacity Block with its rate: --capacity-block cr-... --usd-per-hour X; or take what can be "
-            "interrupted: --spot."
+            "Give a Capacity Block with its rate: --capacity-block cr-... --usd-per-hour X --region R; or take what "
+            "can be interrupted: --spot."
         )
     if target.provider is Provider.K8S:
         return "Give --usd-per-hour X for a node; 0 if the cluster is paid for anyway."

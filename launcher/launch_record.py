@@ -8,8 +8,8 @@ from typing import Any
 
 from launcher.bill import Rate, billed_usd
 from launcher.collect import GOOD_ENDS, record_of
+from launcher.entry import Entry, Outcome
 from launcher.expected import Expect
-from launcher.ledger import Entry, Outcome
 from launcher.target import Target
 from planner.errors import InputError
 from planner.model.quantity import Basis, Quantity, Unit, weakest

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from launcher.answer import BillDocument, LaunchState, PlannedLaunch, ReapDocument
 from launcher.backends.base import NodeStatus
 from launcher.bill import Bill
-from launcher.ledger import Entry
+from launcher.entry import Entry
 from planner.model.quantity import Quantity
 from planner.present.table import Row
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date
 
 from launcher.answer import BillDocument, BilledLine
+from launcher.entry import Entry
 from launcher.launch_record import billed_quantity
-from launcher.ledger import Entry
 from launcher.target import Provider
 
 

@@ -16,9 +16,10 @@ from launcher.backends.base import Backend, Launch
 from launcher.bill import billed_usd
 from launcher.campaign import Campaign, Watch
 from launcher.drive import Driver, utc_now
+from launcher.entry import Entry, State
 from launcher.guard import Limits, check_launches
 from launcher.launch_record import billed_quantity, record_of_launch
-from launcher.ledger import Entry, Ledger, State
+from launcher.ledger import Ledger
 from launcher.results import collected, read_probes, read_result
 from launcher.target import Provider
 from planner.adapters.catalog import accelerator_aliases

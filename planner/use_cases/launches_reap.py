@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from launcher.answer import Found
 from launcher.backends.base import Backend, Launch, Leftover
-from launcher.ledger import Entry
+from launcher.entry import Entry
 from launcher.target import Provider
 from planner.errors import NodeError, PlannerError
 from planner.use_cases.launch_target import read_hosts

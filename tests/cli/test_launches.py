@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from launcher.backends.base import NodeStatus, Phase
-from launcher.ledger import Outcome, State
+from launcher.backends.base import Launch, NodeStatus, Phase
+from launcher.entry import Outcome, State
 from launcher.target import Target
 from planner.cli.launch_view import LiveView
 from planner.use_cases.launches import Launches
 from planner.use_cases.launches_reap import reap
-from tests.launcher.launches import NOON, launch_of, rate
+from tests.launcher.launches import NOON, asleep, launch_of, rate
 
 LOCAL = Target(provider="local", name="local", devices_per_node=1)
 P4D = Target(provider="aws", name="p4d.24xlarge", accelerator="A100-40GB-SXM", devices_per_node=8, region="us-east-1")
@@ -25,15 +25,14 @@ def launches():
     return Launches()
 
 
-def asleep(run_id: str):
-    """Return a launch whose job only sleeps."""
-    launch = launch_of(LOCAL, run_id=run_id, now=datetime.now(tz=UTC))
-    return launch.model_copy(update={"task": launch.task | {"setup": "true", "run": "sleep 600"}})
+def sleeping(run_id: str) -> Launch:
+    """Return a launch on this machine whose job only sleeps."""
+    return asleep(launch_of(LOCAL, run_id=run_id, now=datetime.now(tz=UTC)))
 
 
 def test_what_should_be_gone_is_an_alarm_and_is_taken_down_when_asked(planner, launches):
     """As if somebody had closed the entry by hand, or a teardown had lied."""
-    launch = asleep(f"reap-{os.getpid()}")
+    launch = sleeping(f"reap-{os.getpid()}")
     launches.ledger.plan([launch])
     launches.driver(launch).step(launch.run_id, submit=True)
     assert [one["verdict"] for one in found(planner("launches", "reap", "--json"), launch)] == ["as planned"]
@@ -55,7 +54,7 @@ def found(answer, launch):
 
 
 def test_a_launch_that_its_client_forgot_is_settled_by_reap(planner, launches):
-    launch = asleep(f"forgot-{os.getpid()}")
+    launch = sleeping(f"forgot-{os.getpid()}")
     launches.ledger.plan([launch])
     launches.driver(launch).step(launch.run_id, submit=True)
 
@@ -68,7 +67,7 @@ def test_a_launch_whose_host_is_gone_from_the_file_keeps_no_other_one_running(pl
     """The first cannot be asked any more; the second is taken down, and the first is an alarm."""
     away = Target(provider="host", name="away", devices_per_node=1)
     lost = launch_of(away, run_id=f"away-{os.getpid()}", now=NOON)
-    launch = asleep(f"near-{os.getpid()}")
+    launch = sleeping(f"near-{os.getpid()}")
     launches.ledger.plan([lost, launch])
     launches.ledger.move(lost.run_id, State.SUBMITTED, at=NOON)
     launches.driver(launch).step(launch.run_id, submit=True)
@@ -95,7 +94,7 @@ def test_a_ledger_that_cannot_be_read_says_how_to_see_what_runs(planner, launche
 
 
 def test_down_takes_an_open_launch_down_and_a_misspelt_id_none(planner, launches):
-    launch = asleep(f"down-{os.getpid()}")
+    launch = sleeping(f"down-{os.getpid()}")
     launches.ledger.plan([launch])
     launches.driver(launch).step(launch.run_id, submit=True)
     assert planner("launches", "down", launch.run_id, "nonsense").code == 2

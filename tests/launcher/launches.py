@@ -104,3 +104,8 @@ def launch_of(
         ),
         planned_at=now,
     )
+
+
+def asleep(launch: Launch) -> Launch:
+    """Return the launch with a job that only sleeps, for what does not depend on training."""
+    return launch.model_copy(update={"task": launch.task | {"setup": "true", "run": "sleep 600"}})

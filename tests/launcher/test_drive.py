@@ -10,7 +10,8 @@ import pytest
 from launcher.backends.base import Launched, NodeStatus, Phase
 from launcher.campaign import Campaign
 from launcher.drive import COLLECT_PATIENCE, Driver
-from launcher.ledger import Ledger, Outcome, State
+from launcher.entry import Outcome, State
+from launcher.ledger import Ledger
 from launcher.target import Target
 from planner.errors import NodeError, RefusedError
 from tests.launcher.launches import NOON, launch_of, rate

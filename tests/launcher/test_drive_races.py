@@ -9,8 +9,10 @@ from datetime import timedelta
 import pytest
 
 from launcher.backends.base import NodeStatus, Phase
-from launcher.drive import ORPHAN_GRACE, Driver
-from launcher.ledger import Ledger, Outcome, State
+from launcher.drive import Driver
+from launcher.entry import Outcome, State
+from launcher.ledger import Ledger
+from launcher.submission import ORPHAN_GRACE
 from launcher.target import Target
 from planner.errors import NodeError, StoreError
 from tests.launcher.launches import NOON, launch_of, rate

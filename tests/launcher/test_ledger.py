@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from launcher.ledger import LEGAL, Ledger, Outcome, State
+from launcher.entry import LEGAL, Outcome, State
+from launcher.ledger import Ledger
 from launcher.target import Target
 from planner.errors import InputError, NotFoundError, RefusedError, StoreError
 from tests.launcher.launches import NOON, launch_of, rate

@@ -11,8 +11,9 @@ import pytest
 
 from launcher.backends.local import local_backend
 from launcher.drive import Driver
+from launcher.entry import Outcome, State
 from launcher.launch_record import record_of_launch
-from launcher.ledger import Ledger, Outcome, State
+from launcher.ledger import Ledger
 from launcher.results import collected, read_probes, read_result
 from launcher.target import Target
 from planner.adapters.catalog import accelerator_aliases

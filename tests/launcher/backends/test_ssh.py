@@ -15,11 +15,12 @@ from launcher.backends.base import Phase
 from launcher.backends.hosts import HostsFile
 from launcher.backends.ssh import ssh_backend
 from launcher.drive import Driver
-from launcher.ledger import Ledger, Outcome, State
+from launcher.entry import Outcome, State
+from launcher.ledger import Ledger
 from launcher.results import read_result
 from launcher.target import Target
 from planner.errors import NodeError
-from tests.launcher.launches import ENDLESS_SPEC, launch_of
+from tests.launcher.launches import ENDLESS_SPEC, asleep, launch_of
 from tests.launcher.loopback_ssh import running_sshd
 
 POLL_S = 0.3
@@ -90,9 +91,8 @@ def test_a_job_outlives_the_connection_and_is_stopped_with_what_it_has(driver, t
     assert json.loads(found.results[0].read_text())["exit_reason"] == "interrupted"
 
 
-@pytest.mark.slow
 def test_a_second_benchmark_on_a_busy_host_is_refused(driver, tmp_path):
-    busy = launch_of(on("a"), run_id=run_id(tmp_path, "busy"), spec=ENDLESS_SPEC)
+    busy = asleep(launch_of(on("a"), run_id=run_id(tmp_path, "busy")))
     second = launch_of(on("a"), run_id=run_id(tmp_path, "late"))
     driver.backend.submit(busy)
     stop = threading.Event()
@@ -123,7 +123,7 @@ def test_a_failed_set_up_is_told_apart_from_a_failed_job(driver, hosts, tmp_path
 
 def test_a_job_that_is_gone_without_a_word_is_lost(driver, tmp_path):
     """As after a reboot: everything of it is killed at once."""
-    launch = launch_of(on("a"), run_id=run_id(tmp_path, "gone"), spec=ENDLESS_SPEC)
+    launch = asleep(launch_of(on("a"), run_id=run_id(tmp_path, "gone")))
     driver.backend.submit(launch)
     for _ in range(3):  # what a killed process had just started is killed the next time
         machine = driver.backend._machines_of(launch)[0]

@@ -1,0 +1,40 @@
+"""Knows a launch's own folder in the workspace, and the lock by which one client at a time drives it."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from planner.errors import StoreError
+
+LOCK_NAME = "driver.lock"
+
+
+def home_of(folder: Path, run_id: str) -> Path:
+    """Return the folder of a launch below that of all launches, made where it is missing."""
+    home = folder / run_id
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{home}: cannot be made: {error.strerror}.", fix="Check the disk and the place.") from error
+    return home
+
+
+@contextmanager
+def driving_lock(home: Path) -> Iterator[bool]:
+    """Hold the right to drive a launch; False where another client has it. A client that dies lets go."""
+    try:
+        file = (home / LOCK_NAME).open("w")
+    except OSError as error:
+        raise StoreError(
+            f"{home}: cannot be written: {error.strerror}.", fix="Check the disk and the place."
+        ) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
