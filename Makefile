@@ -62,7 +62,7 @@ $(E2E)/installed: tests/e2e/requirements.txt | $(BIN)/python
 
 test-e2e: .venv/installed-all $(E2E)/installed
 	@scripts/system-packages
-	$(BIN)/python -m pytest -n 0 tests/e2e/launch_through_sky.py -k 'not managed'
+	$(BIN)/python -m pytest -n 0 tests/e2e/launch_through_sky.py
 
 app: .venv/installed-demo
 	@$(BIN)/planner ui
