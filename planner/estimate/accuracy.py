@@ -162,7 +162,13 @@ def _folds(
             effects=fold_fit.effects,
             seen=known.seen,
             largest=known.largest,
-            spreads=spreads(errors, expected, weights, [group for one in others for group in one.groups])
+            spreads=spreads(
+                errors,
+                expected,
+                weights,
+                [group for one in others for group in one.groups],
+                sources=[pool[int(row)].labels.source for row in rows],
+            )
             | {name: spread for name, spread in shipped.spreads.items() if name == OWN_RUNS},
         )
         places = tuple(int(row) for row in fold.test if row < len(asked))

@@ -41,6 +41,7 @@ def learn(observations: Sequence[Observation], *, today: date, ranges: bool = Tr
         expected = [one.expected for one in judged]
         groups = [group for one in judged for group in one.groups]
         weights = [source_weights(observations, one.rows) for one in judged]
+        all_rows = np.concatenate([one.rows for one in judged])
         own_error, own_expected, own_rows = _with_anchors(
             data.at(judged[0].rows).configs, observations, judged[0], errors[0]
         )
@@ -49,6 +50,7 @@ def learn(observations: Sequence[Observation], *, today: date, ranges: bool = Tr
             np.concatenate([*expected, own_expected]),
             np.concatenate([*weights, source_weights(observations, own_rows)]),
             [*groups, *([OWN_RUNS] * len(own_rows))],
+            sources=[observations[int(row)].labels.source for row in (*all_rows, *own_rows)],
         )
     else:
         found = spreads(np.array([0.35]), np.array([0.15]), np.array([1.0]), ["all"])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from planner.estimate.expected_error import GROUPS
+from planner.estimate.expected_error import GROUPS, UNKNOWN_ERROR
 from planner.model.calibration import Spread
 
 if TYPE_CHECKING:
@@ -17,12 +17,22 @@ NARROWEST = 0.02
 """No range is tighter than +-2 %: the spread between nodes of one kind is 0.6 to 2 %."""
 ENOUGH_ROWS = 25
 """A group with fewer held-out rows takes the widths of all rows, or its own where these are wider."""
+ENOUGH_SOURCES = 8
+"""Predictions that lack a label differ from source to source: fewer sources than this cannot show that their errors are
+smaller than expected, however many rows they have."""
+NORMAL_80, NORMAL_90 = 1.2816, 1.6449
+"""Standard deviations within which 80 and 90 % of normal errors lie: the least that such a group takes."""
+LACKING = tuple(f"new {level}" for level in UNKNOWN_ERROR)
+"""Groups of predictions that lack a label."""
 
 
-def spreads(errors: Array, expected: Array, weights: Array, groups: Sequence[str]) -> dict[str, Spread]:
+def spreads(
+    errors: Array, expected: Array, weights: Array, groups: Sequence[str], *, sources: Sequence[str] | None = None
+) -> dict[str, Spread]:
     """Return, per group, how many expected errors hold 80 and 90 % of the held-out errors.
 
     The split conformal quantile, with the finite-sample correction (n + 1)/n; rows of one source weigh together.
+    Where the rows' sources are given, a group that lacks a label and has few of them keeps the width of normal errors.
     Source: Lei et al. 2018, section 2; Tibshirani et al. 2019 for weights.
     """
     import numpy as np
@@ -39,11 +49,9 @@ def spreads(errors: Array, expected: Array, weights: Array, groups: Sequence[str
             continue
         own = _spread(ratio, weights, chosen)
         if count < ENOUGH_ROWS:
-            own = Spread(
-                rows=count,
-                times_80=max(own.times_80, whole.times_80),
-                times_90=max(own.times_90, whole.times_90),
-            )
+            own = _at_least(own, whole.times_80, whole.times_90)
+        if sources is not None and group in LACKING and _count(sources, chosen) < ENOUGH_SOURCES:
+            own = _at_least(own, NORMAL_80, NORMAL_90)
         found[group] = own
     return found
 
@@ -57,6 +65,14 @@ def half_widths(groups: Sequence[str], expected: Array, found: Mapping[str, Spre
     wide_90 = np.array([times[group].times_90 for group in groups]) * expected
     narrow = np.maximum(math.log1p(NARROWEST), wide_80)
     return narrow, np.maximum(narrow, wide_90)
+
+
+def _count(sources: Sequence[str], chosen: Array) -> int:
+    return len({source for source, is_one in zip(sources, chosen, strict=True) if is_one})
+
+
+def _at_least(own: Spread, times_80: float, times_90: float) -> Spread:
+    return Spread(rows=own.rows, times_80=max(own.times_80, times_80), times_90=max(own.times_90, times_90))
 
 
 def _spread(ratio: Array, weights: Array, chosen: Array) -> Spread:

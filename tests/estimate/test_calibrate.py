@@ -80,6 +80,22 @@ def test_widths_of_normal_errors_are_those_of_the_normal_distribution() -> None:
     assert found["new framework"].times_90 == pytest.approx(1.6449, rel=0.03)
 
 
+@pytest.mark.parametrize(
+    ("group", "sources", "times_90"),
+    [
+        pytest.param("new framework", 7, 1.6449, id="few sources: as normal errors"),
+        pytest.param("new framework", 8, 0.5, id="sources enough"),
+        pytest.param("adapters", 7, 0.5, id="a group that lacks no label"),
+    ],
+)
+def test_few_sources_do_not_make_what_is_unknown_sure(group: str, sources: int, times_90: float) -> None:
+    """Errors are half of what was expected, in every row."""
+    expected = np.full(700, 0.2)
+    names = [f"source {row % sources}" for row in range(700)]
+    found = spreads(0.5 * expected, expected, np.ones(700), [group] * 700, sources=names)
+    assert found[group].times_90 == times_90
+
+
 def test_no_range_is_narrower_than_two_per_cent() -> None:
     narrow = {"all": Spread(rows=1, times_80=1.0, times_90=1.0)}
     wide_80, wide_90 = half_widths(["any"], np.array([1e-6]), narrow)

@@ -27,7 +27,7 @@ PARAMETERS = (
     Parameter("gemm_blackwell", 0.74, 0.10, 0.3, 1.0, "share of peak of a large product, Blackwell: 78 % at best"),
     Parameter("gemm_cdna", 0.48, 0.15, 0.2, 1.0, "share of peak of a large product, CDNA: 51 % measured on MI300X"),
     Parameter("gemm_other", 0.60, 0.25, 0.2, 1.0, "share of peak of a large product, other architectures"),
-    Parameter("gemm_vector", 1.0, 0.10, 0.6, 1.2, "fp32 on ordinary cores, against the share of tensor cores"),
+    Parameter("gemm_vector", 1.15, 0.08, 0.6, 1.3, "fp32 on ordinary cores, against the share of tensor cores"),
     Parameter(
         "gemm_8bit", 0.85, 0.15, 0.3, 1.0, "8-bit products, against the share at 16 bit: scaling and transposing"
     ),
@@ -47,7 +47,7 @@ PARAMETERS = (
     Parameter("optimizer", 28.0, 0.30, 12.0, 120.0, "bytes moved per parameter by an Adam step"),
     Parameter("hbm", 0.80, 0.05, 0.5, 1.0, "share of memory bandwidth that long streams reach"),
     Parameter("tail_us", 120.0, 0.50, 10.0, 1000.0, "idle device time per layer between kernels, microseconds"),
-    Parameter("host_us", 800.0, 0.40, 100.0, 3000.0, "host time per layer to launch its kernels, microseconds"),
+    Parameter("host_us", 1400.0, 0.30, 100.0, 3000.0, "host time per layer to launch its kernels, microseconds"),
     Parameter("host_fused", 0.45, 0.40, 0.1, 1.0, "share of the host's time that is left after compiling"),
     Parameter("host_adapters", 2.0, 0.30, 1.0, 5.0, "host time of a layer with adapters, against one without"),
     Parameter("host_sharded", 1.5, 0.40, 1.0, 8.0, "host time of a layer whose weights are gathered, against one held"),
