@@ -44,7 +44,8 @@ class OptionEstimate(Frozen):
     throughput: Quantity | None
     epoch_hours: Quantity | None
     training_hours: Quantity | None
-    """Of the steps alone, at full speed; with a `goodput_fraction` in the plan, all of the wall-clock time."""
+    """Of the steps alone, at full speed; with a `goodput_fraction` in the plan, all of the wall-clock time. Null where
+    interruptions never let it end."""
     time: TrainingTime | None = None
     """Where the hours go, and the wall-clock time that money, energy and campaign count."""
     usd_per_hour: Quantity | None
