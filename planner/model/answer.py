@@ -34,7 +34,7 @@ class OptionEstimate(Frozen):
     region: str | None
     price_kind: PriceKind | None
     nodes: int | None
-    """This and the next three: null of a service that trains by the token, as its machines are its own affair."""
+    """This and the next two: null of a service that trains by the token, as its machines are its own affair."""
     accelerators: int | None
     accelerator: str | None
     fits: bool | None
