@@ -198,6 +198,8 @@ def _telling(details: list[ErrorDetails]) -> list[ErrorDetails]:
 
     def is_outdone(detail: ErrorDetails) -> bool:
         path = _key_path(detail)
+        if detail["type"] == "too_short":  # pydantic drops wrong entries from a list, and then calls it short
+            return any(other[: len(path)] == path and other != path for other in telling)
         return detail["type"] in WRONG_SHAPES and any(other[: len(path)] == path for other in telling)
 
     return [detail for detail in details if not is_outdone(detail)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.anchors import Cell, choose_anchors
 from planner.estimate.calibrate import fit, sample
-from planner.estimate.estimator import estimate_many
+from planner.estimate.estimator import Estimates, estimate_many
 from planner.estimate.hold_out import Fold, judge
 from planner.estimate.hold_out import folds as folds_of
 from planner.estimate.learn import learn, source_weights
@@ -40,6 +40,23 @@ class Scored:
     def error(self) -> float:
         """Relative error of the prediction."""
         return self.predicted / self.observation.tokens_per_s_per_gpu - 1
+
+
+def scored(rows: Sequence[Observation], guess: Estimates, *, taught: tuple[int, ...]) -> list[Scored]:
+    """Put each measurement beside its estimate, in their order."""
+    return [
+        Scored(
+            observation=one,
+            predicted=float(guess.tokens_per_s_per_gpu[place]),
+            low_80=float(guess.low_80[place]),
+            high_80=float(guess.high_80[place]),
+            low_90=float(guess.low_90[place]),
+            high_90=float(guess.high_90[place]),
+            group=guess.groups[place],
+            taught=taught,
+        )
+        for place, one in enumerate(rows)
+    ]
 
 
 def same_measurement(one: Observation) -> set[tuple[object, ...]]:
@@ -103,19 +120,7 @@ def predict_rows(asked: Sequence[Observation], folds: Sequence[Taught], *, ancho
             data = sample(chosen)
             own = [rows[place] for place in cell.anchors]
             guess = estimate_many(data.configs, data.labels, fold.calibration, own=own)
-            found += [
-                Scored(
-                    observation=one,
-                    predicted=float(guess.tokens_per_s_per_gpu[place]),
-                    low_80=float(guess.low_80[place]),
-                    high_80=float(guess.high_80[place]),
-                    low_90=float(guess.low_90[place]),
-                    high_90=float(guess.high_90[place]),
-                    group=guess.groups[place],
-                    taught=fold.by,
-                )
-                for place, one in enumerate(chosen)
-            ]
+            found += scored(chosen, guess, taught=fold.by)
     order = {id(one): place for place, one in enumerate(asked)}
     return sorted(found, key=lambda scored: order[id(scored.observation)])
 

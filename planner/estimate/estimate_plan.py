@@ -66,7 +66,7 @@ def _assumptions(
     if given.goodput_fraction is not None:
         goodput = _from_plan(given.goodput_fraction, Unit.RATIO, "goodput_fraction")
         found.append(Assumption(name="goodput", quantity=goodput))
-    else:
+    elif candidates:
         found += goodput_assumptions(plan, catalog, spot=any(is_preempted(candidate) for candidate in candidates))
     if given.mfu is not None:
         found.append(Assumption(name="mfu", quantity=_from_plan(given.mfu, Unit.RATIO, "mfu")))

@@ -30,19 +30,40 @@ Evidence = Callable[[bool], "Sequence[Observation]"]
 
 def explain_plan(plan: Plan, catalog: Catalog, evidence: Evidence, *, option: str | None = None) -> ExplainDocument:
     """Explain every option of the plan, or the one that is named."""
-    candidates = expand(plan, catalog)
-    if option is not None and option not in {candidate.id for candidate in candidates}:
-        known = [candidate.id for candidate in candidates]
-        raise NotFoundError("option", option, known, where="--option", fix=f"The plan has: {', '.join(known)}")
-    job = resolve_job(plan, catalog)
+    machines = {candidate.id: candidate for candidate in expand(plan, catalog)}
     estimates = {one.option.id: one.option for one in estimate_options(plan, catalog).options}
+    if option is not None and option not in estimates:
+        known = f"The plan has: {', '.join(estimates)}"
+        raise NotFoundError("option", option, estimates, where="--option", fix=known)
+    job = resolve_job(plan, catalog)
     return ExplainDocument(
         plan=plan.name,
         options=tuple(
-            _explained(job, candidate, catalog, estimates[candidate.id], evidence)
-            for candidate in candidates
-            if option in (None, candidate.id)
+            _explained(job, machines[name], catalog, estimate, evidence) if name in machines else _of_service(estimate)
+            for name, estimate in estimates.items()
+            if option in (None, name)
         ),
+    )
+
+
+def _of_service(estimate: OptionEstimate) -> OptionExplanation:
+    """Say of a service that trains by the token what there is to say: nobody outside knows its machines."""
+    return OptionExplanation(
+        id=estimate.id,
+        name=estimate.name,
+        throughput=None,
+        physics=None,
+        step_seconds=None,
+        step_size=None,
+        step_unit=None,
+        parts=(),
+        constants=(),
+        effects=(),
+        runs=(),
+        nearest=(),
+        time=None,
+        notes=estimate.notes,
+        why_not=estimate.why_not,
     )
 
 

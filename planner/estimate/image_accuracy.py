@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from planner.estimate.accuracy import Scored, Taught, without
+from planner.estimate.accuracy import Scored, Taught, scored, without
 from planner.estimate.anchors import choose_anchors
 from planner.estimate.hold_out import Fold
 from planner.estimate.image_config import ImageObservation
@@ -111,17 +111,5 @@ def _score(
         own = [rows[place] for place in known]
         labels = [one.labels for one in chosen]
         guess = estimate_images(gather([one.described for one in chosen]), labels, calibration, own=own)
-        found += [
-            Scored(
-                observation=one,
-                predicted=float(guess.tokens_per_s_per_gpu[place]),
-                low_80=float(guess.low_80[place]),
-                high_80=float(guess.high_80[place]),
-                low_90=float(guess.low_90[place]),
-                high_90=float(guess.high_90[place]),
-                group=guess.groups[place],
-                taught=taught,
-            )
-            for place, one in enumerate(chosen)
-        ]
+        found += scored(chosen, guess, taught=taught)
     return found

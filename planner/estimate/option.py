@@ -90,6 +90,7 @@ def estimate_option(
             plan, job, candidate, catalog, throughput=throughput, training=training, strategy=found.strategy,
             launch=launch,
         )  # fmt: skip
+        training = None if timed.problem else training  # it never ends, whatever its steps would take
     wall = timed.time.wall_hours if timed.time is not None else None
     energy = _energy(wall, power, candidate)
     if candidate.site is not None:

@@ -115,7 +115,7 @@ def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, launc
         optimal_interval_hours=None,
         limited_by=(),
         uncounted=(),
-        convergence=_convergence(plan, catalog, training),
+        convergence=_convergence(plan, catalog, lines[0].hours),
     )
 
 

@@ -34,7 +34,7 @@ class OptionEstimate(Frozen):
     region: str | None
     price_kind: PriceKind | None
     nodes: int | None
-    """This and the next three: null of a service that trains by the token, as its machines are its own affair."""
+    """This and the next two: null of a service that trains by the token, as its machines are its own affair."""
     accelerators: int | None
     accelerator: str | None
     fits: bool | None
@@ -44,7 +44,8 @@ class OptionEstimate(Frozen):
     throughput: Quantity | None
     epoch_hours: Quantity | None
     training_hours: Quantity | None
-    """Of the steps alone, at full speed; with a `goodput_fraction` in the plan, all of the wall-clock time."""
+    """Of the steps alone, at full speed; with a `goodput_fraction` in the plan, all of the wall-clock time. Null where
+    interruptions never let it end."""
     time: TrainingTime | None = None
     """Where the hours go, and the wall-clock time that money, energy and campaign count."""
     usd_per_hour: Quantity | None

@@ -52,7 +52,9 @@ class Figure(Frozen):
 
 
 def _from_number(data: Any) -> Any:
-    return {"value": data} if isinstance(data, int | float) and not isinstance(data, bool) else data
+    if isinstance(data, str | bool | list):
+        raise ValueError("must be a number, or a mapping with its value, low, high, basis, source and as_of")
+    return {"value": data} if isinstance(data, int | float) else data
 
 
 def _within(low: float, high: float, *, open_low: bool = False) -> Callable[[Figure], Figure]:

@@ -23,7 +23,7 @@ class TrainingTime(Frozen):
     goodput: Quantity
     """Share of the wall-clock time that trains: hours of the steps / wall_hours."""
     lost_hours: Quantity | None
-    """wall_hours less the steps; null where nothing is lost."""
+    """wall_hours less the steps; null where nothing is lost, or the plan states its goodput itself."""
     launch_hours: Quantity | None
     """Of a rented machine, before the first step: set-up, failed launches, data to the nodes. Null: it is owned."""
     optimizer_steps: float | None

@@ -26,10 +26,12 @@ def as_text(document: ExplainDocument) -> str:
 def _option(option: OptionExplanation) -> Iterator[str]:
     yield f"== {option.id}: {option.name}"
     if option.throughput is None:
-        yield f"No speed is known: {option.why_not}"
+        yield f"No speed is known: {option.why_not or '; '.join(option.notes)}"
     else:
         yield f"throughput {quantity_text(option.throughput)}"
         yield f"  {option.throughput.source}"
+        if option.why_not is not None:
+            yield f"Not known: {option.why_not}"
     if option.time is not None:
         yield from _block("Where the hours of one training go", time_rows(option.time))
         yield from (f"  - {fact}" for fact in time_facts(option.time))

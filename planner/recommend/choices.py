@@ -80,7 +80,7 @@ def _in_local_money(choice: Choice, currency: Currency | None) -> Choice:
 
 
 def _trainings_per_node_year(owned: OwnedOption) -> float | None:
-    hours, accelerators = owned.option.training_hours, owned.option.accelerators
+    hours, accelerators = owned.option.wall_hours, owned.option.accelerators
     if hours is None or accelerators is None:
         return None
     return busy_gpu_hours_per_year(owned.resolved.inputs) / (hours.value * accelerators)
@@ -136,7 +136,7 @@ def _rented(rival: Rival, gpu_hours: float, trainings: float, proceeds: float | 
 
 def _per_training(year: Quantity, trainings: float, option: OptionEstimate) -> Quantity:
     """USD a year / trainings a year, with the doubt in how long a training takes."""
-    hours = option.training_hours
+    hours = option.wall_hours
     assert hours is not None, "the number of trainings comes from it"
     slower = interval(hours, Unit.HOURS).scaled(1 / hours.value)
     each = signed_product(slower, interval(year, Unit.USD_PER_YEAR)).scaled(1 / trainings)

@@ -8,7 +8,7 @@ from datetime import date
 from planner.model.answer import CampaignOption, SwitchingRate
 from planner.model.offer import PriceKind
 from planner.model.plan import CampaignLimits, Owning, Prefer
-from planner.model.quantity import Basis
+from planner.model.quantity import Basis, Quantity
 from planner.recommend.rank import preference
 from planner.recommend.switching import switching_text
 from planner.recommend.wording import duration_text, limits_text, spread_text, usd_text
@@ -117,7 +117,7 @@ def _caveats(option: CampaignOption, limits: CampaignLimits, *, today: date) -> 
         owning = f", which in full comes to {usd_text(full.value * limits.runs)}" if full is not None else ""
         caveats.append(f"buying or owning {option.id} is not counted{owning}{against}")
     if option.price_kind is PriceKind.SPOT and option.usd_per_hour is not None:
-        caveats.append(f"its spot price is of {option.usd_per_hour.as_of}, and interruptions are not counted")
+        caveats.append(_of_spot(option, option.usd_per_hour))
     if option.price_kind is PriceKind.HOSTED_TRAINING:
         caveats.append("that the service does this very work (the network, the method) is the plan's word")
     if option.smallest_purchase_usd is not None:
@@ -131,6 +131,13 @@ def _caveats(option: CampaignOption, limits: CampaignLimits, *, today: date) -> 
         more = f" (and {len(option.doubts) - 1} more)" if len(option.doubts) > 1 else ""
         caveats.append(f"but the evidence is doubtful: {option.doubts[0].rstrip('.')}{more}")
     return caveats
+
+
+def _of_spot(option: CampaignOption, price: Quantity) -> str:
+    whose = "the plan's own" if price.as_of is None else f"of {price.as_of}"
+    counted = option.time is not None and option.time.interruptions is not None
+    taken = "how often it is taken away is assumed" if counted else "interruptions are not counted one by one"
+    return f"its spot price is {whose}, and {taken}"
 
 
 def _is_measured(option: CampaignOption) -> bool:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 OWN = "your plan"
 MOST_RUNS = 1_000_000
+NOT_KNOWN_WHY = "Not known: the words above or the notes below say why."
 
 
 @dataclass(frozen=True)
@@ -236,9 +237,9 @@ def _details(comparison: ComparisonDocument, shown: str | None) -> None:
     if option.id != shown:  # the doubts about the one shown above stand there
         _html(html.doubts_html(option))
     with st.expander("Where the hours go"):
-        _html(html.time_html(option) or "Not known: its speed is not known.")
+        _html(html.time_html(option) or NOT_KNOWN_WHY)
     with st.expander("The bill, line by line"):
-        _html(html.bill_html(option) or "Owned: the campaign adds electricity alone.")
+        _html(html.bill_html(option) or (NOT_KNOWN_WHY if option.offer is not None else OWNED_MEANS_ELECTRICITY))
     _html(html.notes_html(option))
 
 

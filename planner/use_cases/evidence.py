@@ -11,7 +11,6 @@ from typing import Any
 
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.evidence import CALIBRATION, FOLDER, evidence_files, read_calibration, read_measurements
-from planner.adapters.files import write_text
 from planner.adapters.image_networks import read_image_networks
 from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError
@@ -26,7 +25,13 @@ from planner.estimate.score import error_figures, groups, macro, macro_errors, o
 from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog
 from planner.model.evidence import Measurement
-from planner.use_cases.image_evidence import of_images, of_text, shipped_image_calibration
+from planner.use_cases.image_evidence import (
+    differences_between,
+    of_images,
+    of_text,
+    shipped_image_calibration,
+    write_over,
+)
 
 USABLE = ("ok", "hw-assumed")
 """Beginnings of quality flags of rows that may teach; `weak` rows are only predicted."""
@@ -86,23 +91,12 @@ def calibrate(*, today: date) -> Calibration:
 
 def write_calibration(made: Calibration, root: Path) -> Path:
     """Write the calibration where the product reads it; the date stays when nothing else changed."""
-    path = root / "catalogs" / FOLDER / CALIBRATION
-    if path.is_file() and not differences(made):
-        made = made.model_copy(update={"made_on": read_calibration(path).made_on})
-    write_text(path, made.model_dump_json(indent=1) + "\n")
-    return path
+    return write_over(made, root / "catalogs" / FOLDER / CALIBRATION, changed=bool(differences(made)))
 
 
 def differences(made: Calibration) -> list[str]:
     """List where a calibration differs from the shipped one in six digits."""
-    shipped = read_calibration()
-    found = [f"{name}: {shipped.constants.get(name)} and {value}" for name, value in made.constants.items()
-             if f"{shipped.constants.get(name, 0):.6g}" != f"{value:.6g}"]  # fmt: skip
-    if shipped.rows_sha256 != made.rows_sha256:
-        found.append("the rows, or how they are read, changed")
-    if shipped.spreads != made.spreads:
-        found.append("the widths of ranges changed")
-    return found
+    return differences_between(read_calibration(), made)
 
 
 def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:

@@ -37,20 +37,28 @@ def calibrate_images(observations: Sequence[Observation], *, today: date) -> Cal
 
 def write_image_calibration(made: Calibration, root: Path) -> Path:
     """Write the calibration where the product reads it; the date stays when nothing else changed."""
-    path = root / "catalogs" / FOLDER / IMAGE_CALIBRATION
-    if path.is_file() and not image_differences(made):
+    return write_over(made, root / "catalogs" / FOLDER / IMAGE_CALIBRATION, changed=bool(image_differences(made)))
+
+
+def image_differences(made: Calibration) -> list[str]:
+    """List where a calibration differs from the shipped one in six digits."""
+    return [f"images: {one}" for one in differences_between(shipped_image_calibration(), made)]
+
+
+def write_over(made: Calibration, path: Path, *, changed: bool) -> Path:
+    """Write a calibration; where nothing else changed, with the date of the one that stands there."""
+    if path.is_file() and not changed:
         made = made.model_copy(update={"made_on": read_calibration(path).made_on})
     write_text(path, made.model_dump_json(indent=1) + "\n")
     return path
 
 
-def image_differences(made: Calibration) -> list[str]:
-    """List where a calibration differs from the shipped one in six digits."""
-    shipped = shipped_image_calibration()
-    found = [f"images: {name}: {shipped.constants.get(name)} and {value}" for name, value in made.constants.items()
+def differences_between(shipped: Calibration, made: Calibration) -> list[str]:
+    """List where two calibrations, of text or of images, differ in six digits."""
+    found = [f"{name}: {shipped.constants.get(name)} and {value}" for name, value in made.constants.items()
              if f"{shipped.constants.get(name, 0):.6g}" != f"{value:.6g}"]  # fmt: skip
     if shipped.rows_sha256 != made.rows_sha256:
-        found.append("images: the rows, or how they are read, changed")
+        found.append("the rows, or how they are read, changed")
     if shipped.spreads != made.spreads:
-        found.append("images: the widths of ranges changed")
+        found.append("the widths of ranges changed")
     return found

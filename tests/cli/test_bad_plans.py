@@ -48,6 +48,11 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
         pytest.param(replaced("runs: 50", "runs: true"), ["campaign.runs", "True"], id="bool for a count"),
         pytest.param(replaced("0.12", "-0.12"), ["electricity_usd_per_kwh", "-0.12"], id="negative tariff"),
         pytest.param(replaced("pue: 1.4", "pue: 0.9"), ["assumptions.pue", "0.9"], id="PUE below 1"),
+        pytest.param(
+            GOOD_PLAN + "goodput: {restart_hours: 30min}\n",
+            ["goodput.restart_hours: must be a number", "'30min'"],
+            id="text for a figure",
+        ),
         pytest.param(replaced("budget_usd: 20000", "budget_usd: .nan"), ["budget_usd", "finite"], id="NaN budget"),
         pytest.param(
             replaced("precision: fp16", "precision: fp12"),

@@ -26,3 +26,23 @@ def test_a_wrong_option_is_told_of_the_right_ones(planner, example):
     answer = planner("explain", example("local_pc"), "--option", "pc-rtx409", "--json")
     assert answer.code == 2
     assert "pc-rtx4090" in answer.err
+
+
+SERVICE = {"offer": "ori/lora-up-to-10b", "price": "hosted_training"}
+SERVICE_ID = "ori/lora-up-to-10b:any:hosted_training"
+
+
+def test_a_service_is_named_and_has_no_speed(planner, changed):
+    plan = changed("gpu_guide_llama3_8b", {"options": [SERVICE, SERVICE | {"training_hours": 3.0}]})
+    answer = planner("explain", plan)
+    assert answer.out.count("\n== ") == 2
+    assert answer.out.count("No speed is known: ") == 2
+    assert "None" not in answer.out
+    (option,) = planner("explain", plan, "--option", SERVICE_ID, "--json").document["options"]
+    assert (option["throughput"], option["time"]) == (None, None)
+    assert "the service does not say" in option["why_not"]
+
+
+def test_a_speed_whose_training_never_ends_says_so(planner, changed):
+    plan = changed("gpu_guide_llama3_8b", {"goodput": {"gpu_hours_per_failure": 1e-3}})
+    assert "would not get on" in planner("explain", plan).out

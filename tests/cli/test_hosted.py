@@ -41,6 +41,12 @@ def plan(tmp_path, home):
     return write
 
 
+def test_a_wrong_only_option_is_not_called_an_empty_list_as_well(planner, plan):
+    answer = planner("estimate", plan(ORI | {"nodes": 2}))
+    one_error(answer, "options.0: nodes belongs to a machine")
+    assert "is empty" not in answer.err
+
+
 class TestMoney:
     def test_the_vendor_s_own_example(self, planner, plan):
         """Ori's page bills 15 M tokens of training and 1 M of validation at 0.46 USD: 7.36 USD."""
@@ -54,6 +60,9 @@ class TestMoney:
         assert option["bill"]["coverage"]["unsupported"] == [
             "validation tokens", "keeping and serving the trained model", "taxes",
         ]  # fmt: skip
+
+    def test_nothing_is_assumed_of_machines_where_there_are_none(self, planner, plan):
+        assert planner("estimate", plan(ORI), "--json").document["assumptions"] == []
 
     def test_epochs_support_and_trainings_multiply(self, planner, plan):
         """3 epochs x 1,000 samples x 8,192 tokens x 2.50 USD / 1e6 = 61.44 USD; x 1.1 of support, x 4 trainings."""

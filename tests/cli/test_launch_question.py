@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import select
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 QUESTION = b"[y/N]:"
 HOSTS = "schema_version: 1\nhosts:\n  away: {address: 127.0.0.1, port: 1, usd_per_hour: 6}\n"
 """Nobody listens there."""
+LONGEST_SILENCE_S = 120
 
 
 class Terminal:
@@ -24,20 +27,21 @@ class Terminal:
     def __init__(self, home: Path, *arguments: str) -> None:
         self._ours, theirs = pty.openpty()
         self.shown = b""
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "planner.cli.main", *arguments, "--home", str(home)],
-            stdin=theirs,
-            stdout=subprocess.PIPE,
-            stderr=theirs,
-            cwd=ROOT,
-            env=os.environ | {"TERM": "dumb", "COLUMNS": "100"},
-        )
+        with _heeding_interrupts():
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "planner.cli.main", *arguments, "--home", str(home)],
+                stdin=theirs,
+                stdout=subprocess.PIPE,
+                stderr=theirs,
+                cwd=ROOT,
+                env=os.environ | {"TERM": "dumb", "COLUMNS": "100"},
+            )
         os.close(theirs)
 
     def read_until(self, end: bytes) -> None:
         """Read what is shown up to `end`; a client that ends before it fails the test."""
         while end not in self.shown:
-            more = os.read(self._ours, 4096)
+            more = self._read()
             assert more, self.shown.decode()
             self.shown += more
 
@@ -48,11 +52,26 @@ class Terminal:
     def end(self) -> tuple[int, str]:
         """Wait for the end; return the exit code and stdout."""
         with contextlib.suppress(OSError):  # a terminal without a client is an I/O error
-            while more := os.read(self._ours, 4096):
+            while more := self._read():
                 self.shown += more
         out, _ = self.process.communicate()
         os.close(self._ours)
         return self.process.returncode, out.decode()
+
+    def _read(self) -> bytes:
+        ready, _, _ = select.select([self._ours], [], [], LONGEST_SILENCE_S)
+        assert ready, f"the client hangs after: {self.shown.decode()}"
+        return os.read(self._ours, 4096)
+
+
+@contextlib.contextmanager
+def _heeding_interrupts() -> Iterator[None]:
+    """Undo for a child what a shell does to jobs in the background, this suite among them: they ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
@@ -88,7 +107,9 @@ def test_whoever_does_not_say_yes_launches_nothing(asked, home, answer):
 def test_ctrl_c_at_the_question_launches_nothing(asked, home):
     asked.read_until(QUESTION)
     os.write(asked._ours, b"\x03")
-    asked.process.send_signal(2)  # the terminal is not its controlling one, so nobody turns the key into a signal
+    asked.process.send_signal(
+        signal.SIGINT
+    )  # the terminal is not its controlling one, so nobody turns the key into a signal
     code, _ = asked.end()
     assert code == 130
     assert not (home / "ledger.sqlite").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -166,8 +167,17 @@ def test_a_training_that_never_gets_on_has_no_time_and_says_why() -> None:
     asked = plan(P4D, goodput={"gpu_hours_per_failure": 0.1})
     option = estimate(asked)
     assert option.time is None
+    assert option.training_hours is None
+    assert option.wall_hours is None
     assert option.usd_total is None
     assert "would not get on" in (option.why_not or "")
+
+
+def test_a_campaign_that_never_gets_on_keeps_no_deadline() -> None:
+    asked = plan(P4D, goodput={"gpu_hours_per_failure": 0.1}, campaign={"deadline": "2030-01-01"})
+    (found,) = estimate_options(asked, CATALOG).options
+    campaign = campaign_option(found, asked.campaign, CATALOG, today=date(2026, 1, 1))
+    assert (campaign.campaign_hours, campaign.finish, campaign.meets_deadline) == (None, None, None)
 
 
 class TestStorage:
@@ -291,6 +301,14 @@ class TestConvergence:
         assert (one.training_hours, one.throughput, one.usd_total) == (
             other.training_hours, other.throughput, other.usd_total
         )  # fmt: skip
+
+    def test_it_is_of_the_steps_alone_where_the_plan_states_its_goodput(self) -> None:
+        """10 h at a goodput of 80 % are 12.5 h, of which 10 h train."""
+        work = {"samples": 360_000.0, "target": "mlperf-bert"}
+        time = time_of(plan(P4D, work=work, assumptions=NO_SETUP | {"goodput_fraction": 0.8}))
+        assert time.wall_hours.value == pytest.approx(12.5)
+        assert time.convergence is not None
+        assert time.convergence.training_hours.value == pytest.approx(10)
 
     def test_an_unknown_target_names_the_known_ones(self) -> None:
         with pytest.raises(NotFoundError, match="mlperf-bret"):

@@ -14,6 +14,7 @@ from planner.model.answer import CampaignDocument, CampaignOption
 from planner.model.offer import PriceKind
 from planner.model.plan import CampaignLimits, Owning
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.training_time import TrainingTime
 from planner.model.workload import Strategy
 from planner.recommend.compare import compare
 from planner.recommend.pareto import pareto_front
@@ -171,10 +172,30 @@ def test_a_modelled_option_is_set_beside_the_best_measured_one() -> None:
     assert "the cheapest measured option is known, 2 hours for 2.00 USD" in answer.sentence
 
 
-def test_a_spot_price_says_its_date_and_that_interruptions_are_left_out() -> None:
-    price = quantity(1.0, Unit.USD_PER_HOUR).model_copy(update={"as_of": date(2026, 5, 24)})
-    answer = compared([option("spot", 1, 1, price_kind=PriceKind.SPOT, usd_per_hour=price)])
-    assert "its spot price is of 2026-05-24, and interruptions are not counted" in answer.sentence
+@pytest.mark.parametrize(
+    ("as_of", "interruptions", "words"),
+    [
+        pytest.param(
+            date(2026, 5, 24), None, "is of 2026-05-24, and interruptions are not counted one by one", id="left out"
+        ),
+        pytest.param(
+            date(2026, 5, 24), 0.1, "is of 2026-05-24, and how often it is taken away is assumed", id="counted"
+        ),
+        pytest.param(None, 0.1, "is the plan's own, and how often it is taken away is assumed", id="without a date"),
+    ],
+)
+def test_a_spot_price_says_its_date_and_what_of_interruptions_is_counted(
+    as_of: date | None, interruptions: float | None, words: str
+) -> None:
+    price = quantity(1.0, Unit.USD_PER_HOUR).model_copy(update={"as_of": as_of})
+    hour, whole = quantity(1.0, Unit.HOURS), quantity(1.0, Unit.RATIO)
+    time = TrainingTime(
+        lines=(), wall_hours=hour, goodput=whole, lost_hours=None, launch_hours=None, optimizer_steps=None,
+        interruptions=None if interruptions is None else quantity(interruptions, Unit.RATIO),
+        checkpoint_interval_hours=None, optimal_interval_hours=None, limited_by=(), uncounted=(), convergence=None,
+    )  # fmt: skip
+    answer = compared([option("spot", 1, 1, price_kind=PriceKind.SPOT, usd_per_hour=price, time=time)])
+    assert f"its spot price {words}" in answer.sentence
 
 
 def test_what_must_be_bought_at_least_is_said() -> None:

@@ -238,3 +238,11 @@ def test_it_says_where_the_hours_go(page: AppTest) -> None:
     assert "Where the hours of one training go" in text
     assert "failures: restarts" in text
     assert "a checkpoint's size cannot be counted" in text  # the document names no network
+
+
+def test_a_rented_option_without_a_price_is_not_called_owned(page):
+    upload(page, "Your own plan (YAML or JSON)", ("p5e.yaml", (examples_dir() / "p5e_vs_a100.yaml").read_bytes()))
+    checked(control(page, "Option").set_value("aws/p5e.48xlarge:us-east-2:on_demand:4n").run())
+    bill = next(box for box in page.expander if box.label == "The bill, line by line")
+    (text,) = [element.value for element in bill.get("html")]
+    assert "Not known" in text
