@@ -11,6 +11,7 @@ from planner.estimate.observation import of_each
 from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
 from planner.estimate.physics.step import Step, step
+from planner.estimate.robust_fit import RobustProblem
 
 if TYPE_CHECKING:
     from planner.estimate.observation import Labels, Observation
@@ -107,20 +108,13 @@ def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
     if not data.labels:
         return prior_fit()
     problem = _Problem(data)
-    state = problem.start(start or prior_fit())
-    loss, damping = problem.loss(state), 1e-3
-    for _ in range(rounds):
-        moved, new_loss, damping = problem.improve(state, loss, damping)
-        if new_loss >= loss:
-            break
-        gained, state, loss = loss - new_loss, moved, new_loss
-        if gained < 1e-9 * abs(loss):
-            break
-    return problem.named(state)
+    return problem.named(problem.solve(problem.start(start or prior_fit()), rounds=rounds))
 
 
-class _Problem:
+class _Problem(RobustProblem):
     """The least-squares problem of one sample; its state is one vector: constants, own parts of frameworks, effects."""
+
+    noise, tail = NOISE, TAIL
 
     def __init__(self, data: Sample) -> None:
         import numpy as np
@@ -173,32 +167,7 @@ class _Problem:
 
         return self.data.log_seconds - np.log(self.step(state).seconds) - self.design @ state[self.effects_at :]
 
-    def loss(self, state: Array) -> float:
-        import numpy as np
-
-        errors = self.weights * (TAIL + 1) / 2 * np.log1p((self.residual(state) / NOISE) ** 2 / TAIL)
-        return float(errors.sum() + 0.5 * (((state - self.centre) / self.spread) ** 2).sum())
-
-    def improve(self, state: Array, loss: float, damping: float) -> tuple[Array, float, float]:
-        """Take one step; the damping grows until the loss falls."""
-        import numpy as np
-
-        residual = self.residual(state)
-        trust = self.weights * (TAIL + 1) / (TAIL + (residual / NOISE) ** 2) / NOISE**2
-        jacobian = self._jacobian(state)
-        curvature = jacobian.T @ (jacobian * trust[:, None])
-        pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
-        for _ in range(10):
-            matrix = curvature + np.diag(1 / self.spread**2 + damping * np.diag(curvature))
-            moved = state + np.clip(np.linalg.solve(matrix, pull), -0.7, 0.7)
-            moved[: self.constants] = np.clip(moved[: self.constants], self.low, self.high)
-            new_loss = self.loss(moved)
-            if new_loss < loss:
-                return moved, new_loss, damping / 4
-            damping *= 6
-        return state, loss, damping
-
-    def _jacobian(self, state: Array) -> Array:
+    def jacobian(self, state: Array) -> Array:
         import numpy as np
 
         found = self.step(state)

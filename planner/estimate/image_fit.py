@@ -12,6 +12,7 @@ from planner.estimate.observation import of_each
 from planner.estimate.physics.image_configs import ImageConfigs, gather
 from planner.estimate.physics.image_parameters import IMAGE_PARAMETERS
 from planner.estimate.physics.images import image_step
+from planner.estimate.robust_fit import RobustProblem
 
 if TYPE_CHECKING:
     from planner.estimate.image_config import ImageObservation
@@ -84,20 +85,13 @@ def fit_images(data: ImageSample, *, start: Fit | None = None, rounds: int = 40)
     if not data.labels:
         return prior_image_fit()
     problem = _Problem(data)
-    state = problem.start(start or prior_image_fit())
-    loss, damping = problem.loss(state), 1e-3
-    for _ in range(rounds):
-        moved, new_loss, damping = problem.improve(state, loss, damping)
-        if new_loss >= loss:
-            break
-        gained, state, loss = loss - new_loss, moved, new_loss
-        if gained < 1e-9 * abs(loss):
-            break
-    return problem.named(state)
+    return problem.named(problem.solve(problem.start(start or prior_image_fit()), rounds=rounds))
 
 
-class _Problem:
+class _Problem(RobustProblem):
     """The least-squares problem of one sample; its state is one vector: logarithms of constants, then effects."""
+
+    noise, tail = NOISE, TAIL
 
     def __init__(self, data: ImageSample) -> None:
         import numpy as np
@@ -140,36 +134,13 @@ class _Problem:
         seconds = image_step(self.data.configs.with_host_scale(host), constants).seconds
         return np.asarray(np.log(seconds) + self.design[:, ~self.of_host] @ effects[~self.of_host])
 
-    def loss(self, state: Array) -> float:
-        import numpy as np
+    def residual(self, state: Array) -> Array:
+        return self.data.log_seconds - self.modelled(state)
 
-        residual = self.data.log_seconds - self.modelled(state)
-        errors = self.weights * (TAIL + 1) / 2 * np.log1p((residual / NOISE) ** 2 / TAIL)
-        return float(errors.sum() + 0.5 * (((state - self.centre) / self.spread) ** 2).sum())
-
-    def improve(self, state: Array, loss: float, damping: float) -> tuple[Array, float, float]:
-        """Take one step; the damping grows until the loss falls."""
+    def jacobian(self, state: Array) -> Array:
         import numpy as np
 
         base = self.modelled(state)
-        residual = self.data.log_seconds - base
-        trust = self.weights * (TAIL + 1) / (TAIL + (residual / NOISE) ** 2) / NOISE**2
-        jacobian = self._jacobian(state, base)
-        curvature = jacobian.T @ (jacobian * trust[:, None])
-        pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
-        for _ in range(10):
-            matrix = curvature + np.diag(1 / self.spread**2 + damping * np.diag(curvature))
-            moved = state + np.clip(np.linalg.solve(matrix, pull), -0.7, 0.7)
-            moved[: self.constants] = np.clip(moved[: self.constants], self.low, self.high)
-            new_loss = self.loss(moved)
-            if new_loss < loss:
-                return moved, new_loss, damping / 4
-            damping *= 6
-        return state, loss, damping
-
-    def _jacobian(self, state: Array, base: Array) -> Array:
-        import numpy as np
-
         columns = []
         for place in range(len(state)):
             level = place - self.constants

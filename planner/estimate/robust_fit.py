@@ -1,0 +1,75 @@
+"""The most probable state of a least-squares problem with robust errors: one loop for every physics that is fitted."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from planner.estimate.physics.configs import Array
+
+LARGEST_STEP = 0.7
+"""Of one number of the state in one step, in logarithms."""
+
+
+class RobustProblem(ABC):
+    """A problem whose state is one vector: logarithms of `constants` bounded constants, then effects.
+
+    loss(state) = sum_i w_i t(residual_i / noise) + sum ((state - centre) / spread)^2 / 2, t as in Student's
+    distribution with `tail` degrees of freedom.
+    """
+
+    noise: float
+    tail: float
+    constants: int
+    weights: Array
+    centre: Array
+    spread: Array
+    low: Array
+    high: Array
+
+    @abstractmethod
+    def residual(self, state: Array) -> Array:
+        """Return ln measured - ln modelled of each row."""
+
+    @abstractmethod
+    def jacobian(self, state: Array) -> Array:
+        """Return how ln modelled moves with each number of the state: rows x numbers."""
+
+    def loss(self, state: Array) -> float:
+        """Return what is minimised."""
+        import numpy as np
+
+        errors = self.weights * (self.tail + 1) / 2 * np.log1p((self.residual(state) / self.noise) ** 2 / self.tail)
+        return float(errors.sum() + 0.5 * (((state - self.centre) / self.spread) ** 2).sum())
+
+    def solve(self, state: Array, *, rounds: int) -> Array:
+        """Descend by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963) until the loss stands still."""
+        loss, damping = self.loss(state), 1e-3
+        for _ in range(rounds):
+            moved, new_loss, damping = self._improve(state, loss, damping)
+            if new_loss >= loss:
+                break
+            gained, state, loss = loss - new_loss, moved, new_loss
+            if gained < 1e-9 * abs(loss):
+                break
+        return state
+
+    def _improve(self, state: Array, loss: float, damping: float) -> tuple[Array, float, float]:
+        """Take one step; the damping grows until the loss falls."""
+        import numpy as np
+
+        residual = self.residual(state)
+        trust = self.weights * (self.tail + 1) / (self.tail + (residual / self.noise) ** 2) / self.noise**2
+        jacobian = self.jacobian(state)
+        curvature = jacobian.T @ (jacobian * trust[:, None])
+        pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
+        for _ in range(10):
+            matrix = curvature + np.diag(1 / self.spread**2 + damping * np.diag(curvature))
+            moved = state + np.clip(np.linalg.solve(matrix, pull), -LARGEST_STEP, LARGEST_STEP)
+            moved[: self.constants] = np.clip(moved[: self.constants], self.low, self.high)
+            new_loss = self.loss(moved)
+            if new_loss < loss:
+                return moved, new_loss, damping / 4
+            damping *= 6
+        return state, loss, damping
