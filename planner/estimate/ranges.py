@@ -45,7 +45,7 @@ def spreads(
     for group in (*GROUPS, OWN_RUNS):
         chosen = named == group
         count = int(chosen.sum())
-        if not count:
+        if not weights[chosen].sum():
             continue
         own = _spread(ratio, weights, chosen)
         if count < ENOUGH_ROWS:

@@ -96,6 +96,15 @@ def test_few_sources_do_not_make_what_is_unknown_sure(group: str, sources: int, 
     assert found[group].times_90 == times_90
 
 
+def test_rows_that_weigh_nothing_make_no_width() -> None:
+    """Weak rows do not teach: a group of them alone takes the widths of all others."""
+    names = ["adapters"] * 30 + ["new framework"] * 30
+    weights = np.repeat([1.0, 0.0], 30)
+    found = spreads(np.full(60, 0.1), np.full(60, 0.2), weights, names)
+    assert set(found) == {"all", "adapters"}
+    assert found["all"].times_90 == 0.5
+
+
 def test_no_range_is_narrower_than_two_per_cent() -> None:
     narrow = {"all": Spread(rows=1, times_80=1.0, times_90=1.0)}
     wide_80, wide_90 = half_widths(["any"], np.array([1e-6]), narrow)
