@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from planner.estimate.anchors import Cell, choose_anchors
 from planner.estimate.calibrate import fit, sample
 from planner.estimate.estimator import Estimates, estimate_many
+from planner.estimate.expected_error import OWN_GROUPS
 from planner.estimate.hold_out import Fold, judge
 from planner.estimate.hold_out import folds as folds_of
 from planner.estimate.learn import learn, source_weights
-from planner.estimate.ranges import OWN_RUNS, spreads
+from planner.estimate.ranges import spreads
 from planner.model.calibration import Calibration
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _folds(
                 [group for one in others for group in one.groups],
                 sources=[pool[int(row)].labels.source for row in rows],
             )
-            | {name: spread for name, spread in shipped.spreads.items() if name == OWN_RUNS},
+            | {name: spread for name, spread in shipped.spreads.items() if name in OWN_GROUPS},
         )
         places = tuple(int(row) for row in fold.test if row < len(asked))
         found.append(Taught(places, calibration, tuple(int(row) for row in fold.train)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from planner.estimate.physics.configs import Array
 
 LEVELS = ("accelerator", "framework", "source")
-PARTS = ("host", "attention", "elementwise")
+PARTS = ("host", "attention", "elementwise", "sharding")
 """Parts of a step whose speed is a framework's own."""
 LEVEL_SPREAD = {
     "accelerator": 0.06,
@@ -27,6 +27,7 @@ LEVEL_SPREAD = {
     "host": 0.45,
     "attention": 0.35,
     "elementwise": 0.35,
+    "sharding": 0.50,
 }
 """Standard deviation of the logarithm of what one accelerator, framework or site adds to all of its step times; and
 of a framework's time for launches, attention and element-wise passes."""

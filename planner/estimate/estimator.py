@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.estimate.calibrate import Fit, model_step, sample
-from planner.estimate.expected_error import Known, expected_error, groups_of
+from planner.estimate.expected_error import Known, expected_error, groups_of, groups_with_own_runs
 from planner.estimate.own_runs import Place, features, update
-from planner.estimate.ranges import OWN_RUNS, half_widths
+from planner.estimate.ranges import half_widths
 
 if TYPE_CHECKING:
     from planner.estimate.observation import Labels, Observation
@@ -42,7 +42,8 @@ def estimate_many(
     groups: Sequence[str] = groups_of(configs, labels, known)
     if own:
         asked = Place(labels, shares, features(configs), expected)
-        log_step, expected, groups = _with_own_runs(asked, log_step, groups, calibration, own)
+        named = groups_with_own_runs(configs), groups
+        log_step, expected, groups = _with_own_runs(asked, log_step, named, calibration, own)
     log_rate = np.log(configs.tokens_per_step / configs.gpus) - log_step
     wide_80, wide_90 = half_widths(groups, expected, calibration.spreads)
     return Estimates(
@@ -61,16 +62,21 @@ def fitted(calibration: Calibration) -> Fit:
 
 
 def _with_own_runs(
-    asked: Place, log_step: Array, groups: Sequence[str], calibration: Calibration, own: Sequence[Observation]
+    asked: Place,
+    log_step: Array,
+    named: tuple[Sequence[str], Sequence[str]],
+    calibration: Calibration,
+    own: Sequence[Observation],
 ) -> tuple[Array, Array, Sequence[str]]:
+    """Correct predictions; `named` are their groups where own runs are of the same machine, and where not."""
     data = sample(own)
     modelled, shares = model_step(fitted(calibration), data.configs, data.labels)
     expected = expected_error(data.configs, data.labels, shares, Known.of(calibration))
     anchors = Place(data.labels, shares, features(data.configs), expected)
     posterior = update(asked, anchors, data.log_seconds - modelled)
     machines = {(label.source, label.accelerator) for label in data.labels}
-    named = [
-        OWN_RUNS if (label.source, label.accelerator) in machines else group
-        for label, group in zip(asked.labels, groups, strict=True)
+    groups = [
+        seen if (label.source, label.accelerator) in machines else group
+        for label, seen, group in zip(asked.labels, *named, strict=True)
     ]
-    return log_step + posterior.shift, asked.expected * posterior.left, named
+    return log_step + posterior.shift, asked.expected * posterior.left, groups

@@ -123,6 +123,10 @@ GROUPS = (
     "same accelerator and framework",
 )
 """Of predictions, by what they lack; each is calibrated by itself."""
+OWN_RUNS = "own runs"
+OF_OWN_RUNS = ("cards over PCIe", "adapters", "experts")
+"""Of predictions that own runs correct, those that differ more between settings than others."""
+OWN_GROUPS = (OWN_RUNS, *(f"{OWN_RUNS}, {name}" for name in OF_OWN_RUNS))
 
 
 def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> tuple[str, ...]:
@@ -132,15 +136,25 @@ def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> tuple
     def lacks(level: str) -> Array:
         return of_each(labels, lambda label: float(not known.has(level, getattr(label, level)))) > 0
 
-    gpus = configs.gpus
     holds = [
         lacks("generation"),
         lacks("accelerator"),
-        gpus > known.largest,
-        (gpus > 1) & (configs.pcie > 0),
-        configs.adapters > 0,
-        configs.experts > 1,
+        configs.gpus > known.largest,
+        *_kinds(configs),
         lacks("framework"),
         np.ones(len(configs), dtype=bool),
     ]
     return tuple(np.array(GROUPS, dtype=object)[np.argmax(holds, axis=0)].tolist())
+
+
+def groups_with_own_runs(configs: Configs) -> tuple[str, ...]:
+    """Name the group of each prediction that runs of its own machine correct."""
+    import numpy as np
+
+    holds = [*_kinds(configs), np.ones(len(configs), dtype=bool)]
+    return tuple(np.array([*OWN_GROUPS[1:], OWN_RUNS], dtype=object)[np.argmax(holds, axis=0)].tolist())
+
+
+def _kinds(configs: Configs) -> list[Array]:
+    """Say of each configuration whether it is of each kind of `OF_OWN_RUNS`."""
+    return [(configs.gpus > 1) & (configs.pcie > 0), configs.adapters > 0, configs.experts > 1]

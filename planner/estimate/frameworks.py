@@ -17,14 +17,19 @@ def framework_family(row: Measurement) -> str:
 
 
 _FRAMEWORKS = (
-    ("megatron", ("megatron", "nemo framework", "gpt-neox", "mcore")),
+    ("automodel", ("automodel",)),
+    ("megatron", ("megatron", "nemo", "gpt-neox", "mcore")),
     ("deepspeed", ("deepspeed",)),
-    ("hf trainer", ("hf ", "trl", "peft", "sfttrainer", "transformers", "llama-factory", "accelerate")),
+    ("hf trainer", ("hf ", "trl", "peft", "sfttrainer", "transformers", "llama-factory", "accelerate", "axolotl")),
     ("torchtune", ("torchtune",)),
     ("torchtitan", ("torchtitan",)),
+    ("pytorch fsdp", ("fsdp",)),
     ("composer", ("composer", "llm-foundry")),
     ("deeplearningexamples", ("deeplearningexamples", "pytorch ngc")),
     ("tensorflow ngc", ("tensorflow",)),
-    ("jax", ("jax", "maxtext")),
+    ("jax", ("jax", "maxtext", "paxml", "t5x", "levanter")),
+    ("neuron", ("neuron",)),
     ("lightning", ("lightning", "lit-", "litgpt")),
+    ("llm.c", ("llm.c", "llmq")),
+    ("nanogpt", ("nanogpt", "nanochat")),
 )

@@ -11,6 +11,7 @@ from planner.estimate.expected_error import (
     COMMON_VARIANCE,
     DOUBLING_ERROR,
     GROUPS,
+    OWN_RUNS,
     PART_ERROR,
     UNKNOWN_ERROR,
     Known,
@@ -18,7 +19,7 @@ from planner.estimate.expected_error import (
 from planner.estimate.image_fit import image_sample, model_image_step
 from planner.estimate.observation import of_each
 from planner.estimate.own_runs import Place, update
-from planner.estimate.ranges import OWN_RUNS, half_widths
+from planner.estimate.ranges import half_widths
 
 if TYPE_CHECKING:
     from planner.estimate.image_config import ImageObservation

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planner.estimate.anchors import choose_anchors
 from planner.estimate.calibrate import Fit
-from planner.estimate.expected_error import Known, count_evidence
+from planner.estimate.expected_error import OWN_RUNS, Known, count_evidence
 from planner.estimate.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold
 from planner.estimate.image_estimator import model_images
 from planner.estimate.image_fit import ImageSample, fit_images, image_sample
 from planner.estimate.own_runs import Place, update
-from planner.estimate.ranges import OWN_RUNS, spreads
+from planner.estimate.ranges import spreads
 from planner.model.calibration import Calibration, Spread
 
 if TYPE_CHECKING:

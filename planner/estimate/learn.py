@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.anchors import choose_anchors
 from planner.estimate.calibrate import fit, sample
-from planner.estimate.expected_error import count_evidence
+from planner.estimate.expected_error import count_evidence, groups_with_own_runs
 from planner.estimate.hold_out import folds, judge
 from planner.estimate.own_runs import Place, features, update
-from planner.estimate.ranges import OWN_RUNS, spreads
+from planner.estimate.ranges import spreads
 from planner.model.calibration import Calibration
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ METHOD = "2"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "family", "scale")
 """What is left out, to see how far predictions of each group miss."""
-ANCHORS = 3
+ANCHORS = (1, 3)
+"""How many runs of the same machine and framework play a user's own."""
 DIGITS = 9
 
 
@@ -45,11 +46,12 @@ def learn(observations: Sequence[Observation], *, today: date, ranges: bool = Tr
         own_error, own_expected, own_rows = _with_anchors(
             data.at(judged[0].rows).configs, observations, judged[0], errors[0]
         )
+        own_groups = groups_with_own_runs(data.configs.at(own_rows))
         found = spreads(
             np.concatenate([*errors, own_error]),
             np.concatenate([*expected, own_expected]),
             np.concatenate([*weights, source_weights(observations, own_rows)]),
-            [*groups, *([OWN_RUNS] * len(own_rows))],
+            [*groups, *own_groups],
             sources=[observations[int(row)].labels.source for row in (*all_rows, *own_rows)],
         )
     else:
@@ -92,11 +94,11 @@ def source_weights(observations: Sequence[Observation], rows: Array) -> Array:
 def _with_anchors(
     configs: Configs, observations: Sequence[Observation], judged: Judged, errors: Array
 ) -> tuple[Array, Array, Array]:
-    """Repeat the held-out predictions with three runs of the same machine and framework as anchors."""
+    """Repeat the held-out predictions with one and three runs of the same machine and framework as anchors."""
     import numpy as np
 
     rows = [observations[int(row)] for row in judged.rows]
-    cells = choose_anchors(rows, anchors=ANCHORS)
+    cells = [cell for count in ANCHORS for cell in choose_anchors(rows, anchors=count)]
     where = features(configs)
     new_errors, new_expected, kept = [], [], []
     for cell in cells:

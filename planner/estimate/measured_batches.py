@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from planner.estimate.frameworks import framework_family
 from planner.model.evidence import Measurement
 from planner.model.hardware import Accelerator
 
@@ -17,6 +18,8 @@ ASSUMED_LENGTH = 1024.0
 """Tokens of a sample, where only tokens/s are stated."""
 PADDED_LENGTH, SINGLE_LENGTH = 512.0, 256.0
 """Of instruction data without a stated length: padded to the longest of a batch; one by one."""
+BY_LAYER = ("megatron",)
+"""Frameworks whose recipes compute as few layers again as they must; elsewhere it is all or none."""
 LEAST_FREE = 0.3
 """Of the memory, for activations: a run that was measured did fit, in smaller states if need be."""
 LONGEST_GUESS, SINGLE_GUESS = 16_384.0, 2.0
@@ -54,20 +57,23 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
     per_sample = config["layers"] * config["hidden"] * length / config["tp"] / config["pp"] / config["cp"]
     memory = (accelerator.hbm_gib or 16) * 2**30
     free = max(LEAST_FREE * memory, memory - _states_bytes(config))
-    if micro is None and row.global_batch is not None:
-        micro = max(1.0, row.global_batch / replicas / (accumulation or 1))
+    each = None if row.global_batch is None else row.global_batch / replicas
+    if micro is None and each is not None and accumulation is not None:
+        micro = max(1.0, each / accumulation)
     if micro is None:
         kept = CHECKPOINT_BYTES * 4 if config["recompute"] > 0.5 else REMEMBERED_BYTES
         fits = max(0.25 * free, 0.0) / (per_sample * kept)
-        most = min(fits, LONGEST_GUESS / length, SINGLE_GUESS if is_ragged(row) else fits)
+        usual = SINGLE_GUESS if is_ragged(row) else fits if each is not None else LONGEST_GUESS / length
+        most = 1.0 if config["pp"] > 1 else min(fits, usual)
         micro = float(2 ** max(0, int(most).bit_length() - 1))
-        if row.global_batch is not None:
-            micro = min(micro, max(1.0, row.global_batch / replicas))
+        if each is not None:
+            micro = min(micro, max(1.0, each))
     if accumulation is None:
-        accumulation = max(1.0, row.global_batch / replicas / micro) if row.global_batch is not None else 1.0
+        accumulation = 1.0 if each is None else max(1.0, each / micro)
     recompute = config["recompute"]
-    if not row.activation_checkpointing and config["causal"] and per_sample * micro * LEAST_BYTES > free:
-        recompute = 1.0
+    least = per_sample * micro * LEAST_BYTES
+    if not row.activation_checkpointing and config["causal"] and least > free:
+        recompute = 1 - free / least if framework_family(row) in BY_LAYER else 1.0
     return {
         "seq_len": length,
         "ragged": float(is_ragged(row)),

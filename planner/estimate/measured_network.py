@@ -11,6 +11,8 @@ MASKED_SHARE = 0.15
 USUAL_HEAD = 128
 ALIGNED = 8
 """Numbers of 16 bits that tensor cores want in a row. Source: NVIDIA, Matrix Multiplication Background User's Guide."""
+ADDS_UP = 0.25, 4.0
+"""Between these shares of the experts stated, a count of parameters says what experts there are."""
 UNSTATED_EXPERTS = (8.0, 2.0)
 
 
@@ -27,7 +29,13 @@ def network_of(row: Measurement) -> dict[str, float]:
     matrices = 3.0 if gated else 2.0
     encoder = row.model_family.casefold() in ("encoder", "bert")
     q_dim = _q_dim(row, heads=heads, kv_heads=kv_heads, mlp=matrices * row.hidden * ffn * experts, vocab=vocab)
-    layer = 2 * row.hidden * q_dim * (1 + kv_heads / heads) + matrices * row.hidden * ffn * experts
+    attention = 2 * row.hidden * q_dim * (1 + kv_heads / heads)
+    layer = attention + matrices * row.hidden * ffn * experts
+    if experts > 1:
+        others = row.n_layers * attention + 2 * vocab * row.hidden
+        expert = row.n_layers * matrices * row.hidden * ffn
+        experts = _that_add_up(experts, row.params_total, others, expert)
+        active = min(experts, _that_add_up(active, row.params_active, others, expert))
     return {
         "layers": row.n_layers,
         "hidden": row.hidden,
@@ -53,6 +61,18 @@ def _experts(mlp_type: str) -> tuple[float, float]:
         return UNSTATED_EXPERTS if "moe" in mlp_type.casefold() else (1.0, 1.0)
     one, other = float(found[1]), float(found[2])
     return max(one, other, 1.0), max(1.0, min(one, other))
+
+
+def _that_add_up(stated: float, parameters: float | None, others: float, expert: float) -> float:
+    """Return how many experts per layer make up a count of parameters.
+
+    (parameters - attention and tables) / one expert of every layer. So experts that all tokens share count, and layers
+    without experts do not. As stated where the count is missing or far from what is stated.
+    """
+    if parameters is None:
+        return stated
+    found = (parameters - others) / expert
+    return found if ADDS_UP[0] < found / stated < ADDS_UP[1] else stated
 
 
 def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: int) -> float:

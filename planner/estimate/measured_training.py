@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from planner.estimate.frameworks import framework_family
 from planner.model.evidence import Measurement
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
@@ -11,19 +12,21 @@ RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
 FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
 """How likely a fused attention kernel was in years when nobody says: none before (FlashAttention came in 2022, PyTorch
 2.0 in March 2023), everybody after."""
+SHARDED_OPTIMIZER_YEAR = 2023
+"""From then on Megatron's recipes shard the optimizer's states over replicas (its distributed optimizer)."""
 SECOND_KERNEL_YEAR = 2024
 """From then on PyTorch's own attention is FlashAttention 2 (version 2.2, January 2024)."""
 
 
 def training_of(row: Measurement, number_format: str) -> dict[str, float]:
     """Return what the physics needs of the method; what is not said is what was usual at that time."""
-    said = " ".join((row.compile_kernels, row.method)).casefold()
+    said = re.sub(r"\bte\b", "transformerengine", " ".join((row.compile_kernels, row.method)).casefold())
     noted = re.search(r"\bq?lora\b", row.notes.casefold())
     method, weights = row.method.casefold() or said + (noted[0] if noted else ""), row.quantization.casefold()
     adapters = any(word in method for word in ("lora", "peft", "adapter"))
     four_bit = any(word in weights for word in ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4"))
     outliers = adapters and any(word in weights for word in ("int8", "8bit", "8-bit"))
-    attention = row.flash_attention.casefold()
+    attention = re.sub(r"\bte\b", "transformerengine", row.flash_attention.casefold())
     amp = "amp" in row.precision.casefold() or number_format in ("fp32", "tf32")
     zero = _zero(row)
     native = any(part in said + attention for part in ("transformerengine", "cudnn", "fa3", "fa4"))
@@ -35,6 +38,7 @@ def training_of(row: Measurement, number_format: str) -> dict[str, float]:
         "host_scale": 1.0,
         "attention_scale": 1.0,
         "elementwise_scale": 1.0,
+        "sharding_scale": 1.0,
         "flash": _flash(row, said, attention),
         "early": float(_early(row, said + attention)),
         "native": float(native),
@@ -120,4 +124,6 @@ def _zero(row: Measurement) -> int:
     if any(part in said for part in ("zero-1", "zero1", "distributed optimizer", "sharded optimizer")):
         return 1
     found = re.match(r"[0-3](?=\.0|$)", row.zero.strip())
-    return int(found[0]) if found else 0
+    if found:
+        return int(found[0])
+    return int(framework_family(row) == "megatron" and _year(row) >= SHARDED_OPTIMIZER_YEAR)

@@ -93,6 +93,7 @@ def planned_config(
             "host_scale": 1.0,
             "attention_scale": 1.0,
             "elementwise_scale": 1.0,
+            "sharding_scale": 1.0,
             "flash": 1.0,
             "early": 0.0,
             "native": 0.0,

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from planner.estimate.expected_error import GROUPS, UNKNOWN_ERROR
+from planner.estimate.expected_error import GROUPS, OWN_GROUPS, UNKNOWN_ERROR
 from planner.model.calibration import Spread
 
 if TYPE_CHECKING:
     from planner.estimate.physics.configs import Array
 
-OWN_RUNS = "own runs"
 NARROWEST = 0.02
 """No range is tighter than +-2 %: the spread between nodes of one kind is 0.6 to 2 %."""
 ENOUGH_ROWS = 25
@@ -42,7 +41,7 @@ def spreads(
     whole = _spread(ratio, weights, every)
     found = {"all": whole}
     named = np.array(groups, dtype=object)
-    for group in (*GROUPS, OWN_RUNS):
+    for group in (*GROUPS, *OWN_GROUPS):
         chosen = named == group
         count = int(chosen.sum())
         if not weights[chosen].sum():

@@ -146,14 +146,20 @@ class TestTheDocument:
         assert bought["fits_circuit"] is True
 
     def test_choices_count_the_hours_with_what_stops_a_training(self, planner, changed):
-        """Evaluation as long as the steps doubles the hours: half as many trainings a year, each twice as dear."""
+        """Evaluation as long as the steps doubles the hours: half as many trainings a year, each twice as dear.
+
+        What is sold by the day is bought up to the day, so its cost does not double.
+        """
         plain, longer = (
             planner("own-or-rent", changed(EXAMPLE, {"goodput": {"evaluation_fraction": share}}), "--json").document
             for share in (0.0, 1.0)
         )
         for one, other in zip(plain["choices"], longer["choices"], strict=True):
             assert other["trainings_per_year"] == pytest.approx(one["trainings_per_year"] / 2, rel=1e-3)
-            assert other["usd_per_training"]["value"] == pytest.approx(2 * one["usd_per_training"]["value"], rel=0.05)
+            if "bought and not used" not in one["usd_per_training"]["source"]:
+                assert other["usd_per_training"]["value"] == pytest.approx(
+                    2 * one["usd_per_training"]["value"], rel=0.05
+                )
 
     def test_a_lease_has_no_purchase_to_recover_and_says_that_it_overloads_its_circuit(
         self, planner, example, own_site

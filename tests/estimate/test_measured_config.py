@@ -31,6 +31,25 @@ def config(**changes: Any) -> dict[str, float]:
     return found.config
 
 
+MAVERICK = {
+    "n_layers": "48", "hidden": "5120", "n_heads": "40", "n_kv_heads": "8", "ffn_hidden": "8192", "vocab": "202048",
+    "mlp_type": "swiglu moe(128 experts, top1)", "params_total": "400700000000", "params_active": "17200000000",
+}  # fmt: skip
+"""Experts in every second layer, one that all tokens share, and a wider network in the layers between."""
+
+
+def test_parameters_say_what_experts_a_layer_has_on_average() -> None:
+    """(400.7e9 - 48 layers of attention of 62.9e6 - two tables of 1.034e9) / (48 x 125.8e6) = 65.5; of 17.2e9: 2.0."""
+    found = config(**MAVERICK)
+    assert found["experts"] == pytest.approx(65.5, abs=0.1)
+    assert found["active_experts"] == pytest.approx(2.0, abs=0.05)
+
+
+def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
+    found = config(**MAVERICK | {"params_total": "4007000000", "params_active": ""})
+    assert (found["experts"], found["active_experts"]) == (128, 1)
+
+
 @pytest.mark.parametrize(
     ("changes", "key", "value"),
     [
@@ -46,7 +65,22 @@ def config(**changes: Any) -> dict[str, float]:
         pytest.param({"parallelism": "HSDP", "num_gpus": "64"}, "shards", 8, id="hybrid sharding stays in the node"),
         pytest.param({"mlp_type": "swiglu-moe(128,top8)", "ffn_hidden": "768"}, "active_experts", 8, id="experts"),
         pytest.param({"method": "QLoRA", "quantization": "bnb-nf4"}, "quantized", 1, id="4-bit adapters"),
-        pytest.param({"micro_batch": "", "global_batch": "64"}, "micro_batch", 8, id="micro-batch from the global one"),
+        pytest.param({"compile_kernels": "TE + DeepEP"}, "native", 1, id="TransformerEngine by its initials"),
+        pytest.param(
+            {"framework": "NeMo 25.04", "zero": "", "source_date": "2025-04"}, "zero", 1, id="Megatron shards"
+        ),
+        pytest.param(
+            {"micro_batch": "", "global_batch": "64", "grad_accum": "2"},
+            "micro_batch",
+            4,
+            id="micro-batch from the global one",
+        ),
+        pytest.param(
+            {"micro_batch": "", "global_batch": "1024", "tp": "1", "pp": "8", "zero": "1"},
+            "micro_batches",
+            1024,
+            id="a pipeline without a micro-batch takes samples one by one",
+        ),
         pytest.param({"gpu": "RTX3090", "num_gpus": "4"}, "through_host", 1, id="consumer cards have no peer-to-peer"),
         pytest.param({"gpu": "RTX3090", "num_gpus": "4"}, "intra", 32e9, id="PCIe 4 x16"),
         pytest.param({"gpu": "GB200-NVL72", "num_gpus": "64"}, "nvlink_domain", 72, id="a rack is one domain"),

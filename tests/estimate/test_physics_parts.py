@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.adapters.catalog import load_catalog
-from planner.estimate.physics import compute
+from planner.estimate.physics import communication, compute
 from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
 from planner.estimate.physics.step import step
@@ -110,3 +110,45 @@ def test_traffic_inside_a_layer_hides_behind_a_slow_host() -> None:
         for factor in (1.0, 0.7)
     ]
     assert np.log(seconds[1] / seconds[0]) < 0.05
+
+
+MIXTURE = {
+    "experts": 64.0, "active_experts": 8.0, "mlp_matrices": 3.0, "ffn_hidden": 512.0, "parameters": 2e9, "dp": 64.0,
+    "ep": 64.0, "tp": 1.0, "shards": 64.0, "intra": 1e15, "inter": 25e9,
+}  # fmt: skip
+"""Experts on 64 accelerators in machines of eight, whose links inside cost nothing."""
+FREE = PRIORS | {"message_us": 0.0, "network": 1.0, "nvlink": 1.0}
+
+
+def test_a_token_goes_to_another_machine_as_often_as_chance_has_it() -> None:
+    """Of 8 machines, 8 experts chosen at random lie in 7 x (1 - (7/8)^8) = 4.595 others; 1,024 tokens, four ways."""
+    found = float(communication.expert_seconds(configs(**MIXTURE), FREE)[0])
+    assert found == pytest.approx(4 * 1024 * HIDDEN * 2 * 4.595 / 25e9, rel=1e-3)
+
+
+def test_slices_of_a_tensor_split_send_their_own_tokens() -> None:
+    """Two slices, so four of the eight accelerators of a machine hold other experts: half of the tokens each."""
+    whole, halves = (
+        float(communication.expert_seconds(configs(**MIXTURE | {"tp": tp, "ep": 64 / tp, "dp": 64 / tp}), FREE)[0])
+        for tp in (1.0, 2.0)
+    )
+    assert halves == pytest.approx(whole / 2)
+
+
+def test_experts_are_gathered_among_those_that_hold_the_same() -> None:
+    """Eight per machine hold other experts each, so that every one of them fetches 7/8 of its own over its own wire.
+
+    Layers hold 12 x 64 x 3 x 1024 x 512 parameters of experts, an eighth of them here: two gathers and a scatter at 2
+    bytes. The other weights pool all eight wires.
+    """
+    c = configs(**MIXTURE | {"ep": 8.0, "zero": 3.0})
+    expert = 12 * 64 * 3 * 1024 * 512
+    own = 3 * 7 / 8 * expert / 8 * 2 / 25e9
+    pooled = 3 * 63 / 64 * (2e9 - expert) * 2 / (8 * 25e9)
+    assert float(communication.sharded_seconds(c, FREE)[0]) == pytest.approx(own + pooled, rel=1e-3)
+
+
+def test_more_experts_than_parameters_are_no_nonsense() -> None:
+    held = communication.held_parameters(configs(**MIXTURE | {"parameters": 1e6}))
+    assert float(held.shared[0]) == 0
+    assert float(step(configs(**MIXTURE | {"parameters": 1e6, "zero": 3.0}), PRIORS).seconds[0]) > 0

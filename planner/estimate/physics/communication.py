@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner.estimate.physics.compute import US, micro_tokens, stored_matrices
 from planner.estimate.physics.configs import Configs
@@ -70,13 +70,14 @@ def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per layer and micro-batch: tokens go to their experts and back, forward and backward; four all-to-alls.
 
-    A token crosses to another domain once, however many of its experts stand there.
+    A token crosses to another domain once, however many of its experts stand there: of D domains k experts chosen at
+    random leave out each of the D - 1 others with (1 - 1/D)^k. Slices of a tensor split send a share of tokens each.
     """
     import numpy as np
 
-    token = micro_tokens(c) * c.hidden * c.number_bytes
+    token = micro_tokens(c) * c.hidden * c.number_bytes / c.tp
     domains = np.maximum(1.0, c.ep * c.tp / c.nvlink_domain)
-    crossing = np.minimum(c.active_experts * (1 - 1 / domains), domains - 1)
+    crossing = (domains - 1) * (1 - (1 - 1 / domains) ** c.active_experts)
     inside = (c.active_experts * (1 - 1 / c.ep)) / inside_rate(c, p)
     between = crossing / np.minimum(c.inter * p["network"], inside_rate(c, p))
     one = token * (inside + between) + p["message_us"] * US * np.log2(c.ep)
@@ -100,13 +101,35 @@ def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray((c.pp > 1) * 2 * c.chunks * (size / rate + p["message_us"] * US))
 
 
-def held_parameters(c: Configs) -> Array:
+class Held(NamedTuple):
     """Parameters whose states one model replica's device answers for: its share of stages, slices and experts."""
+
+    shared: Array
+    """Attention, tables, dense layers: the same on every replica."""
+    expert: Array
+    """Its own experts: the same on every `ep`-th replica only."""
+
+
+def held_parameters(c: Configs) -> Held:
+    """Divide the parameters among stages, slices and experts."""
     import numpy as np
 
     expert = (stored_matrices(c) - (2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim)) * c.layers * (c.experts > 1)
-    shared = c.parameters - expert
-    return np.asarray((shared + expert / c.ep) / c.tp / c.pp)
+    expert = np.minimum(expert, c.parameters)
+    return Held((c.parameters - expert) / c.tp / c.pp, expert / c.ep / c.tp / c.pp)
+
+
+def _agreed_seconds(c: Configs, p: Mapping[str, float], *, size: Held, devices: Array, stride: Array) -> Array:
+    """Time of one all-gather or reduce-scatter of what devices hold: of shared weights over all of them, of experts
+    over those that hold the same ones, which stand `ep` replicas apart and so pool fewer links of their domain.
+    """
+    import numpy as np
+
+    alike = np.maximum(1.0, devices / c.ep)
+    apart = np.minimum(c.ep, devices) * stride
+    shared = ring_seconds(c, p, size=size.shared, devices=devices, stride=stride)
+    expert = ring_seconds(c, p, size=size.expert, devices=alike, stride=apart)
+    return np.asarray(shared + (c.experts > 1) * expert)
 
 
 def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -116,12 +139,14 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """
     import numpy as np
 
-    weights = held_parameters(c) * np.where(c.quantized > 0, 0.5, 2.0)
+    held = held_parameters(c)
+    number = np.where(c.quantized > 0, 0.5, 2.0)
     devices = c.shards
-    gather = ring_seconds(c, p, size=weights, devices=devices, stride=c.tp)
-    reduce = ring_seconds(c, p, size=held_parameters(c) * 2.0, devices=devices, stride=c.tp) * (1 - c.adapters)
+    gather = _agreed_seconds(c, p, size=Held(held.shared * number, held.expert * number), devices=devices, stride=c.tp)
+    reduce = _agreed_seconds(c, p, size=Held(held.shared * 2.0, held.expert * 2.0), devices=devices, stride=c.tp)
     messages = 3 * c.layers / c.pp * p["message_us"] * US * np.log2(devices)
-    return np.asarray((c.zero >= 3) * (devices > 1) * (2 * gather + reduce + messages))
+    seconds = 2 * gather + reduce * (1 - c.adapters) + messages
+    return np.asarray((c.zero >= 3) * (devices > 1) * seconds * c.sharding_scale)
 
 
 def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -133,6 +158,8 @@ def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     devices = np.where(c.zero >= 3, c.dp * c.cp / c.shards, c.dp * c.cp)
     stride = np.where(c.zero >= 3, c.tp * c.shards, c.tp)
-    trained = held_parameters(c) * np.where(c.adapters > 0, 0.01, 1.0)
-    size = trained * np.where(c.zero >= 1, 2.0, c.gradient_bytes) / np.where(c.zero >= 3, c.shards, 1.0)
-    return np.asarray((devices > 1) * 2 * ring_seconds(c, p, size=size, devices=devices, stride=stride))
+    number = np.where(c.zero >= 1, 2.0, c.gradient_bytes) / np.where(c.zero >= 3, c.shards, 1.0)
+    number = number * np.where(c.adapters > 0, 0.01, 1.0)
+    held = held_parameters(c)
+    size = Held(held.shared * number, held.expert * number)
+    return np.asarray((devices > 1) * 2 * _agreed_seconds(c, p, size=size, devices=devices, stride=stride))

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-GENERATIONS = ("pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "cdna", "other")
+GENERATIONS = (
+    "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "cdna", "gaudi", "tpu", "neuron", "other",
+)  # fmt: skip
 """Groups of architectures that share one efficiency of large matrix products."""
 
 
@@ -107,6 +109,8 @@ class Configs:
     """Time of attention, against the usual: frameworks call different kernels."""
     elementwise_scale: Array
     """Time of element-wise passes, against the usual: frameworks fuse differently."""
+    sharding_scale: Array
+    """Time to gather sharded weights, against the usual: frameworks send messages of different sizes."""
     # How it is spread
     dp: Array
     tp: Array

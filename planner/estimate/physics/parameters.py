@@ -26,6 +26,9 @@ PARAMETERS = (
     Parameter("gemm_hopper", 0.75, 0.10, 0.3, 1.0, "share of peak of a large product, Hopper: 80 % measured at best"),
     Parameter("gemm_blackwell", 0.74, 0.10, 0.3, 1.0, "share of peak of a large product, Blackwell: 78 % at best"),
     Parameter("gemm_cdna", 0.48, 0.15, 0.2, 1.0, "share of peak of a large product, CDNA: 51 % measured on MI300X"),
+    Parameter("gemm_gaudi", 0.75, 0.20, 0.2, 1.0, "share of peak of a large product, Gaudi"),
+    Parameter("gemm_tpu", 0.80, 0.15, 0.2, 1.0, "share of peak of a large product, TPU"),
+    Parameter("gemm_neuron", 0.70, 0.25, 0.2, 1.0, "share of peak of a large product, Trainium"),
     Parameter("gemm_other", 0.60, 0.25, 0.2, 1.0, "share of peak of a large product, other architectures"),
     Parameter("gemm_vector", 1.15, 0.08, 0.6, 1.3, "fp32 on ordinary cores, against the share of tensor cores"),
     Parameter(

@@ -101,7 +101,7 @@ def _longest(c: Configs, p: Mapping[str, float]) -> Array:
 def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
-    trained = wires.held_parameters(c) * np.where(c.adapters > 0, 0.01, 1.0)
+    trained = sum(wires.held_parameters(c)) * np.where(c.adapters > 0, 0.01, 1.0)
     share = trained / np.where(c.zero >= 1, c.dp * c.cp, 1.0)
     on_device = share * p["optimizer"] / (c.hbm * p["hbm"])
     through_cpu = share * 16.0 / (p["offload_gb"] * 1e9)
