@@ -21,16 +21,16 @@ LEVELS = ("accelerator", "framework", "source")
 PARTS = ("host", "attention", "elementwise", "sharding")
 """Parts of a step whose speed is a framework's own."""
 LEVEL_SPREAD = {
-    "accelerator": 0.06,
-    "framework": 0.10,
-    "source": 0.12,
-    "host": 0.45,
-    "attention": 0.35,
-    "elementwise": 0.35,
-    "sharding": 0.50,
+    "accelerator": 0.05,
+    "framework": 0.05,
+    "source": 0.15,
+    "host": 0.20,
+    "attention": 0.15,
+    "elementwise": 0.15,
+    "sharding": 0.40,
 }
 """Standard deviation of the logarithm of what one accelerator, framework or site adds to all of its step times; and
-of a framework's time for launches, attention and element-wise passes."""
+of a framework's time for launches, attention, element-wise passes and the gathering of sharded weights."""
 NOISE = 0.07
 """Of one measurement, after everything that the physics knows."""
 TAIL = 4.0

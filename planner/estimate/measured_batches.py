@@ -12,6 +12,8 @@ REMEMBERED_BYTES = 40.0
 """Of a hidden unit per layer, token and sample, where a batch has to be guessed (Korthikanti et al. 2022)."""
 CHECKPOINT_BYTES = 2.5
 """The same where every layer is computed again: its input, and a little more."""
+GATED_MORE = 0.5
+"""A gate keeps two more activations of the MLP's width: 48 bytes and more instead of 32 (docs/accuracy.md, Memory)."""
 LEAST_BYTES = 32.0
 """The same of the leanest layer that computes nothing again; what cannot fit so was computed again."""
 ASSUMED_LENGTH = 1024.0
@@ -71,7 +73,7 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
     if accumulation is None:
         accumulation = 1.0 if each is None else max(1.0, each / micro)
     recompute = config["recompute"]
-    least = per_sample * micro * LEAST_BYTES
+    least = per_sample * micro * LEAST_BYTES * (1 + GATED_MORE * (config["mlp_matrices"] == 3))
     if not row.activation_checkpointing and config["causal"] and least > free:
         recompute = 1 - free / least if framework_family(row) in BY_LAYER else 1.0
     return {

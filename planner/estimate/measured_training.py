@@ -9,6 +9,7 @@ from planner.model.evidence import Measurement
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
 """Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
+OWN_COMPILERS = ("gaudi", "tpu", "trainium")
 FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
 """How likely a fused attention kernel was in years when nobody says: none before (FlashAttention came in 2022, PyTorch
 2.0 in March 2023), everybody after."""
@@ -75,10 +76,11 @@ def _early(row: Measurement, said: str) -> bool:
 
 
 def _offloaded(said: str) -> bool:
+    """Say whether optimizer or weights wait in the host's memory; activations alone do not slow the optimizer."""
     if said.startswith(("no", "false")):
         return False
-    said = re.sub(r"activations?( cpu)?", "", said)
-    return any(part in said for part in ("optimizer", "param", "likely", "cpu", "auto", "nvme", "yes", "true"))
+    words = ("optimizer", "param", "likely", "auto", "nvme", "yes", "true")
+    return any(part in said for part in words) or ("cpu" in said and "activation" not in said)
 
 
 def fused_share(said: str) -> float:
@@ -105,9 +107,15 @@ def compiled_share(said: str) -> float:
 
 
 def old_stack(row: Measurement) -> bool:
-    """Say whether the framework is of a kind that writes the attention matrix out."""
+    """Say whether the framework is of a kind that writes the attention matrix out.
+
+    Compilers of accelerators that are no GPUs fuse attention, and networks under DeepSpeed bring PyTorch's kernels now.
+    """
     said = row.framework.casefold()
-    return "ngc" in said or "deepspeed" in said
+    if row.gpu.casefold().startswith(OWN_COMPILERS):
+        return False
+    old = "megatron" in said or _year(row) < SECOND_KERNEL_YEAR
+    return "ngc" in said or ("deepspeed" in said and old)
 
 
 def _year(row: Measurement) -> int:

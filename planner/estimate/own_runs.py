@@ -44,6 +44,9 @@ SAME = 0.2
 
 BELIEVED = 2.0
 """Expected errors up to which a run's own error is taken at its word."""
+OF_THE_SITE = 0.3
+"""Share of what lies beyond that is held for the site's, whose other runs would show it too; the rest is that run's
+own. Most held-out sources that are odd are odd in every row."""
 
 
 SHARED_UNKNOWN = 0.5
@@ -102,14 +105,9 @@ def covariance(one: Place, other: Place) -> Array:
     """
     import numpy as np
 
-    def same(level: str) -> Array:
-        left = np.array([getattr(label, level) for label in one.labels], dtype=object)
-        right = np.array([getattr(label, level) for label in other.labels], dtype=object)
-        return np.asarray(left[:, None] == right[None, :], dtype=float)
-
-    site = same("source")
-    here = site * same("accelerator")
-    workload = site * same("workload")
+    site = _same(one, other, "source")
+    here = site * _same(one, other, "accelerator")
+    workload = site * _same(one, other, "workload")
     distance = ((one.features[:, None, :] - other.features[None, :, :]) ** 2).sum(axis=2)
     parts = sum(
         error**2 * one.shares[name][:, None] * other.shares[name][None, :] for name, error in PART_ERROR.items()
@@ -125,6 +123,14 @@ def covariance(one: Place, other: Place) -> Array:
     )
 
 
+def _same(one: Place, other: Place, level: str) -> Array:
+    """Return 1 where two configurations have a label in common, else 0."""
+    import numpy as np
+
+    left, right = (np.array([getattr(label, level) for label in place.labels], dtype=object) for place in (one, other))
+    return np.asarray(left[:, None] == right[None, :], dtype=float)
+
+
 def _unknown(place: Place) -> Array:
     """Return the variance of what is not known beforehand: it is the same for all runs of one accelerator and site."""
     import numpy as np
@@ -137,15 +143,21 @@ def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
     """Condition the error of each prediction on the errors seen at the anchors.
 
     shift = k K^-1 r,  left^2 = (k'' - k K^-1 k') / k''
-    What lies beyond twice the expected error counts as noise of that run: one odd run does not carry the rest away.
+    What lies beyond twice the expected error is divided: a part counts for the whole site, as a machine that is slow
+    for a reason nobody knows is slow in all runs; the rest is noise of that run, so that one odd run does not carry
+    the others away.
     Source: Gaussian conditioning, Rasmussen and Williams 2006, section 2.2.
     """
     import numpy as np
 
-    surprise = np.maximum(0.0, np.abs(errors) - BELIEVED * anchors.expected)
-    between = covariance(anchors, anchors) + np.diag(NOISE**2 + surprise**2)
-    towards = covariance(asked, anchors)
+    surprise = np.maximum(0.0, np.abs(errors) - BELIEVED * anchors.expected) ** 2
+    odd = OF_THE_SITE * float(surprise.mean())
+    between = covariance(anchors, anchors) + odd * _same(anchors, anchors, "source")
+    between = between + np.diag(NOISE**2 + (1 - OF_THE_SITE) * surprise)
+    here = _same(asked, anchors, "source")
+    towards = covariance(asked, anchors) + odd * here
     weights = np.linalg.solve(between, towards.T).T
     explained = (weights * towards).sum(axis=1)
-    left = np.sqrt(np.maximum(NOISE**2, asked.expected**2 - explained) / asked.expected**2)
-    return Posterior(weights @ errors, np.minimum(1.0, left), weights)
+    before = asked.expected**2 + odd * here.max(axis=1)
+    left = np.sqrt(np.maximum(NOISE**2, before - explained) / asked.expected**2)
+    return Posterior(weights @ errors, np.minimum(np.sqrt(before) / asked.expected, left), weights)

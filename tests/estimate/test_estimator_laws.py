@@ -71,6 +71,22 @@ def load_once():
     return load_catalog()
 
 
+def small_config() -> dict[str, float]:
+    """A decoder of 1.3 billion parameters on eight H100."""
+    node = load_once().nodes["aws/p5.48xlarge"]
+    decoder = Decoder(
+        layers=24, hidden=2048, heads=16, kv_heads=16, head_dim=128, ffn_hidden=8192, mlp="gelu", norm="rmsnorm",
+        positions="rope", max_positions=8192, vocab=32_000, tied_head=False,
+    )  # fmt: skip
+    found = planned_config(
+        decoder, seq_len=2048, micro_batch=1, micro_batches=4, strategy=Strategy.DDP, precision=Precision.BF16,
+        checkpointing=Checkpointing.NONE, compiled=False, accelerator=load_once().accelerators[node.accelerator],
+        node=node, nodes=1, per_node=8,
+    )  # fmt: skip
+    assert not isinstance(found, str)
+    return found
+
+
 def seconds(config: dict[str, float]) -> float:
     return float(step_seconds(from_rows([config]), calibration().constants)[0])
 
@@ -159,6 +175,21 @@ def test_a_measured_configuration_is_given_back(config: dict[str, float], factor
     seeing = estimate_many(configs, [label], calibration(), own=[run])
     assert float(seeing.tokens_per_s_per_gpu[0]) == pytest.approx(blind * factor, rel=0.03)
     assert seeing.groups[0] in OWN_GROUPS
+
+
+def test_a_machine_far_slower_than_believed_is_believed_in_part_and_more_by_every_run() -> None:
+    """Runs at a tenth of the speed: the first moves another batch by a fifth at least, the second and third go on."""
+    label = labels_of(load_once().accelerators["H100-SXM"], "any")
+    rows = [small_config() | {"micro_batch": float(count)} for count in (1, 2, 4, 8)]
+    configs = from_rows(rows)
+    blind = estimate_many(configs, [label] * 4, calibration()).tokens_per_s_per_gpu
+    runs = [Observation(str(n), row, label, float(blind[n]) * 0.1, 1.0) for n, row in enumerate(rows[:3])]
+    asked = from_rows(rows[3:])
+    left = [
+        float(estimate_many(asked, [label], calibration(), own=runs[:count]).tokens_per_s_per_gpu[0] / blind[3])
+        for count in (1, 2, 3)
+    ]
+    assert 0.1 < left[2] < left[1] < left[0] < 0.8
 
 
 @given(config=described(), scale=st.floats(0.01, 100.0))
