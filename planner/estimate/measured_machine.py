@@ -8,17 +8,15 @@ from planner.estimate.links import links, named_network_gbit, parse_link, parse_
 from planner.model.evidence import Measurement
 from planner.model.hardware import Accelerator
 
+SPLITS = ("tp", "pp", "cp", "ep")
+
 
 def spread_of(row: Measurement) -> dict[str, float]:
     """Return the degrees of parallelism; what the columns leave out is read from the words."""
-    tp, pp, cp, ep = (float(value or 1) for value in (row.tp, row.pp, row.cp, row.ep))
     said = row.parallelism.casefold()
-    if row.tp is None and (found := re.search(r"\btp\s?(\d+)", said)):
-        tp = float(found[1])
-    if row.pp is None and (found := re.search(r"\bpp\s?(\d+)", said)):
-        pp = float(found[1])
-    if row.cp is None and (found := re.search(r"cp\s?(\d+)", said)):
-        cp = float(found[1])
+    tp, pp, cp, ep = (
+        _degree(value, name, said) for value, name in zip((row.tp, row.pp, row.cp, row.ep), SPLITS, strict=True)
+    )
     splits = tp * pp * cp
     if splits > row.num_gpus or row.num_gpus % splits:
         tp = pp = cp = splits = 1.0
@@ -32,8 +30,14 @@ def spread_of(row: Measurement) -> dict[str, float]:
         "pp": pp,
         "cp": cp,
         "ep": min(ep, row.num_gpus / pp),
-        "chunks": float(row.vpp or 1),
+        "chunks": _degree(row.vpp, "vpp?", said),
     }
+
+
+def _degree(stated: int | None, name: str, said: str) -> float:
+    """Return a degree of parallelism from its column, else from the words (`TP8 PP4`, `ep 8`, `vp5`), else 1."""
+    found = None if stated else re.search(rf"(?<![a-z]){name}\s?=?\s?(\d+)", said)
+    return max(1.0, float(stated or (found[1] if found else 1)))
 
 
 def machine_of(row: Measurement, accelerator: Accelerator) -> dict[str, float]:

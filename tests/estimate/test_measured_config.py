@@ -65,6 +65,22 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"parallelism": "HSDP", "num_gpus": "64"}, "shards", 8, id="hybrid sharding stays in the node"),
         pytest.param({"mlp_type": "swiglu-moe(128,top8)", "ffn_hidden": "768"}, "active_experts", 8, id="experts"),
         pytest.param({"method": "QLoRA", "quantization": "bnb-nf4"}, "quantized", 1, id="4-bit adapters"),
+        pytest.param({"num_gpus": "64", "parallelism": "DP4/TP2/PP8/EP4/VP5"}, "ep", 4, id="experts' split in words"),
+        pytest.param(
+            {"num_gpus": "64", "parallelism": "dp4 tp=2 pp 8 vpp5"}, "chunks", 5, id="virtual stages in words"
+        ),
+        pytest.param({"parallelism": "tp0"}, "tp", 1, id="a split into nothing is none"),
+        pytest.param({"offload": "activations of 5 layers to CPU"}, "optimizer_offload", 0, id="layers' activations"),
+        pytest.param({"framework": "Megatron-DeepSpeed", "source_date": "2024-09"}, "flash", 0, id="an old stack"),
+        pytest.param(
+            {"framework": "Megatron-DeepSpeed", "source_date": "2024-09", "gpu": "Gaudi2"},
+            "flash",
+            1,
+            id="its compiler fuses",
+        ),
+        pytest.param(
+            {"framework": "DeepSpeed", "source_date": "2024-09"}, "flash", 1, id="PyTorch's kernels under DeepSpeed"
+        ),
         pytest.param({"compile_kernels": "TE + DeepEP"}, "native", 1, id="TransformerEngine by its initials"),
         pytest.param(
             {"framework": "NeMo 25.04", "zero": "", "source_date": "2025-04"}, "zero", 1, id="Megatron shards"
