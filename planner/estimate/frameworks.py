@@ -17,19 +17,21 @@ def framework_family(row: Measurement) -> str:
 
 
 _FRAMEWORKS = (
+    ("neuron", ("neuron",)),
     ("automodel", ("automodel",)),
     ("megatron", ("megatron", "nemo", "gpt-neox", "mcore")),
     ("deepspeed", ("deepspeed",)),
     ("hf trainer", ("hf ", "trl", "peft", "sfttrainer", "transformers", "llama-factory", "accelerate", "axolotl")),
     ("torchtune", ("torchtune",)),
     ("torchtitan", ("torchtitan",)),
-    ("pytorch fsdp", ("fsdp",)),
     ("composer", ("composer", "llm-foundry")),
     ("deeplearningexamples", ("deeplearningexamples", "pytorch ngc")),
     ("tensorflow ngc", ("tensorflow",)),
     ("jax", ("jax", "maxtext", "paxml", "t5x", "levanter")),
-    ("neuron", ("neuron",)),
     ("lightning", ("lightning", "lit-", "litgpt")),
+    ("internevo", ("internevo",)),
     ("llm.c", ("llm.c", "llmq")),
     ("nanogpt", ("nanogpt", "nanochat")),
+    ("pytorch fsdp", ("fsdp",)),
 )
+"""The first that fits: what compiles for an accelerator of its own before trainers, trainers before what they call."""

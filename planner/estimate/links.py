@@ -9,6 +9,9 @@ from planner.model.hardware import Accelerator, Link
 
 PCIE_GB_PER_S = {3: 16.0, 4: 32.0, 5: 64.0}
 """One direction of sixteen lanes. Source: PCI-SIG base specifications."""
+TPU_SLICE = {"TPU-v5e": 256, "TPU-v6e": 256}
+"""Chips that one slice joins by their own links; others reach thousands. Source: Google Cloud TPU documentation."""
+LARGEST_SLICE = 4096
 RACK_DOMAIN = 72
 """Accelerators behind one NVLink switch of an NVL72 rack."""
 ASSUMED_NODE_GBIT = {"consumer": 25.0, "volta": 400.0, "ampere": 1600.0, "newer": 3200.0}
@@ -20,6 +23,10 @@ EFA_GBIT = {"ampere": 400.0, "newer": 3200.0}
 """Of a node. Source: AWS, p4d and p5."""
 SLINGSHOT_GBIT = 800.0
 """Four accelerators with a 200 Gbit/s port each. Source: HPE Slingshot 11."""
+
+
+PORTS = r"(?:(\d+)\s*x\s*(?:[a-z][a-z0-9 .()-]*?\s)?)?(?<![\d.])(\d{2,4})\s*gb"
+"""Ports and the Gbit/s of each: `8x 400Gb/s`, `8 x ConnectX-7 400 Gb`, `100 GbE`."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,8 @@ def links(
     pcie = kind in (Link.PCIE, Link.PCIE_NO_P2P, Link.SINGLE) or accelerator.link_gb_per_s is None
     rate = PCIE_GB_PER_S[pcie_generation(accelerator)] if pcie else (accelerator.link_gb_per_s or 0) / 2
     domain = RACK_DOMAIN if is_rack(accelerator) else per_node
+    if accelerator.architecture == "TPU":
+        domain = TPU_SLICE.get(accelerator.id, LARGEST_SLICE)
     per_bus = -(-max(slots, per_node) // 2) if max(slots, per_node) >= 8 else max(slots, per_node)
     gbit = network_gbit_per_s or _assumed_gbit(accelerator, kind)
     return Links(
@@ -119,16 +128,13 @@ def parse_link(text: str, accelerator: Accelerator) -> Link | None:
     return None if accelerator.link_gb_per_s is None else Link.NVLINK
 
 
-def parse_network_gbit(text: str) -> float | None:
-    """Read what a publication says of the network between machines: Gbit/s of the whole node."""
+def parse_network_gbit(text: str, *, per_node: int = 1) -> float | None:
+    """Read what a publication says of the network between machines: Gbit/s of the whole node, all its ports."""
     said = re.sub(r"(storage|management):[^,]*", "", text.casefold())
-    found = [
-        (float(count or 1), float(gbit))
-        for count, gbit in re.findall(r"(?:(\d+)\s*x\s*)?[^,\d]*?(?:[a-z0-9 .()-]*?)(\d{2,4})\s*gb", said)
-    ]
-    if found:
-        return max(count * gbit for count, gbit in found)
-    return None
+    found = [float(count or 1) * float(gbit) for count, gbit in re.findall(PORTS, said)]
+    found += [1000 * float(tbit) for tbit in re.findall(r"(\d+(?:\.\d+)?)\s*tb", said)]
+    each = per_node if re.search(r"per (card|gpu|device|accelerator)", said) else 1
+    return max(found) * each if found else None
 
 
 def named_network_gbit(text: str, accelerator: Accelerator) -> float | None:

@@ -87,9 +87,13 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
 
 def _states_bytes(config: Mapping[str, float]) -> float:
     """Weights, gradients and Adam's moments on one device: 16 bytes a parameter, or frozen weights alone."""
-    held = config["parameters"] / config["tp"] / config["pp"]
+    each = config["mlp_matrices"] * config["hidden"] * config["ffn_hidden"] * config["experts"] * config["layers"]
+    expert = min(each, config["parameters"]) if config["experts"] > 1 else 0.0
+    replicas = config["dp"] * config["cp"]
+    span = min(config["ep"], replicas)
+    held = (config["parameters"] - expert + expert / span) / config["tp"] / config["pp"]
     if config["adapters"]:
         return held * (0.6 if config["quantized"] else 2.0) / (config["shards"] if config["zero"] >= 3 else 1.0)
     if config["zero"] >= 3:
-        return held * 16.0 / config["shards"]
-    return held * (4.0 + 12.0 / (config["dp"] if config["zero"] >= 1 else 1.0))
+        return config["parameters"] / config["tp"] / config["pp"] * 16.0 / config["shards"]
+    return held * (4.0 + 12.0 / (replicas if config["zero"] >= 1 else 1.0))

@@ -13,7 +13,7 @@ SPLITS = ("tp", "pp", "cp", "ep")
 
 def spread_of(row: Measurement) -> dict[str, float]:
     """Return the degrees of parallelism; what the columns leave out is read from the words."""
-    said = row.parallelism.casefold()
+    said = _one_by_one(row.parallelism.casefold())
     tp, pp, cp, ep = (
         _degree(value, name, said) for value, name in zip((row.tp, row.pp, row.cp, row.ep), SPLITS, strict=True)
     )
@@ -23,6 +23,9 @@ def spread_of(row: Measurement) -> dict[str, float]:
     dp = row.num_gpus / splits
     hybrid = "hsdp" in f"{row.parallelism} {row.zero}".casefold()
     shards = min(dp, float(row.gpus_per_node or 8)) if hybrid else dp * cp
+    part = _degree(None, "fsdp", said)
+    if 1 < part < shards and not shards % part:
+        shards = part
     return {
         "shards": shards,
         "dp": dp,
@@ -35,9 +38,18 @@ def spread_of(row: Measurement) -> dict[str, float]:
 
 
 def _degree(stated: int | None, name: str, said: str) -> float:
-    """Return a degree of parallelism from its column, else from the words (`TP8 PP4`, `ep 8`, `vp5`), else 1."""
-    found = None if stated else re.search(rf"(?<![a-z]){name}\s?=?\s?(\d+)", said)
+    """Return a degree of parallelism from its column, else from the words (`TP8 PP4`, `ep: 8`, `vp5`), else 1."""
+    found = None if stated else re.search(rf"(?<![a-z]){name}(?:_?size)?[\s=:_-]*(\d+)", said)
     return max(1.0, float(stated or (found[1] if found else 1)))
+
+
+def _one_by_one(said: str) -> str:
+    """Write `tp/pp/ep = 2/4/8` as `tp2 pp4 ep8`."""
+    found = re.search(r"((?:[a-z]+/)+[a-z]+)[\s=:]*((?:\d+/)+\d+)", said)
+    if found is None:
+        return said
+    pairs = zip(found[1].split("/"), found[2].split("/"), strict=False)
+    return said.replace(found[0], " ".join(name + degree for name, degree in pairs))
 
 
 def machine_of(row: Measurement, accelerator: Accelerator) -> dict[str, float]:
@@ -49,6 +61,6 @@ def machine_of(row: Measurement, accelerator: Accelerator) -> dict[str, float]:
         per_node=per_node,
         slots=per_node,
         link=parse_link(row.interconnect_intra, accelerator),
-        network_gbit_per_s=parse_network_gbit(network) or named_network_gbit(network, accelerator),
+        network_gbit_per_s=parse_network_gbit(network, per_node=per_node) or named_network_gbit(network, accelerator),
     )
     return wires.facts(per_node=per_node)

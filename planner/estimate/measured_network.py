@@ -31,11 +31,13 @@ def network_of(row: Measurement) -> dict[str, float]:
     q_dim = _q_dim(row, heads=heads, kv_heads=kv_heads, mlp=matrices * row.hidden * ffn * experts, vocab=vocab)
     attention = 2 * row.hidden * q_dim * (1 + kv_heads / heads)
     layer = attention + matrices * row.hidden * ffn * experts
+    routed = active
     if experts > 1:
-        others = row.n_layers * attention + 2 * vocab * row.hidden
+        stated, others, table = experts, row.n_layers * attention, vocab * row.hidden
         expert = row.n_layers * matrices * row.hidden * ffn
-        experts = _that_add_up(experts, row.params_total, others, expert)
-        active = min(experts, _that_add_up(active, row.params_active, others, expert))
+        experts = _that_add_up(experts, row.params_total, others, table, expert)
+        routed = active * min(1.0, experts / stated)
+        active = min(experts, _that_add_up(active, row.params_active, others, table, expert))
     return {
         "layers": row.n_layers,
         "hidden": row.hidden,
@@ -46,6 +48,7 @@ def network_of(row: Measurement) -> dict[str, float]:
         "mlp_matrices": matrices,
         "experts": experts,
         "active_experts": active,
+        "routed_experts": routed,
         "vocab": vocab,
         "head_share": MASKED_SHARE if encoder else 1.0,
         "unaligned": float(vocab % ALIGNED > 0),
@@ -63,15 +66,18 @@ def _experts(mlp_type: str) -> tuple[float, float]:
     return max(one, other, 1.0), max(1.0, min(one, other))
 
 
-def _that_add_up(stated: float, parameters: float | None, others: float, expert: float) -> float:
+def _that_add_up(stated: float, parameters: float | None, others: float, table: float, expert: float) -> float:
     """Return how many experts per layer make up a count of parameters.
 
-    (parameters - attention and tables) / one expert of every layer. So experts that all tokens share count, and layers
-    without experts do not. As stated where the count is missing or far from what is stated.
+    (parameters - attention - tables) / one expert of every layer, with one table or two, whichever is nearer to what is
+    stated: some counts leave out the first. So experts that all tokens share count, and layers without experts do not.
+    As stated where the count is missing or far from it.
     """
     if parameters is None:
         return stated
-    found = (parameters - others) / expert
+    found = min(
+        ((parameters - others - tables * table) / expert for tables in (1, 2)), key=lambda count: abs(count - stated)
+    )
     return found if ADDS_UP[0] < found / stated < ADDS_UP[1] else stated
 
 

@@ -9,6 +9,8 @@ from planner.model.evidence import Measurement
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
 """Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
+UNSAID = re.compile(r"\b(no|not|without) [a-z.]+|\bunfused|torch\.compile[ =:]*(off|false|no)\b")
+"""What words deny."""
 OWN_COMPILERS = ("gaudi", "tpu", "trainium")
 FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
 """How likely a fused attention kernel was in years when nobody says: none before (FlashAttention came in 2022, PyTorch
@@ -85,8 +87,15 @@ def _offloaded(said: str) -> bool:
 
 def fused_share(said: str) -> float:
     """Return how far kernels are fused, 0 to 1, from the words that frameworks use."""
-    said = said.replace("cross entropy", "")
-    if "torch.compile" in said or "xla" in said or "transformerengine" in said or "liger" in said or "cuda/c" in said:
+    said = UNSAID.sub("", said.replace("cross entropy", ""))
+    if (
+        "torch.compile" in said
+        or "xla" in said
+        or "transformerengine" in said
+        or "liger" in said
+        or "cuda/c" in said
+        or "hpu graphs" in said
+    ):
         return 1.0
     if "foak" in said or "fused" in said:
         return 0.7
@@ -101,7 +110,8 @@ def fused_share(said: str) -> float:
 
 def compiled_share(said: str) -> float:
     """Return how far launches are saved, 0 to 1: by compiling or by code of one's own, not by single fused kernels."""
-    if any(part in said for part in ("torch.compile", "xla", "cuda/c", "maxtext", "jax", "cuda graph")):
+    said = UNSAID.sub("", said)
+    if any(part in said for part in ("torch.compile", "xla", "cuda/c", "maxtext", "jax", "cuda graph", "hpu graphs")):
         return 1.0
     return 0.5 if "transformerengine" in said else 0.0
 

@@ -48,13 +48,14 @@ OF_THE_SITE = 0.3
 """Share of what lies beyond that is held for the site's, whose other runs would show it too; the rest is that run's
 own. Most held-out sources that are odd are odd in every row."""
 
-
+MOST_DOUBT = 2.0
+"""How far a site that proved odd widens what is expected of it, at most."""
 SHARED_UNKNOWN = 0.5
 """Share of what is unknown of an accelerator or framework that is the same for all runs there."""
 
 
 class Posterior(NamedTuple):
-    """The expected logarithmic error, and the share of the standard deviation that is left."""
+    """The expected logarithmic error, and its standard deviation then against before, over 1 where a site is odd."""
 
     shift: Array
     left: Array
@@ -142,7 +143,7 @@ def _unknown(place: Place) -> Array:
 def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
     """Condition the error of each prediction on the errors seen at the anchors.
 
-    shift = k K^-1 r,  left^2 = (k'' - k K^-1 k') / k''
+    shift = k K^-1 r,  left^2 = (k'' - k K^-1 k') / expected^2, at most 2^2
     What lies beyond twice the expected error is divided: a part counts for the whole site, as a machine that is slow
     for a reason nobody knows is slow in all runs; the rest is noise of that run, so that one odd run does not carry
     the others away.
@@ -151,13 +152,14 @@ def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
     import numpy as np
 
     surprise = np.maximum(0.0, np.abs(errors) - BELIEVED * anchors.expected) ** 2
-    odd = OF_THE_SITE * float(surprise.mean())
-    between = covariance(anchors, anchors) + odd * _same(anchors, anchors, "source")
+    alike = _same(anchors, anchors, "source")
+    odd = OF_THE_SITE * (alike @ surprise) / alike.sum(axis=1)
+    between = covariance(anchors, anchors) + alike * odd[None, :]
     between = between + np.diag(NOISE**2 + (1 - OF_THE_SITE) * surprise)
-    here = _same(asked, anchors, "source")
-    towards = covariance(asked, anchors) + odd * here
+    towards_odd = _same(asked, anchors, "source") * odd[None, :]
+    towards = covariance(asked, anchors) + towards_odd
     weights = np.linalg.solve(between, towards.T).T
     explained = (weights * towards).sum(axis=1)
-    before = asked.expected**2 + odd * here.max(axis=1)
+    before = asked.expected**2 + towards_odd.max(axis=1)
     left = np.sqrt(np.maximum(NOISE**2, before - explained) / asked.expected**2)
-    return Posterior(weights @ errors, np.minimum(np.sqrt(before) / asked.expected, left), weights)
+    return Posterior(weights @ errors, np.minimum(MOST_DOUBT, left), weights)

@@ -118,13 +118,14 @@ def planned_config(
 def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
     """Return width and number of experts; a few dense layers count as so many experts of the mean width."""
     if isinstance(decoder, Decoder):
-        return {"ffn_hidden": decoder.ffn_hidden, "experts": 1.0, "active_experts": 1.0}
+        return {"ffn_hidden": decoder.ffn_hidden, "experts": 1.0, "active_experts": 1.0, "routed_experts": 1.0}
     sparse = decoder.sparse_layers / decoder.layers
     dense = (1 - sparse) * (decoder.ffn_hidden or 0) / decoder.moe_ffn_hidden
     return {
         "ffn_hidden": decoder.moe_ffn_hidden,
         "experts": sparse * (decoder.experts + decoder.shared_experts) + dense,
         "active_experts": sparse * (decoder.experts_per_token + decoder.shared_experts) + dense,
+        "routed_experts": sparse * decoder.experts_per_token,
     }
 
 

@@ -19,6 +19,8 @@ ENOUGH_ROWS = 25
 ENOUGH_SOURCES = 8
 """Predictions that lack a label differ from source to source: fewer sources than this cannot show that their errors are
 smaller than expected, however many rows they have."""
+LARGE = 150
+"""Rows of a group from few sources that can show it nevertheless, where no label is lacking."""
 NORMAL_80, NORMAL_90 = 1.2816, 1.6449
 """Standard deviations within which 80 and 90 % of normal errors lie: the least that such a group takes."""
 LACKING = tuple(f"new {level}" for level in UNKNOWN_ERROR)
@@ -31,7 +33,8 @@ def spreads(
     """Return, per group, how many expected errors hold 80 and 90 % of the held-out errors.
 
     The split conformal quantile, with the finite-sample correction (n + 1)/n; rows of one source weigh together.
-    Where the rows' sources are given, a group that lacks a label and has few of them keeps the width of normal errors.
+    Where the rows' sources are given, a group of few of them that lacks a label or is small keeps the width of normal
+    errors.
     Source: Lei et al. 2018, section 2; Tibshirani et al. 2019 for weights.
     """
     import numpy as np
@@ -49,7 +52,8 @@ def spreads(
         own = _spread(ratio, weights, chosen)
         if count < ENOUGH_ROWS:
             own = _at_least(own, whole.times_80, whole.times_90)
-        if sources is not None and group in LACKING and _count(sources, chosen) < ENOUGH_SOURCES:
+        small = group in LACKING or count < LARGE
+        if sources is not None and small and _count(sources, chosen) < ENOUGH_SOURCES:
             own = _at_least(own, NORMAL_80, NORMAL_90)
         found[group] = own
     return found

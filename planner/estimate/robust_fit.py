@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from planner.estimate.physics.configs import Array
 
+DOUBLINGS = 3
 LARGEST_STEP = 0.7
 """Of one number of the state in one step, in logarithms."""
 
@@ -55,6 +56,24 @@ class RobustProblem(ABC):
                 break
         return state
 
+    def _moved(self, state: Array, step: Array) -> tuple[Array, float]:
+        """Return the state after a step, inside its bounds, and its loss."""
+        import numpy as np
+
+        moved = state + step
+        moved[: self.constants] = np.clip(moved[: self.constants], self.low, self.high)
+        return moved, self.loss(moved)
+
+    def _longer(self, state: Array, step: Array, moved: Array, loss: float) -> tuple[Array, float]:
+        """Double a step as long as that pays: weights of robust errors make steps too short, near the end above all."""
+        for _ in range(DOUBLINGS):
+            step = 2 * step
+            further, new_loss = self._moved(state, step)
+            if new_loss >= loss:
+                break
+            moved, loss = further, new_loss
+        return moved, loss
+
     def _improve(self, state: Array, loss: float, damping: float) -> tuple[Array, float, float]:
         """Take one step; the damping grows until the loss falls."""
         import numpy as np
@@ -66,10 +85,9 @@ class RobustProblem(ABC):
         pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
         for _ in range(10):
             matrix = curvature + np.diag(1 / self.spread**2 + damping * np.diag(curvature))
-            moved = state + np.clip(np.linalg.solve(matrix, pull), -LARGEST_STEP, LARGEST_STEP)
-            moved[: self.constants] = np.clip(moved[: self.constants], self.low, self.high)
-            new_loss = self.loss(moved)
+            step = np.clip(np.linalg.solve(matrix, pull), -LARGEST_STEP, LARGEST_STEP)
+            moved, new_loss = self._moved(state, step)
             if new_loss < loss:
-                return moved, new_loss, damping / 4
+                return *self._longer(state, step, moved, new_loss), damping / 4
             damping *= 6
         return state, loss, damping

@@ -81,18 +81,20 @@ def test_widths_of_normal_errors_are_those_of_the_normal_distribution() -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "sources", "times_90"),
+    ("group", "rows", "sources", "times_90"),
     [
-        pytest.param("new framework", 7, 1.6449, id="few sources: as normal errors"),
-        pytest.param("new framework", 8, 0.5, id="sources enough"),
-        pytest.param("adapters", 7, 0.5, id="a group that lacks no label"),
+        pytest.param("new framework", 700, 7, 1.6449, id="few sources: as normal errors"),
+        pytest.param("new framework", 700, 8, 0.5, id="sources enough"),
+        pytest.param("adapters", 700, 7, 0.5, id="a group that lacks no label"),
+        pytest.param("adapters", 149, 7, 1.6449, id="a small one"),
+        pytest.param("adapters", 149, 8, 0.5, id="a small one of many sources"),
     ],
 )
-def test_few_sources_do_not_make_what_is_unknown_sure(group: str, sources: int, times_90: float) -> None:
+def test_few_sources_do_not_make_what_is_unknown_sure(group: str, rows: int, sources: int, times_90: float) -> None:
     """Errors are half of what was expected, in every row."""
-    expected = np.full(700, 0.2)
-    names = [f"source {row % sources}" for row in range(700)]
-    found = spreads(0.5 * expected, expected, np.ones(700), [group] * 700, sources=names)
+    expected = np.full(rows, 0.2)
+    names = [f"source {row % sources}" for row in range(rows)]
+    found = spreads(0.5 * expected, expected, np.ones(rows), [group] * rows, sources=names)
     assert found[group].times_90 == times_90
 
 

@@ -39,10 +39,21 @@ MAVERICK = {
 
 
 def test_parameters_say_what_experts_a_layer_has_on_average() -> None:
-    """(400.7e9 - 48 layers of attention of 62.9e6 - two tables of 1.034e9) / (48 x 125.8e6) = 65.5; of 17.2e9: 2.0."""
+    """(400.7e9 - 48 layers of attention of 62.9e6 - a table of 1.034e9) / (48 x 125.8e6) = 65.7; (17.2e9 - attention -
+    two tables) / (48 x 125.8e6) = 2.0, of which half an expert is chosen: one in every second layer."""
     found = config(**MAVERICK)
-    assert found["experts"] == pytest.approx(65.5, abs=0.1)
+    assert found["experts"] == pytest.approx(65.7, abs=0.1)
     assert found["active_experts"] == pytest.approx(2.0, abs=0.05)
+    assert found["routed_experts"] == pytest.approx(65.7 / 128, abs=0.01)
+
+
+def test_a_count_that_leaves_out_the_first_table_says_the_experts_stated() -> None:
+    """gpt-oss-120b: (5.13e9 - 36 layers of attention of 18.7e6 - a table) / (36 x 24.9e6): near the 4 stated."""
+    row = MAVERICK | {
+        "n_layers": "36", "hidden": "2880", "n_heads": "64", "n_kv_heads": "8", "ffn_hidden": "2880", "vocab": "201088",
+        "mlp_type": "swiglu moe(128 experts, top4)", "params_total": "116800000000", "params_active": "5130000000",
+    }  # fmt: skip
+    assert config(**row)["active_experts"] == pytest.approx(4.0, abs=0.3)
 
 
 def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
@@ -69,6 +80,12 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param(
             {"num_gpus": "64", "parallelism": "dp4 tp=2 pp 8 vpp5"}, "chunks", 5, id="virtual stages in words"
         ),
+        pytest.param({"num_gpus": "64", "parallelism": "TP/PP/EP = 2/4/8"}, "ep", 8, id="names first, numbers after"),
+        pytest.param({"num_gpus": "64", "parallelism": "TP/PP/EP = 2/4/8"}, "tp", 2, id="the first of them"),
+        pytest.param({"num_gpus": "64", "parallelism": "tp_size: 4"}, "tp", 4, id="a size with a colon"),
+        pytest.param({"num_gpus": "512", "parallelism": "FSDP128 x DP4"}, "shards", 128, id="sharded over a part"),
+        pytest.param({"parallelism": "FSDP"}, "shards", 8, id="sharded over all"),
+        pytest.param({"gpu": "TPU-v5e", "num_gpus": "256"}, "nvlink_domain", 256, id="a slice is one domain"),
         pytest.param({"parallelism": "tp0"}, "tp", 1, id="a split into nothing is none"),
         pytest.param({"offload": "activations of 5 layers to CPU"}, "optimizer_offload", 0, id="layers' activations"),
         pytest.param({"framework": "Megatron-DeepSpeed", "source_date": "2024-09"}, "flash", 0, id="an old stack"),
@@ -173,6 +190,28 @@ def test_no_name_enters_the_physics(key: str) -> None:
     assert config(**{key: "another"}) == config()
 
 
+def test_ports_of_each_card_add_up_to_those_of_the_node() -> None:
+    assert parse_network_gbit("3x 100GbE per card", per_node=8) == 2400
+
+
+@pytest.mark.parametrize(
+    ("framework", "family"),
+    [
+        pytest.param("NeMo-Megatron (Neuron)", "neuron", id="compiled for Trainium"),
+        pytest.param("llm-foundry (Composer, FSDP)", "composer", id="a trainer over FSDP"),
+        pytest.param("MaxText (FSDP)", "jax", id="a trainer in JAX"),
+        pytest.param("PyTorch FSDP", "pytorch fsdp", id="FSDP alone"),
+        pytest.param("InternLM (InternEvo)", "internevo", id="one name"),
+        pytest.param("NeMo 25.04", "megatron", id="Megatron's own trainer"),
+        pytest.param("NeMo AutoModel (PyTorch FSDP2)", "automodel", id="another of the same house"),
+    ],
+)
+def test_a_framework_s_family_is_its_trainer(framework: str, family: str) -> None:
+    found = seen(framework=framework)
+    assert isinstance(found, Observation)
+    assert found.labels.framework == family
+
+
 @pytest.mark.parametrize(
     ("text", "gbit"),
     [
@@ -180,6 +219,9 @@ def test_no_name_enters_the_physics(key: str) -> None:
         pytest.param("4x ConnectX-7 IB NDR 400Gb/Sec", 1600, id="four cards"),
         pytest.param("8x ConnectX-7 IB NDR 400Gb/Sec", 3200, id="eight cards"),
         pytest.param("400Gbps", 400, id="a number"),
+        pytest.param("GPUDirect-TCPXO, 8x 200 Gbps", 1600, id="a name before the count"),
+        pytest.param("NDR InfiniBand, 8 x 400 Gb/s", 3200, id="a name and spaces"),
+        pytest.param("3.2 Tbps", 3200, id="in Tbit/s"),
         pytest.param("not stated", None, id="nothing"),
     ],
 )

@@ -113,8 +113,8 @@ def test_traffic_inside_a_layer_hides_behind_a_slow_host() -> None:
 
 
 MIXTURE = {
-    "experts": 64.0, "active_experts": 8.0, "mlp_matrices": 3.0, "ffn_hidden": 512.0, "parameters": 2e9, "dp": 64.0,
-    "ep": 64.0, "tp": 1.0, "shards": 64.0, "intra": 1e15, "inter": 25e9,
+    "experts": 64.0, "active_experts": 8.0, "routed_experts": 8.0, "mlp_matrices": 3.0, "ffn_hidden": 512.0,
+    "parameters": 2e9, "dp": 64.0, "ep": 64.0, "tp": 1.0, "shards": 64.0, "intra": 1e15, "inter": 25e9,
 }  # fmt: skip
 """Experts on 64 accelerators in machines of eight, whose links inside cost nothing."""
 FREE = PRIORS | {"message_us": 0.0, "network": 1.0, "nvlink": 1.0}
@@ -146,6 +146,24 @@ def test_experts_are_gathered_among_those_that_hold_the_same() -> None:
     own = 3 * 7 / 8 * expert / 8 * 2 / 25e9
     pooled = 3 * 63 / 64 * (2e9 - expert) * 2 / (8 * 25e9)
     assert float(communication.sharded_seconds(c, FREE)[0]) == pytest.approx(own + pooled, rel=1e-3)
+
+
+def test_experts_of_a_hybrid_split_are_agreed_on_between_machines() -> None:
+    """Sharded over the eight of a machine, which hold other experts each: nothing to gather of them, and each of eight
+    machines reduces its own: 2 x 7/8 of the experts' gradients, alone on its wire."""
+    c = configs(**MIXTURE | {"ep": 8.0, "zero": 3.0, "shards": 8.0})
+    expert = 12 * 64 * 3 * 1024 * 512 / 8 * 2
+    shared = (2e9 - 12 * 64 * 3 * 1024 * 512) / 8 * 2
+    agreed = 2 * 7 / 8 * (expert + shared) / 25e9
+    assert float(communication.gradient_seconds(c, FREE)[0]) == pytest.approx(agreed, rel=1e-3)
+    assert float(communication.sharded_seconds(c, FREE)[0]) == pytest.approx(0.0, abs=1e-4)
+
+
+def test_experts_are_not_spread_over_more_devices_than_there_are() -> None:
+    """Eight experts' slices on eight devices with two tensor slices each: `ep` counts the slices."""
+    c = configs(**MIXTURE | {"tp": 2.0, "dp": 4.0, "ep": 8.0, "shards": 4.0})
+    assert float(communication.expert_span(c)[0]) == 8
+    assert float(communication.held_parameters(c).expert[0]) == 12 * 64 * 3 * 1024 * 512 / 8
 
 
 def test_more_experts_than_parameters_are_no_nonsense() -> None:

@@ -76,9 +76,9 @@ def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
     token = micro_tokens(c) * c.hidden * c.number_bytes / c.tp
-    domains = np.maximum(1.0, c.ep * c.tp / c.nvlink_domain)
-    crossing = (domains - 1) * (1 - (1 - 1 / domains) ** c.active_experts)
-    inside = (c.active_experts * (1 - 1 / c.ep)) / inside_rate(c, p)
+    domains = np.maximum(1.0, expert_span(c) / c.nvlink_domain)
+    crossing = (domains - 1) * (1 - (1 - 1 / domains) ** c.routed_experts)
+    inside = (c.routed_experts * (1 - 1 / c.ep)) / inside_rate(c, p)
     between = crossing / np.minimum(c.inter * p["network"], inside_rate(c, p))
     one = token * (inside + between) + p["message_us"] * US * np.log2(c.ep)
     return np.asarray((c.ep > 1) * one * (4 + 2 * c.recompute))
@@ -101,13 +101,23 @@ def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray((c.pp > 1) * 2 * c.chunks * (size / rate + p["message_us"] * US))
 
 
+def expert_span(c: Configs) -> Array:
+    """Devices over which one set of experts is spread: `ep` times the tensor slices, and never more than there are.
+
+    Where tensor slices hold whole experts, a stated `ep` counts the slices already.
+    """
+    import numpy as np
+
+    return np.asarray(np.minimum(c.ep * c.tp, c.dp * c.cp * c.tp))
+
+
 class Held(NamedTuple):
     """Parameters whose states one model replica's device answers for: its share of stages, slices and experts."""
 
     shared: Array
     """Attention, tables, dense layers: the same on every replica."""
     expert: Array
-    """Its own experts: the same on every `ep`-th replica only."""
+    """Its own experts: the same on one device of each span of experts only."""
 
 
 def held_parameters(c: Configs) -> Held:
@@ -116,50 +126,53 @@ def held_parameters(c: Configs) -> Held:
 
     expert = (stored_matrices(c) - (2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim)) * c.layers * (c.experts > 1)
     expert = np.minimum(expert, c.parameters)
-    return Held((c.parameters - expert) / c.tp / c.pp, expert / c.ep / c.tp / c.pp)
+    return Held((c.parameters - expert) / c.tp / c.pp, expert / expert_span(c) / c.pp)
 
 
-def _agreed_seconds(c: Configs, p: Mapping[str, float], *, size: Held, devices: Array, stride: Array) -> Array:
-    """Time of one all-gather or reduce-scatter of what devices hold: of shared weights over all of them, of experts
-    over those that hold the same ones, which stand `ep` replicas apart and so pool fewer links of their domain.
-    """
+def expert_copies(c: Configs) -> tuple[Array, Array]:
+    """Return how many devices hold the same experts: among those that share weights, and in all."""
     import numpy as np
 
-    alike = np.maximum(1.0, devices / c.ep)
-    apart = np.minimum(c.ep, devices) * stride
-    shared = ring_seconds(c, p, size=size.shared, devices=devices, stride=stride)
-    expert = ring_seconds(c, p, size=size.expert, devices=alike, stride=apart)
-    return np.asarray(shared + (c.experts > 1) * expert)
+    span = expert_span(c)
+    return np.maximum(1.0, c.shards * c.tp / span), np.maximum(1.0, c.dp * c.cp * c.tp / span)
 
 
 def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per micro-batch, where weights are sharded: two all-gathers and a reduce-scatter of gradients.
 
-    Frozen weights need no gradients; at 4 bits they travel at a quarter. Source: Rajbhandari et al. 2020, section 7.
+    Experts are gathered among the devices that hold the same ones, which stand a span apart and so pool fewer links of
+    their domain. Frozen weights need no gradients; at 4 bits they travel at a quarter. Source: Rajbhandari et al. 2020,
+    section 7.
     """
     import numpy as np
 
-    held = held_parameters(c)
-    number = np.where(c.quantized > 0, 0.5, 2.0)
-    devices = c.shards
-    gather = _agreed_seconds(c, p, size=Held(held.shared * number, held.expert * number), devices=devices, stride=c.tp)
-    reduce = _agreed_seconds(c, p, size=Held(held.shared * 2.0, held.expert * 2.0), devices=devices, stride=c.tp)
-    messages = 3 * c.layers / c.pp * p["message_us"] * US * np.log2(devices)
-    seconds = 2 * gather + reduce * (1 - c.adapters) + messages
-    return np.asarray((c.zero >= 3) * (devices > 1) * seconds * c.sharding_scale)
+    held, (alike, _) = held_parameters(c), expert_copies(c)
+    apart = np.minimum(expert_span(c), c.shards * c.tp)
+
+    def one(number: Array | float) -> Array:
+        shared = ring_seconds(c, p, size=held.shared * number, devices=c.shards, stride=c.tp)
+        expert = ring_seconds(c, p, size=held.expert * number, devices=alike, stride=apart)
+        return np.asarray(shared + (c.experts > 1) * expert)
+
+    messages = 3 * c.layers / c.pp * p["message_us"] * US * np.log2(c.shards)
+    seconds = 2 * one(np.where(c.quantized > 0, 0.5, 2.0)) + one(2.0) * (1 - c.adapters) + messages
+    return np.asarray((c.zero >= 3) * (c.shards > 1) * seconds * c.sharding_scale)
 
 
 def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per step, what each replica must agree on: an all-reduce of gradients (or scatter, and gather of weights).
 
-    Where weights are sharded over a part of the devices only, the shards' gradients are reduced between the parts.
+    Where weights are sharded over a part of the devices only, the shards' gradients are reduced between the parts;
+    those of experts between all that hold the same ones.
     """
     import numpy as np
 
-    devices = np.where(c.zero >= 3, c.dp * c.cp / c.shards, c.dp * c.cp)
-    stride = np.where(c.zero >= 3, c.tp * c.shards, c.tp)
-    number = np.where(c.zero >= 1, 2.0, c.gradient_bytes) / np.where(c.zero >= 3, c.shards, 1.0)
-    number = number * np.where(c.adapters > 0, 0.01, 1.0)
-    held = held_parameters(c)
-    size = Held(held.shared * number, held.expert * number)
-    return np.asarray((devices > 1) * 2 * _agreed_seconds(c, p, size=size, devices=devices, stride=stride))
+    full = c.zero >= 3
+    held, (alike, copies) = held_parameters(c), expert_copies(c)
+    number = np.where(c.zero >= 1, 2.0, c.gradient_bytes) * np.where(c.adapters > 0, 0.01, 1.0)
+    parts, inside = np.where(full, c.shards, 1.0), np.where(full, alike, 1.0)
+    devices = c.dp * c.cp / parts
+    shared = ring_seconds(c, p, size=held.shared * number / parts, devices=devices, stride=c.tp * parts)
+    others = copies / inside
+    expert = ring_seconds(c, p, size=held.expert * number / inside, devices=others, stride=expert_span(c) * inside)
+    return np.asarray(2 * ((devices > 1) * shared + (c.experts > 1) * (others > 1) * expert))

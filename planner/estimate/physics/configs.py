@@ -34,6 +34,9 @@ class Configs:
     """2, or 3 with a gate."""
     experts: Array
     active_experts: Array
+    """Experts' work that one token meets per layer, those included that all tokens share and layers without any."""
+    routed_experts: Array
+    """Experts to which one token travels per layer, on average over the layers."""
     vocab: Array
     head_share: Array
     """Share of the tokens whose logits are computed: 1 for decoders, the masked 15 % for encoders."""

@@ -101,8 +101,10 @@ def _longest(c: Configs, p: Mapping[str, float]) -> Array:
 def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
-    trained = sum(wires.held_parameters(c)) * np.where(c.adapters > 0, 0.01, 1.0)
-    share = trained / np.where(c.zero >= 1, c.dp * c.cp, 1.0)
+    held, (_, copies) = wires.held_parameters(c), wires.expert_copies(c)
+    sharded = c.zero >= 1
+    share = held.shared / np.where(sharded, c.dp * c.cp, 1.0) + held.expert / np.where(sharded, copies, 1.0)
+    share = share * np.where(c.adapters > 0, 0.01, 1.0)
     on_device = share * p["optimizer"] / (c.hbm * p["hbm"])
     through_cpu = share * 16.0 / (p["offload_gb"] * 1e9)
     return np.asarray(np.where(c.optimizer_offload > 0, through_cpu, on_device))
