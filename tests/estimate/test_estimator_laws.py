@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
 from planner.estimate.estimator import estimate_many
-from planner.estimate.expected_error import OWN_GROUPS
+from planner.estimate.expected_error import groups_with_own_runs
 from planner.estimate.observation import Observation
 from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
@@ -174,7 +174,7 @@ def test_a_measured_configuration_is_given_back(config: dict[str, float], factor
     run = Observation("mine", config, label, blind * factor, 1.0)
     seeing = estimate_many(configs, [label], calibration(), own=[run])
     assert float(seeing.tokens_per_s_per_gpu[0]) == pytest.approx(blind * factor, rel=0.03)
-    assert seeing.groups[0] in OWN_GROUPS
+    assert seeing.groups == groups_with_own_runs(configs)
 
 
 def test_a_machine_far_slower_than_believed_is_believed_in_part_and_more_by_every_run() -> None:
