@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.estimate.calibrate import Fit, model_step, sample
@@ -42,8 +42,8 @@ def estimate_many(
     groups: Sequence[str] = groups_of(configs, labels, known)
     if own:
         asked = Place(labels, shares, features(configs), expected)
-        named = groups_with_own_runs(configs), groups
-        log_step, expected, groups = _with_own_runs(asked, log_step, named, calibration, own)
+        log_step, expected = _with_own_runs(asked, log_step, calibration, own)
+        groups = where_own(labels, groups_with_own_runs(configs), groups, (one.labels for one in own))
     log_rate = np.log(configs.tokens_per_step / configs.gpus) - log_step
     wide_80, wide_90 = half_widths(groups, expected, calibration.spreads)
     return Estimates(
@@ -61,22 +61,24 @@ def fitted(calibration: Calibration) -> Fit:
     return Fit(calibration.constants, calibration.effects)
 
 
+def where_own(
+    labels: Sequence[Labels], seen: Sequence[str], groups: Sequence[str], own: Iterable[Labels]
+) -> tuple[str, ...]:
+    """Name predictions by `seen` where an own run is of the same machine, by their `groups` elsewhere."""
+    machines = {(label.source, label.accelerator) for label in own}
+    return tuple(
+        mine if (label.source, label.accelerator) in machines else group
+        for label, mine, group in zip(labels, seen, groups, strict=True)
+    )
+
+
 def _with_own_runs(
-    asked: Place,
-    log_step: Array,
-    named: tuple[Sequence[str], Sequence[str]],
-    calibration: Calibration,
-    own: Sequence[Observation],
-) -> tuple[Array, Array, Sequence[str]]:
-    """Correct predictions; `named` are their groups where own runs are of the same machine, and where not."""
+    asked: Place, log_step: Array, calibration: Calibration, own: Sequence[Observation]
+) -> tuple[Array, Array]:
+    """Return what own runs make of logarithmic step times and of their expected errors."""
     data = sample(own)
     modelled, shares = model_step(fitted(calibration), data.configs, data.labels)
     expected = expected_error(data.configs, data.labels, shares, Known.of(calibration))
     anchors = Place(data.labels, shares, features(data.configs), expected)
     posterior = update(asked, anchors, data.log_seconds - modelled)
-    machines = {(label.source, label.accelerator) for label in data.labels}
-    groups = [
-        seen if (label.source, label.accelerator) in machines else group
-        for label, seen, group in zip(asked.labels, *named, strict=True)
-    ]
-    return log_step + posterior.shift, asked.expected * posterior.left, groups
+    return log_step + posterior.shift, asked.expected * posterior.left

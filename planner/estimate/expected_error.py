@@ -112,21 +112,20 @@ def count_evidence(labels: Sequence[Labels], gpus: Array) -> Known:
     return Known(seen, max((int(count) for count in gpus), default=1))
 
 
+KINDS = ("cards over PCIe", "adapters", "experts")
+"""Of machine, method and network, whose predictions miss by more than those of others, own runs or not."""
 GROUPS = (
     "new generation",
     "new accelerator",
     "new scale",
-    "cards over PCIe",
-    "adapters",
-    "experts",
+    *KINDS,
     "new framework",
     "same accelerator and framework",
 )
 """Of predictions, by what they lack; each is calibrated by itself."""
 OWN_RUNS = "own runs"
-OF_OWN_RUNS = ("cards over PCIe", "adapters", "experts")
-"""Of predictions that own runs correct, those that differ more between settings than others."""
-OWN_GROUPS = (OWN_RUNS, *(f"{OWN_RUNS}, {name}" for name in OF_OWN_RUNS))
+OWN_GROUPS = (*(f"{OWN_RUNS}, {name}" for name in KINDS), OWN_RUNS)
+"""Of predictions that own runs correct."""
 
 
 def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> tuple[str, ...]:
@@ -152,9 +151,9 @@ def groups_with_own_runs(configs: Configs) -> tuple[str, ...]:
     import numpy as np
 
     holds = [*_kinds(configs), np.ones(len(configs), dtype=bool)]
-    return tuple(np.array([*OWN_GROUPS[1:], OWN_RUNS], dtype=object)[np.argmax(holds, axis=0)].tolist())
+    return tuple(np.array(OWN_GROUPS, dtype=object)[np.argmax(holds, axis=0)].tolist())
 
 
 def _kinds(configs: Configs) -> list[Array]:
-    """Say of each configuration whether it is of each kind of `OF_OWN_RUNS`."""
+    """Say of each configuration whether it is of each of `KINDS`."""
     return [(configs.gpus > 1) & (configs.pcie > 0), configs.adapters > 0, configs.experts > 1]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.estimate.calibrate import Fit
-from planner.estimate.estimator import Estimates
+from planner.estimate.estimator import Estimates, where_own
 from planner.estimate.expected_error import (
     COMMON_VARIANCE,
     DOUBLING_ERROR,
@@ -73,11 +73,7 @@ def estimate_images(
         anchors = model_images(fitted, data.configs, data.labels, known)
         posterior = update(asked.place, anchors.place, data.log_seconds - anchors.log_step)
         log_step, expected = log_step + posterior.shift, expected * posterior.left
-        machines = {(label.source, label.accelerator) for label in data.labels}
-        groups = tuple(
-            OWN_RUNS if (label.source, label.accelerator) in machines else group
-            for label, group in zip(labels, groups, strict=True)
-        )
+        groups = where_own(labels, [OWN_RUNS] * len(labels), groups, data.labels)
     log_rate = np.log(configs.images_per_step / configs.gpus) - log_step
     wide_80, wide_90 = half_widths(groups, expected, calibration.spreads)
     return Estimates(

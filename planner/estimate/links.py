@@ -23,8 +23,6 @@ EFA_GBIT = {"ampere": 400.0, "newer": 3200.0}
 """Of a node. Source: AWS, p4d and p5."""
 SLINGSHOT_GBIT = 800.0
 """Four accelerators with a 200 Gbit/s port each. Source: HPE Slingshot 11."""
-
-
 PORTS = r"(?:(\d+)\s*x\s*(?:[a-z][a-z0-9 .()-]*?\s)?)?(?<![\d.])(\d{2,4})\s*gb"
 """Ports and the Gbit/s of each: `8x 400Gb/s`, `8 x ConnectX-7 400 Gb`, `100 GbE`."""
 
@@ -73,19 +71,23 @@ def links(
     kind = link or assumed_link(accelerator, per_node=per_node)
     pcie = kind in (Link.PCIE, Link.PCIE_NO_P2P, Link.SINGLE) or accelerator.link_gb_per_s is None
     rate = PCIE_GB_PER_S[pcie_generation(accelerator)] if pcie else (accelerator.link_gb_per_s or 0) / 2
-    domain = RACK_DOMAIN if is_rack(accelerator) else per_node
-    if accelerator.architecture == "TPU":
-        domain = TPU_SLICE.get(accelerator.id, LARGEST_SLICE)
     per_bus = -(-max(slots, per_node) // 2) if max(slots, per_node) >= 8 else max(slots, per_node)
     gbit = network_gbit_per_s or _assumed_gbit(accelerator, kind)
     return Links(
         intra=rate * 1e9,
         inter=gbit / 8 * 1e9 / per_node,
-        domain=domain,
+        domain=_domain(accelerator, per_node=per_node),
         pcie=pcie,
         through_host=kind is Link.PCIE_NO_P2P,
         bus_sharers=min(per_node, per_bus),
     )
+
+
+def _domain(accelerator: Accelerator, *, per_node: int) -> int:
+    """Return how many accelerators the fast link joins: those of a machine, a rack, or a slice."""
+    if accelerator.architecture == "TPU":
+        return TPU_SLICE.get(accelerator.id, LARGEST_SLICE)
+    return RACK_DOMAIN if is_rack(accelerator) else per_node
 
 
 def pcie_generation(accelerator: Accelerator) -> int:

@@ -69,16 +69,21 @@ def _experts(mlp_type: str) -> tuple[float, float]:
 def _that_add_up(stated: float, parameters: float | None, others: float, table: float, expert: float) -> float:
     """Return how many experts per layer make up a count of parameters.
 
-    (parameters - attention - tables) / one expert of every layer, with one table or two, whichever is nearer to what is
-    stated: some counts leave out the first. So experts that all tokens share count, and layers without experts do not.
-    As stated where the count is missing or far from it.
+    So experts that all tokens share count, and layers without experts do not. As stated where the count is missing or
+    far from it.
     """
     if parameters is None:
         return stated
-    found = min(
-        ((parameters - others - tables * table) / expert for tables in (1, 2)), key=lambda count: abs(count - stated)
-    )
+    found = _counted(parameters - others, table, expert, near=stated)
     return found if ADDS_UP[0] < found / stated < ADDS_UP[1] else stated
+
+
+def _counted(parameters: float, table: float, each: float, *, near: float) -> float:
+    """Return how often `each` stands in a count of parameters with one table or two, whichever is nearer to a number.
+
+    (parameters - tables) / each; heads are tied to the first table in some networks, and some counts leave it out.
+    """
+    return min(((parameters - tables * table) / each for tables in (1, 2)), key=lambda count: abs(count - near))
 
 
 def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: int) -> float:
@@ -90,10 +95,6 @@ def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: in
         return float(heads * 2 ** (row.hidden // heads).bit_length())
     if row.params_total is None:
         return usual
-    attention = 2 * row.hidden * usual * (1 + kv_heads / heads)
-    ratios = [
-        (row.params_total - tables * vocab * row.hidden - row.n_layers * mlp) / row.n_layers / attention
-        for tables in (1, 2)
-    ]
-    nearest = min(ratios, key=lambda ratio: abs(ratio - 1))
-    return usual * 2 if 1.7 < nearest < 2.3 and row.hidden // heads < 128 else usual
+    attention = row.n_layers * 2 * row.hidden * usual * (1 + kv_heads / heads)
+    ratio = _counted(row.params_total - row.n_layers * mlp, vocab * row.hidden, attention, near=1)
+    return usual * 2 if 1.7 < ratio < 2.3 and row.hidden // heads < 128 else usual

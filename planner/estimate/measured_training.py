@@ -23,13 +23,14 @@ SECOND_KERNEL_YEAR = 2024
 
 def training_of(row: Measurement, number_format: str) -> dict[str, float]:
     """Return what the physics needs of the method; what is not said is what was usual at that time."""
-    said = re.sub(r"\bte\b", "transformerengine", " ".join((row.compile_kernels, row.method)).casefold())
+    said = _words(f"{row.compile_kernels} {row.method}")
     noted = re.search(r"\bq?lora\b", row.notes.casefold())
     method, weights = row.method.casefold() or said + (noted[0] if noted else ""), row.quantization.casefold()
     adapters = any(word in method for word in ("lora", "peft", "adapter"))
     four_bit = any(word in weights for word in ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4"))
     outliers = adapters and any(word in weights for word in ("int8", "8bit", "8-bit"))
-    attention = re.sub(r"\bte\b", "transformerengine", row.flash_attention.casefold())
+    attention = _words(row.flash_attention)
+    kernels = UNSAID.sub("", f"{said} {row.framework.casefold()}")
     amp = "amp" in row.precision.casefold() or number_format in ("fp32", "tf32")
     zero = _zero(row)
     native = any(part in said + attention for part in ("transformerengine", "cudnn", "fa3", "fa4"))
@@ -45,12 +46,17 @@ def training_of(row: Measurement, number_format: str) -> dict[str, float]:
         "flash": _flash(row, said, attention),
         "early": float(_early(row, said + attention)),
         "native": float(native),
-        "fused": fused_share(said + " " + row.framework.casefold()),
-        "compiled": compiled_share(said + " " + row.framework.casefold()),
+        "fused": fused_share(kernels),
+        "compiled": compiled_share(kernels),
         "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,
         "zero": float(zero),
         "optimizer_offload": float(_offloaded(row.offload.casefold())),
     }
+
+
+def _words(text: str) -> str:
+    """Return a text in small letters, with TransformerEngine by its name."""
+    return re.sub(r"\bte\b", "transformerengine", text.casefold())
 
 
 def _recomputed(asked: str) -> float:
@@ -87,7 +93,7 @@ def _offloaded(said: str) -> bool:
 
 def fused_share(said: str) -> float:
     """Return how far kernels are fused, 0 to 1, from the words that frameworks use."""
-    said = UNSAID.sub("", said.replace("cross entropy", ""))
+    said = said.replace("cross entropy", "")
     if (
         "torch.compile" in said
         or "xla" in said
@@ -110,7 +116,6 @@ def fused_share(said: str) -> float:
 
 def compiled_share(said: str) -> float:
     """Return how far launches are saved, 0 to 1: by compiling or by code of one's own, not by single fused kernels."""
-    said = UNSAID.sub("", said)
     if any(part in said for part in ("torch.compile", "xla", "cuda/c", "maxtext", "jax", "cuda graph", "hpu graphs")):
         return 1.0
     return 0.5 if "transformerengine" in said else 0.0

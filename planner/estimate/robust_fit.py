@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from planner.estimate.physics.configs import Array
 
 DOUBLINGS = 3
+"""Of one step, at most."""
 LARGEST_STEP = 0.7
 """Of one number of the state in one step, in logarithms."""
 

@@ -48,8 +48,6 @@ NODES_CSV = (
     "id,name,accelerator,accelerators,link,network_gbit_per_s,rated_kw,source,as_of\n"
     "aws/m6i.xlarge,AWS m6i.xlarge,CPU,2,other,,,a test,2026-11-21\n"
 )
-RAY_FOLDER = Path("/tmp/ray_skypilot")
-"""Where SkyPilot's Ray keeps its sessions on a node, whatever its home."""
 PATIENCE_S = 900
 POLL_S = 3.0
 SUDO = """\
@@ -159,11 +157,15 @@ def role_credentials(url: str) -> dict[str, str]:
 
 def wheel_hash(made: Clouds) -> str:
     """Let SkyPilot build the wheel that it would copy to nodes; return the name by which it knows it again."""
-    program = "from sky.backends import wheel_utils; print(wheel_utils.build_sky_wheel()[1])"
-    built = subprocess.run(
+    return asked_of_skypilot("from sky.backends import wheel_utils; print(wheel_utils.build_sky_wheel()[1])", made)
+
+
+def asked_of_skypilot(program: str, made: Clouds) -> str:
+    """Run a line of Python beside SkyPilot, in a process of its own; return the last word that it prints."""
+    done = subprocess.run(
         [sys.executable, "-c", program], env=made.environment, capture_output=True, text=True, check=True
     )
-    return built.stdout.split()[-1]
+    return done.stdout.split()[-1]
 
 
 def make_node_home(world: World) -> None:
@@ -190,7 +192,9 @@ def running_node(node: Path, made: Clouds) -> Iterator[int]:
         "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"{made.aws.url}/",
         "PLANNER_PYTHON": sys.executable,
     }
-    sessions = set(RAY_FOLDER.glob("session_*"))
+    constant = "from sky.skylet import constants; print(constants.SKY_REMOTE_RAY_TEMPDIR)"
+    ray_folder = Path(asked_of_skypilot(constant, made))  # where Ray keeps its sessions, whatever the node's home
+    sessions = set(ray_folder.glob("session_*"))
     with (node.parent / "sshd.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
             [str(RUNTIME / "bin" / "python"), str(FAKES / "node_sshd.py")],
@@ -206,7 +210,7 @@ def running_node(node: Path, made: Clouds) -> Iterator[int]:
             process.kill()
             process.communicate()
             end_servers(node)
-            for session in set(RAY_FOLDER.glob("session_*")) - sessions:
+            for session in set(ray_folder.glob("session_*")) - sessions:
                 shutil.rmtree(session, ignore_errors=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.physics.compute import US, micro_tokens, stored_matrices
+from planner.estimate.physics.compute import US, expert_matrices, micro_tokens
 from planner.estimate.physics.configs import Configs
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def expert_span(c: Configs) -> Array:
     """
     import numpy as np
 
-    return np.asarray(np.minimum(c.ep * c.tp, c.dp * c.cp * c.tp))
+    return np.asarray(c.tp * np.minimum(c.ep, c.dp * c.cp))
 
 
 class Held(NamedTuple):
@@ -124,8 +124,7 @@ def held_parameters(c: Configs) -> Held:
     """Divide the parameters among stages, slices and experts."""
     import numpy as np
 
-    expert = (stored_matrices(c) - (2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim)) * c.layers * (c.experts > 1)
-    expert = np.minimum(expert, c.parameters)
+    expert = np.minimum(expert_matrices(c) * c.experts * c.layers * (c.experts > 1), c.parameters)
     return Held((c.parameters - expert) / c.tp / c.pp, expert / expert_span(c) / c.pp)
 
 

@@ -22,22 +22,30 @@ HOST_AGE = {
 """Hosts are as old as their accelerators: processors before and after those of Ampere's machines."""
 
 
-def layer_matrices(c: Configs) -> Array:
-    """Weights of one layer that one token meets: query, key, value, output, and the MLP of the active experts."""
+def attention_matrices(c: Configs) -> Array:
+    """Weights of one layer's query, key, value and output."""
     import numpy as np
 
-    return np.asarray(
-        2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.active_experts
-    )
+    return np.asarray(2 * c.hidden * (c.q_dim + c.kv_dim))
+
+
+def expert_matrices(c: Configs) -> Array:
+    """Weights of one expert of one layer; of a dense network, of its MLP."""
+    return c.mlp_matrices * c.hidden * c.ffn_hidden
+
+
+def layer_matrices(c: Configs) -> Array:
+    """Weights of one layer that one token meets: attention, and the MLP of the active experts."""
+    import numpy as np
+
+    return np.asarray(attention_matrices(c) + expert_matrices(c) * c.active_experts)
 
 
 def stored_matrices(c: Configs) -> Array:
     """Weights of one layer, all experts counted."""
     import numpy as np
 
-    return np.asarray(
-        2 * c.hidden * c.q_dim + 2 * c.hidden * c.kv_dim + c.mlp_matrices * c.hidden * c.ffn_hidden * c.experts
-    )
+    return np.asarray(attention_matrices(c) + expert_matrices(c) * c.experts)
 
 
 def passes(c: Configs) -> Array:
