@@ -78,7 +78,10 @@ def accuracy(
         typer.Option(metavar="FILE", help="A CSV table; default: the bundled evidence.", show_default=False),
     ] = None,
     anchors: Annotated[
-        int, typer.Option(min=0, max=MOST_ANCHORS, help="Runs of the same machine and framework that are known.")
+        int,
+        typer.Option(
+            min=0, max=MOST_ANCHORS, help="Runs of each machine and framework that are known: the telling ones."
+        ),
     ] = 0,
     leave_out: Annotated[
         Split | None, typer.Option(help="Predict rows from all rows that do not share this.", show_default=False)

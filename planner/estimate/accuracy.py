@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING
 
-from planner.estimate.anchors import Cell, choose_anchors
-from planner.estimate.calibrate import fit, sample
-from planner.estimate.estimator import Estimates, estimate_many
+from planner.estimate.anchors import telling_anchors
+from planner.estimate.calibrate import Fit, fit, sample
+from planner.estimate.estimator import Estimates, fitted
 from planner.estimate.expected_error import OWN_GROUPS
 from planner.estimate.hold_out import Fold, judge
 from planner.estimate.hold_out import folds as folds_of
 from planner.estimate.learn import learn, source_weights
+from planner.estimate.network_kind import NetworkKind, kind_of_text
 from planner.estimate.ranges import spreads
 from planner.model.calibration import Calibration
 
 if TYPE_CHECKING:
     from planner.estimate.observation import Observation
+    from planner.estimate.own_runs import Place
 
 LEAVE_OUT = ("source", "family", "model", "scale", "precision")
 
@@ -109,21 +112,39 @@ def teach(
 
 
 def predict_rows(asked: Sequence[Observation], folds: Sequence[Taught], *, anchors: int) -> list[Scored]:
-    """Predict rows; of each source, accelerator and framework, `anchors` rows are known and the others are asked."""
+    """Predict measurements of text networks; see `score`."""
+    return score(asked, folds, kind_of_text, anchors=anchors)
+
+
+def score(
+    asked: Sequence[Observation],
+    folds: Sequence[Taught],
+    kind: Callable[[Calibration], NetworkKind],
+    *,
+    anchors: int,
+    first: int = 0,
+) -> list[Scored]:
+    """Predict rows; of each source, accelerator and framework, `anchors` rows are known and the others are asked.
+
+    Known are those that tell most of the others, by the calibration that never saw them. `first` is the place of the
+    first row in a pool of rows and evidence, where other rows stand before it.
+    """
     found = []
     for fold in folds:
         rows = [asked[place] for place in fold.places]
-        cells = choose_anchors(rows, anchors=anchors) if anchors else [Cell((), tuple(range(len(rows))))]
-        for cell in cells:
+        by, taught_fit = kind(fold.calibration), fitted(fold.calibration)
+        taught = tuple(first + place for place in fold.by)
+        for cell in telling_anchors(rows, partial(_place, by, taught_fit), anchors=anchors):
             chosen = [rows[place] for place in cell.asked]
-            if not chosen:
-                continue
-            data = sample(chosen)
-            own = [rows[place] for place in cell.anchors]
-            guess = estimate_many(data.configs, data.labels, fold.calibration, own=own)
-            found += scored(chosen, guess, taught=fold.by)
+            if chosen:
+                guess = by.estimate(chosen, [rows[place] for place in cell.anchors])
+                found += scored(chosen, guess, taught=taught)
     order = {id(one): place for place, one in enumerate(asked)}
     return sorted(found, key=lambda scored: order[id(scored.observation)])
+
+
+def _place(kind: NetworkKind, fit: Fit, rows: Sequence[Observation]) -> Place:
+    return kind.model(fit, rows).place
 
 
 def _folds(

@@ -1,14 +1,22 @@
-"""Which measurements of a table play the user's own runs, when the planner is tested with anchors."""
+"""Which measurements of a table play the user's own runs, when the planner is tested with anchors.
+
+Neither choice sees a result. Runs drawn by lot are what somebody happens to have: the widths of ranges are calibrated
+on them. Telling ones are what somebody measures who wants to know the most: accuracy with known runs is scored on them.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner.estimate.expected_error import NOISE
+from planner.estimate.own_runs import covariance
+
 if TYPE_CHECKING:
     from planner.estimate.observation import Observation
+    from planner.estimate.own_runs import Place
 
 
 @dataclass(frozen=True)
@@ -19,19 +27,59 @@ class Cell:
     asked: tuple[int, ...]
 
 
-def choose_anchors(observations: Sequence[Observation], *, anchors: int) -> list[Cell]:
-    """Divide observations into cells, and choose up to `anchors` of each, as if drawn by lot, the same each time.
+def draw_anchors(observations: Sequence[Observation], *, anchors: int) -> list[Cell]:
+    """Divide observations into cells, and draw up to `anchors` of each by lot, the same each time.
 
     The lot is a digest of the configuration: neither of its result nor of its place in the table.
     """
+    return _divide(observations, lambda places: places[:anchors])
+
+
+def telling_anchors(
+    observations: Sequence[Observation], place: Callable[[Sequence[Observation]], Place], *, anchors: int
+) -> list[Cell]:
+    """Divide observations into cells, and choose up to `anchors` of each: those that tell most of the others.
+
+    `place` says of observations what the update by own runs needs of them.
+    """
+
+    def choose(places: list[int]) -> list[int]:
+        if not anchors or len(places) <= anchors:
+            return places[:anchors]
+        told = most_telling(place([observations[number] for number in places]), runs=anchors)
+        return [places[number] for number in told]
+
+    return _divide(observations, choose)
+
+
+def most_telling(place: Place, *, runs: int) -> list[int]:
+    """Return the runs that leave the least unknown of the others, one after the other; of equals the first.
+
+    gain of run j = sum over the others i of C_ij^2 / (C_jj + noise^2), C the covariance of their errors given the runs
+    chosen before. Source: greedy A-optimal design; Rasmussen and Williams 2006, section 2.2, for C given a run.
+    """
+    import numpy as np
+
+    left = covariance(place, place)
+    chosen: list[int] = []
+    for _ in range(min(runs, len(left))):
+        alone = np.diag(left)
+        gain = ((left**2).sum(axis=0) - alone**2) / (alone + NOISE**2)
+        gain[chosen] = -1.0
+        best = int(np.argmax(np.round(gain, 9)))
+        chosen.append(best)
+        left = left - np.outer(left[:, best], left[best]) / (left[best, best] + NOISE**2)
+    return chosen
+
+
+def _divide(observations: Sequence[Observation], choose: Callable[[list[int]], list[int]]) -> list[Cell]:
     cells: dict[tuple[str, str, str], list[int]] = {}
-    for place, one in enumerate(observations):
-        cells.setdefault((one.labels.source, one.labels.accelerator, one.labels.framework), []).append(place)
+    for number, one in enumerate(observations):
+        cells.setdefault((one.labels.source, one.labels.accelerator, one.labels.framework), []).append(number)
     found = []
     for places in cells.values():
-        drawn = sorted(places, key=lambda place: _lot(observations[place]))
-        chosen = drawn[:anchors]
-        found.append(Cell(tuple(chosen), tuple(place for place in places if place not in set(chosen))))
+        chosen = choose(sorted(places, key=lambda number: _lot(observations[number])))
+        found.append(Cell(tuple(chosen), tuple(number for number in places if number not in set(chosen))))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.estimate.calibrate import Fit, model_step, sample
@@ -13,11 +13,22 @@ from planner.estimate.ranges import half_widths
 if TYPE_CHECKING:
     from planner.estimate.observation import Labels, Observation
     from planner.estimate.physics.configs import Array, Configs
-    from planner.model.calibration import Calibration
+    from planner.model.calibration import Calibration, Spread
+
+
+class Modelled(NamedTuple):
+    """What the physics says of configurations before any own run, and how wrong it expects to be."""
+
+    log_step: Array
+    """ln seconds of a step."""
+    place: Place
+    groups: tuple[str, ...]
+    groups_with_own: tuple[str, ...]
+    """Where a run of the same machine corrects them."""
 
 
 class Estimates(NamedTuple):
-    """Tokens/s per accelerator with 80 and 90 % ranges; arrays run along the configurations."""
+    """Tokens/s (of image networks: images/s) per accelerator with 80 and 90 % ranges, along the configurations."""
 
     tokens_per_s_per_gpu: Array
     low_80: Array
@@ -36,24 +47,14 @@ def estimate_many(
     """
     import numpy as np
 
-    known = Known.of(calibration)
-    log_step, shares = model_step(fitted(calibration), configs, labels)
-    expected = expected_error(configs, labels, shares, known)
-    groups: Sequence[str] = groups_of(configs, labels, known)
-    if own:
-        asked = Place(labels, shares, features(configs), expected)
-        log_step, expected = _with_own_runs(asked, log_step, calibration, own)
-        groups = where_own(labels, groups_with_own_runs(configs), groups, (one.labels for one in own))
-    log_rate = np.log(configs.tokens_per_step / configs.gpus) - log_step
-    wide_80, wide_90 = half_widths(groups, expected, calibration.spreads)
-    return Estimates(
-        np.exp(log_rate),
-        np.exp(log_rate - wide_80),
-        np.exp(log_rate + wide_80),
-        np.exp(log_rate - wide_90),
-        np.exp(log_rate + wide_90),
-        tuple(groups),
-    )
+    known, fit = Known.of(calibration), fitted(calibration)
+    asked = model_text(fit, configs, labels, known)
+    log_size = np.log(configs.tokens_per_step / configs.gpus)
+    if not own:
+        return estimates(asked, log_size, calibration.spreads)
+    data = sample(own)
+    anchors = model_text(fit, data.configs, data.labels, known)
+    return estimates(corrected(asked, anchors, data.log_seconds), log_size, calibration.spreads)
 
 
 def fitted(calibration: Calibration) -> Fit:
@@ -61,24 +62,36 @@ def fitted(calibration: Calibration) -> Fit:
     return Fit(calibration.constants, calibration.effects)
 
 
-def where_own(
-    labels: Sequence[Labels], seen: Sequence[str], groups: Sequence[str], own: Iterable[Labels]
-) -> tuple[str, ...]:
-    """Name predictions by `seen` where an own run is of the same machine, by their `groups` elsewhere."""
-    machines = {(label.source, label.accelerator) for label in own}
-    return tuple(
+def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: Known) -> Modelled:
+    """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
+    log_step, shares = model_step(fit, configs, labels)
+    place = Place(labels, shares, features(configs), expected_error(configs, labels, shares, known))
+    return Modelled(log_step, place, groups_of(configs, labels, known), groups_with_own_runs(configs))
+
+
+def corrected(asked: Modelled, anchors: Modelled, log_seconds: Array) -> Modelled:
+    """Return what own runs of so many ln seconds make of modelled steps, their expected errors and their groups."""
+    posterior = update(asked.place, anchors.place, log_seconds - anchors.log_step)
+    machines = {(label.source, label.accelerator) for label in anchors.place.labels}
+    groups = tuple(
         mine if (label.source, label.accelerator) in machines else group
-        for label, mine, group in zip(labels, seen, groups, strict=True)
+        for label, mine, group in zip(asked.place.labels, asked.groups_with_own, asked.groups, strict=True)
     )
+    place = asked.place._replace(expected=asked.place.expected * posterior.left)
+    return asked._replace(log_step=asked.log_step + posterior.shift, place=place, groups=groups)
 
 
-def _with_own_runs(
-    asked: Place, log_step: Array, calibration: Calibration, own: Sequence[Observation]
-) -> tuple[Array, Array]:
-    """Return what own runs make of logarithmic step times and of their expected errors."""
-    data = sample(own)
-    modelled, shares = model_step(fitted(calibration), data.configs, data.labels)
-    expected = expected_error(data.configs, data.labels, shares, Known.of(calibration))
-    anchors = Place(data.labels, shares, features(data.configs), expected)
-    posterior = update(asked, anchors, data.log_seconds - modelled)
-    return log_step + posterior.shift, asked.expected * posterior.left
+def estimates(modelled: Modelled, log_size: Array, spreads: Mapping[str, Spread]) -> Estimates:
+    """Return rates with their ranges; `log_size` is ln(tokens or images of a step / accelerators)."""
+    import numpy as np
+
+    log_rate = log_size - modelled.log_step
+    wide_80, wide_90 = half_widths(modelled.groups, modelled.place.expected, spreads)
+    return Estimates(
+        np.exp(log_rate),
+        np.exp(log_rate - wide_80),
+        np.exp(log_rate + wide_80),
+        np.exp(log_rate - wide_90),
+        np.exp(log_rate + wide_90),
+        modelled.groups,
+    )

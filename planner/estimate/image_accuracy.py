@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from planner.estimate.accuracy import Scored, Taught, scored, without
-from planner.estimate.anchors import choose_anchors
+from planner.estimate.accuracy import Scored, Taught, score, without
 from planner.estimate.hold_out import Fold
 from planner.estimate.image_config import ImageObservation
-from planner.estimate.image_estimator import estimate_images
 from planner.estimate.image_fit import fit_images, image_sample
 from planner.estimate.image_learn import image_folds, learn_images, miss, spreads_of
-from planner.estimate.physics.image_configs import gather
+from planner.estimate.network_kind import kind_of_images
 from planner.model.calibration import Calibration
 
 
@@ -83,33 +81,4 @@ def score_image_rows(
     asked: Sequence[ImageObservation], folds: Sequence[Taught], *, anchors: int, first: int = 0
 ) -> list[Scored]:
     """Predict the rows of every fold with its calibration, in the order of the table."""
-    found = []
-    for fold in folds:
-        taught = tuple(first + place for place in fold.by)
-        found += _score(asked, fold.places, fold.calibration, taught, anchors=anchors)
-    order = {id(one): place for place, one in enumerate(asked)}
-    return sorted(found, key=lambda scored: order[id(scored.observation)])
-
-
-def _score(
-    asked_rows: Sequence[ImageObservation],
-    places: Sequence[int],
-    calibration: Calibration,
-    taught: tuple[int, ...],
-    *,
-    anchors: int,
-) -> list[Scored]:
-    """Predict rows; of each source, accelerator and framework, `anchors` rows are known and the others are asked."""
-    rows = [asked_rows[place] for place in places]
-    cells = choose_anchors(rows, anchors=anchors) if anchors else []
-    plan = [(cell.asked, cell.anchors) for cell in cells] or [(tuple(range(len(rows))), ())]
-    found = []
-    for asked, known in plan:
-        chosen = [rows[place] for place in asked]
-        if not chosen:
-            continue
-        own = [rows[place] for place in known]
-        labels = [one.labels for one in chosen]
-        guess = estimate_images(gather([one.described for one in chosen]), labels, calibration, own=own)
-        found += scored(chosen, guess, taught=taught)
-    return found
+    return score(asked, folds, kind_of_images, anchors=anchors, first=first)

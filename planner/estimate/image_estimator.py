@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from planner.estimate.calibrate import Fit
-from planner.estimate.estimator import Estimates, where_own
+from planner.estimate.estimator import Estimates, Modelled, corrected, estimates, fitted
 from planner.estimate.expected_error import (
     COMMON_VARIANCE,
     DOUBLING_ERROR,
@@ -18,10 +17,10 @@ from planner.estimate.expected_error import (
 )
 from planner.estimate.image_fit import image_sample, model_image_step
 from planner.estimate.observation import of_each
-from planner.estimate.own_runs import Place, update
-from planner.estimate.ranges import half_widths
+from planner.estimate.own_runs import Place
 
 if TYPE_CHECKING:
+    from planner.estimate.calibrate import Fit
     from planner.estimate.image_config import ImageObservation
     from planner.estimate.observation import Labels
     from planner.estimate.physics.configs import Array
@@ -43,14 +42,6 @@ NEARBY_IMAGES_SCALE = {
 """Doublings (of flags: whole steps) after which nearby settings of image networks say little of each other."""
 
 
-class Modelled(NamedTuple):
-    """What the physics says of configurations, and how wrong it expects to be."""
-
-    log_step: Array
-    place: Place
-    groups: tuple[str, ...]
-
-
 def estimate_images(
     configs: ImageConfigs,
     labels: Sequence[Labels],
@@ -64,36 +55,24 @@ def estimate_images(
     """
     import numpy as np
 
-    known = Known.of(calibration)
-    fitted = Fit(calibration.constants, calibration.effects)
-    asked = model_images(fitted, configs, labels, known)
-    log_step, expected, groups = asked.log_step, asked.place.expected, asked.groups
-    if own:
-        data = image_sample(own)
-        anchors = model_images(fitted, data.configs, data.labels, known)
-        posterior = update(asked.place, anchors.place, data.log_seconds - anchors.log_step)
-        log_step, expected = log_step + posterior.shift, expected * posterior.left
-        groups = where_own(labels, [OWN_RUNS] * len(labels), groups, data.labels)
-    log_rate = np.log(configs.images_per_step / configs.gpus) - log_step
-    wide_80, wide_90 = half_widths(groups, expected, calibration.spreads)
-    return Estimates(
-        np.exp(log_rate),
-        np.exp(log_rate - wide_80),
-        np.exp(log_rate + wide_80),
-        np.exp(log_rate - wide_90),
-        np.exp(log_rate + wide_90),
-        groups,
-    )
+    known, fit = Known.of(calibration), fitted(calibration)
+    asked = model_images(fit, configs, labels, known)
+    log_size = np.log(configs.images_per_step / configs.gpus)
+    if not own:
+        return estimates(asked, log_size, calibration.spreads)
+    data = image_sample(own)
+    anchors = model_images(fit, data.configs, data.labels, known)
+    return estimates(corrected(asked, anchors, data.log_seconds), log_size, calibration.spreads)
 
 
-def model_images(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> Modelled:
+def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> Modelled:
     """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
     import numpy as np
 
-    log_step, shares = model_image_step(fitted, configs, labels)
+    log_step, shares = model_image_step(fit, configs, labels)
     named = {name: np.zeros(len(configs)) for name in PART_ERROR} | shares
     place = Place(labels, named, features(configs), _expected_error(configs, labels, named, known))
-    return Modelled(log_step, place, groups_of_images(configs, labels, known))
+    return Modelled(log_step, place, groups_of_images(configs, labels, known), (OWN_RUNS,) * len(configs))
 
 
 def features(configs: ImageConfigs) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.anchors import choose_anchors
+from planner.estimate.anchors import draw_anchors
 from planner.estimate.calibrate import Fit
 from planner.estimate.expected_error import OWN_RUNS, Known, count_evidence
 from planner.estimate.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold
@@ -124,7 +124,7 @@ def spreads_of(missed: Sequence[Missed], observations: Sequence[ImageObservation
     errors, expected = [one.errors for one in missed], [one.place.expected for one in missed]
     groups = [group for one in missed for group in one.groups]
     for one in missed:
-        for cell in choose_anchors([observations[int(row)] for row in one.rows], anchors=ANCHORS):
+        for cell in draw_anchors([observations[int(row)] for row in one.rows], anchors=ANCHORS):
             asked, known = np.array(cell.asked, dtype=int), np.array(cell.anchors, dtype=int)
             if not len(asked) or not len(known):
                 continue

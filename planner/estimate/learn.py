@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-from planner.estimate.anchors import choose_anchors
+from planner.estimate.anchors import draw_anchors
 from planner.estimate.calibrate import fit, sample
 from planner.estimate.expected_error import count_evidence, groups_with_own_runs
 from planner.estimate.hold_out import folds, judge
@@ -98,7 +98,7 @@ def _with_anchors(
     import numpy as np
 
     rows = [observations[int(row)] for row in judged.rows]
-    cells = [cell for count in ANCHORS for cell in choose_anchors(rows, anchors=count)]
+    cells = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
     where = features(configs)
     new_errors, new_expected, kept = [], [], []
     for cell in cells:

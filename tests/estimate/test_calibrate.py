@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from planner.adapters.catalog import load_catalog
-from planner.estimate.anchors import choose_anchors
 from planner.estimate.calibrate import fit, model_step, prior_fit, sample
 from planner.estimate.learn import fingerprint
 from planner.estimate.observation import Observation
@@ -60,15 +59,6 @@ def test_the_same_rows_give_the_same_digits_in_any_process(evidence: list[Observ
     one, other = fit(sample(few)), fit(sample(few))
     assert {k: f"{v:.6g}" for k, v in one.constants.items()} == {k: f"{v:.6g}" for k, v in other.constants.items()}
     assert fingerprint(few) == fingerprint(list(few)) != fingerprint(few[1:])
-
-
-def test_anchors_are_drawn_the_same_each_time_and_never_asked(evidence: list[Observation]) -> None:
-    cells = choose_anchors(evidence, anchors=3)
-    assert cells == choose_anchors(evidence, anchors=3)
-    for cell in cells:
-        assert len(cell.anchors) <= 3
-        assert not set(cell.anchors) & set(cell.asked)
-    assert sorted(place for cell in cells for place in (*cell.anchors, *cell.asked)) == list(range(len(evidence)))
 
 
 def test_widths_of_normal_errors_are_those_of_the_normal_distribution() -> None:

@@ -1,0 +1,90 @@
+"""Text's and images' own ways to describe, model and estimate, so that what asks need not know which of them it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.estimate.step_formulas import FORMULAS, IMAGE_FORMULAS, PartFormula
+
+if TYPE_CHECKING:
+    from planner.estimate.calibrate import Fit
+    from planner.estimate.estimator import Estimates, Modelled
+    from planner.estimate.observation import Observation
+    from planner.estimate.physics.configs import Array
+    from planner.estimate.physics.parameters import Parameter
+    from planner.model.calibration import Calibration
+
+
+@dataclass(frozen=True)
+class NetworkKind:
+    """Networks of one kind, with one calibration."""
+
+    unit: str
+    """Tokens or images."""
+    parameters: Sequence[Parameter]
+    formulas: dict[str, PartFormula]
+    model: Callable[[Fit, Sequence[Observation]], Modelled]
+    log_seconds: Callable[[Sequence[Observation]], Array]
+    size: Callable[[Observation], tuple[float, float]]
+    """Tokens or images of a step, and accelerators."""
+    estimate: Callable[[Sequence[Observation], Sequence[Observation]], Estimates]
+    """Of measurements, corrected by others."""
+
+
+def kind_of_text(calibration: Calibration) -> NetworkKind:
+    """Return how networks of text are modelled and estimated with a calibration."""
+    from planner.estimate.calibrate import sample
+    from planner.estimate.estimator import estimate_many, model_text
+    from planner.estimate.expected_error import Known
+    from planner.estimate.physics.configs import from_rows
+    from planner.estimate.physics.parameters import PARAMETERS
+
+    known = Known.of(calibration)
+
+    def model(fit: Fit, rows: Sequence[Observation]) -> Modelled:
+        configs, labels = from_rows([row.config for row in rows]), [row.labels for row in rows]
+        return model_text(fit, configs, labels, known)
+
+    def size(row: Observation) -> tuple[float, float]:
+        configs = from_rows([row.config])
+        return float(configs.tokens_per_step[0]), float(configs.gpus[0])
+
+    def estimate(rows: Sequence[Observation], own: Sequence[Observation]) -> Estimates:
+        configs, labels = from_rows([row.config for row in rows]), [row.labels for row in rows]
+        return estimate_many(configs, labels, calibration, own=own)
+
+    return NetworkKind("tokens", PARAMETERS, FORMULAS, model, lambda rows: sample(rows).log_seconds, size, estimate)
+
+
+def kind_of_images(calibration: Calibration) -> NetworkKind:
+    """Return how image networks are modelled and estimated with a calibration."""
+    from planner.estimate.expected_error import Known
+    from planner.estimate.image_config import ImageObservation
+    from planner.estimate.image_estimator import estimate_images, model_images
+    from planner.estimate.image_fit import image_sample
+    from planner.estimate.physics.image_configs import gather
+    from planner.estimate.physics.image_parameters import IMAGE_PARAMETERS
+
+    known = Known.of(calibration)
+
+    def images(rows: Sequence[Observation]) -> list[ImageObservation]:
+        return [row for row in rows if isinstance(row, ImageObservation)]
+
+    def model(fit: Fit, rows: Sequence[Observation]) -> Modelled:
+        configs = gather([row.described for row in images(rows)])
+        return model_images(fit, configs, [row.labels for row in rows], known)
+
+    def size(row: Observation) -> tuple[float, float]:
+        configs = gather([one.described for one in images([row])])
+        return float(configs.images_per_step[0]), float(configs.gpus[0])
+
+    def estimate(rows: Sequence[Observation], own: Sequence[Observation]) -> Estimates:
+        configs = gather([row.described for row in images(rows)])
+        return estimate_images(configs, [row.labels for row in rows], calibration, own=images(own))
+
+    def log_seconds(rows: Sequence[Observation]) -> Array:
+        return image_sample(images(rows)).log_seconds
+
+    return NetworkKind("images", IMAGE_PARAMETERS, IMAGE_FORMULAS, model, log_seconds, size, estimate)
