@@ -78,7 +78,7 @@ schemas: .venv/installed-all
 	$(BIN)/planner schema tariff > catalogs/schemas/tariff.schema.json
 
 golden: .venv/installed-all
-	$(BIN)/python -m pytest --update-golden -q tests
+	$(BIN)/python -m pytest --update-golden -q tests/cli tests/present
 	git diff --stat tests/golden
 
 calibrate: .venv/installed-all

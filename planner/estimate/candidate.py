@@ -16,7 +16,7 @@ from planner.model.plan import Plan
 from planner.model.plan_option import PlanOption
 from planner.model.run import RunRecord
 from planner.model.site import Site
-from planner.model.workload import Strategy
+from planner.model.workload import WHOLE, Split, Strategy
 
 ANY_REGION = "any"
 """Of a price that is the same everywhere."""
@@ -39,6 +39,8 @@ class Candidate:
     """Among the plan's options."""
     any_strategy: bool = False
     """The plan leaves the choice to the planner: the fastest that fits."""
+    split: Split = WHOLE
+    """Into what the network is divided, where the planner chose so."""
     currency: Currency | None = None
     """The plan's own, in which the option may state its price."""
 

@@ -9,14 +9,12 @@ from typing import Literal
 from planner.estimate.activations import checkpointings_of
 from planner.estimate.candidate import Candidate
 from planner.estimate.job import Job
-from planner.estimate.memory import Memory, device_memory
+from planner.estimate.memory import USABLE_FRACTION, Memory, device_memory
 from planner.model.architecture import ImageModel
 from planner.model.catalog import Catalog
 from planner.model.run import RunRecord
 from planner.model.workload import Checkpointing, Precision, Strategy
 
-USABLE_FRACTION = 0.95
-"""A device filled further retries allocations (docs/accuracy.md)."""
 LARGEST_MICRO_BATCH = 64
 """Of sequences; images are smaller."""
 LARGEST_IMAGE_BATCH = 1024
@@ -28,6 +26,8 @@ class Fit:
 
     fits: bool | None
     micro_batch: int | None = None
+    accumulation: int | None = None
+    """Micro-batches of a step, where the plan leaves the global batch open; None: one."""
     checkpointing: Checkpointing | None = None
     memory: Memory | None = None
     reason: str | None = None
@@ -58,7 +58,8 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     for checkpointing in ways:
         if _need(job, candidate, smallest, checkpointing).total_gib <= _usable_gib(candidate):
             micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing)
-            return Fit(True, micro_batch, checkpointing, _need(job, candidate, micro_batch, checkpointing))
+            need = _need(job, candidate, micro_batch, checkpointing)
+            return Fit(True, micro_batch, checkpointing=checkpointing, memory=need)
     return _lacking(job, candidate, _need(job, candidate, smallest, ways[-1]), ways[-1])
 
 

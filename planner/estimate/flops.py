@@ -29,6 +29,11 @@ def active_parameters(decoder: TextModel) -> int:
     return _decoder_parameters(decoder, experts_met=_experts_met(decoder))
 
 
+def routed_parameters(decoder: TextModel) -> int:
+    """Count the parameters of the experts among which tokens are routed: what expert parallelism divides."""
+    return _decoder_parameters(decoder, experts_met=None) - _decoder_parameters(decoder, experts_met=0)
+
+
 def matmul_parameters(decoder: TextModel) -> int:
     """Count the parameters in matrix products that one token meets: blocks and head, no look-ups, norms or biases."""
     return _layers_matrices(decoder, experts_met=_experts_met(decoder)) + decoder.vocab * decoder.hidden

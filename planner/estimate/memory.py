@@ -14,6 +14,8 @@ from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 GIB = 2**30
 CONTEXT_GIB = 1.0
 """CUDA context and NCCL channels. Published runs show 1 to 3 GiB, with what the allocator cannot use."""
+USABLE_FRACTION = 0.95
+"""A device filled further retries allocations (docs/accuracy.md)."""
 RANGE_FRACTION = 0.15
 """Published peaks lie within 9 % of estimates made this way (docs/accuracy.md); kernels and versions add to it."""
 DEEPSPEED_BUCKET = 5e8

@@ -11,7 +11,7 @@ from planner.model.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator, Link, Node
 from planner.model.run import RunRecord
-from planner.model.workload import Checkpointing, Precision, Strategy
+from planner.model.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 
 OWN_SITE = "own runs"
 OWN_FRAMEWORK = "training-planner"
@@ -44,9 +44,7 @@ def planned_config(
     node: Node,
     nodes: int,
     per_node: int,
-    tensor: int = 1,
-    stages: int = 1,
-    context: int = 1,
+    split: Split = WHOLE,
 ) -> dict[str, float] | str:
     """Return the numbers that the physics needs, or why it cannot answer."""
     chosen = number_format(precision, accelerator)
@@ -54,12 +52,15 @@ def planned_config(
         return f"the memory bandwidth of {accelerator.id} is not known: measure the workload there"
     if peak_flops(accelerator, chosen) is None:
         return f"the peak of {accelerator.id} is not known: measure the workload there"
-    if stages > decoder.layers:
-        return f"{stages} pipeline stages are more than the {decoder.layers} layers"
+    if split.pipeline > decoder.layers:
+        return f"{split.pipeline} pipeline stages are more than the {decoder.layers} layers"
     devices = nodes * per_node
-    splits = tensor * stages * context
-    if devices % splits:
-        return f"{devices} accelerators do not divide into {tensor} x {stages} x {context}"
+    if devices % split.devices:
+        return f"{devices} accelerators do not divide into {split.tensor} x {split.pipeline} x {split.context}"
+    alike = devices // (split.tensor * split.pipeline)
+    experts = decoder.experts if isinstance(decoder, MoeDecoder) else 1
+    if experts % split.experts or alike % split.experts:
+        return f"{experts} experts on {alike} devices do not divide into {split.experts}"
     link = None if node.link is Link.OTHER else node.link
     wires = links(
         accelerator, per_node=per_node, slots=node.accelerators, link=link,
@@ -101,13 +102,13 @@ def planned_config(
             "compiled": float(compiled),
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
             "zero": float(zero),
-            "shards": devices / tensor / stages,
+            "shards": float(alike),
             "optimizer_offload": 0.0,
-            "dp": devices / splits,
-            "tp": float(tensor),
-            "pp": float(stages),
-            "cp": float(context),
-            "ep": 1.0,
+            "dp": devices / split.devices,
+            "tp": float(split.tensor),
+            "pp": float(split.pipeline),
+            "cp": float(split.context),
+            "ep": float(split.experts),
             "chunks": 1.0,
         }
         | wires.facts(per_node=per_node)

@@ -102,9 +102,11 @@ def _from_physics(
             f"{candidate.accelerator.id}, and no evidence is of so small ones: measure it there"
         )
     micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
+    steps = float(fitting.accumulation or 1)
     if job.global_batch is not None:
-        micro_batch = min(micro_batch, max(1.0, job.global_batch / candidate.accelerators))
-    steps = 1.0 if job.global_batch is None else max(1.0, job.global_batch / candidate.accelerators / micro_batch)
+        share = job.global_batch * candidate.split.devices / candidate.accelerators
+        micro_batch = min(micro_batch, max(1.0, share))
+        steps = max(1.0, share / micro_batch)
     config = planned_config(
         job.network,
         seq_len=job.seq_len,
@@ -118,6 +120,7 @@ def _from_physics(
         node=candidate.node,
         nodes=candidate.nodes,
         per_node=candidate.accelerators_per_node,
+        split=candidate.split,
     )
     if isinstance(config, str):
         return NoPrediction(config)

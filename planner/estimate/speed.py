@@ -10,6 +10,7 @@ from datetime import date
 from planner.estimate import power_cap
 from planner.estimate.candidate import Candidate
 from planner.estimate.carry_over import nearest_run
+from planner.estimate.divided import divided, divided_fit
 from planner.estimate.evidence import measured_runs
 from planner.estimate.fit import Fit, fit
 from planner.estimate.interval import Interval
@@ -20,7 +21,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan_option import UserStep
 from planner.model.quantity import Basis
 from planner.model.run import RunRecord
-from planner.model.workload import Strategy
+from planner.model.workload import WHOLE, Strategy
 
 NARROWEST_FRACTION = 0.02
 """No range is tighter: the public node-to-node spread of one accelerator is 0.6 to 2 %."""
@@ -57,7 +58,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     if found:
         answer = _measured(found, job, candidate)
         return _with_effect_of_the_cap(answer, found, job, candidate, catalog) if capped else answer
-    fitting = fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
+    fitting = _fitting(job, candidate, catalog)
     if fitting.fits is False:
         return _unknown(candidate, fitting, fitting.reason or "does not fit")
     if capped:
@@ -79,20 +80,46 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
 
 
 def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate, Speed]:
-    """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none."""
+    """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none.
+
+    A network is divided where that is clearly faster, or nothing else fits; a measured way stands.
+    """
     if not candidate.any_strategy:
         return candidate, speed(job, candidate, catalog)
     choices = [Strategy.DDP] if candidate.accelerators == 1 else list(Strategy)
     tried = [replace(candidate, strategy=choice, any_strategy=False) for choice in choices]
     found = [(one, speed(job, one, catalog)) for one in tried]
-    chosen, best = max(found, key=lambda pair: pair[1].samples_per_s.value if pair[1].samples_per_s else 0.0)
+    chosen, best = max(found, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
+    if best.basis is Basis.MODELLED and (apart := divided(job, candidate, catalog)) is not None:
+        chosen, best = apart, speed(job, apart, catalog)
+        found.append((chosen, best))
     if len(found) == 1 or best.samples_per_s is None:
         return chosen, best
-    shown = ", ".join(
-        f"{one.strategy.value} {of.samples_per_s.value:.4g}" if of.samples_per_s else f"{one.strategy.value} none"
-        for one, of in found
-    )
+    shown = ", ".join(f"{_way(one)} {_rate(of)}" for one, of in found)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
+
+
+def _way(candidate: Candidate) -> str:
+    return " with ".join(filter(None, (candidate.strategy.value, str(candidate.split))))
+
+
+def _rate(found: Speed) -> str:
+    return f"{found.samples_per_s.value:.4g}" if found.samples_per_s else "none"
+
+
+def _value(found: Speed) -> float:
+    return found.samples_per_s.value if found.samples_per_s else 0.0
+
+
+def _lacking(found: Speed) -> float:
+    """GiB that a way needs on each accelerator; what cannot be said comes first, as it says why."""
+    return found.fit.memory.total_gib if found.fit.memory else 0.0
+
+
+def _fitting(job: Job, candidate: Candidate, catalog: Catalog) -> Fit:
+    if candidate.split != WHOLE:
+        return divided_fit(job, candidate, catalog)
+    return fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
 
 
 def _with_effect_of_the_cap(

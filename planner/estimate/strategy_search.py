@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
+from typing import TYPE_CHECKING
 
 from planner.estimate.estimator import estimate_many
-from planner.estimate.fit import USABLE_FRACTION
-from planner.estimate.memory import device_memory
+from planner.estimate.flops import routed_parameters
+from planner.estimate.memory import GIB, USABLE_FRACTION, buffer_bytes, device_memory, state_bytes_per_parameter
 from planner.estimate.planned_config import labels_of, planned_config
-from planner.model.architecture import TextModel
+from planner.model.architecture import MoeDecoder, TextModel
 from planner.model.calibration import Calibration
 from planner.model.hardware import Accelerator, Node
-from planner.model.workload import Checkpointing, Precision, Strategy
+from planner.model.workload import Checkpointing, Precision, Split, Strategy
+
+if TYPE_CHECKING:
+    from planner.estimate.physics.configs import Configs
 
 LARGEST_TENSOR = 8
 """Tensor parallelism beyond a node's link is never worth its traffic."""
 LARGEST_MICRO_BATCH = 64
+KEPT = 128
+"""Questions whose ways are kept: a plan asks the same ones many times, once for every price that it turns."""
 DEFAULT_TOKENS = 1 << 19
 """Of an optimizer step per eight accelerators where no global batch is named: about what is usual for a few billion."""
 
@@ -35,6 +42,9 @@ class Question:
     nodes: int
     per_node: int
     global_batch: int | None
+    micro_batch: int | None = None
+    checkpointing: Checkpointing | None = None
+    """What is fixed; None: the best that fits."""
 
     @property
     def devices(self) -> int:
@@ -47,17 +57,15 @@ class Way:
     """One way to spread it that fits, and how fast it would be; samples/s of all accelerators with its 90 % range."""
 
     strategy: Strategy
-    tensor: int
-    stages: int
-    context: int
+    split: Split
     micro_batch: int
     accumulation: int
     checkpointing: Checkpointing
     hbm_gib: float
-    samples_per_s: float
-    low: float
-    high: float
-    group: str
+    samples_per_s: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    group: str = ""
 
 
 def search(question: Question, calibration: Calibration) -> list[Way]:
@@ -65,6 +73,29 @@ def search(question: Question, calibration: Calibration) -> list[Way]:
 
     All of them are computed at once. Splits that do not divide heads, layers, samples or accelerators are left out.
     """
+    ways, configs = _that_fit(question)
+    if configs is None:
+        return []
+    label = labels_of(question.accelerator, question.workload)
+    guess = estimate_many(configs, [label] * len(ways), calibration)
+    per_sample = question.devices / question.seq_len
+    best: dict[tuple[Strategy, Split], Way] = {}
+    for place in (-guess.tokens_per_s_per_gpu).argsort(kind="stable"):
+        way = ways[int(place)]
+        if (way.strategy, way.split) not in best:
+            best[way.strategy, way.split] = replace(
+                way,
+                samples_per_s=float(guess.tokens_per_s_per_gpu[place]) * per_sample,
+                low=float(guess.low_90[place]) * per_sample,
+                high=float(guess.high_90[place]) * per_sample,
+                group=guess.groups[place],
+            )
+    return list(best.values())
+
+
+@lru_cache(maxsize=KEPT)
+def _that_fit(question: Question) -> tuple[tuple[Way, ...], Configs | None]:
+    """Return the ways that fit, not timed yet, and what the physics needs of them."""
     from planner.estimate.physics.configs import from_rows
 
     found: list[tuple[Way, dict[str, float]]] = []
@@ -82,66 +113,50 @@ def search(question: Question, calibration: Calibration) -> list[Way]:
             node=question.node,
             nodes=question.nodes,
             per_node=question.per_node,
-            tensor=way.tensor,
-            stages=way.stages,
-            context=way.context,
+            split=way.split,
         )
         if not isinstance(config, str):
             found.append((way, config))
-    if not found:
-        return []
-    label = labels_of(question.accelerator, question.workload)
-    guess = estimate_many(from_rows([config for _, config in found]), [label] * len(found), calibration)
-    per_sample = question.devices / question.seq_len
-    best: dict[tuple[object, ...], Way] = {}
-    for place, (way, _) in enumerate(found):
-        timed = Way(
-            **{name: getattr(way, name) for name in _CHOSEN},
-            samples_per_s=float(guess.tokens_per_s_per_gpu[place]) * per_sample,
-            low=float(guess.low_90[place]) * per_sample,
-            high=float(guess.high_90[place]) * per_sample,
-            group=guess.groups[place],
-        )
-        key = (way.strategy, way.tensor, way.stages, way.context)
-        if key not in best or timed.samples_per_s > best[key].samples_per_s:
-            best[key] = timed
-    return sorted(best.values(), key=lambda way: -way.samples_per_s)
-
-
-_CHOSEN = ("strategy", "tensor", "stages", "context", "micro_batch", "accumulation", "checkpointing", "hbm_gib")
+    return tuple(way for way, _ in found), from_rows([config for _, config in found]) if found else None
 
 
 def _ways(question: Question) -> Iterator[Way]:
-    for strategy, (tensor, stages, context) in product(Strategy, _splits(question)):
-        if stages > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
+    for strategy, split in product(Strategy, _splits(question)):
+        if split.pipeline > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
             continue  # gradients of a pipeline's micro-batches would be scattered once per micro-batch
-        replicas = question.devices // (tensor * stages * context)
+        replicas = question.devices // split.devices
         if replicas == 1 and strategy is not Strategy.DDP:
             continue
-        for checkpointing, micro_batch in product(Checkpointing, _micro_batches(question, replicas)):
-            accumulation = _accumulation(question, replicas, micro_batch, stages)
-            need = needed_gib(question, strategy, tensor, stages, context, micro_batch, accumulation, checkpointing)
+        kept = [question.checkpointing] if question.checkpointing else list(Checkpointing)
+        for checkpointing, micro_batch in product(kept, _micro_batches(question, replicas)):
+            accumulation = _accumulation(question, replicas, micro_batch, split.pipeline)
+            way = Way(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
+            need = needed_gib(question, way)
             if need <= (question.accelerator.hbm_gib or 0) * USABLE_FRACTION:
-                yield Way(
-                    strategy, tensor, stages, context, micro_batch, accumulation, checkpointing, need, 0.0, 0.0, 0.0, ""
-                )
+                yield replace(way, hbm_gib=need)
 
 
-def _splits(question: Question) -> Iterator[tuple[int, int, int]]:
+def _splits(question: Question) -> Iterator[Split]:
     network = question.architecture
     tensors = [n for n in _powers(min(LARGEST_TENSOR, question.per_node)) if network.kv_heads % n == 0]
     stages = [n for n in _powers(min(network.layers, question.devices)) if network.layers % n == 0]
     contexts = [n for n in _powers(question.per_node) if question.seq_len % n == 0 and question.seq_len // n >= 1024]
+    routed = network.experts if isinstance(network, MoeDecoder) else 1
     for tensor, stage, context in product(tensors, stages, contexts):
-        if tensor * stage * context <= question.devices and question.devices % (tensor * stage * context) == 0:
-            yield tensor, stage, context
+        if tensor * stage * context > question.devices or question.devices % (tensor * stage * context):
+            continue
+        alike = question.devices // (tensor * stage)
+        for experts in _powers(min(routed, alike)):
+            if routed % experts == 0 and alike % experts == 0:
+                yield Split(tensor, stage, context, experts)
 
 
 def _micro_batches(question: Question, replicas: int) -> list[int]:
-    share = LARGEST_MICRO_BATCH if question.global_batch is None else question.global_batch // replicas
-    fits = [n for n in _powers(min(LARGEST_MICRO_BATCH, share)) if question.global_batch is None or share % n == 0]
-    exact = question.global_batch is None or question.global_batch % replicas == 0
-    return fits if exact else []
+    sizes = [question.micro_batch] if question.micro_batch else _powers(LARGEST_MICRO_BATCH)
+    if question.global_batch is None:
+        return sizes
+    share, rest = divmod(question.global_batch, replicas)
+    return [size for size in sizes if rest == 0 and share % size == 0]
 
 
 def _accumulation(question: Question, replicas: int, micro_batch: int, stages: int) -> int:
@@ -155,35 +170,46 @@ def _powers(largest: int) -> list[int]:
     return [1 << exponent for exponent in range(largest.bit_length()) if 1 << exponent <= largest]
 
 
-def needed_gib(
-    question: Question,
-    strategy: Strategy,
-    tensor: int,
-    stages: int,
-    context: int,
-    micro_batch: int,
-    accumulation: int,
-    checkpointing: Checkpointing,
-) -> float:
+def needed_gib(question: Question, way: Way) -> float:
     """Return what one device must hold, in GiB.
 
     States are divided by slices and stages, then as ZeRO says over the replicas; activations by slices, context and
-    stages, and a pipeline keeps as many micro-batches as it has stages (Narayanan et al. 2021, section 2.2).
+    stages, and a pipeline keeps as many micro-batches as it has stages (Narayanan et al. 2021, section 2.2). Routed
+    experts are divided by their own degree first, and by ZeRO among the devices that hold the same ones.
     """
+    split = way.split
+    alike = question.devices // (split.tensor * split.pipeline)
     memory = device_memory(
         question.architecture,
         seq_len=question.seq_len,
-        micro_batch=micro_batch,
-        strategy=strategy,
+        micro_batch=way.micro_batch,
+        strategy=way.strategy,
         precision=question.precision,
-        devices=question.devices // (tensor * stages),
-        checkpointing=checkpointing,
+        devices=alike,
+        checkpointing=way.checkpointing,
     )
-    held = tensor * stages
-    in_flight = min(stages, accumulation)
+    in_flight = min(split.pipeline, way.accumulation)
     return (
-        memory.states_gib / held
-        + memory.activations_gib / (tensor * context * stages) * in_flight
-        + memory.logits_gib / (tensor * context)
+        (memory.states_gib - _saved_by_experts(question, way, alike)) / (split.tensor * split.pipeline)
+        + memory.activations_gib / split.devices * in_flight
+        + memory.logits_gib / (split.tensor * split.context)
         + memory.buffers_gib
+        - _buffers_saved_by_experts(question, way)
     )
+
+
+def _saved_by_experts(question: Question, way: Way, alike: int) -> float:
+    """GiB of states that a device need not hold of other devices' experts."""
+    together = state_bytes_per_parameter(way.strategy, devices=alike)
+    spread = state_bytes_per_parameter(way.strategy, devices=alike // way.split.experts) / way.split.experts
+    return routed_parameters(question.architecture) * (together - spread) / GIB
+
+
+def _buffers_saved_by_experts(question: Question, way: Way) -> float:
+    """GiB of gathered or copied weights that a device need not hold of other devices' experts."""
+    network = question.architecture
+    if not isinstance(network, MoeDecoder):
+        return 0.0
+    here = network.model_copy(update={"experts": network.experts // way.split.experts})
+    whole, own = (buffer_bytes(one, strategy=way.strategy, precision=question.precision) for one in (network, here))
+    return (whole - own) / GIB

@@ -12,7 +12,7 @@ from planner.model.offer import PriceKind
 from planner.model.plan import Owning
 from planner.model.quantity import Quantity
 from planner.model.training_time import TrainingTime
-from planner.model.workload import BenchMode, Checkpointing, Loss, Precision, Strategy
+from planner.model.workload import BenchMode, Checkpointing, Loss, Precision, Split, Strategy
 
 OWNING_NOT_KNOWN = "usd_total, usd_per_epoch: the full cost of owning is not known"
 """Opens the remark in `why_not` of an owned option whose site does not say enough; usd_marginal stands all the same."""
@@ -39,6 +39,8 @@ class OptionEstimate(Frozen):
     accelerator: str | None
     fits: bool | None
     strategy: Strategy | None
+    split: Split | None = None
+    """Where `strategy: auto` divides the network; null: it is whole on every accelerator, but for what ZeRO shards."""
     micro_batch: int | None
     checkpointing: Checkpointing | None
     throughput: Quantity | None

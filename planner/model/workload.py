@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal, Self
@@ -32,6 +33,30 @@ class Strategy(StrEnum):
     ZERO1 = "zero1"
     ZERO2 = "zero2"
     ZERO3 = "zero3"
+
+
+@dataclass(frozen=True)
+class Split:
+    """Into how many parts a network is divided; the accelerators that this leaves are replicas."""
+
+    tensor: int = 1
+    pipeline: int = 1
+    context: int = 1
+    experts: int = 1
+    """Devices among replicas and context over which a layer's routed experts are spread."""
+
+    @property
+    def devices(self) -> int:
+        """Accelerators of one replica."""
+        return self.tensor * self.pipeline * self.context
+
+    def __str__(self) -> str:
+        degrees = {"tensor": self.tensor, "pipeline": self.pipeline, "context": self.context, "experts": self.experts}
+        return ", ".join(f"{name} {degree}" for name, degree in degrees.items() if degree > 1)
+
+
+WHOLE = Split()
+"""Every accelerator holds the network, or what ZeRO leaves of it."""
 
 
 class Checkpointing(StrEnum):

@@ -36,7 +36,7 @@ from planner.present.time_table import time_facts, time_rows
 CSV_OPTION_COLUMNS = (
     "plan", "rank", "recommended", "pareto", "option", "name", "site", "offer", "region", "price_kind",
     "price_age_days", "price_stale",
-    "nodes", "accelerators", "accelerator", "strategy", "micro_batch", "checkpointing", "fits",
+    "nodes", "accelerators", "accelerator", "strategy", "split", "micro_batch", "checkpointing", "fits",
     "runs", "at_once", "finish", "meets_deadline", "within_budget", "why_not", "measured_runs", "doubts", "notes",
 )  # fmt: skip
 CSV_QUANTITY_COLUMNS = ("value", "low", "high", "unit", "basis", "source", "as_of")

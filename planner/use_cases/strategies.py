@@ -76,9 +76,10 @@ def find_strategies(
 def _row(way: Way, best: Way) -> dict[str, Any]:
     return {
         "strategy": way.strategy.value,
-        "tensor": way.tensor,
-        "pipeline": way.stages,
-        "context": way.context,
+        "tensor": way.split.tensor,
+        "pipeline": way.split.pipeline,
+        "context": way.split.context,
+        "experts": way.split.experts,
         "micro_batch": way.micro_batch,
         "accumulation": way.accumulation,
         "checkpointing": way.checkpointing.value,

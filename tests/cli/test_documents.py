@@ -31,6 +31,7 @@ OF_THE_ISSUE = [
     "accelerator",
     "fits",
     "strategy",
+    "split",
     "micro_batch",
     "throughput",
     "epoch_hours",

@@ -21,7 +21,7 @@ from planner.estimate.physics.step import step, step_seconds
 from planner.estimate.planned_config import labels_of, planned_config
 from planner.model.architecture import Decoder
 from planner.model.calibration import Calibration
-from planner.model.workload import Checkpointing, Precision, Strategy
+from planner.model.workload import Checkpointing, Precision, Split, Strategy
 
 MACHINES = ("aws/p3.16xlarge", "aws/p4d.24xlarge", "aws/p5.48xlarge", "rtx3090-x10", "lambda/gpu_8x_b200_sxm6")
 ROUNDING = 1e-9
@@ -59,8 +59,7 @@ def described(draw: st.DrawFn) -> dict[str, float]:
         node=node,
         nodes=draw(st.sampled_from((1, 2, 16))),
         per_node=8,
-        tensor=draw(st.sampled_from((1, 2, 4))),
-        stages=draw(st.sampled_from((1, 2))),
+        split=Split(tensor=draw(st.sampled_from((1, 2, 4))), pipeline=draw(st.sampled_from((1, 2)))),
     )
     assert not isinstance(found, str)
     return found

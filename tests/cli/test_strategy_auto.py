@@ -1,0 +1,99 @@
+"""`strategy: auto`: the fastest way that fits, divided where that is clearly faster or nothing else fits."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+MIXTURE = {"ref": "qwen3-30b-a3b", "seq_len": 4096}
+LLAMA_70B = {
+    "architecture": {
+        "kind": "decoder", "layers": 80, "hidden": 8192, "heads": 64, "kv_heads": 8, "head_dim": 128,
+        "ffn_hidden": 28672, "mlp": "swiglu", "norm": "rmsnorm", "positions": "rope", "max_positions": 32768,
+        "vocab": 128256, "tied_head": False,
+    },
+    "seq_len": 32768,
+}  # fmt: skip
+
+
+@pytest.fixture
+def plan_of(tmp_path: Path):
+    def write(workload: dict[str, Any], option: dict[str, Any], training: dict[str, Any] | None = None) -> Path:
+        path = tmp_path / "plan.yaml"
+        plan = {
+            "schema_version": 1, "name": "auto", "workload": workload, "work": {"tokens": 1e9},
+            "training": {"precision": "bf16", "strategy": "auto"} | (training or {}), "options": [option],
+        }  # fmt: skip
+        path.write_text(yaml.safe_dump(plan), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_mixture_is_spread_by_its_experts_where_that_is_faster(planner, plan_of) -> None:
+    """135 GiB of ZeRO-1's states fit no H100; sharded, all experts are gathered for every micro-batch."""
+    [option] = planner("estimate", plan_of(MIXTURE, {"offer": "aws/p5.48xlarge"}), "--json").document["options"]
+    assert option["fits"]
+    assert option["split"]["experts"] > 1
+    assert any(note.startswith("divided (experts") for note in option["notes"])
+    best = planner("strategies", "qwen3-30b-a3b", "--on", "aws/p5.48xlarge", "--seq-len", "4096", "--json").document
+    first = next(way for way in best["ways"] if way["experts"] * way["tensor"] * way["pipeline"] * way["context"] > 1)
+    assert (option["strategy"], option["split"]["experts"]) == (first["strategy"], first["experts"])
+    assert (option["micro_batch"], option["checkpointing"]) == (first["micro_batch"], first["checkpointing"])
+
+
+def test_the_alternatives_stand_beside_it(planner, plan_of) -> None:
+    [option] = planner("estimate", plan_of(MIXTURE, {"offer": "aws/p5.48xlarge"}), "--json").document["options"]
+    [found] = [note for note in option["notes"] if note.startswith("strategy found by search")]
+    assert found.split(": ", 1)[1].startswith("ddp none, fsdp2 ")
+    assert "with experts" in found
+
+
+def test_what_fits_no_other_way_is_divided(planner, plan_of) -> None:
+    """70.6 billion parameters on 32 H100: 33 GiB of states and 47 of logits (12 x 32,768 x 128,256 bytes) of 80."""
+    machines = {"offer": "aws/p5.48xlarge", "nodes": 4}
+    [whole] = planner("estimate", plan_of(LLAMA_70B, machines | {"strategy": "fsdp2"}), "--json").document["options"]
+    [option] = planner("estimate", plan_of(LLAMA_70B, machines), "--json").document["options"]
+    assert whole["why_not"].startswith("does not fit: fsdp2")
+    assert option["fits"]
+    assert option["split"]["context"] > 1, "which divides the logits"
+    assert option["throughput"]["basis"] == "modelled"
+
+
+def test_where_nothing_fits_the_way_that_needs_least_says_how_much(planner, plan_of) -> None:
+    """30.5 billion x 16 / 8 bytes are 57 GiB of states alone."""
+    [option] = planner("estimate", plan_of(MIXTURE, {"offer": "aws/p4d.24xlarge"}), "--json").document["options"]
+    assert not option["fits"]
+    assert option["split"] is None
+    assert option["why_not"].startswith("does not fit: fsdp2 needs about")
+    assert "states 56.9" in option["why_not"]
+
+
+def test_a_plan_s_own_micro_batch_and_checkpointing_are_kept(planner, plan_of) -> None:
+    plan = plan_of(
+        MIXTURE, {"offer": "aws/p5.48xlarge"}, {"micro_batch": 2, "checkpointing": "full", "global_batch": 64}
+    )
+    [option] = planner("estimate", plan, "--json").document["options"]
+    assert (option["micro_batch"], option["checkpointing"]) == (2, "full")
+    assert option["split"]["experts"] > 1
+    replicas = 8 // (option["split"]["tensor"] * option["split"]["pipeline"] * option["split"]["context"])
+    assert any(f"{64 // replicas // 2} micro-batches a step" in note for note in option["notes"])
+
+
+def test_a_way_that_was_measured_stands(planner, changed) -> None:
+    plan = changed("rtx3090_cluster", {"options.0.strategy": "auto"}, only=[0])
+    [option] = planner("estimate", plan, "--json").document["options"][:1]
+    assert option["throughput"]["basis"] == "measured"
+    assert option["split"] is None
+
+
+def test_the_table_for_finance_says_how_it_is_divided(planner, plan_of, tmp_path: Path) -> None:
+    target = tmp_path / "report.csv"
+    plan = plan_of(MIXTURE, {"offer": "aws/p5.48xlarge"})
+    assert planner("report", plan, "--out", target).code == 0
+    [row] = csv.DictReader(target.read_text(encoding="utf-8").splitlines())
+    assert row["split"].startswith("experts ")
