@@ -42,10 +42,12 @@ def telling_anchors(
 
     `place` says of observations what the update by own runs needs of them.
     """
+    if not anchors:
+        return [Cell((), tuple(range(len(observations))))]
 
     def choose(places: list[int]) -> list[int]:
-        if not anchors or len(places) <= anchors:
-            return places[:anchors]
+        if len(places) <= anchors:
+            return places
         told = most_telling(place([observations[number] for number in places]), runs=anchors)
         return [places[number] for number in told]
 

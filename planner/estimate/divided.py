@@ -11,11 +11,12 @@ from planner.estimate.share_of_peak import is_too_small
 from planner.estimate.strategy_search import Question, Way, search
 from planner.model.architecture import TextModel
 from planner.model.catalog import Catalog
-from planner.model.workload import WHOLE, Precision
+from planner.model.workload import WHOLE
 
 WORTH_DIVIDING = 1.05
 """How much faster than the fastest undivided way it must be: nearer ones are not told apart, and any trainer can run an
-undivided one, the planner's own benchmark among them."""
+undivided one, the planner's own benchmark among them. Both in the search, which chooses micro-batch and checkpointing
+alike, and in the answer, which the user's own runs correct."""
 
 
 def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | None:
@@ -28,6 +29,12 @@ def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | Non
     return replace(candidate, strategy=best.strategy, split=best.split, any_strategy=False)
 
 
+def nor_divided(job: Job, candidate: Candidate) -> str:
+    """Say, after the reason why no undivided way answers, that dividing the network would not help."""
+    can_train = candidate.accelerator.no_training_reason is None and candidate.accelerator.hbm_gib is not None
+    return "; no way to divide it fits either" if can_train and isinstance(job.network, TextModel) else ""
+
+
 def divided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> Fit:
     """Return micro-batch, accumulation and checkpointing of a candidate whose network is divided."""
     ways = _ways(job, candidate, catalog)
@@ -35,8 +42,8 @@ def divided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> Fit:
     if way is None:
         return Fit(False, reason=f"does not fit, divided into {candidate.split}")
     note = (
-        f"divided ({candidate.split}): about {way.hbm_gib:.1f} GiB on each accelerator, {way.accumulation} micro-batches "
-        "a step; planner bench runs no divided network"
+        f"divided ({candidate.split}): about {way.hbm_gib:.1f} GiB on each accelerator, {way.accumulation} "
+        "micro-batches a step; planner bench runs no divided network"
     )
     return Fit(True, way.micro_batch, way.accumulation, way.checkpointing, note=note)
 
@@ -51,10 +58,9 @@ def _ways(job: Job, candidate: Candidate, catalog: Catalog) -> list[Way]:
     if candidate.accelerators == 1 or candidate.option.step is not None or candidate.option.power_cap_w is not None:
         return []
     question = Question(
-        workload=job.workload,
         architecture=network,
         seq_len=job.seq_len,
-        precision=job.precision or Precision.BF16,
+        precision=job.precision,
         accelerator=accelerator,
         node=candidate.node,
         nodes=candidate.nodes,
@@ -62,5 +68,6 @@ def _ways(job: Job, candidate: Candidate, catalog: Catalog) -> list[Way]:
         global_batch=job.global_batch,
         micro_batch=job.micro_batch,
         checkpointing=job.checkpointing,
+        shortest_step=True,
     )
-    return search(question, catalog.calibration)
+    return search(question, catalog.calibration, workload=job.workload)

@@ -27,7 +27,7 @@ class Fit:
     fits: bool | None
     micro_batch: int | None = None
     accumulation: int | None = None
-    """Micro-batches of a step, where the plan leaves the global batch open; None: one."""
+    """Micro-batches of a step on each replica; None: what the plan's global batch needs, or one."""
     checkpointing: Checkpointing | None = None
     memory: Memory | None = None
     reason: str | None = None

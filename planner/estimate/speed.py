@@ -10,7 +10,7 @@ from datetime import date
 from planner.estimate import power_cap
 from planner.estimate.candidate import Candidate
 from planner.estimate.carry_over import nearest_run
-from planner.estimate.divided import divided, divided_fit
+from planner.estimate.divided import WORTH_DIVIDING, divided, divided_fit, nor_divided
 from planner.estimate.evidence import measured_runs
 from planner.estimate.fit import Fit, fit
 from planner.estimate.interval import Interval
@@ -84,17 +84,20 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
 
     A network is divided where that is clearly faster, or nothing else fits; a measured way stands.
     """
-    if not candidate.any_strategy:
+    if not candidate.any_strategy or candidate.option.step is not None:
         return candidate, speed(job, candidate, catalog)
     choices = [Strategy.DDP] if candidate.accelerators == 1 else list(Strategy)
     tried = [replace(candidate, strategy=choice, any_strategy=False) for choice in choices]
     found = [(one, speed(job, one, catalog)) for one in tried]
     chosen, best = max(found, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
     if best.basis is Basis.MODELLED and (apart := divided(job, candidate, catalog)) is not None:
-        chosen, best = apart, speed(job, apart, catalog)
-        found.append((chosen, best))
-    if len(found) == 1 or best.samples_per_s is None:
+        found.append((apart, speed(job, apart, catalog)))
+        if _value(found[-1][1]) > WORTH_DIVIDING * _value(best):
+            chosen, best = found[-1]
+    if len(found) == 1:
         return chosen, best
+    if best.samples_per_s is None:
+        return chosen, replace(best, problem=f"{best.problem}{nor_divided(job, candidate)}")
     shown = ", ".join(f"{_way(one)} {_rate(of)}" for one, of in found)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.estimator import estimate_many
 from planner.estimate.flops import routed_parameters
-from planner.estimate.memory import GIB, USABLE_FRACTION, buffer_bytes, device_memory, state_bytes_per_parameter
+from planner.estimate.memory import (
+    CONTEXT_GIB,
+    GIB,
+    USABLE_FRACTION,
+    buffer_bytes,
+    device_memory,
+    state_bytes_per_parameter,
+)
 from planner.estimate.planned_config import labels_of, planned_config
 from planner.model.architecture import MoeDecoder, TextModel
 from planner.model.calibration import Calibration
@@ -31,12 +38,12 @@ DEFAULT_TOKENS = 1 << 19
 
 @dataclass(frozen=True)
 class Question:
-    """What is trained on which machines; a global batch of None leaves one micro-batch per step and device."""
+    """What is trained on which machines. A global batch of None: what is usual, or as few micro-batches as may be."""
 
-    workload: str
     architecture: TextModel
     seq_len: int
-    precision: Precision
+    precision: Precision | None
+    """None: 16-bit, whichever the accelerator has."""
     accelerator: Accelerator
     node: Node
     nodes: int
@@ -45,6 +52,8 @@ class Question:
     micro_batch: int | None = None
     checkpointing: Checkpointing | None = None
     """What is fixed; None: the best that fits."""
+    shortest_step: bool = False
+    """Without a global batch: one micro-batch per step and replica, and as many as a pipeline has stages."""
 
     @property
     def devices(self) -> int:
@@ -68,7 +77,7 @@ class Way:
     group: str = ""
 
 
-def search(question: Question, calibration: Calibration) -> list[Way]:
+def search(question: Question, calibration: Calibration, *, workload: str) -> list[Way]:
     """Return the ways that fit, the fastest first; each split once, with its best micro-batch and checkpointing.
 
     All of them are computed at once. Splits that do not divide heads, layers, samples or accelerators are left out.
@@ -76,7 +85,7 @@ def search(question: Question, calibration: Calibration) -> list[Way]:
     ways, configs = _that_fit(question)
     if configs is None:
         return []
-    label = labels_of(question.accelerator, question.workload)
+    label = labels_of(question.accelerator, workload)
     guess = estimate_many(configs, [label] * len(ways), calibration)
     per_sample = question.devices / question.seq_len
     best: dict[tuple[Strategy, Split], Way] = {}
@@ -138,7 +147,7 @@ def _ways(question: Question) -> Iterator[Way]:
 
 def _splits(question: Question) -> Iterator[Split]:
     network = question.architecture
-    tensors = [n for n in _powers(min(LARGEST_TENSOR, question.per_node)) if network.kv_heads % n == 0]
+    tensors = [n for n in _powers(LARGEST_TENSOR) if network.kv_heads % n == 0 and question.per_node % n == 0]
     stages = [n for n in _powers(min(network.layers, question.devices)) if network.layers % n == 0]
     contexts = [n for n in _powers(question.per_node) if question.seq_len % n == 0 and question.seq_len // n >= 1024]
     routed = network.experts if isinstance(network, MoeDecoder) else 1
@@ -162,6 +171,8 @@ def _micro_batches(question: Question, replicas: int) -> list[int]:
 def _accumulation(question: Question, replicas: int, micro_batch: int, stages: int) -> int:
     if question.global_batch is not None:
         return question.global_batch // replicas // micro_batch
+    if question.shortest_step:
+        return stages
     tokens = micro_batch * question.seq_len * replicas
     return max(stages, round(DEFAULT_TOKENS * question.devices / 8 / tokens), 1)
 
@@ -175,7 +186,8 @@ def needed_gib(question: Question, way: Way) -> float:
 
     States are divided by slices and stages, then as ZeRO says over the replicas; activations by slices, context and
     stages, and a pipeline keeps as many micro-batches as it has stages (Narayanan et al. 2021, section 2.2). Routed
-    experts are divided by their own degree first, and by ZeRO among the devices that hold the same ones.
+    experts are divided by their own degree first, and by ZeRO among the devices that hold the same ones. Weights that
+    stand there twice are of the device's own slice and stage; a bucket of gradients has its own size.
     """
     split = way.split
     alike = question.devices // (split.tensor * split.pipeline)
@@ -184,7 +196,7 @@ def needed_gib(question: Question, way: Way) -> float:
         seq_len=question.seq_len,
         micro_batch=way.micro_batch,
         strategy=way.strategy,
-        precision=question.precision,
+        precision=question.precision or Precision.BF16,
         devices=alike,
         checkpointing=way.checkpointing,
     )
@@ -193,8 +205,8 @@ def needed_gib(question: Question, way: Way) -> float:
         (memory.states_gib - _saved_by_experts(question, way, alike)) / (split.tensor * split.pipeline)
         + memory.activations_gib / split.devices * in_flight
         + memory.logits_gib / (split.tensor * split.context)
-        + memory.buffers_gib
-        - _buffers_saved_by_experts(question, way)
+        + CONTEXT_GIB
+        + _buffers_gib(question, way)
     )
 
 
@@ -205,11 +217,10 @@ def _saved_by_experts(question: Question, way: Way, alike: int) -> float:
     return routed_parameters(question.architecture) * (together - spread) / GIB
 
 
-def _buffers_saved_by_experts(question: Question, way: Way) -> float:
-    """GiB of gathered or copied weights that a device need not hold of other devices' experts."""
-    network = question.architecture
-    if not isinstance(network, MoeDecoder):
-        return 0.0
-    here = network.model_copy(update={"experts": network.experts // way.split.experts})
-    whole, own = (buffer_bytes(one, strategy=way.strategy, precision=question.precision) for one in (network, here))
-    return (whole - own) / GIB
+def _buffers_gib(question: Question, way: Way) -> float:
+    """GiB of gathered or copied weights, of the experts that the device holds alone, or of a bucket of gradients."""
+    network, split = question.architecture, way.split
+    if isinstance(network, MoeDecoder):
+        network = network.model_copy(update={"experts": network.experts // split.experts})
+    whole = buffer_bytes(network, strategy=way.strategy, precision=question.precision or Precision.BF16) / GIB
+    return whole if way.strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)

@@ -145,7 +145,7 @@ def _same_hardware(one: Candidate, other: Candidate) -> bool:
             candidate.nodes,
             candidate.node.link,
             candidate.strategy,
-            candidate.split,
+            candidate.any_strategy,
             candidate.option.step,
         )
 

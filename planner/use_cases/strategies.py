@@ -47,7 +47,6 @@ def find_strategies(
     length = seq_len or network.seq_len
     assert length is not None, "a decoder has samples of a length"
     question = Question(
-        workload=network.name or workload,
         architecture=network.architecture,
         seq_len=length,
         precision=precision or network.precision,
@@ -57,15 +56,16 @@ def find_strategies(
         per_node=per_node,
         global_batch=global_batch,
     )
-    ways = search(question, catalog.calibration)
+    name = network.name or workload
+    ways = search(question, catalog.calibration, workload=name)
     nothing = (
-        f"No way to spread {question.workload} over {question.devices}x {accelerator.id} fits: take more or larger "
+        f"No way to spread {name} over {question.devices}x {accelerator.id} fits: take more or larger "
         "accelerators, shorter samples, or another global batch."
     )
     return {
         "schema_version": 1,
         "kind": "strategies",
-        "workload": question.workload,
+        "workload": name,
         "machine": machine,
         "accelerators": question.devices,
         "ways": [_row(way, ways[0]) for way in ways],

@@ -49,7 +49,7 @@ def test_every_row_is_either_known_or_asked(evidence: list[Observation], count: 
                 (evidence[place].labels.source, evidence[place].labels.accelerator, evidence[place].labels.framework)
                 for place in (*cell.anchors, *cell.asked)
             }
-            assert len(labels) == 1
+            assert len(labels) == 1 or not cell.anchors
 
 
 def test_neither_the_table_s_order_nor_its_results_choose(evidence: list[Observation]) -> None:

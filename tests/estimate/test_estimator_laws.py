@@ -97,6 +97,22 @@ def test_more_peak_or_bandwidth_is_never_slower(better: str, config: dict[str, f
     assert seconds(config | {better: config[better] * factor}) <= seconds(config) * (1 + ROUNDING)
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "moves"),
+    [
+        pytest.param("unbalanced", {"pp": 1.0}, False, id="one stage has all logits anyway"),
+        pytest.param("unbalanced", {"pp": 4.0, "dp": 2.0}, True, id="the last of four stages waits for them"),
+        pytest.param("logits_fused", {"fused": 0.0}, False, id="nothing is fused"),
+        pytest.param("logits_fused", {"fused": 1.0}, True, id="a fused loss moves fewer bytes"),
+    ],
+)
+def test_a_constant_moves_what_it_describes_alone(name: str, changes: dict[str, float], *, moves: bool) -> None:
+    configs = from_rows([small_config() | changes])
+    constants = calibration().constants
+    less, more = (float(step_seconds(configs, constants | {name: value})[0]) for value in (0.2, 0.9))
+    assert (more > less * (1 + ROUNDING)) is moves
+
+
 @pytest.mark.parametrize("more", ["layers", "ffn_hidden", "vocab", "micro_batch", "micro_batches", "parameters"])
 @given(config=described(), factor=st.integers(1, 8))
 @settings(max_examples=30, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -10,7 +11,7 @@ from planner.adapters.catalog import load_catalog
 from planner.estimate.flops import parameters, routed_parameters
 from planner.estimate.planned_config import planned_config
 from planner.estimate.strategy_search import Question, Way, needed_gib, search
-from planner.model.architecture import MoeDecoder
+from planner.model.architecture import Decoder, MoeDecoder
 from planner.model.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.use_cases.networks import find_architecture
 
@@ -18,6 +19,10 @@ QWEN3_30B_A3B = MoeDecoder(
     kind="moe_decoder",
     layers=48, hidden=2048, heads=32, kv_heads=4, head_dim=128, moe_ffn_hidden=768, experts=128, experts_per_token=8,
     mlp="swiglu", norm="rmsnorm", qk_norm=True, positions="rope", max_positions=4096, vocab=151_936, tied_head=False,
+)  # fmt: skip
+LLAMA_70B = Decoder(
+    layers=80, hidden=8192, heads=64, kv_heads=8, head_dim=128, ffn_hidden=28672, mlp="swiglu", norm="rmsnorm",
+    positions="rope", max_positions=8192, vocab=128_256, tied_head=False,
 )  # fmt: skip
 ROUTED = 48 * 128 * 3 * 2048 * 768
 """Layers x experts x (gate, up, down) x hidden x width: 28,991,029,248."""
@@ -31,7 +36,7 @@ def load_once():
 def question(network=QWEN3_30B_A3B, *, nodes: int = 2) -> Question:
     node = load_once().nodes["aws/p5.48xlarge"]
     return Question(
-        workload="w", architecture=network, seq_len=4096, precision=Precision.BF16,
+        architecture=network, seq_len=4096, precision=Precision.BF16,
         accelerator=load_once().accelerators[node.accelerator], node=node, nodes=nodes, per_node=8, global_batch=None,
     )  # fmt: skip
 
@@ -69,13 +74,13 @@ def test_states_of_experts_are_divided_by_their_degree_and_then_by_zero(
 
 def test_a_dense_network_has_no_experts_to_spread() -> None:
     llama = find_architecture("llama3-8b", load_once()).architecture
-    ways = search(question(llama), load_once().calibration)
+    ways = search(question(llama), load_once().calibration, workload="w")
     assert {one.split.experts for one in ways} == {1}
 
 
 def test_a_mixture_fits_by_its_experts_where_the_optimizer_alone_is_sharded() -> None:
     """30.5 billion x (4 + 12/16) bytes are 135 GiB on each of sixteen H100: without spreading nothing fits in 80 GB."""
-    unsplit = [one for one in search(question(), load_once().calibration) if one.split.devices == 1]
+    unsplit = [one for one in search(question(), load_once().calibration, workload="w") if one.split.devices == 1]
     zero1 = {one.split.experts for one in unsplit if one.strategy is Strategy.ZERO1}
     assert 1 not in zero1
     assert {4, 8, 16} <= zero1
@@ -92,3 +97,27 @@ def test_experts_that_do_not_divide_are_refused(experts: int) -> None:
         node=asked.node, nodes=2, per_node=8, split=Split(experts=experts),
     )  # fmt: skip
     assert answer == f"128 experts on 16 devices do not divide into {experts}"
+
+
+def test_copies_of_weights_are_of_the_device_s_own_slice_and_stage() -> None:
+    """One replica on 32 devices: plain DDP holds 16 bytes of states and 2 of autocast's copies of each weight."""
+    asked = question(LLAMA_70B, nodes=4)
+    whole, cut = (needed_gib(asked, way(Strategy.DDP, split)) for split in (WHOLE, Split(tensor=8, pipeline=4)))
+    held = parameters(LLAMA_70B) * 16 / 2**30
+    assert whole > held * 18 / 16 - 5, "the table of tokens has no copy"
+    assert cut == pytest.approx(held / 32 * 18 / 16, abs=8), "activations, logits and the context beside 39 GiB"
+    ways = search(replace(asked, global_batch=1), load_once().calibration, workload="w")
+    assert any(one.split.devices == 32 for one in ways), "the only way to train on one sample a step"
+
+
+@pytest.mark.parametrize("per_node", [6, 8])
+def test_tensor_slices_stay_on_equal_parts_of_a_node(per_node: int) -> None:
+    """Four slices on six accelerators a node would leave a group that crosses the network."""
+    asked = replace(question(LLAMA_70B, nodes=8), per_node=per_node)
+    tensors = {one.split.tensor for one in search(asked, load_once().calibration, workload="w")}
+    assert all(per_node % tensor == 0 for tensor in tensors)
+
+
+def test_the_shortest_step_has_one_micro_batch_but_for_stages() -> None:
+    ways = search(replace(question(), shortest_step=True), load_once().calibration, workload="w")
+    assert {one.accumulation - one.split.pipeline for one in ways} == {0}

@@ -18,6 +18,7 @@ BACKWARD = 2.0
 US = 1e-6
 HOST_AGE = {
     "pascal": "older", "volta": "older", "turing": "older", "ada": "newer", "hopper": "newer", "blackwell": "newer",
+    "cdna": "newer",
 }  # fmt: skip
 """Hosts are as old as their accelerators: processors before and after those of Ampere's machines."""
 
@@ -157,7 +158,7 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     tokens, reached = micro_tokens(c) * c.head_share, c.hbm * p["hbm"]
     aligned = 1 - c.unaligned * (1 - c.vector_rate) * (1 - p["unaligned"])
     products = 2 * tokens * c.vocab * c.hidden / c.tp / (c.peak16 * gemm_share(c, p) * aligned) * (3 - c.adapters)
-    fused = 1 - 0.7 * c.fused
+    fused = 1 - c.fused * (1 - p["logits_fused"])
     return np.asarray(products + tokens * c.vocab / c.tp * p["logits"] * fused / reached)
 
 

@@ -50,7 +50,7 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     stage = c.layers / c.pp
     longest = _longest(c, p)
     parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
-    parts["logits"] = compute.head_seconds(c, p) * 0.5 * (1 + 1 / c.pp) * longest
+    parts["logits"] = compute.head_seconds(c, p) * (p["unbalanced"] + (1 - p["unbalanced"]) / c.pp) * longest
     parts["split"] = (
         wires.tensor_seconds(c, p) + wires.expert_seconds(c, p) + wires.context_seconds(c, p)
     ) * stage + wires.pipeline_seconds(c, p)
