@@ -18,6 +18,8 @@ WORTH_DIVIDING = 1.05
 undivided one, the planner's own benchmark among them. Both in the search, which chooses micro-batch and checkpointing
 alike, and in the answer, which the user's own runs correct."""
 
+NOR_DIVIDED = "; no way to divide it fits either"
+
 
 def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | None:
     """Return the candidate with the fastest way that divides its network; None where that is not worth it."""
@@ -27,12 +29,6 @@ def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | Non
     if best is None or best.samples_per_s < WORTH_DIVIDING * whole:
         return None
     return replace(candidate, strategy=best.strategy, split=best.split, any_strategy=False)
-
-
-def nor_divided(job: Job, candidate: Candidate) -> str:
-    """Say, after the reason why no undivided way answers, that dividing the network would not help."""
-    can_train = candidate.accelerator.no_training_reason is None and candidate.accelerator.hbm_gib is not None
-    return "; no way to divide it fits either" if can_train and isinstance(job.network, TextModel) else ""
 
 
 def divided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> Fit:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from planner.estimate.image_config import ImageObservation
     from planner.estimate.physics.configs import Array
 
-METHOD = "images 1"
+METHOD = "images 2"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "accelerator")
 """What is left out, to see how far predictions of each group miss."""
@@ -136,7 +136,7 @@ def spreads_of(missed: Sequence[Missed], observations: Sequence[ImageObservation
     sources = [observations[int(row)].labels.source for each in rows for row in each]
     count = {source: sources.count(source) for source in set(sources)}
     weights = np.array([count[source] ** -0.5 for source in sources])
-    return spreads(np.concatenate(errors), np.concatenate(expected), weights, groups)
+    return spreads(np.concatenate(errors), np.concatenate(expected), weights, groups, sources=sources)
 
 
 def _part(place: Place, chosen: Array) -> Place:

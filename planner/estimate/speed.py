@@ -10,13 +10,14 @@ from datetime import date
 from planner.estimate import power_cap
 from planner.estimate.candidate import Candidate
 from planner.estimate.carry_over import nearest_run
-from planner.estimate.divided import WORTH_DIVIDING, divided, divided_fit, nor_divided
+from planner.estimate.divided import NOR_DIVIDED, WORTH_DIVIDING, divided, divided_fit
 from planner.estimate.evidence import measured_runs
 from planner.estimate.fit import Fit, fit
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.predict import predict
 from planner.estimate.prediction import NoPrediction
+from planner.model.architecture import TextModel
 from planner.model.catalog import Catalog
 from planner.model.plan_option import UserStep
 from planner.model.quantity import Basis
@@ -97,7 +98,8 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     if len(found) == 1:
         return chosen, best
     if best.samples_per_s is None:
-        return chosen, replace(best, problem=f"{best.problem}{nor_divided(job, candidate)}")
+        too_large = best.fit.memory is not None and isinstance(job.network, TextModel)
+        return chosen, replace(best, problem=f"{best.problem}{NOR_DIVIDED if too_large else ''}")
     shown = ", ".join(f"{_way(one)} {_rate(of)}" for one, of in found)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
 
