@@ -12,14 +12,15 @@ from planner.estimate.border import stated
 from planner.estimate.candidate import Candidate, expand
 from planner.estimate.estimate_plan import estimate_options
 from planner.estimate.job import Job, resolve_job
+from planner.estimate.next_run import next_runs
 from planner.estimate.predict import predict
 from planner.estimate.prediction import Prediction
 from planner.estimate.speed import Speed, fastest, speed
 from planner.model.answer import OptionEstimate
 from planner.model.catalog import Catalog
-from planner.model.explanation import ExplainDocument, OptionExplanation, RunEffect
+from planner.model.explanation import ExplainDocument, NextRun, OptionExplanation, RunEffect
 from planner.model.plan import Plan
-from planner.model.quantity import Quantity, Unit
+from planner.model.quantity import Basis, Quantity, Unit
 
 if TYPE_CHECKING:
     from planner.estimate.observation import Observation
@@ -91,11 +92,21 @@ def _explained(
         constants=apart.constants if apart else (),
         effects=apart.effects if apart else (),
         runs=_run_effects(job, chosen, catalog, found, apart.weights if apart else {}),
+        next_runs=_next_runs(job, chosen, catalog, found, prediction),
         nearest=apart.nearest if apart else (),
         time=estimate.time,
         notes=estimate.notes,
         why_not=estimate.why_not,
     )
+
+
+def _next_runs(
+    job: Job, candidate: Candidate, catalog: Catalog, found: Speed, prediction: Prediction | None
+) -> tuple[NextRun, ...]:
+    """Return what one more run would do; nothing where a measured run answers, or somebody's own figure."""
+    if prediction is None or prediction.asked is None or found.samples_per_s is None:
+        return ()
+    return next_runs(job, candidate, catalog, prediction.asked) if found.basis is Basis.MODELLED else ()
 
 
 def _quantity(prediction: Prediction | None) -> Quantity | None:

@@ -34,7 +34,8 @@ FORMULAS = {
     ),
     "tail": PartFormula("layers x tail_us: idle device time between kernels", f"{COMPUTE}: layer_parts"),
     "logits": PartFormula(
-        "2 x tokens x vocabulary x hidden x 3 / peak + tokens x vocabulary x logits bytes / bandwidth",
+        "(2 x tokens x vocabulary x hidden x 3 / peak + tokens x vocabulary x logits bytes (x logits_fused) / "
+        "bandwidth) x (unbalanced + (1 - unbalanced) / stages)",
         f"{COMPUTE}: head_seconds",
     ),
     "host": PartFormula(

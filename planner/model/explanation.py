@@ -7,6 +7,7 @@ from typing import Literal
 from planner.model.base import Frozen
 from planner.model.quantity import Quantity
 from planner.model.training_time import TrainingTime
+from planner.model.workload import Strategy
 
 
 class StepPart(Frozen):
@@ -69,6 +70,16 @@ class NearRow(Frozen):
     """In the units within which settings say something of each other; another generation counts 3, framework 1."""
 
 
+class NextRun(Frozen):
+    """A run on a part of the option's machines that nobody has made yet, and what it would do to the range."""
+
+    nodes: int
+    accelerators: int
+    strategy: Strategy
+    half_width: float
+    """high / value - 1 of the 90 % range of the option, were this run known and as expected."""
+
+
 class OptionExplanation(Frozen):
     """One option of the plan."""
 
@@ -86,6 +97,8 @@ class OptionExplanation(Frozen):
     """Those that matter, the strongest first."""
     effects: tuple[LabelEffect, ...]
     runs: tuple[RunEffect, ...]
+    next_runs: tuple[NextRun, ...] = ()
+    """Only where the estimator answers."""
     nearest: tuple[NearRow, ...]
     time: TrainingTime | None
     notes: tuple[str, ...]

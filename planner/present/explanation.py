@@ -39,6 +39,7 @@ def _option(option: OptionExplanation) -> Iterator[str]:
         yield f"{BESIDE}{quantity_text(option.physics)}"
     yield from _step(option)
     yield from _runs(option)
+    yield from _next_runs(option)
     rows = [
         {
             "id": row.id, "source": row.source, "accelerators": f"{row.accelerators}x {row.accelerator}",
@@ -80,6 +81,21 @@ def _step(option: OptionExplanation) -> Iterator[str]:
         if effect.step_factor is not None:
             known = f"its steps take {effect.step_factor:.3f} times the physics' seconds"
         yield f"  {effect.level} {effect.label}: {known}"
+
+
+def _next_runs(option: OptionExplanation) -> Iterator[str]:
+    if option.throughput is None:
+        return
+    now = option.throughput.high / option.throughput.value - 1
+    rows = [
+        {
+            "run": f"{one.accelerators} accelerator{'s' if one.accelerators > 1 else ''}, {one.strategy.value}",
+            "range now": f"+{now * 100:.0f} %",
+            "range with it": f"+{one.half_width * 100:.0f} %",
+        }
+        for one in option.next_runs
+    ]
+    yield from _block("What one more run there would do, if it came out as expected", rows)
 
 
 def _runs(option: OptionExplanation) -> Iterator[str]:

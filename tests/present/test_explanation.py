@@ -9,12 +9,14 @@ from planner.model.explanation import (
     ExplainDocument,
     LabelEffect,
     NearRow,
+    NextRun,
     OptionExplanation,
     RunEffect,
     StepPart,
 )
 from planner.model.quantity import Basis, Unit
 from planner.model.training_time import TimeLine, TrainingTime
+from planner.model.workload import Strategy
 from planner.present.explanation import as_text
 from planner.present.html import time_html
 from tests.present.conftest import option, quantity
@@ -92,6 +94,10 @@ def test_the_text(golden) -> None:
         runs=(
             RunEffect(id="r1", weight=0.41, without=slower, change_fraction=2 / 1.9 - 1),
             RunEffect(id="r2", weight=None, without=None, change_fraction=None),
+        ),
+        next_runs=(
+            NextRun(nodes=1, accelerators=1, strategy=Strategy.DDP, half_width=0.181),
+            NextRun(nodes=1, accelerators=8, strategy=Strategy.ZERO1, half_width=0.124),
         ),
         nearest=(
             NearRow(
