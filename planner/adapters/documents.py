@@ -181,7 +181,7 @@ def _problem(where: str, text: str, detail: ErrorDetails) -> str:
 WRONG_SHAPES = ("int_type", "float_type", "string_type", "tuple_type", "literal_error", "int_from_float")
 
 
-WAYS = ("function-", "constrained-", "tuple[", "literal[", "kind:")
+WAYS = ("function-", "constrained-", "tuple[", "literal[", "str-enum[", "kind:")
 
 
 def _key_path(detail: ErrorDetails) -> tuple[str, ...]:
@@ -202,7 +202,18 @@ def _telling(details: list[ErrorDetails]) -> list[ErrorDetails]:
             return any(other[: len(path)] == path and other != path for other in telling)
         return detail["type"] in WRONG_SHAPES and any(other[: len(path)] == path for other in telling)
 
-    return [detail for detail in details if not is_outdone(detail)]
+    return [_with_words(detail, details) for detail in details if not is_outdone(detail)]
+
+
+def _with_words(detail: ErrorDetails, details: list[ErrorDetails]) -> ErrorDetails:
+    """Where a value may be one of a list or a word of its own (`auto`), let the sentence name the word too."""
+    words = [
+        str(other.get("ctx", {}).get("expected"))
+        for other in details
+        if detail["type"] == "enum" and other["type"] == "literal_error" and _key_path(other) == _key_path(detail)
+    ]
+    message = detail["msg"].replace("Input should be ", f"Input should be {', '.join(words)}, ") if words else ""
+    return {**detail, "msg": message} if message else detail
 
 
 PLAINLY = {

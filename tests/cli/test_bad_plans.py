@@ -55,6 +55,11 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
         ),
         pytest.param(replaced("budget_usd: 20000", "budget_usd: .nan"), ["budget_usd", "finite"], id="NaN budget"),
         pytest.param(
+            replaced("strategy: ddp", "strategy: autoo"),
+            [": training.strategy: must be 'auto', 'ddp', ", "or 'zero3' (found 'autoo')"],
+            id="unknown strategy, where a word of its own is allowed too",
+        ),
+        pytest.param(
             replaced("precision: fp16", "precision: fp12"),
             ["training.precision", "'fp16'", "'fp12'"],
             id="unknown precision",
