@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.estimate.calibrate import LEVELS, Fit
-from planner.estimate.network_kind import NetworkKind, kind_of_images, kind_of_text
+from planner.estimate.estimator import fitted
+from planner.estimate.network_kind import NetworkKind, kind_of
 from planner.estimate.prediction import PhysicsAsked
 from planner.estimate.step_formulas import ELSEWHERE
 from planner.model.explanation import ConstantUsed, LabelEffect, NearRow, StepPart
@@ -48,8 +49,8 @@ def anatomy(asked: PhysicsAsked, calibration: Calibration, evidence: Sequence[Ob
 
     A correction by runs spreads evenly over the parts, and so does what waiting for the slowest multiplies.
     """
-    kind = kind_of_images(calibration) if asked.is_of_images else kind_of_text(calibration)
-    fit, here = Fit(calibration.constants, calibration.effects), [asked.observation]
+    kind = kind_of(asked, calibration)
+    fit, here = fitted(calibration), [asked.observation]
     modelled = kind.model(fit, here)
     log_step, place = modelled.log_step, modelled.place
     size, gpus = kind.size(asked.observation)

@@ -7,16 +7,17 @@ on them. Telling ones are what somebody measures who wants to know the most: acc
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.estimate.expected_error import NOISE
-from planner.estimate.own_runs import covariance
+from planner.estimate.own_runs import covariance, update
 
 if TYPE_CHECKING:
     from planner.estimate.observation import Observation
     from planner.estimate.own_runs import Place
+    from planner.estimate.physics.configs import Array
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,17 @@ def draw_anchors(observations: Sequence[Observation], *, anchors: int) -> list[C
     The lot is a digest of the configuration: neither of its result nor of its place in the table.
     """
     return _divide(observations, lambda places: places[:anchors])
+
+
+def errors_with_anchors(place: Place, errors: Array, cells: Sequence[Cell]) -> Iterator[tuple[Array, Array, Array]]:
+    """Correct each cell's errors by those of its anchors: places asked, errors left, errors then expected."""
+    import numpy as np
+
+    for cell in cells:
+        asked, known = np.array(cell.asked, dtype=int), np.array(cell.anchors, dtype=int)
+        if len(asked) and len(known):
+            posterior = update(place.at(asked), place.at(known), errors[known])
+            yield asked, errors[asked] - posterior.shift, place.expected[asked] * posterior.left
 
 
 def telling_anchors(

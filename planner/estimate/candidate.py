@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import TYPE_CHECKING
 
 from planner.errors import InputError, NotFoundError
 from planner.estimate.price_choice import believed
@@ -17,6 +18,9 @@ from planner.model.plan_option import PlanOption
 from planner.model.run import RunRecord
 from planner.model.site import Site
 from planner.model.workload import WHOLE, Split, Strategy
+
+if TYPE_CHECKING:
+    from planner.estimate.strategy_search import Way
 
 ANY_REGION = "any"
 """Of a price that is the same everywhere."""
@@ -39,8 +43,8 @@ class Candidate:
     """Among the plan's options."""
     any_strategy: bool = False
     """The plan leaves the choice to the planner: the fastest that fits."""
-    split: Split = WHOLE
-    """Into what the network is divided, where the planner chose so."""
+    way: Way | None = None
+    """How the network is divided, where the planner chose so."""
     currency: Currency | None = None
     """The plan's own, in which the option may state its price."""
 
@@ -48,6 +52,11 @@ class Candidate:
     def has_own_price(self) -> bool:
         """Say whether the plan states the price, so that no catalog row counts."""
         return self.option.usd_per_hour is not None or self.option.local_per_hour is not None
+
+    @property
+    def split(self) -> Split:
+        """Into what the network is divided."""
+        return self.way.split if self.way else WHOLE
 
     @property
     def accelerators(self) -> int:

@@ -28,17 +28,13 @@ def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | Non
     best = next((way for way in ways if way.split != WHOLE), None)
     if best is None or best.samples_per_s < WORTH_DIVIDING * whole:
         return None
-    return replace(candidate, strategy=best.strategy, split=best.split, any_strategy=False)
+    return replace(candidate, strategy=best.strategy, way=best, any_strategy=False)
 
 
-def divided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> Fit:
-    """Return micro-batch, accumulation and checkpointing of a candidate whose network is divided."""
-    ways = _ways(job, candidate, catalog)
-    way = next((one for one in ways if (one.strategy, one.split) == (candidate.strategy, candidate.split)), None)
-    if way is None:
-        return Fit(False, reason=f"does not fit, divided into {candidate.split}")
+def divided_fit(way: Way) -> Fit:
+    """Return micro-batch, accumulation and checkpointing of a divided network."""
     note = (
-        f"divided ({candidate.split}): about {way.hbm_gib:.1f} GiB on each accelerator, {way.accumulation} "
+        f"divided ({way.split}): about {way.hbm_gib:.1f} GiB on each accelerator, {way.accumulation} "
         "micro-batches a step; planner bench runs no divided network"
     )
     return Fit(True, way.micro_batch, way.accumulation, way.checkpointing, note=note)

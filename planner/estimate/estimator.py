@@ -48,13 +48,11 @@ def estimate_many(
     import numpy as np
 
     known, fit = Known.of(calibration), fitted(calibration)
-    asked = model_text(fit, configs, labels, known)
-    log_size = np.log(configs.tokens_per_step / configs.gpus)
-    if not own:
-        return estimates(asked, log_size, calibration.spreads)
-    data = sample(own)
-    anchors = model_text(fit, data.configs, data.labels, known)
-    return estimates(corrected(asked, anchors, data.log_seconds), log_size, calibration.spreads)
+    modelled = model_text(fit, configs, labels, known)
+    if own:
+        data = sample(own)
+        modelled = corrected(modelled, model_text(fit, data.configs, data.labels, known), data.log_seconds)
+    return estimates(modelled, np.log(configs.tokens_per_step / configs.gpus), calibration.spreads)
 
 
 def fitted(calibration: Calibration) -> Fit:

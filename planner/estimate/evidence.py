@@ -9,7 +9,7 @@ from planner.estimate.job import Job
 from planner.estimate.power_cap import same_cap
 from planner.model.hardware import Accelerator
 from planner.model.run import RunRecord
-from planner.model.workload import WHOLE, Precision
+from planner.model.workload import Precision
 
 
 def same_workload(run: RunRecord, job: Job) -> bool:
@@ -41,7 +41,7 @@ def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
     """Say whether strategy, precision, micro-batch and checkpointing agree; what a record omits is taken to agree."""
     return (
         run.strategy in (None, candidate.strategy)
-        and candidate.split == WHOLE
+        and candidate.way is None
         and (None in (run.precision, job.precision) or run.precision is job.precision)
         and (None in (run.checkpointing, job.checkpointing) or run.checkpointing is job.checkpointing)
         and (None in (run.micro_batch, job.micro_batch) or run.micro_batch == job.micro_batch)

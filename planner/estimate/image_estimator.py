@@ -56,13 +56,11 @@ def estimate_images(
     import numpy as np
 
     known, fit = Known.of(calibration), fitted(calibration)
-    asked = model_images(fit, configs, labels, known)
-    log_size = np.log(configs.images_per_step / configs.gpus)
-    if not own:
-        return estimates(asked, log_size, calibration.spreads)
-    data = image_sample(own)
-    anchors = model_images(fit, data.configs, data.labels, known)
-    return estimates(corrected(asked, anchors, data.log_seconds), log_size, calibration.spreads)
+    modelled = model_images(fit, configs, labels, known)
+    if own:
+        data = image_sample(own)
+        modelled = corrected(modelled, model_images(fit, data.configs, data.labels, known), data.log_seconds)
+    return estimates(modelled, np.log(configs.images_per_step / configs.gpus), calibration.spreads)
 
 
 def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> Modelled:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.anchors import draw_anchors
+from planner.estimate.anchors import draw_anchors, errors_with_anchors
 from planner.estimate.calibrate import Fit
 from planner.estimate.expected_error import OWN_RUNS, Known, count_evidence
 from planner.estimate.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold
 from planner.estimate.image_estimator import model_images
 from planner.estimate.image_fit import ImageSample, fit_images, image_sample
-from planner.estimate.own_runs import Place, update
+from planner.estimate.learn import source_weights
+from planner.estimate.own_runs import Place
 from planner.estimate.ranges import spreads
 from planner.model.calibration import Calibration, Spread
 
@@ -124,25 +125,13 @@ def spreads_of(missed: Sequence[Missed], observations: Sequence[ImageObservation
     errors, expected = [one.errors for one in missed], [one.place.expected for one in missed]
     groups = [group for one in missed for group in one.groups]
     for one in missed:
-        for cell in draw_anchors([observations[int(row)] for row in one.rows], anchors=ANCHORS):
-            asked, known = np.array(cell.asked, dtype=int), np.array(cell.anchors, dtype=int)
-            if not len(asked) or not len(known):
-                continue
-            posterior = update(_part(one.place, asked), _part(one.place, known), one.errors[known])
+        cells = draw_anchors([observations[int(row)] for row in one.rows], anchors=ANCHORS)
+        for asked, left, then_expected in errors_with_anchors(one.place, one.errors, cells):
             rows.append(one.rows[asked])
-            errors.append(one.errors[asked] - posterior.shift)
-            expected.append(one.place.expected[asked] * posterior.left)
+            errors.append(left)
+            expected.append(then_expected)
             groups += [OWN_RUNS] * len(asked)
-    sources = [observations[int(row)].labels.source for each in rows for row in each]
-    count = {source: sources.count(source) for source in set(sources)}
-    weights = np.array([count[source] ** -0.5 for source in sources])
+    all_rows = np.concatenate(rows)
+    sources = [observations[int(row)].labels.source for row in all_rows]
+    weights = source_weights(observations, all_rows)
     return spreads(np.concatenate(errors), np.concatenate(expected), weights, groups, sources=sources)
-
-
-def _part(place: Place, chosen: Array) -> Place:
-    return Place(
-        [place.labels[int(row)] for row in chosen],
-        {name: share[chosen] for name, share in place.shares.items()},
-        place.features[chosen],
-        place.expected[chosen],
-    )

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-from planner.estimate.anchors import draw_anchors
+from planner.estimate.anchors import draw_anchors, errors_with_anchors
 from planner.estimate.calibrate import fit, sample
 from planner.estimate.expected_error import count_evidence, groups_with_own_runs
 from planner.estimate.hold_out import folds, judge
-from planner.estimate.own_runs import Place, features, update
+from planner.estimate.own_runs import Place, features
 from planner.estimate.ranges import spreads
 from planner.model.calibration import Calibration
 
@@ -98,26 +98,13 @@ def _with_anchors(
     import numpy as np
 
     rows = [observations[int(row)] for row in judged.rows]
+    place = Place([row.labels for row in rows], judged.shares, features(configs), judged.expected)
     cells = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
-    where = features(configs)
     new_errors, new_expected, kept = [], [], []
-    for cell in cells:
-        asked, known = np.array(cell.asked, dtype=int), np.array(cell.anchors, dtype=int)
-        if not len(asked) or not len(known):
-            continue
-        posterior = update(_place(rows, judged, where, asked), _place(rows, judged, where, known), errors[known])
-        new_errors.append(errors[asked] - posterior.shift)
-        new_expected.append(judged.expected[asked] * posterior.left)
+    for asked, left, expected in errors_with_anchors(place, errors, cells):
+        new_errors.append(left)
+        new_expected.append(expected)
         kept.append(judged.rows[asked])
     if not kept:
         return np.zeros(0), np.zeros(0), np.zeros(0, dtype=int)
     return np.concatenate(new_errors), np.concatenate(new_expected), np.concatenate(kept)
-
-
-def _place(rows: Sequence[Observation], judged: Judged, where: Array, chosen: Array) -> Place:
-    return Place(
-        [rows[int(place)].labels for place in chosen],
-        {name: share[chosen] for name, share in judged.shares.items()},
-        where[chosen],
-        judged.expected[chosen],
-    )

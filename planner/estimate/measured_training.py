@@ -94,14 +94,7 @@ def _offloaded(said: str) -> bool:
 def fused_share(said: str) -> float:
     """Return how far kernels are fused, 0 to 1, from the words that frameworks use."""
     said = said.replace("cross entropy", "")
-    if (
-        "torch.compile" in said
-        or "xla" in said
-        or "transformerengine" in said
-        or "liger" in said
-        or "cuda/c" in said
-        or "hpu graphs" in said
-    ):
+    if any(part in said for part in ("torch.compile", "xla", "transformerengine", "liger", "cuda/c", "hpu graphs")):
         return 1.0
     if "foak" in said or "fused" in said:
         return 0.7

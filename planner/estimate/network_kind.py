@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from planner.estimate.observation import Observation
     from planner.estimate.physics.configs import Array
     from planner.estimate.physics.parameters import Parameter
+    from planner.estimate.prediction import PhysicsAsked
     from planner.model.calibration import Calibration
 
 
@@ -31,6 +32,11 @@ class NetworkKind:
     """Tokens or images of a step, and accelerators."""
     estimate: Callable[[Sequence[Observation], Sequence[Observation]], Estimates]
     """Of measurements, corrected by others."""
+
+
+def kind_of(asked: PhysicsAsked, calibration: Calibration) -> NetworkKind:
+    """Return the kind of network that the physics was asked for."""
+    return kind_of_images(calibration) if asked.is_of_images else kind_of_text(calibration)
 
 
 def kind_of_text(calibration: Calibration) -> NetworkKind:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.carry_over import nearest_run
 from planner.estimate.fit import fit
-from planner.estimate.network_kind import kind_of_images, kind_of_text
+from planner.estimate.network_kind import kind_of
 from planner.estimate.predict import predict
 from planner.estimate.prediction import Prediction
 from planner.model.explanation import NextRun
-from planner.model.workload import WHOLE, Strategy
+from planner.model.workload import Strategy
 
 if TYPE_CHECKING:
     from planner.estimate.candidate import Candidate
@@ -38,7 +38,7 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: PhysicsAs
             nodes=nodes,
             accelerators_per_node=per_node,
             strategy=Strategy.DDP if per_node == 1 else candidate.strategy,
-            split=WHOLE,
+            way=None,
         )
         alone = replace(job, mfu=None, global_batch=None)
         fitting = fit(alone, part, nearest_run(alone, part, catalog), catalog)
@@ -58,7 +58,7 @@ def half_width_with(asked: PhysicsAsked, run: Observation, calibration: Calibrat
 
     from planner.estimate.estimator import corrected, estimates, fitted
 
-    kind = kind_of_images(calibration) if asked.is_of_images else kind_of_text(calibration)
+    kind = kind_of(asked, calibration)
     learnt, own = fitted(calibration), list(asked.own)
     seconds = kind.log_seconds(own) if own else np.zeros(0)
     expected = kind.model(learnt, [run])

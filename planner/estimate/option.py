@@ -35,7 +35,6 @@ from planner.model.offer import Price, PriceKind
 from planner.model.plan import Owning, Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.training_time import TrainingTime
-from planner.model.workload import WHOLE
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def estimate_option(
         accelerator=candidate.accelerator.id,
         fits=found.fit.fits if overload is None else False,
         strategy=found.strategy,
-        split=None if candidate.split == WHOLE else candidate.split,
+        split=candidate.way.split if candidate.way else None,
         micro_batch=found.fit.micro_batch,
         checkpointing=found.fit.checkpointing,
         throughput=throughput,

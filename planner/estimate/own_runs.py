@@ -96,6 +96,15 @@ class Place(NamedTuple):
     features: Array
     expected: Array
 
+    def at(self, chosen: Array) -> Place:
+        """Return some of the configurations."""
+        return Place(
+            [self.labels[int(number)] for number in chosen],
+            {name: share[chosen] for name, share in self.shares.items()},
+            self.features[chosen],
+            self.expected[chosen],
+        )
+
 
 def covariance(one: Place, other: Place) -> Array:
     """Return how errors of two lists of configurations go together.

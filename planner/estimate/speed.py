@@ -22,7 +22,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan_option import UserStep
 from planner.model.quantity import Basis
 from planner.model.run import RunRecord
-from planner.model.workload import WHOLE, Strategy
+from planner.model.workload import Strategy
 
 NARROWEST_FRACTION = 0.02
 """No range is tighter: the public node-to-node spread of one accelerator is 0.6 to 2 %."""
@@ -59,7 +59,10 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     if found:
         answer = _measured(found, job, candidate)
         return _with_effect_of_the_cap(answer, found, job, candidate, catalog) if capped else answer
-    fitting = _fitting(job, candidate, catalog)
+    if candidate.way is not None:
+        fitting = divided_fit(candidate.way)
+    else:
+        fitting = fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
     if fitting.fits is False:
         return _unknown(candidate, fitting, fitting.reason or "does not fit")
     if capped:
@@ -119,12 +122,6 @@ def _value(found: Speed) -> float:
 def _lacking(found: Speed) -> float:
     """GiB that a way needs on each accelerator; what cannot be said comes first, as it says why."""
     return found.fit.memory.total_gib if found.fit.memory else 0.0
-
-
-def _fitting(job: Job, candidate: Candidate, catalog: Catalog) -> Fit:
-    if candidate.split != WHOLE:
-        return divided_fit(job, candidate, catalog)
-    return fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
 
 
 def _with_effect_of_the_cap(

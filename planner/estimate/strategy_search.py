@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from planner.estimate.estimator import estimate_many
-from planner.estimate.flops import routed_parameters
+from planner.estimate.flops import parameters, routed_parameters
 from planner.estimate.memory import (
     CONTEXT_GIB,
     GIB,
@@ -202,7 +202,7 @@ def needed_gib(question: Question, way: Way) -> float:
     )
     in_flight = min(split.pipeline, way.accumulation)
     return (
-        (memory.states_gib - _saved_by_experts(question, way, alike)) / (split.tensor * split.pipeline)
+        _states_gib(question, way, alike) / (split.tensor * split.pipeline)
         + memory.activations_gib / split.devices * in_flight
         + memory.logits_gib / (split.tensor * split.context)
         + CONTEXT_GIB
@@ -210,11 +210,11 @@ def needed_gib(question: Question, way: Way) -> float:
     )
 
 
-def _saved_by_experts(question: Question, way: Way, alike: int) -> float:
-    """GiB of states that a device need not hold of other devices' experts."""
-    together = state_bytes_per_parameter(way.strategy, devices=alike)
-    spread = state_bytes_per_parameter(way.strategy, devices=alike // way.split.experts) / way.split.experts
-    return routed_parameters(question.architecture) * (together - spread) / GIB
+def _states_gib(question: Question, way: Way, alike: int) -> float:
+    """GiB of states on one of `alike` devices, before slices and stages: of what all share, and of its own experts."""
+    routed, experts = routed_parameters(question.architecture), way.split.experts
+    shared = (parameters(question.architecture) - routed) * state_bytes_per_parameter(way.strategy, devices=alike)
+    return (shared + routed / experts * state_bytes_per_parameter(way.strategy, devices=alike // experts)) / GIB
 
 
 def _buffers_gib(question: Question, way: Way) -> float:
