@@ -70,6 +70,7 @@ def memory(
     adapters = read_adapters(method, lora_rank, lora_targets)
     catalog = catalogs.open_catalog(home)
     network = networks.find_architecture(workload, catalog)
+    adapters = adapters or network.adapters
     precision = precision or network.precision
     if seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"--seq-len {seq_len}: a sample of {workload} is an image.", fix="Leave --seq-len out.")

@@ -7,9 +7,19 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.bench_arguments import read_adapters
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, check_positive, print_rows, say
-from planner.cli.workload_options import PrecisionOption, SeqLenOption, WorkloadArgument
-from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE
+from planner.cli.workload_options import (
+    LoraRankOption,
+    LoraTargetsOption,
+    MethodOption,
+    PrecisionOption,
+    SeqLenOption,
+    WorkloadArgument,
+)
+from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE, InputError
+from planner.model.adapters import FrozenFormat
+from planner.model.workload import Method
 from planner.use_cases import catalogs
 
 
@@ -30,6 +40,16 @@ def strategies(
     ] = None,
     seq_len: SeqLenOption = None,
     precision: PrecisionOption = None,
+    method: MethodOption = Method.FULL,
+    lora_rank: LoraRankOption = None,
+    lora_targets: LoraTargetsOption = None,
+    lora_frozen: Annotated[
+        FrozenFormat | None,
+        typer.Option(help="How the other weights are kept; nf4: QLoRA. Default as the trainer does."),
+    ] = None,
+    framework: Annotated[
+        str | None, typer.Option(help='What trains it: "HF Trainer, liger", Megatron-LM, ... Default our benchmark.')
+    ] = None,
     as_json: JsonFlag = False,
     form: FormatOption = None,
     home: HomeOption = None,
@@ -44,6 +64,14 @@ def strategies(
         (seq_len, "--seq-len"),
     ):
         check_positive(value, name)
+    adapters = read_adapters(method, lora_rank, lora_targets)
+    if lora_frozen is not None:
+        if adapters is None:
+            raise InputError(
+                f"--lora-frozen {lora_frozen.value}: all weights are trained.",
+                fix="Add --method lora, or leave it out.",
+            )
+        adapters = adapters.model_copy(update={"frozen": lora_frozen})
     found = find_strategies(
         workload,
         on,
@@ -53,6 +81,8 @@ def strategies(
         global_batch=global_batch,
         seq_len=seq_len,
         precision=precision,
+        adapters=adapters,
+        framework=framework,
     )
     if as_json or form is Format.JSON:
         print(json.dumps(found, indent=1))

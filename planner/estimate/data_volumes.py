@@ -8,7 +8,8 @@ from planner.estimate.border import computed, interval, stated
 from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
-from planner.model.architecture import ImageModel
+from planner.estimate.lora_memory import adapter_parameters
+from planner.model.architecture import ImageModel, TextModel
 from planner.model.bill import Uncounted
 from planner.model.bill_defaults import BillDefaults
 from planner.model.plan import Data
@@ -36,6 +37,7 @@ def data_volumes(job: Job, data: Data, defaults: BillDefaults) -> Volumes:
     data set   = samples of an epoch x (tokens of a sample x bytes a token, or bytes an image)
     checkpoint = parameters x bytes of weights and optimizer
     egress     = parameters x bytes of weights, after each training        Source: definitions.
+    Where adapters are trained, checkpoint and egress are of their parameters alone.
     """
     dataset = _stated(data.dataset_gb, "dataset_gb") or _dataset(job, defaults)
     checkpoint = _stated(data.checkpoint_gb, "checkpoint_gb") or _of_network(
@@ -83,8 +85,11 @@ def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
 def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
     if job.network is None:
         return None
-    count = parameters(job.network)
-    return _gigabytes(count, each, f"{count:,} parameters x {each.value:g} bytes of {what}; {each.source}")
+    if job.adapters is not None and isinstance(job.network, TextModel):
+        count, of = adapter_parameters(job.network, job.adapters), "parameters of the adapters"
+    else:
+        count, of = parameters(job.network), "parameters"
+    return _gigabytes(count, each, f"{count:,} {of} x {each.value:g} bytes of {what}; {each.source}")
 
 
 def _gigabytes(count: float, each: Quantity, source: str) -> Quantity:

@@ -61,5 +61,7 @@ def _ways(job: Job, candidate: Candidate, catalog: Catalog) -> list[Way]:
         micro_batch=job.micro_batch,
         checkpointing=job.checkpointing,
         shortest_step=True,
+        adapters=job.adapters,
+        framework=job.framework,
     )
     return search(question, catalog.calibration, workload=job.workload)

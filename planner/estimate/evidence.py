@@ -6,21 +6,35 @@ from collections.abc import Iterable
 
 from planner.estimate.candidate import Candidate
 from planner.estimate.job import Job
+from planner.estimate.lora_memory import adapter_parameters
 from planner.estimate.power_cap import same_cap
+from planner.model.adapters import Adapters, FrozenFormat
+from planner.model.architecture import TextModel
 from planner.model.hardware import Accelerator
 from planner.model.run import RunRecord
 from planner.model.workload import Precision
 
 
 def same_workload(run: RunRecord, job: Job) -> bool:
-    """Say whether a run trained the job's network on samples of the job's length."""
-    if run.method == "lora":  # trains adapters alone: another workload, which plans cannot name yet
+    """Say whether a run trained the job's network, or the same adapters beside it, on samples of the job's length."""
+    if (run.method == "lora") != (job.adapters is not None):
+        return False
+    if job.adapters is not None and not _same_adapters(run, job, job.adapters):
         return False
     if run.seq_len is not None and job.seq_len is not None and run.seq_len != job.seq_len:
         return False
     if run.architecture is not None and job.network is not None:
         return run.architecture == job.network
     return run.workload == job.workload
+
+
+def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
+    """Say whether a run trained as many parameters beside weights kept alike; the benchmark keeps none at 4 bits."""
+    if adapters.frozen is FrozenFormat.NF4:
+        return False
+    if run.trained_parameters is None or not isinstance(job.network, TextModel):
+        return True
+    return run.trained_parameters == adapter_parameters(job.network, adapters)
 
 
 def same_hardware(run: RunRecord, candidate: Candidate) -> bool:
@@ -38,10 +52,14 @@ def same_hardware(run: RunRecord, candidate: Candidate) -> bool:
 
 
 def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
-    """Say whether strategy, precision, micro-batch and checkpointing agree; what a record omits is taken to agree."""
+    """Say whether strategy, precision, micro-batch and checkpointing agree; what a record omits is taken to agree.
+
+    Runs are the benchmark's: they correct the estimate of another framework, and are no measurement of it.
+    """
     return (
         run.strategy in (None, candidate.strategy)
         and candidate.way is None
+        and job.framework is None
         and (None in (run.precision, job.precision) or run.precision is job.precision)
         and (None in (run.checkpointing, job.checkpointing) or run.checkpointing is job.checkpointing)
         and (None in (run.micro_batch, job.micro_batch) or run.micro_batch == job.micro_batch)

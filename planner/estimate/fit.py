@@ -89,6 +89,7 @@ def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Check
         precision=job.precision or Precision.BF16,
         devices=candidate.accelerators,
         checkpointing=checkpointing,
+        adapters=job.adapters,
     )
 
 

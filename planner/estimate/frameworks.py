@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import re
 
-from planner.model.evidence import Measurement
 
-
-def framework_family(row: Measurement) -> str:
+def framework_family(name: str) -> str:
     """Return a framework's name without release numbers, with the trainer that stands over it left out."""
-    said = row.framework.casefold()
+    said = name.casefold()
     for family, words in _FRAMEWORKS:
         if any(word in said for word in words):
             return family
     return re.sub(r"[^a-z]+", " ", said).strip() or "not stated"
+
+
+USUAL_KERNELS = {
+    "megatron": "TransformerEngine",
+    "jax": "XLA",
+    "nanogpt": "torch.compile",
+    "torchtitan": "torch.compile",
+    "llm.c": "CUDA/C, cuDNN",
+}
+"""Of frameworks whose published runs nearly all have them, where a plan names the framework alone."""
 
 
 _FRAMEWORKS = (

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.errors import InputError, NotFoundError
+from planner.estimate.frameworks import framework_family
+from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import Architecture, ImageModel
+from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog
 from planner.model.plan import FlopsConvention, Plan
 from planner.model.run import RunRecord
@@ -29,6 +32,10 @@ class Job:
     micro_batch: int | None
     checkpointing: Checkpointing | None
     """None: recompute only where the model does not fit otherwise."""
+    adapters: Adapters | None
+    """Only these are trained; None: all weights are."""
+    framework: str | None
+    """What will train it; None: the planner's own benchmark."""
     named_run: RunRecord | None
     """The measured run that the plan starts from."""
     mfu: float | None
@@ -66,11 +73,53 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
         global_batch=training.global_batch,
         micro_batch=None if training.micro_batch == "auto" else training.micro_batch,
         checkpointing=None if training.checkpointing == "auto" else training.checkpointing,
+        adapters=_adapters(plan, network, named),
+        framework=_framework(plan, network, catalog),
         named_run=named,
         mfu=plan.assumptions.mfu,
         convention=plan.assumptions.flops_convention,
         goodput_fraction=plan.assumptions.goodput_fraction,
     )
+
+
+def _adapters(plan: Plan, network: Architecture | None, named: RunRecord | None) -> Adapters | None:
+    """Return what is trained beside frozen weights; other frameworks than the benchmark load these at 16 bit."""
+    chosen = plan.training.adapters
+    if chosen is None:
+        if named is not None and named.method == "lora":
+            raise InputError(
+                f"workload.measured: run {named.id} trained adapters alone, and the plan trains all weights.",
+                fix="Write which, in training: adapters: {rank: 16, targets: [query, key, value, out]}.",
+            )
+        return None
+    if isinstance(network, ImageModel):
+        raise InputError("training.adapters: adapters stand beside the linear maps of a decoder.", fix="Leave it out.")
+    return frozen_as_usual(chosen, plan.training.framework)
+
+
+def frozen_as_usual(adapters: Adapters | None, framework: str | None) -> Adapters | None:
+    """Return adapters with the format of the frozen weights: frameworks other than the benchmark load 16 bit."""
+    if adapters is None or adapters.frozen is not None or framework is None:
+        return adapters
+    return adapters.model_copy(update={"frozen": FrozenFormat.SIXTEEN_BIT})
+
+
+def _framework(plan: Plan, network: Architecture | None, catalog: Catalog) -> str | None:
+    if plan.training.framework is not None and plan.workload.measured is not None:
+        raise InputError(
+            "training.framework: the plan starts from a measured run, which had its own.", fix="Leave framework out."
+        )
+    learnt = catalog.image_calibration if isinstance(network, ImageModel) else catalog.calibration
+    return known_framework(plan.training.framework, learnt, where="training.framework")
+
+
+def known_framework(name: str | None, learnt: Calibration | None, *, where: str) -> str | None:
+    """Return the name of a framework of which there are published measurements; others raise NotFoundError."""
+    known = sorted(learnt.effects["framework"]) if learnt is not None else []
+    if name is not None and framework_family(name) not in known:
+        fix = f"Measured ones: {', '.join(known)}. Left out, it is the planner's own benchmark."
+        raise NotFoundError("framework", name, known, where=where, fix=fix)
+    return name
 
 
 def _samples(plan: Plan, seq_len: int | None) -> tuple[float, float]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from planner.estimate.flops import parameters
-from planner.model.adapters import Adapters
+from planner.estimate.flops import layer_maps, parameters
+from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import Decoder, TextModel
 from planner.model.workload import Strategy
+
+NF4_BYTES = 0.5625
+"""Of a weight at 4 bits, with an fp32 scale for every 64. Source: Dettmers et al. 2023, section 3, without double
+quantization, which would leave 0.516."""
+SHARDS_WEIGHTS = (Strategy.ZERO3, Strategy.FSDP2)
 
 
 def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
@@ -26,12 +31,18 @@ def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
     return adapters.rank * sizes
 
 
-def frozen_bytes_per_parameter(strategy: Strategy, *, devices: int) -> float:
+def frozen_bytes_per_parameter(decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int) -> float:
     """Bytes of a weight that is not trained, on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
 
-    ddp 4 (the benchmark keeps fp32 weights); fsdp2 4/n; zero1 and zero2 2; zero3 2/n.
+    As the benchmark keeps them: ddp 4 (fp32 weights); fsdp2 4/n; zero1 and zero2 2; zero3 2/n.
+    At 16 bit 2, at nf4 0.5625 of the layers' linear maps and 2 of the rest; over n where weights are sharded.
     Source: DeepSpeed partitions and copies only what the optimizer was given.
     """
+    if adapters.frozen is not None:
+        shards = devices if strategy in SHARDS_WEIGHTS else 1
+        if adapters.frozen is FrozenFormat.SIXTEEN_BIT:
+            return 2.0 / shards
+        return (2.0 - (2.0 - NF4_BYTES) * layer_maps(decoder) / parameters(decoder)) / shards
     return {
         Strategy.DDP: 4.0,
         Strategy.ZERO1: 2.0,
@@ -45,8 +56,8 @@ def lora_state_bytes(
     decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int, trained_bytes_per_parameter: float
 ) -> float:
     """Return the bytes of frozen weights and of the adapters' weights, gradients and moments."""
-    frozen = frozen_bytes_per_parameter(strategy, devices=devices) * parameters(decoder)
-    return frozen + trained_bytes_per_parameter * adapter_parameters(decoder, adapters)
+    frozen = frozen_bytes_per_parameter(decoder, adapters, strategy=strategy, devices=devices)
+    return frozen * parameters(decoder) + trained_bytes_per_parameter * adapter_parameters(decoder, adapters)
 
 
 def lora_layer_bytes(

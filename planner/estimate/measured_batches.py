@@ -75,7 +75,7 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
     recompute = config["recompute"]
     least = per_sample * micro * LEAST_BYTES * (1 + GATED_MORE * (config["mlp_matrices"] == 3))
     if not row.activation_checkpointing and config["causal"] and least > free:
-        recompute = 1 - free / least if framework_family(row) in BY_LAYER else 1.0
+        recompute = 1 - free / least if framework_family(row.framework) in BY_LAYER else 1.0
     return {
         "seq_len": length,
         "ragged": float(is_ragged(row)),

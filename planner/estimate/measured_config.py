@@ -41,7 +41,7 @@ def observe(
     labels = Labels(
         accelerator=accelerator.id,
         generation=generation_of(accelerator),
-        framework=framework_family(row),
+        framework=framework_family(row.framework),
         source=row.source,
         workload=row.model,
     )

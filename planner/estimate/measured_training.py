@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from planner.estimate.frameworks import framework_family
+from planner.estimate.kernels import kernel_words, kernels_of
 from planner.model.evidence import Measurement
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
 """Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
-UNSAID = re.compile(r"\b(no|not|without) [a-z.]+|\bunfused|torch\.compile[ =:]*(off|false|no)\b")
-"""What words deny."""
 OWN_COMPILERS = ("gaudi", "tpu", "trainium")
 FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
 """How likely a fused attention kernel was in years when nobody says: none before (FlashAttention came in 2022, PyTorch
@@ -23,18 +22,16 @@ SECOND_KERNEL_YEAR = 2024
 
 def training_of(row: Measurement, number_format: str) -> dict[str, float]:
     """Return what the physics needs of the method; what is not said is what was usual at that time."""
-    said = _words(f"{row.compile_kernels} {row.method}")
+    said = kernel_words(f"{row.compile_kernels} {row.method}")
     noted = re.search(r"\bq?lora\b", row.notes.casefold())
     method, weights = row.method.casefold() or said + (noted[0] if noted else ""), row.quantization.casefold()
     adapters = any(word in method for word in ("lora", "peft", "adapter"))
     four_bit = any(word in weights for word in ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4"))
     outliers = adapters and any(word in weights for word in ("int8", "8bit", "8-bit"))
-    attention = _words(row.flash_attention)
-    kernels = UNSAID.sub("", f"{said} {row.framework.casefold()}")
+    attention = kernel_words(row.flash_attention)
     amp = "amp" in row.precision.casefold() or number_format in ("fp32", "tf32")
     zero = _zero(row)
-    native = any(part in said + attention for part in ("transformerengine", "cudnn", "fa3", "fa4"))
-    return {
+    return kernels_of(said, row.framework, attention=attention) | {
         "adapters": float(adapters),
         "quantized": float(four_bit or ("qlora" in method and not outliers)),
         "outliers": float(outliers),
@@ -45,18 +42,10 @@ def training_of(row: Measurement, number_format: str) -> dict[str, float]:
         "sharding_scale": 1.0,
         "flash": _flash(row, said, attention),
         "early": float(_early(row, said + attention)),
-        "native": float(native),
-        "fused": fused_share(kernels),
-        "compiled": compiled_share(kernels),
         "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,
         "zero": float(zero),
         "optimizer_offload": float(_offloaded(row.offload.casefold())),
     }
-
-
-def _words(text: str) -> str:
-    """Return a text in small letters, with TransformerEngine by its name."""
-    return re.sub(r"\bte\b", "transformerengine", text.casefold())
 
 
 def _recomputed(asked: str) -> float:
@@ -91,29 +80,6 @@ def _offloaded(said: str) -> bool:
     return any(part in said for part in words) or ("cpu" in said and "activation" not in said)
 
 
-def fused_share(said: str) -> float:
-    """Return how far kernels are fused, 0 to 1, from the words that frameworks use."""
-    said = said.replace("cross entropy", "")
-    if any(part in said for part in ("torch.compile", "xla", "transformerengine", "liger", "cuda/c", "hpu graphs")):
-        return 1.0
-    if "foak" in said or "fused" in said:
-        return 0.7
-    if "megatron" in said:
-        return 0.9
-    if "tensorflow" in said:
-        return 0.0
-    if any(part in said for part in ("ngc", "flash-attn(triton", "nemo", "colossal")):
-        return 0.5
-    return 0.0
-
-
-def compiled_share(said: str) -> float:
-    """Return how far launches are saved, 0 to 1: by compiling or by code of one's own, not by single fused kernels."""
-    if any(part in said for part in ("torch.compile", "xla", "cuda/c", "maxtext", "jax", "cuda graph", "hpu graphs")):
-        return 1.0
-    return 0.5 if "transformerengine" in said else 0.0
-
-
 def old_stack(row: Measurement) -> bool:
     """Say whether the framework is of a kind that writes the attention matrix out.
 
@@ -142,4 +108,4 @@ def _zero(row: Measurement) -> int:
     found = re.match(r"[0-3](?=\.0|$)", row.zero.strip())
     if found:
         return int(found[0])
-    return int(framework_family(row) == "megatron" and _year(row) >= SHARDED_OPTIMIZER_YEAR)
+    return int(framework_family(row.framework) == "megatron" and _year(row) >= SHARDED_OPTIMIZER_YEAR)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.estimate.activations import activation_bytes_per_sample, bytes_per_number
-from planner.estimate.flops import all_matmul_parameters, parameters
-from planner.estimate.lora_memory import lora_state_bytes
-from planner.model.adapters import Adapters
-from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, Vit
+from planner.estimate.flops import all_matmul_parameters, layer_maps, parameters
+from planner.estimate.lora_memory import SHARDS_WEIGHTS, lora_state_bytes
+from planner.model.adapters import Adapters, FrozenFormat
+from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, TextModel, Vit
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
 GIB = 2**30
@@ -67,14 +67,16 @@ def device_memory(
 ) -> Memory:
     """Estimate one device's memory with Adam. The parts are the functions below.
 
-    `adapters`: only these are trained, beside the frozen network. Frozen weights are gathered and copied all the same.
+    `adapters`: only these are trained, beside the frozen network. Frozen weights are gathered and copied all the same,
+    unless they are kept at 16 bit or less.
     """
+    frozen = adapters.frozen if adapters else None
     activations = activation_bytes_per_sample(
         architecture,
         seq_len=seq_len,
         precision=precision,
         checkpointing=checkpointing,
-        autocast=uses_autocast(strategy, precision=precision),
+        autocast=uses_autocast(strategy, precision=precision) and frozen is None,
         traced_layer_bytes=traced_layer_bytes,
         adapters=adapters,
     )
@@ -83,7 +85,8 @@ def device_memory(
         states_gib=state_bytes(architecture, strategy=strategy, devices=devices, adapters=adapters) / GIB,
         activations_gib=activations * micro_batch / GIB,
         logits_gib=logit_bytes(loss, precision=precision) * logits / GIB,
-        buffers_gib=buffer_bytes(architecture, strategy=strategy, precision=precision) / GIB + CONTEXT_GIB,
+        buffers_gib=buffer_bytes(architecture, strategy=strategy, precision=precision, adapters=adapters) / GIB
+        + CONTEXT_GIB,
     )
 
 
@@ -138,14 +141,23 @@ def logit_bytes(loss: Loss, *, precision: Precision) -> int:
     return 12 if loss is Loss.EAGER else 2 * bytes_per_number(precision)
 
 
-def buffer_bytes(architecture: Architecture, *, strategy: Strategy, precision: Precision) -> float:
+def buffer_bytes(
+    architecture: Architecture, *, strategy: Strategy, precision: Precision, adapters: Adapters | None = None
+) -> float:
     """Bytes of weights and gradients that stand there a second time, for communication or as 16-bit copies.
 
     fsdp2, zero3: two gathered layers (one computes, one is fetched), embedding and head; of a resnet, all of it.
     zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit copies of the weights, which the backward pass needs;
-    gradients live in their buckets, so those cost nothing more.
+    gradients live in their buckets, so those cost nothing more. Frozen weights that are kept at 16 bit need no copy;
+    at 4 bits, one layer is expanded while another is on its way, wherever they lie; adapters fill no bucket.
     """
     b = bytes_per_number(precision)
+    frozen = adapters.frozen if adapters else None
+    if frozen is not None and strategy not in SHARDS_WEIGHTS:
+        assert isinstance(architecture, TextModel), "only decoders have adapters"
+        two = _two_layers(architecture)
+        assert isinstance(two, TextModel)
+        return float(b * layer_maps(two)) if frozen is FrozenFormat.NF4 else 0.0
     if strategy is Strategy.DDP:
         return float(b * _matmul_weights(architecture)) if uses_autocast(strategy, precision=precision) else 0.0
     if strategy in (Strategy.ZERO1, Strategy.ZERO2):

@@ -143,7 +143,10 @@ def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
 def _states_source(question: MemoryQuestion) -> str:
     per_parameter = state_bytes_per_parameter(question.strategy, devices=question.devices)
     if question.adapters is not None:
-        frozen = frozen_bytes_per_parameter(question.strategy, devices=question.devices)
+        assert not isinstance(question.architecture, ImageModel), "refused above"
+        frozen = frozen_bytes_per_parameter(
+            question.architecture, question.adapters, strategy=question.strategy, devices=question.devices
+        )
         return (
             f"{frozen:.4g} bytes x {parameters(question.architecture):,} frozen parameters + {per_parameter:.4g} bytes "
             f"x {_trained(question):,} of the adapters, under {question.strategy.value} on {question.devices}"

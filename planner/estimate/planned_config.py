@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
 from planner.estimate.flops import parameters
+from planner.estimate.frameworks import USUAL_KERNELS, framework_family
+from planner.estimate.kernels import kernel_words, kernels_of
 from planner.estimate.links import links
 from planner.estimate.measured_network import ALIGNED
 from planner.estimate.observation import Labels, Observation
+from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator, Link, Node
@@ -45,6 +48,8 @@ def planned_config(
     nodes: int,
     per_node: int,
     split: Split = WHOLE,
+    adapters: Adapters | None = None,
+    framework: str | None = None,
 ) -> dict[str, float] | str:
     """Return the numbers that the physics needs, or why it cannot answer."""
     chosen = number_format(precision, accelerator)
@@ -87,8 +92,8 @@ def planned_config(
             "micro_batch": micro_batch,
             "micro_batches": micro_batches,
             "ragged": 0.0,
-            "adapters": 0.0,
-            "quantized": 0.0,
+            "adapters": float(adapters is not None),
+            "quantized": float(adapters is not None and adapters.frozen is FrozenFormat.NF4),
             "outliers": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
             "host_scale": 1.0,
@@ -97,9 +102,6 @@ def planned_config(
             "sharding_scale": 1.0,
             "flash": 1.0,
             "early": 0.0,
-            "native": 0.0,
-            "fused": float(compiled),
-            "compiled": float(compiled),
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
             "zero": float(zero),
             "shards": float(alike),
@@ -111,9 +113,19 @@ def planned_config(
             "ep": float(split.experts),
             "chunks": 1.0,
         }
+        | _kernels(framework, compiled=compiled)
         | wires.facts(per_node=per_node)
         | _mlp(decoder)
     )
+
+
+def _kernels(framework: str | None, *, compiled: bool) -> dict[str, float]:
+    """Return what a framework's name says of its kernels, or what is usual there; of the benchmark, if it compiles."""
+    if framework is None:
+        return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0}
+    said = kernel_words(framework)
+    alone = framework_family(framework) in USUAL_KERNELS and not any(kernels_of(said, "").values())
+    return kernels_of(kernel_words(USUAL_KERNELS[framework_family(framework)]) if alone else said, framework)
 
 
 def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
@@ -130,12 +142,12 @@ def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
     }
 
 
-def labels_of(accelerator: Accelerator, workload: str) -> Labels:
-    """Return the labels of a planned training: the user's own site, and our benchmark."""
+def labels_of(accelerator: Accelerator, workload: str, framework: str | None = None) -> Labels:
+    """Return the labels of a planned training: the user's own site, and our benchmark or the framework named."""
     return Labels(
         accelerator=accelerator.id,
         generation=generation_of(accelerator),
-        framework=OWN_FRAMEWORK,
+        framework=OWN_FRAMEWORK if framework is None else framework_family(framework),
         source=OWN_SITE,
         workload=workload,
     )
@@ -148,7 +160,7 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
         return None
     if not isinstance(run.architecture, TextModel):
         return None
-    if run.verdict or run.method == "lora":
+    if run.verdict:
         return None
     hardware = run.hardware
     steps = (run.global_batch or 0) / run.micro_batch / hardware.accelerators
@@ -165,6 +177,7 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
         node=node,
         nodes=hardware.nodes,
         per_node=hardware.accelerators_per_node,
+        adapters=Adapters() if run.method == "lora" else None,
     )
     if isinstance(config, str):
         return None

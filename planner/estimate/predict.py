@@ -15,6 +15,7 @@ from planner.estimate.fit import Fit
 from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
+from planner.estimate.lora_memory import adapter_parameters
 from planner.estimate.observation import Observation
 from planner.estimate.planned_config import labels_of, observed_run, planned_config
 from planner.estimate.power_cap import as_delivered
@@ -121,10 +122,12 @@ def _from_physics(
         nodes=candidate.nodes,
         per_node=candidate.accelerators_per_node,
         split=candidate.split,
+        adapters=job.adapters,
+        framework=job.framework,
     )
     if isinstance(config, str):
         return NoPrediction(config)
-    label = labels_of(candidate.accelerator, job.workload)
+    label = labels_of(candidate.accelerator, job.workload, job.framework)
     found = estimate_many(from_rows([config]), [label], calibration, own=own)
     _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
     per_sample = candidate.accelerators / job.seq_len
@@ -139,9 +142,27 @@ def _from_physics(
         source=_source(config, calibration, found, candidate, own),
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
         runs=runs,
-        notes=(nearest_evidence(label, found.groups[0], calibration, own), *((lacking,) if lacking else ())),
+        notes=(
+            nearest_evidence(label, found.groups[0], calibration, own),
+            *_training_notes(job, job.network),
+            *((lacking,) if lacking else ()),
+        ),
         asked=PhysicsAsked(Observation(job.workload, config, label, 1.0, 1.0), tuple(own)),
     )
+
+
+def _training_notes(job: Job, network: TextModel) -> list[str]:
+    """Say what is trained where not all weights are, and by what where not by the benchmark."""
+    notes = []
+    if job.adapters is not None:
+        frozen = f" at {job.adapters.frozen.value}" if job.adapters.frozen else ""
+        notes.append(
+            f"trains adapters of rank {job.adapters.rank} on {', '.join(job.adapters.targets)}: "
+            f"{adapter_parameters(network, job.adapters):,} parameters beside {parameters(network):,} frozen{frozen}"
+        )
+    if job.framework is not None:
+        notes.append(f"as trained by {job.framework}")
+    return notes
 
 
 def _own_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[Observation], tuple[RunRecord, ...]]:

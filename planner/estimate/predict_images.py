@@ -74,7 +74,7 @@ def predict_images(
     if isinstance(described, str):
         return NoPrediction(described)
     own, runs = _own_image_runs(candidate, catalog)
-    label = labels_of(candidate.accelerator, job.workload)
+    label = labels_of(candidate.accelerator, job.workload, job.framework)
     found = estimate_images(gather([described]), [label], calibration, own=own)
     count = candidate.accelerators
     rate = Interval(

@@ -49,8 +49,10 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     )
     if run is None or run.architecture is None:
         return None
-    there = flops_per_sample(run.architecture, seq_len=run.seq_len, convention=job.convention)
-    per_sample = flops_per_sample(job.network, seq_len=job.seq_len, convention=job.convention)
+    there = flops_per_sample(
+        run.architecture, seq_len=run.seq_len, convention=job.convention, adapters=run.method == "lora"
+    )
+    per_sample = _work(job, job.network)
     rate = run.throughput.value * there / per_sample
     source = (
         f"at the FLOP rate of run {run.id}: {run.throughput.value:.6g} samples/s of {run.workload} x "
@@ -86,7 +88,7 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
     mfu, factor, scaled = prior, PRIOR_MFU_FACTOR, scaling_of(candidate)
     if job.mfu is not None:
         mfu, factor, scaled = job.mfu, ASSUMED_MFU_FACTOR, Scaling(1.0, 1.0)
-    per_sample = flops_per_sample(job.network, seq_len=job.seq_len, convention=job.convention)
+    per_sample = _work(job, job.network)
     rate = candidate.accelerators * peak * 1e12 * mfu * scaled.share / per_sample
     precision = job.precision.value if job.precision else "16-bit"
     grounds = "a usual share of the peak" if job.mfu is None else "MFU assumed by the plan"
@@ -102,6 +104,11 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
         as_of=target.as_of,
         notes=(note,) if note else (),
     )
+
+
+def _work(job: Job, network: Architecture) -> float:
+    """FLOPs of one sample."""
+    return flops_per_sample(network, seq_len=job.seq_len, convention=job.convention, adapters=job.adapters is not None)
 
 
 def _work_text(job: Job, per_sample: float) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.estimator import estimate_many
 from planner.estimate.flops import parameters, routed_parameters
+from planner.estimate.lora_memory import adapter_parameters, frozen_bytes_per_parameter
 from planner.estimate.memory import (
     CONTEXT_GIB,
     GIB,
@@ -19,6 +20,7 @@ from planner.estimate.memory import (
     state_bytes_per_parameter,
 )
 from planner.estimate.planned_config import labels_of, planned_config
+from planner.model.adapters import Adapters
 from planner.model.architecture import MoeDecoder, TextModel
 from planner.model.calibration import Calibration
 from planner.model.hardware import Accelerator, Node
@@ -54,6 +56,8 @@ class Question:
     """What is fixed; None: the best that fits."""
     shortest_step: bool = False
     """Without a global batch: one micro-batch per step and replica, and as many as a pipeline has stages."""
+    adapters: Adapters | None = None
+    framework: str | None = None
 
     @property
     def devices(self) -> int:
@@ -85,7 +89,7 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> li
     ways, configs = _that_fit(question)
     if configs is None:
         return []
-    label = labels_of(question.accelerator, workload)
+    label = labels_of(question.accelerator, workload, question.framework)
     guess = estimate_many(configs, [label] * len(ways), calibration)
     per_sample = question.devices / question.seq_len
     best: dict[tuple[Strategy, Split], Way] = {}
@@ -123,6 +127,8 @@ def _that_fit(question: Question) -> tuple[tuple[Way, ...], Configs | None]:
             nodes=question.nodes,
             per_node=question.per_node,
             split=way.split,
+            adapters=question.adapters,
+            framework=question.framework,
         )
         if not isinstance(config, str):
             found.append((way, config))
@@ -199,6 +205,7 @@ def needed_gib(question: Question, way: Way) -> float:
         precision=question.precision or Precision.BF16,
         devices=alike,
         checkpointing=way.checkpointing,
+        adapters=question.adapters,
     )
     in_flight = min(split.pipeline, way.accumulation)
     return (
@@ -212,9 +219,18 @@ def needed_gib(question: Question, way: Way) -> float:
 
 def _states_gib(question: Question, way: Way, alike: int) -> float:
     """GiB of states on one of `alike` devices, before slices and stages: of what all share, and of its own experts."""
-    routed, experts = routed_parameters(question.architecture), way.split.experts
-    shared = (parameters(question.architecture) - routed) * state_bytes_per_parameter(way.strategy, devices=alike)
-    return (shared + routed / experts * state_bytes_per_parameter(way.strategy, devices=alike // experts)) / GIB
+    network, adapters, experts = question.architecture, question.adapters, way.split.experts
+    routed = routed_parameters(network)
+
+    def each(devices: int) -> float:
+        if adapters is None:
+            return state_bytes_per_parameter(way.strategy, devices=devices)
+        return frozen_bytes_per_parameter(network, adapters, strategy=way.strategy, devices=devices)
+
+    states = (parameters(network) - routed) * each(alike) + routed / experts * each(alike // experts)
+    if adapters is not None:
+        states += adapter_parameters(network, adapters) * state_bytes_per_parameter(way.strategy, devices=alike)
+    return states / GIB
 
 
 def _buffers_gib(question: Question, way: Way) -> float:
@@ -222,5 +238,6 @@ def _buffers_gib(question: Question, way: Way) -> float:
     network, split = question.architecture, way.split
     if isinstance(network, MoeDecoder):
         network = network.model_copy(update={"experts": network.experts // split.experts})
-    whole = buffer_bytes(network, strategy=way.strategy, precision=question.precision or Precision.BF16) / GIB
+    precision = question.precision or Precision.BF16
+    whole = buffer_bytes(network, strategy=way.strategy, precision=precision, adapters=question.adapters) / GIB
     return whole if way.strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from planner.model.base import Count, Frozen
 
 AdapterTarget = Literal["query", "key", "value", "out", "gate", "up", "down"]
 
 
+class FrozenFormat(StrEnum):
+    """How the weights are kept that are not trained."""
+
+    SIXTEEN_BIT = "16bit"
+    NF4 = "nf4"
+    """The layers' linear maps at 4 bits, expanded before each product: QLoRA (Dettmers et al. 2023)."""
+
+
 class Adapters(Frozen):
     """Their rank, and the linear maps of every layer that have them."""
 
-    rank: Count
-    targets: tuple[AdapterTarget, ...]
+    rank: Count = 16
+    targets: Annotated[tuple[AdapterTarget, ...], Field(min_length=1)] = ("query", "key", "value", "out")
+    frozen: FrozenFormat | None = None
+    """None: as the benchmark keeps them, in fp32 beside 16-bit products under ddp and fsdp2, at 16 bit under ZeRO."""

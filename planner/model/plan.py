@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from planner.model.adapters import Adapters
 from planner.model.base import Count, Fraction, Frozen, Id, Positive, Text
 from planner.model.currency import Currency
 from planner.model.goodput import Goodput
@@ -47,6 +48,10 @@ class Training(Frozen):
     micro_batch: Count | Literal["auto"] = "auto"
     checkpointing: Checkpointing | Literal["auto"] = "auto"
     """auto: recompute activations only where the model does not fit otherwise."""
+    adapters: Adapters | None = None
+    """Only low-rank adapters are trained (LoRA, QLoRA); left out: all weights are."""
+    framework: Text | None = None
+    """What will train it, with its kernels ("HF Trainer, liger"); left out: the planner's own benchmark."""
 
 
 class CampaignLimits(Frozen):

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from planner.errors import InputError
+from planner.model.adapters import Adapters
 from planner.model.architecture import Architecture, Resnet, check_seq_len
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 
@@ -188,6 +189,9 @@ class ArchitectureFile(Frozen):
     seq_len: Count | None = None
     micro_batch: Count = 1
     precision: Precision = Precision.BF16
+    adapters: Adapters | None = None
+    framework: Text | None = None
+    """As in a plan's `training`; memory and strategies read them, the benchmark has options of its own."""
 
     @model_validator(mode="after")
     def _samples_have_their_size(self) -> Self:

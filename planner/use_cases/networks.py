@@ -115,4 +115,6 @@ def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
         seq_len=job.seq_len,
         micro_batch=job.micro_batch or 1,
         precision=job.precision or Precision.BF16,
+        adapters=job.adapters,
+        framework=job.framework,
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from planner.errors import InputError, NotFoundError
+from planner.estimate.job import frozen_as_usual, known_framework
 from planner.estimate.strategy_search import Question, Way, search
+from planner.model.adapters import Adapters
 from planner.model.architecture import TextModel
 from planner.model.catalog import Catalog
 from planner.model.workload import Precision
@@ -27,9 +29,12 @@ def find_strategies(
     global_batch: int | None,
     seq_len: int | None,
     precision: Precision | None,
+    adapters: Adapters | None = None,
+    framework: str | None = None,
 ) -> dict[str, Any]:
     """Return the ways that fit, the fastest first, as the document of `planner strategies --json`."""
     network = networks.find_architecture(workload, catalog)
+    framework = framework or network.framework
     node = catalog.nodes.get(machine)
     if node is None:
         raise NotFoundError("machine", machine, catalog.nodes, fix="See catalogs/hardware/nodes.csv")
@@ -55,6 +60,8 @@ def find_strategies(
         nodes=nodes,
         per_node=per_node,
         global_batch=global_batch,
+        adapters=frozen_as_usual(adapters or network.adapters, framework),
+        framework=known_framework(framework, catalog.calibration, where="--framework"),
     )
     name = network.name or workload
     ways = search(question, catalog.calibration, workload=name)

@@ -166,6 +166,30 @@ def test_strategies_are_ranked_and_fit(planner):
     assert {"fsdp2", "zero1"} <= {way["strategy"] for way in ways}
 
 
+def test_strategies_of_adapters_fit_where_full_training_does_not(planner):
+    asked = ("strategies", "llama3-8b", "--on", "pc-rtx4090", "--seq-len", "2048", "--json")
+    assert planner(*asked).code == 3
+    lora = ("--method", "lora", "--lora-frozen", "nf4", "--framework", "HF Trainer")
+    answer = planner(*asked, *lora)
+    assert answer.code == 0
+    assert all(way["hbm_gib"] <= 24 * 0.95 for way in answer.document["ways"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "fix"),
+    [
+        pytest.param(("--lora-frozen", "nf4"), "all weights are trained", "Add --method lora", id="nothing is frozen"),
+        pytest.param(("--framework", "Keras"), "no framework 'Keras'", "Measured ones: automodel", id="not measured"),
+        pytest.param(("--framework", "megatro"), "no framework 'megatro'", "Did you mean megatron", id="misspelt"),
+    ],
+)
+def test_strategies_say_what_was_wrong(planner, options, message, fix):
+    answer = planner("strategies", "llama3-8b", "--on", "aws/p5.48xlarge", *options)
+    assert answer.code == 2
+    assert message in answer.err
+    assert fix in answer.err
+
+
 def test_nothing_that_fits_is_an_answer(planner):
     answer = planner("strategies", "llama3-8b", "--on", "pc-rtx3060", "--json")
     assert answer.code == 3

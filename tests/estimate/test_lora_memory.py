@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from planner.estimate.lora_memory import adapter_parameters, lora_layer_bytes
-from planner.estimate.memory import device_memory, state_bytes
-from planner.model.adapters import Adapters
+from planner.estimate.memory import buffer_bytes, device_memory, state_bytes
+from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import Decoder
 from planner.model.workload import Checkpointing, Precision, Strategy
 
@@ -53,6 +53,37 @@ def test_frozen_weights_have_no_gradients_and_no_moments(strategy, devices, froz
     parameters = 2 * 800 + 3 * (128 + 64 + 384 + 16) + 8
     expected = frozen * parameters + trained * 168
     assert state_bytes(SMALL, strategy=strategy, devices=devices, adapters=QUERY_VALUE) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("frozen", "strategy", "shards"),
+    [
+        pytest.param(FrozenFormat.SIXTEEN_BIT, Strategy.DDP, 1, id="16 bit, whole"),
+        pytest.param(FrozenFormat.SIXTEEN_BIT, Strategy.FSDP2, 4, id="16 bit, sharded"),
+        pytest.param(FrozenFormat.NF4, Strategy.ZERO2, 1, id="4 bits, whole"),
+        pytest.param(FrozenFormat.NF4, Strategy.ZERO3, 4, id="4 bits, sharded"),
+    ],
+)
+def test_frozen_weights_in_a_format_of_their_own(frozen, strategy, shards):
+    """Three layers' maps of 128 + 64 + 384 at 2 bytes, or 4 bits and an fp32 scale for 64 of them; the rest at 2."""
+    maps, rest = 3 * 576, 2 * 800 + 3 * 16 + 8
+    each = {FrozenFormat.SIXTEEN_BIT: 2.0, FrozenFormat.NF4: 0.5 + 4 / 64}[frozen]
+    trained = {Strategy.DDP: 16, Strategy.FSDP2: 16 / 4, Strategy.ZERO2: 2 + 14 / 4, Strategy.ZERO3: 16 / 4}[strategy]
+    adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
+    counted = state_bytes(SMALL, strategy=strategy, devices=4, adapters=adapters)
+    assert counted == pytest.approx((each * maps + 2 * rest) / shards + trained * 168)
+
+
+@pytest.mark.parametrize(
+    ("frozen", "expected"),
+    [
+        pytest.param(FrozenFormat.SIXTEEN_BIT, 0, id="16 bit needs no copy"),
+        pytest.param(FrozenFormat.NF4, 2 * 2 * 576, id="two layers expanded"),
+    ],
+)
+def test_what_stands_there_a_second_time(frozen, expected):
+    adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
+    assert buffer_bytes(SMALL, strategy=Strategy.DDP, precision=Precision.BF16, adapters=adapters) == expected
 
 
 def test_what_a_layer_saves_by_hand():

@@ -1,0 +1,45 @@
+"""What words say of a trainer's kernels: fused, compiled, written for the accelerator's generation."""
+
+from __future__ import annotations
+
+import re
+
+UNSAID = re.compile(r"\b(no|not|without) [a-z.]+|\bunfused|torch\.compile[ =:]*(off|false|no)\b")
+"""What words deny."""
+OF_THE_GENERATION = ("transformerengine", "cudnn", "fa3", "fa4")
+"""Attention kernels written for Hopper and newer."""
+
+
+def kernel_words(text: str) -> str:
+    """Return a text in small letters, with TransformerEngine by its name."""
+    return re.sub(r"\bte\b", "transformerengine", text.casefold())
+
+
+def kernels_of(said: str, framework: str, *, attention: str = "") -> dict[str, float]:
+    """Return what the physics needs of the kernels, by words about them, and about attention; each 0 to 1."""
+    kernels = UNSAID.sub("", f"{said} {framework.casefold()}")
+    native = any(part in said + attention for part in OF_THE_GENERATION)
+    return {"fused": _fused(kernels), "compiled": _compiled(kernels), "native": float(native)}
+
+
+def _fused(said: str) -> float:
+    """How far kernels are fused."""
+    said = said.replace("cross entropy", "")
+    if any(part in said for part in ("torch.compile", "xla", "transformerengine", "liger", "cuda/c", "hpu graphs")):
+        return 1.0
+    if "foak" in said or "fused" in said:
+        return 0.7
+    if "megatron" in said:
+        return 0.9
+    if "tensorflow" in said:
+        return 0.0
+    if any(part in said for part in ("ngc", "flash-attn(triton", "nemo", "colossal")):
+        return 0.5
+    return 0.0
+
+
+def _compiled(said: str) -> float:
+    """How far launches are saved: by compiling or by code of one's own, not by single fused kernels."""
+    if any(part in said for part in ("torch.compile", "xla", "cuda/c", "maxtext", "jax", "cuda graph", "hpu graphs")):
+        return 1.0
+    return 0.5 if "transformerengine" in said else 0.0

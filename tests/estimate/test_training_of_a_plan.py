@@ -1,0 +1,248 @@
+"""What a plan may say of how it is trained: adapters beside frozen weights, and a framework that is not ours."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.errors import InputError
+from planner.estimate.candidate import Candidate, expand
+from planner.estimate.data_volumes import data_volumes
+from planner.estimate.evidence import measured_runs
+from planner.estimate.flops import flops_per_token
+from planner.estimate.job import Job, resolve_job
+from planner.estimate.measured_config import observe
+from planner.estimate.observation import Observation
+from planner.estimate.predict import predict
+from planner.estimate.prediction import Prediction
+from planner.model.catalog import Catalog
+from planner.model.evidence import Measurement
+from planner.model.plan import FlopsConvention, Plan
+from planner.model.run import RunRecord
+
+LLAMA = {"ref": "llama3-8b", "seq_len": 2048}
+ONE_H100 = {"offer": "lambda/gpu_1x_h100_sxm5", "usd_per_hour": 1.0}
+QUERY_VALUE = {"rank": 8, "targets": ["query", "value"]}
+OF_LLAMA = 32 * 8 * ((4096 + 4096) + (4096 + 1024))
+"""32 layers x rank 8 x (query 4,096 to 4,096, value 4,096 to 8 heads of 128)."""
+
+
+def asked(catalog: Catalog, training: dict[str, Any], *, option: dict[str, Any] = ONE_H100) -> tuple[Job, Candidate]:
+    plan = Plan.model_validate(
+        {
+            "schema_version": 1,
+            "name": "test",
+            "workload": LLAMA,
+            "work": {"tokens": 1e8},
+            "training": {"micro_batch": 4, "checkpointing": "full"} | training,
+            "options": [option],
+        }
+    )
+    (candidate,) = expand(plan, catalog)
+    return resolve_job(plan, catalog), candidate
+
+
+def predicted(catalog: Catalog, training: dict[str, Any], **option: Any) -> Prediction:
+    job, candidate = asked(catalog, training, **option)
+    found = predict(job, candidate, catalog)
+    assert isinstance(found, Prediction), found.reason
+    return found
+
+
+ROW = {
+    "id": "a", "source": "own runs", "model": "llama3-8b", "gpu": "H100-SXM", "gpus_per_node": "1", "num_gpus": "1",
+    "n_layers": "32", "hidden": "4096", "n_heads": "32", "n_kv_heads": "8", "ffn_hidden": "14336",
+    "mlp_type": "swiglu", "vocab": "128256", "seq_len": "2048", "precision": "bf16", "micro_batch": "4",
+    "grad_accum": "1", "activation_checkpointing": "full", "flash_attention": "FA2", "tokens_per_s_per_gpu": "300",
+}  # fmt: skip
+"""The same training, as a table of measurements would describe it."""
+
+
+@pytest.mark.parametrize(
+    ("training", "said"),
+    [
+        pytest.param({"adapters": {}, "framework": "HF Trainer"}, {"method": "LoRA"}, id="LoRA"),
+        pytest.param(
+            {"adapters": {"frozen": "nf4"}, "framework": "HF Trainer, liger"},
+            {"method": "QLoRA", "quantization": "bnb-nf4", "compile_kernels": "liger"},
+            id="QLoRA with fused kernels",
+        ),
+        pytest.param({"framework": "torchtune"}, {"method": "full"}, id="all weights, eager"),
+        pytest.param(
+            {"framework": "torchtitan"}, {"method": "full", "compile_kernels": "torch.compile"}, id="usually compiled"
+        ),
+        pytest.param({"framework": "torchtitan with fused kernels"}, {"compile_kernels": "fused"}, id="said otherwise"),
+    ],
+)
+def test_a_plan_and_a_table_describe_one_training_alike(
+    catalog: Catalog, training: dict[str, Any], said: dict[str, str]
+) -> None:
+    found = predicted(catalog, training).asked
+    assert found is not None
+    row = Measurement.model_validate(ROW | said | {"framework": training["framework"]})
+    published = observe(row, load_catalog().accelerators, accelerator_aliases())
+    assert isinstance(published, Observation)
+    planned = found.observation
+    assert planned.labels == published.labels
+    apart = {"parameters", "gpus_per_node", "inter", "nvlink_domain", "intra", "bus_sharers", "through_host", "pcie"}
+    """A table counts matrices alone; one accelerator uses no link."""
+    differing = {key for key, value in planned.config.items() if value != published.config[key]} - apart
+    assert not differing
+
+
+def test_frozen_weights_need_no_product_for_their_gradients() -> None:
+    """4 N + 12 L H Q T: 7,504,920,576 parameters in products (32 layers of 218,103,808, a head of 525,336,576),
+    attention 12 x 32 x 4,096 x 2,048."""
+    network = load_catalog().presets["llama3-8b"].architecture
+    count = flops_per_token(network, seq_len=2048, convention=FlopsConvention.FULL_ATTENTION, adapters=True)
+    assert count == 4 * (32 * 218_103_808 + 128_256 * 4096) + 12 * 32 * 4096 * 2048
+
+
+def test_an_assumed_mfu_counts_the_work_that_is_done(catalog: Catalog) -> None:
+    """(6 N + attention) / (4 N + attention) faster than full training at the same share of the peak."""
+    plan = {
+        "schema_version": 1, "name": "t", "workload": LLAMA, "work": {"tokens": 1e8}, "assumptions": {"mfu": 0.4},
+        "options": [ONE_H100],
+    }  # fmt: skip
+    rates = []
+    for training in ({}, {"adapters": {}}):
+        whole = Plan.model_validate(plan | {"training": training})
+        (candidate,) = expand(whole, catalog)
+        found = predict(resolve_job(whole, catalog), candidate, catalog)
+        assert isinstance(found, Prediction)
+        rates.append(found.samples_per_s.value)
+    products, attention = 32 * 218_103_808 + 128_256 * 4096, 12 * 32 * 4096 * 2048
+    assert rates[1] / rates[0] == pytest.approx((6 * products + attention) / (4 * products + attention))
+
+
+@given(st.sampled_from([1, 2, 4, 8]), st.sampled_from(["none", "selective", "full"]))
+def test_adapters_on_16_bit_weights_are_never_slower_than_full_training(micro_batch: int, checkpointing: str) -> None:
+    catalog = load_catalog()
+    how = {"micro_batch": micro_batch, "checkpointing": checkpointing, "framework": "Megatron-LM"}
+    full, lora, qlora = (
+        predicted(catalog, how | more).samples_per_s.value
+        for more in ({}, {"adapters": {}}, {"adapters": {"frozen": "nf4"}})
+    )
+    assert full <= lora
+    assert qlora <= lora
+
+
+def test_checkpoints_and_what_is_taken_home_are_of_the_adapters(catalog: Catalog) -> None:
+    defaults = catalog.bill_defaults
+    job, _ = asked(catalog, {"adapters": QUERY_VALUE})
+    plan = Plan.model_validate(
+        {"schema_version": 1, "name": "t", "workload": LLAMA, "work": {"tokens": 1e8}, "options": [ONE_H100]}
+    )
+    volumes = data_volumes(job, plan.data, defaults)
+    assert volumes.checkpoint is not None
+    assert volumes.egress is not None
+    each = defaults.checkpoint_bytes_per_parameter.value
+    assert math.isclose(volumes.checkpoint.value, OF_LLAMA * each / 1e9)
+    assert math.isclose(volumes.egress.value, OF_LLAMA * defaults.weight_bytes_per_parameter.value / 1e9)
+
+
+def run_of(catalog: Catalog, **changes: Any) -> RunRecord:
+    """A measurement of Llama 3 8B on one H100."""
+    model = next(iter(catalog.runs.values()))
+    return RunRecord.model_validate(
+        model.model_dump()
+        | {
+            "id": "mine",
+            "workload": "llama3-8b",
+            "architecture": catalog.presets["llama3-8b"].architecture.model_dump(),
+            "seq_len": 2048,
+            "hardware": model.hardware.model_dump()
+            | {
+                "accelerator": "H100-SXM", "accelerators_per_node": 1, "nodes": 1,
+                "node": "lambda/gpu_1x_h100_sxm5",
+            },
+            "strategy": "ddp", "precision": None, "checkpointing": "full", "micro_batch": 4, "verdict": (),
+            "step_seconds": None,
+        }
+        | changes
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("training", "run", "answers"),
+    [
+        pytest.param({}, {"method": "full"}, True, id="full by full"),
+        pytest.param({}, {"method": None}, True, id="full by a record that does not say"),
+        pytest.param({}, {"method": "lora"}, False, id="full not by adapters"),
+        pytest.param({"adapters": QUERY_VALUE}, {"method": "full"}, False, id="adapters not by full"),
+        pytest.param(
+            {"adapters": QUERY_VALUE}, {"method": "lora", "trained_parameters": OF_LLAMA}, True, id="the same adapters"
+        ),
+        pytest.param(
+            {"adapters": QUERY_VALUE}, {"method": "lora", "trained_parameters": 2 * OF_LLAMA}, False, id="larger ones"
+        ),
+        pytest.param(
+            {"adapters": QUERY_VALUE | {"frozen": "nf4"}},
+            {"method": "lora", "trained_parameters": OF_LLAMA},
+            False,
+            id="beside weights of 4 bits",
+        ),
+        pytest.param({"framework": "HF Trainer"}, {"method": "full"}, False, id="another framework than the benchmark"),
+    ],
+)
+def test_only_a_run_of_the_same_training_is_a_measurement_of_it(
+    catalog: Catalog, training: dict[str, Any], run: dict[str, Any], answers: bool
+) -> None:
+    job, candidate = asked(catalog, training)
+    assert bool(measured_runs([run_of(catalog, **run)], job, candidate)) is answers
+
+
+def test_a_run_of_adapters_corrects_the_estimate_of_others(catalog: Catalog) -> None:
+    """A run twice as fast as foretold moves what is foretold of a higher rank towards it."""
+    before = predicted(catalog, {"adapters": QUERY_VALUE}).samples_per_s.value
+    rate = run_of(catalog).throughput.model_dump() | {"value": 2 * before, "low": 2 * before, "high": 2 * before}
+    run = run_of(catalog, method="lora", trained_parameters=OF_LLAMA, throughput=rate)
+    mine = catalog.model_copy(update={"runs": catalog.runs | {"mine": run}})
+    wider = {"adapters": QUERY_VALUE | {"rank": 64}}
+    assert predicted(mine, wider).samples_per_s.value > 1.2 * predicted(catalog, wider).samples_per_s.value
+
+
+def test_a_framework_that_is_known_makes_the_range_narrower(catalog: Catalog) -> None:
+    ours, theirs = predicted(catalog, {}), predicted(catalog, {"framework": "Megatron-LM 0.12"})
+    assert "new framework" in ours.notes[0]
+    assert "same accelerator and framework" in theirs.notes[0]
+    width = [one.samples_per_s.high / one.samples_per_s.low for one in (ours, theirs)]
+    assert width[1] < width[0]
+    assert "as trained by Megatron-LM 0.12" in theirs.notes
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        pytest.param(
+            {"training": {"framework": "Keras"}}, "training.framework: there is no framework 'Keras'", id="unknown"
+        ),
+        pytest.param(
+            {"workload": {"ref": "resnet50"}, "training": {"adapters": {}}}, "linear maps of a decoder", id="images"
+        ),
+        pytest.param(
+            {"workload": {"measured": "mine"}}, "run mine trained adapters alone", id="all weights from a run of some"
+        ),
+        pytest.param(
+            {"workload": {"measured": "mine"}, "training": {"adapters": {}, "framework": "HF Trainer"}},
+            "a measured run, which had its own",
+            id="a framework beside a measured run",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused(catalog: Catalog, changes: dict[str, Any], message: str) -> None:
+    mine = catalog.model_copy(update={"runs": catalog.runs | {"mine": run_of(catalog, method="lora")}})
+    plan = Plan.model_validate(
+        {
+            "schema_version": 1, "name": "t", "workload": LLAMA, "work": {"epochs": 1, "samples_per_epoch": 1000},
+            "options": [ONE_H100],
+        }
+        | changes
+    )  # fmt: skip
+    with pytest.raises(InputError, match=message):
+        resolve_job(plan, mine)
