@@ -23,7 +23,7 @@ PARTS = ("host", "attention", "elementwise", "sharding")
 LEVEL_SPREAD = {
     "accelerator": 0.08,
     "framework": 0.05,
-    "source": 0.25,
+    "source": 0.35,
     "host": 0.20,
     "attention": 0.15,
     "elementwise": 0.15,

@@ -24,6 +24,14 @@ USUAL_KERNELS = {
 """Of frameworks whose published runs nearly all have them, where a plan names the framework alone."""
 
 
+HUGGING_FACE = ("hf trainer", "deepspeed")
+
+
+def trains_hugging_face(name: str) -> bool:
+    """Say whether a framework trains Hugging Face's networks, with PEFT's adapters."""
+    return framework_family(name) in HUGGING_FACE
+
+
 _FRAMEWORKS = (
     ("neuron", ("neuron",)),
     ("automodel", ("automodel",)),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from planner.model.evidence import Measurement
+from planner.estimate.frameworks import trains_hugging_face
+from planner.model.evidence import Measurement, year_of
 
 MASKED_SHARE = 0.15
 """Of an encoder's tokens, those whose logits are computed (Devlin et al. 2018)."""
@@ -14,6 +15,8 @@ ALIGNED = 8
 ADDS_UP = 0.25, 4.0
 """Between these shares of the experts stated, a count of parameters says what experts there are."""
 UNSTATED_EXPERTS = (8.0, 2.0)
+GROUPED_YEAR = 2026
+"""From then on Hugging Face's networks multiply all experts of a layer at once (transformers 5)."""
 
 
 def network_of(row: Measurement) -> dict[str, float]:
@@ -49,12 +52,20 @@ def network_of(row: Measurement) -> dict[str, float]:
         "experts": experts,
         "active_experts": active,
         "routed_experts": routed,
+        "looped": float(experts > 1 and _calls_experts_by_themselves(row)),
         "vocab": vocab,
         "head_share": MASKED_SHARE if encoder else 1.0,
         "unaligned": float(vocab % ALIGNED > 0),
         "causal": float(not encoder),
         "parameters": row.params_total or row.n_layers * layer + 2 * vocab * row.hidden,
     }
+
+
+def _calls_experts_by_themselves(row: Measurement) -> bool:
+    """Say whether experts are called one after another, as Hugging Face's networks did before 2026."""
+    said = row.compile_kernels.casefold()
+    grouped = any(word in said for word in ("grouped", "gmm", "scattermoe", "megablocks", "unsloth"))
+    return trains_hugging_face(row.framework) and year_of(row) < GROUPED_YEAR and not grouped
 
 
 def _experts(mlp_type: str) -> tuple[float, float]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from planner.estimate.frameworks import framework_family
+from planner.estimate.frameworks import framework_family, trains_hugging_face
 from planner.estimate.kernels import kernel_words, kernels_of
-from planner.model.evidence import Measurement
+from planner.model.evidence import Measurement, year_of
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
 """Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
@@ -33,6 +33,7 @@ def training_of(row: Measurement, number_format: str) -> dict[str, float]:
     zero = _zero(row)
     return kernels_of(said, row.framework, attention=attention) | {
         "adapters": float(adapters),
+        "apart": float(adapters and trains_hugging_face(row.framework)),
         "quantized": float(four_bit or ("qlora" in method and not outliers)),
         "outliers": float(outliers),
         "recompute": _recomputed(row.activation_checkpointing.casefold()),
@@ -59,7 +60,7 @@ def _flash(row: Measurement, said: str, attention: str) -> float:
         return 0.0 if attention.startswith(("no", "eager", "false")) else 1.0
     if any(part in said for part in ("flash", "transformerengine", "xformers", "sdpa")):
         return 1.0
-    year = _year(row)
+    year = year_of(row)
     return 0.0 if old_stack(row) or year < min(FUSED_ATTENTION) else FUSED_ATTENTION.get(year, 1.0)
 
 
@@ -69,7 +70,7 @@ def _early(row: Measurement, said: str) -> bool:
         return True
     if any(part in said for part in ("fa2", "fa3", "fa4", "cudnn", "transformerengine", "flash-attention 2")):
         return False
-    return _year(row) < SECOND_KERNEL_YEAR
+    return year_of(row) < SECOND_KERNEL_YEAR
 
 
 def _offloaded(said: str) -> bool:
@@ -88,13 +89,8 @@ def old_stack(row: Measurement) -> bool:
     said = row.framework.casefold()
     if row.gpu.casefold().startswith(OWN_COMPILERS):
         return False
-    old = "megatron" in said or _year(row) < SECOND_KERNEL_YEAR
+    old = "megatron" in said or year_of(row) < SECOND_KERNEL_YEAR
     return "ngc" in said or ("deepspeed" in said and old)
-
-
-def _year(row: Measurement) -> int:
-    found = re.match(r"\d{4}", row.source_date)
-    return int(found[0]) if found else 2026
 
 
 def _zero(row: Measurement) -> int:
@@ -108,4 +104,4 @@ def _zero(row: Measurement) -> int:
     found = re.match(r"[0-3](?=\.0|$)", row.zero.strip())
     if found:
         return int(found[0])
-    return int(framework_family(row.framework) == "megatron" and _year(row) >= SHARDED_OPTIMIZER_YEAR)
+    return int(framework_family(row.framework) == "megatron" and year_of(row) >= SHARDED_OPTIMIZER_YEAR)

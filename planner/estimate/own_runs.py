@@ -33,6 +33,7 @@ NEARBY_SCALE = {
     "peak": 2.0,
     "size": 4.0,
     "adapters": 1.1,
+    "experts": 0.7,
     "quantized": 1.2,
     "fused": 0.6,
     "flash": 1.1,
@@ -44,7 +45,7 @@ SAME = 0.2
 
 BELIEVED = 2.0
 """Expected errors up to which a run's own error is taken at its word."""
-OF_THE_SITE = 0.3
+OF_THE_SITE = 0.9
 """Share of what lies beyond that is held for the site's, whose other runs would show it too; the rest is that run's
 own. Most held-out sources that are odd are odd in every row."""
 
@@ -80,6 +81,7 @@ def features(configs: Configs) -> Array:
         "peak": np.log2(configs.peak),
         "size": np.log2(configs.layers * configs.hidden**2),
         "adapters": configs.adapters,
+        "experts": configs.experts > 1,
         "quantized": configs.quantized,
         "fused": configs.fused,
         "flash": configs.flash,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
 from planner.estimate.flops import parameters
-from planner.estimate.frameworks import USUAL_KERNELS, framework_family
+from planner.estimate.frameworks import USUAL_KERNELS, framework_family, trains_hugging_face
 from planner.estimate.kernels import kernel_words, kernels_of
 from planner.estimate.links import links
 from planner.estimate.measured_network import ALIGNED
@@ -93,6 +93,7 @@ def planned_config(
             "micro_batches": micro_batches,
             "ragged": 0.0,
             "adapters": float(adapters is not None),
+            "apart": float(adapters is not None and trains_hugging_face(framework or "")),
             "quantized": float(adapters is not None and adapters.frozen is FrozenFormat.NF4),
             "outliers": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
@@ -131,10 +132,17 @@ def _kernels(framework: str | None, *, compiled: bool) -> dict[str, float]:
 def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
     """Return width and number of experts; a few dense layers count as so many experts of the mean width."""
     if isinstance(decoder, Decoder):
-        return {"ffn_hidden": decoder.ffn_hidden, "experts": 1.0, "active_experts": 1.0, "routed_experts": 1.0}
+        return {
+            "looped": 0.0,
+            "ffn_hidden": decoder.ffn_hidden,
+            "experts": 1.0,
+            "active_experts": 1.0,
+            "routed_experts": 1.0,
+        }
     sparse = decoder.sparse_layers / decoder.layers
     dense = (1 - sparse) * (decoder.ffn_hidden or 0) / decoder.moe_ffn_hidden
     return {
+        "looped": 0.0,
         "ffn_hidden": decoder.moe_ffn_hidden,
         "experts": sparse * (decoder.experts + decoder.shared_experts) + dense,
         "active_experts": sparse * (decoder.experts_per_token + decoder.shared_experts) + dense,

@@ -39,7 +39,9 @@ FORMULAS = {
         f"{COMPUTE}: head_seconds",
     ),
     "host": PartFormula(
-        "(layers + 2) x host_us x age of the host: what launching takes beyond the device's own time", f"{STEP}: step"
+        "(layers + 2) x host_us x age of the host (x host_experts, host_adapters, host_sharded where there are such): "
+        "what launching takes beyond the device's own time",
+        f"{COMPUTE}: host_seconds",
     ),
     "split": PartFormula(
         "tensor, expert, context and pipeline traffic: bytes / link rate + messages", f"{WIRES}: tensor_seconds, ..."

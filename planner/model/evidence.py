@@ -34,6 +34,10 @@ COLUMNS = (
 """The columns of a published file, listed by hand; a table may have more, which are ignored, and lack some."""
 
 
+LATEST = 2026
+"""The year that a row without a date is taken to be of."""
+
+
 class Measurement(Frozen):
     """What was trained on what, and how fast; None where the source does not say."""
 
@@ -87,3 +91,8 @@ class Measurement(Frozen):
     quality: str = "ok"
     notes: str = ""
     """Free words; read for a method that has no column of its own."""
+
+
+def year_of(row: Measurement) -> int:
+    """Return the year of a measurement; of one without a date, the latest."""
+    return int(row.source_date[:4]) if row.source_date[:4].isdigit() else LATEST

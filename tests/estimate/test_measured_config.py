@@ -131,6 +131,20 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"method": "LoRA", "quantization": "bnb-int8"}, "quantized", 0, id="8 bits are not 4"),
         pytest.param({"notes": "task: LoRA"}, "adapters", 1, id="a method that stands in the notes"),
         pytest.param({"notes": "floral"}, "adapters", 0, id="a word that holds another"),
+        pytest.param({"method": "LoRA", "framework": "HF Trainer"}, "apart", 1, id="PEFT gathers adapters apart"),
+        pytest.param({"method": "LoRA", "framework": "torchtune"}, "apart", 0, id="others with their layer"),
+        pytest.param(MAVERICK | {"framework": "axolotl", "source_date": "2025"}, "looped", 1, id="experts one by one"),
+        pytest.param(
+            MAVERICK | {"framework": "axolotl", "source_date": "2026"}, "looped", 0, id="until transformers 5"
+        ),
+        pytest.param(
+            MAVERICK | {"framework": "HF Trainer", "source_date": "2025", "compile_kernels": "scattermoe"},
+            "looped",
+            0,
+            id="or with kernels that group them",
+        ),
+        pytest.param(MAVERICK | {"framework": "Megatron-LM", "source_date": "2025"}, "looped", 0, id="Megatron groups"),
+        pytest.param({"framework": "HF Trainer", "source_date": "2025"}, "looped", 0, id="no experts, no loop"),
         pytest.param({"vocab": "50257"}, "unaligned", 1, id="GPT-2's own vocabulary"),
         pytest.param({"vocab": "50304"}, "unaligned", 0, id="GPT-2's vocabulary, padded"),
         pytest.param({"micro_batch": "64"}, "recompute", 1, id="activations that cannot fit were computed again"),

@@ -88,9 +88,28 @@ def test_launches_are_saved_by_compiling_and_not_by_fusing_by_hand() -> None:
 
 
 def test_adapters_of_sharded_models_are_gathered_one_by_one_unless_they_are_fused() -> None:
-    sharded = {"zero": 3.0, "adapters": 1.0}
+    sharded = {"zero": 3.0, "adapters": 1.0, "apart": 1.0}
     alone, fused = (float(compute.host_seconds(configs(**sharded, fused=flag), PRIORS)[0]) for flag in (0.0, 1.0))
     assert alone == pytest.approx(fused * PRIORS["host_gathers"])
+    with_its_layer = float(compute.host_seconds(configs(**sharded | {"apart": 0.0}), PRIORS)[0])
+    assert with_its_layer == pytest.approx(fused)
+
+
+def test_a_layer_with_experts_takes_the_host_longer_and_most_where_they_are_called_one_by_one() -> None:
+    dense, grouped, looped = (
+        float(compute.host_seconds(configs(**changes), PRIORS)[0])
+        for changes in ({}, {"experts": 64.0}, {"experts": 64.0, "looped": 1.0})
+    )
+    assert grouped == pytest.approx(dense * PRIORS["host_experts"])
+    assert looped == pytest.approx(dense * (PRIORS["host_experts"] + 64 * PRIORS["host_loop"]))
+
+
+def test_experts_that_are_called_one_by_one_are_gathered_so() -> None:
+    """A message for each of 8 experts and their layer, three times a layer, over eight devices: 3 doublings."""
+    sharded = {"zero": 3.0, "dp": 8.0, "tp": 1.0, "shards": 8.0, "experts": 8.0, "ep": 1.0}
+    seconds = [float(communication.sharded_seconds(configs(**sharded, looped=flag), PRIORS)[0]) for flag in (0.0, 1.0)]
+    layers = float(configs().layers[0])
+    assert seconds[1] - seconds[0] == pytest.approx(8 * 3 * layers * PRIORS["message_us"] * 1e-6 * 3)
 
 
 def test_a_newer_accelerator_has_a_newer_host() -> None:

@@ -153,7 +153,8 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
         expert = ring_seconds(c, p, size=held.expert * number, devices=alike, stride=apart)
         return np.asarray(shared + (c.experts > 1) * expert)
 
-    messages = 3 * c.layers / c.pp * p["message_us"] * US * np.log2(c.shards)
+    gathers = 1 + c.looped * c.experts
+    messages = 3 * c.layers / c.pp * gathers * p["message_us"] * US * np.log2(c.shards)
     seconds = 2 * one(np.where(c.quantized > 0, 0.5, 2.0)) + one(2.0) * (1 - c.adapters) + messages
     return np.asarray((c.zero >= 3) * (c.shards > 1) * seconds * c.sharding_scale)
 

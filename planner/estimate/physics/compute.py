@@ -165,14 +165,17 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time that the host needs to launch one layer's kernels, forward and backward.
 
-    Sharded weights are gathered by the host's leave; adapters that are not fused with their layer, each by itself.
+    Sharded weights are gathered by the host's leave; PEFT's adapters, unless fused with their layer, each by itself.
+    A layer with experts routes, counts and sorts tokens, and waits for the counts; experts that are called one after
+    another have launches of their own.
     """
     import numpy as np
 
     fused = 1 - c.compiled * (1 - p["host_fused"])
     adapters = 1 + c.adapters * (p["host_adapters"] - 1)
-    gathers = 1 + c.adapters * (1 - c.fused) * (p["host_gathers"] - 1)
+    gathers = 1 + c.apart * (1 - c.fused) * (p["host_gathers"] - 1)
     sharded = 1 + (c.zero >= 3) * (p["host_sharded"] * gathers - 1)
     processor = np.array([p[f"host_{HOST_AGE[name]}"] if name in HOST_AGE else 1.0 for name in GENERATIONS])
-    launches = fused * adapters * sharded * (1 + REPEATED * c.recompute)
+    routing = 1 + (c.experts > 1) * (p["host_experts"] - 1) + c.looped * c.experts * p["host_loop"]
+    launches = fused * adapters * sharded * routing * (1 + REPEATED * c.recompute)
     return np.asarray(p["host_us"] * c.host_scale * US * processor[c.generation.astype(int)] * launches)

@@ -37,6 +37,8 @@ class Configs:
     """Experts' work that one token meets per layer, those included that all tokens share and layers without any."""
     routed_experts: Array
     """Experts to which one token travels per layer, on average over the layers."""
+    looped: Array
+    """1: experts are called one after another, each with launches (and gathers of sharded weights) of its own."""
     vocab: Array
     head_share: Array
     """Share of the tokens whose logits are computed: 1 for decoders, the masked 15 % for encoders."""
@@ -55,6 +57,8 @@ class Configs:
     # How it is trained
     adapters: Array
     """1: low-rank adapters beside frozen weights."""
+    apart: Array
+    """1: each adapter is gathered by itself where weights are sharded, as PEFT wraps them; 0: with its layer."""
     quantized: Array
     """1: frozen weights of 4 bits, expanded before each product."""
     outliers: Array
