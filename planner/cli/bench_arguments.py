@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from planner.cli.output import check_positive
 from planner.errors import InputError, NotFoundError
-from planner.model.adapters import Adapters
-from planner.model.workload import Method
+from planner.model.adapters import Adapters, FrozenFormat
+from planner.model.workload import ArchitectureFile, Method
 
 if TYPE_CHECKING:
     from launcher.bench import DataSettings, LoraSettings
@@ -25,6 +25,8 @@ def read_lora(rank: int | None, targets: str | None) -> LoraSettings:
         if name not in LORA_TARGETS:
             known = f"Known: {', '.join(LORA_TARGETS)}"
             raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
+    if len(set(names)) != len(names):
+        raise InputError(f"--lora-targets {targets}: names a map twice.", fix="Name each once.")
     return LoraSettings(rank=rank or default.rank, targets=names)
 
 
@@ -40,6 +42,26 @@ def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adap
         return None
     lora = read_lora(rank, targets)
     return Adapters.model_validate({"rank": lora.rank, "targets": lora.targets})
+
+
+def adapters_for(
+    network: ArchitectureFile, method: Method | None, rank: int | None, targets: str | None, frozen: FrozenFormat | None
+) -> Adapters | None:
+    """Join what a file trains with the options, which win; None where all weights are trained."""
+    check_positive(rank, "--lora-rank")
+    own = None if method is Method.FULL else network.adapters
+    if own is None and method is not Method.LORA:
+        if frozen is not None:
+            raise InputError(
+                f"--lora-frozen {frozen.value}: all weights are trained.", fix="Add --method lora, or leave it out."
+            )
+        return read_adapters(Method.FULL, rank, targets)
+    given = {
+        "rank": rank,
+        "targets": None if targets is None else read_lora(rank, targets).targets,
+        "frozen": frozen,
+    }
+    return (own or Adapters()).model_copy(update={name: value for name, value in given.items() if value is not None})
 
 
 def read_data(path: str, dtype: str, *, here: bool) -> DataSettings:

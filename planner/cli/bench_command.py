@@ -132,7 +132,7 @@ def bench(
     if counts and gpus is not None:
         raise InputError("--gpus and --sweep-gpus: both say how many.", fix="Give one of them.")
     catalog = catalogs.open_catalog(home)
-    target = networks.bench_workload(workload, catalog, layers=layers, seq_len=seq_len)
+    target = networks.bench_workload(workload, catalog, lora=settings.lora is not None, layers=layers, seq_len=seq_len)
 
     from launcher.local import check_machine, cuda_device_name, cuda_devices
 

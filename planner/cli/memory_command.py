@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.bench_arguments import read_adapters
+from planner.cli.bench_arguments import adapters_for
 from planner.cli.output import (
     Format,
     FormatOption,
@@ -18,9 +18,10 @@ from planner.cli.output import (
     say,
 )
 from planner.cli.workload_options import (
+    LoraFrozenOption,
     LoraRankOption,
     LoraTargetsOption,
-    MethodOption,
+    MethodChoice,
     PrecisionOption,
     SeqLenOption,
     WorkloadArgument,
@@ -30,7 +31,7 @@ from planner.estimate.memory import uses_autocast
 from planner.estimate.memory_question import MemoryQuestion
 from planner.model.answer import MemoryDocument
 from planner.model.architecture import ImageModel
-from planner.model.workload import Checkpointing, Loss, Method, Strategy
+from planner.model.workload import Checkpointing, Loss, Strategy
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.use_cases import catalogs, networks
 
@@ -54,9 +55,10 @@ def memory(
         Checkpointing | None, typer.Option(help="Default: only as much as it needs to fit.", show_default=False)
     ] = None,
     loss: Annotated[Loss, typer.Option(help="fused: compiled or chunked, without fp32 logits.")] = Loss.EAGER,
-    method: MethodOption = Method.FULL,
+    method: MethodChoice = None,
     lora_rank: LoraRankOption = None,
     lora_targets: LoraTargetsOption = None,
+    lora_frozen: LoraFrozenOption = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Trace what a layer saves in place of the formula. Needs the extra bench.")
     ] = False,
@@ -67,18 +69,23 @@ def memory(
     """What one device must hold: states, activations, logits, buffers; whether it fits, with which micro-batch."""
     for value, name in ((gpus, "--gpus"), (micro_batch, "--micro-batch"), (seq_len, "--seq-len")):
         check_positive(value, name)
-    adapters = read_adapters(method, lora_rank, lora_targets)
     catalog = catalogs.open_catalog(home)
     network = networks.find_architecture(workload, catalog)
-    adapters = adapters or network.adapters
     precision = precision or network.precision
+    adapters = networks.trained_alone(
+        adapters_for(network, method, lora_rank, lora_targets, lora_frozen),
+        network,
+        catalog,
+        precision=precision,
+        where=workload,
+    )
     if seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"--seq-len {seq_len}: a sample of {workload} is an image.", fix="Leave --seq-len out.")
     traced_layer_bytes = None
     if trace:
         from launcher.memory_trace import traced_layer_bytes as trace_layer
 
-        autocast = uses_autocast(strategy, precision=precision)
+        autocast = uses_autocast(strategy, precision=precision) and (adapters is None or adapters.frozen is None)
         traced_layer_bytes = trace_layer(
             network.architecture, precision=precision, autocast=autocast, adapters=adapters
         )

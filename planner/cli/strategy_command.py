@@ -7,20 +7,19 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.bench_arguments import read_adapters
+from planner.cli.bench_arguments import adapters_for
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, check_positive, print_rows, say
 from planner.cli.workload_options import (
+    LoraFrozenOption,
     LoraRankOption,
     LoraTargetsOption,
-    MethodOption,
+    MethodChoice,
     PrecisionOption,
     SeqLenOption,
     WorkloadArgument,
 )
-from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE, InputError
-from planner.model.adapters import FrozenFormat
-from planner.model.workload import Method
-from planner.use_cases import catalogs
+from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE
+from planner.use_cases import catalogs, networks
 
 
 def register(app: typer.Typer) -> None:
@@ -40,13 +39,10 @@ def strategies(
     ] = None,
     seq_len: SeqLenOption = None,
     precision: PrecisionOption = None,
-    method: MethodOption = Method.FULL,
+    method: MethodChoice = None,
     lora_rank: LoraRankOption = None,
     lora_targets: LoraTargetsOption = None,
-    lora_frozen: Annotated[
-        FrozenFormat | None,
-        typer.Option(help="How the other weights are kept; nf4: QLoRA. Default as the trainer does."),
-    ] = None,
+    lora_frozen: LoraFrozenOption = None,
     framework: Annotated[
         str | None, typer.Option(help='What trains it: "HF Trainer, liger", Megatron-LM, ... Default our benchmark.')
     ] = None,
@@ -64,24 +60,19 @@ def strategies(
         (seq_len, "--seq-len"),
     ):
         check_positive(value, name)
-    adapters = read_adapters(method, lora_rank, lora_targets)
-    if lora_frozen is not None:
-        if adapters is None:
-            raise InputError(
-                f"--lora-frozen {lora_frozen.value}: all weights are trained.",
-                fix="Add --method lora, or leave it out.",
-            )
-        adapters = adapters.model_copy(update={"frozen": lora_frozen})
+    catalog = catalogs.open_catalog(home)
+    network = networks.find_architecture(workload, catalog)
     found = find_strategies(
         workload,
+        network,
         on,
-        catalogs.open_catalog(home),
+        catalog,
         nodes=nodes,
         accelerators=accelerators,
         global_batch=global_batch,
         seq_len=seq_len,
         precision=precision,
-        adapters=adapters,
+        adapters=adapters_for(network, method, lora_rank, lora_targets, lora_frozen),
         framework=framework,
     )
     if as_json or form is Format.JSON:

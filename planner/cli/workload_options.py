@@ -9,6 +9,7 @@ import typer
 from planner.cli.bench_arguments import read_adapters, read_data, read_micro_batch
 from planner.cli.output import check_positive
 from planner.errors import InputError
+from planner.model.adapters import FrozenFormat
 from planner.model.workload import BenchMode, Checkpointing, Method, Precision, Strategy
 
 if TYPE_CHECKING:
@@ -47,6 +48,14 @@ CheckpointingOption = Annotated[Checkpointing, typer.Option(help="Which activati
 CompileFlag = Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile.")]
 LossChunksOption = Annotated[int, typer.Option(help="Compute the loss in so many pieces, to save memory.")]
 MethodOption = Annotated[Method, typer.Option(help="Train all weights, or low-rank adapters beside frozen ones.")]
+MethodChoice = Annotated[
+    Method | None,
+    typer.Option(help="Train all weights, or adapters beside frozen ones; default what the file says, else all."),
+]
+LoraFrozenOption = Annotated[
+    FrozenFormat | None,
+    typer.Option(help="How the frozen weights are kept; nf4: QLoRA. Default as the trainer does.", show_default=False),
+]
 LoraRankOption = Annotated[
     int | None, typer.Option(help="Of the adapters; with --method lora; default 16.", show_default=False)
 ]

@@ -12,7 +12,9 @@ from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import TextModel
 from planner.model.hardware import Accelerator
 from planner.model.run import RunRecord
-from planner.model.workload import Precision
+from planner.model.workload import Precision, Strategy
+
+UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 
 
 def same_workload(run: RunRecord, job: Job) -> bool:
@@ -29,8 +31,11 @@ def same_workload(run: RunRecord, job: Job) -> bool:
 
 
 def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
-    """Say whether a run trained as many parameters beside weights kept alike; the benchmark keeps none at 4 bits."""
-    if adapters.frozen is FrozenFormat.NF4:
+    """Say whether a run trained as many parameters beside weights kept alike: the benchmark keeps none at 4 bits, and
+    16 bit under ZeRO alone.
+    """
+    kept = FrozenFormat.SIXTEEN_BIT if run.strategy in UNDER_ZERO else None
+    if adapters.frozen not in (None, kept):
         return False
     if run.trained_parameters is None or not isinstance(job.network, TextModel):
         return True

@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 
 
+def name_and_kernels(text: str) -> tuple[str, str]:
+    """Divide what a plan says, "HF Trainer, liger" or "torchtitan with torch.compile", at its first comma or with."""
+    found = re.search(r",| (?=with(out)? )", text)
+    return (text.strip(), "") if found is None else (text[: found.start()].strip(), text[found.end() :].strip())
+
+
 def framework_family(name: str) -> str:
     """Return a framework's name without release numbers, with the trainer that stands over it left out."""
     said = name.casefold()
@@ -37,7 +43,10 @@ _FRAMEWORKS = (
     ("automodel", ("automodel",)),
     ("megatron", ("megatron", "nemo", "gpt-neox", "mcore")),
     ("deepspeed", ("deepspeed",)),
-    ("hf trainer", ("hf ", "trl", "peft", "sfttrainer", "transformers", "llama-factory", "accelerate", "axolotl")),
+    (
+        "hf trainer",
+        ("hf ", "trl", "peft", "sfttrainer", "transformers", "llama-factory", "accelerate", "axolotl", "hugging"),
+    ),
     ("torchtune", ("torchtune",)),
     ("torchtitan", ("torchtitan",)),
     ("composer", ("composer", "llm-foundry")),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.anchors import draw_anchors, errors_with_anchors
+from planner.estimate.anchors import draw_anchors, errors_with_anchors, part_of, telling_anchors
 from planner.estimate.calibrate import Fit
 from planner.estimate.expected_error import OWN_RUNS, Known, count_evidence
 from planner.estimate.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold
@@ -15,7 +15,7 @@ from planner.estimate.image_estimator import model_images
 from planner.estimate.image_fit import ImageSample, fit_images, image_sample
 from planner.estimate.learn import source_weights
 from planner.estimate.own_runs import Place
-from planner.estimate.ranges import spreads
+from planner.estimate.ranges import spreads, wider
 from planner.model.calibration import Calibration, Spread
 
 if TYPE_CHECKING:
@@ -121,17 +121,25 @@ def spreads_of(missed: Sequence[Missed], observations: Sequence[ImageObservation
     """Return the widths of ranges that held-out rows ask for, group by group, and with three runs of one's own."""
     import numpy as np
 
-    rows = [one.rows for one in missed]
-    errors, expected = [one.errors for one in missed], [one.place.expected for one in missed]
-    groups = [group for one in missed for group in one.groups]
-    for one in missed:
-        cells = draw_anchors([observations[int(row)] for row in one.rows], anchors=ANCHORS)
-        for asked, left, then_expected in errors_with_anchors(one.place, one.errors, cells):
-            rows.append(one.rows[asked])
-            errors.append(left)
-            expected.append(then_expected)
-            groups += [OWN_RUNS] * len(asked)
-    all_rows = np.concatenate(rows)
-    sources = [observations[int(row)].labels.source for row in all_rows]
-    weights = source_weights(observations, all_rows)
-    return spreads(np.concatenate(errors), np.concatenate(expected), weights, groups, sources=sources)
+    found = []
+    for telling in (False, True):
+        rows = [one.rows for one in missed]
+        errors, expected = [one.errors for one in missed], [one.place.expected for one in missed]
+        groups = [group for one in missed for group in one.groups]
+        for one in missed:
+            asked_rows = [observations[int(row)] for row in one.rows]
+            cells = (
+                telling_anchors(asked_rows, part_of(one.place, asked_rows), anchors=ANCHORS)
+                if telling
+                else draw_anchors(asked_rows, anchors=ANCHORS)
+            )
+            for asked, left, then_expected in errors_with_anchors(one.place, one.errors, cells):
+                rows.append(one.rows[asked])
+                errors.append(left)
+                expected.append(then_expected)
+                groups += [OWN_RUNS] * len(asked)
+        all_rows = np.concatenate(rows)
+        sources = [observations[int(row)].labels.source for row in all_rows]
+        weights = source_weights(observations, all_rows)
+        found.append(spreads(np.concatenate(errors), np.concatenate(expected), weights, groups, sources=sources))
+    return found[0] | wider({OWN_RUNS: found[0][OWN_RUNS]}, found[1]) if OWN_RUNS in found[0] else found[0]

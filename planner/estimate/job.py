@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.errors import InputError, NotFoundError
-from planner.estimate.frameworks import framework_family
+from planner.estimate.frameworks import framework_family, name_and_kernels
+from planner.estimate.lora_memory import adapter_parameters
 from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import Architecture, ImageModel
 from planner.model.calibration import Calibration
@@ -89,17 +90,42 @@ def _adapters(plan: Plan, network: Architecture | None, named: RunRecord | None)
         if named is not None and named.method == "lora":
             raise InputError(
                 f"workload.measured: run {named.id} trained adapters alone, and the plan trains all weights.",
-                fix="Write which, in training: adapters: {rank: 16, targets: [query, key, value, out]}.",
+                fix=f"Write training: adapters: {{rank: ...}}; it has {named.trained_parameters or 'some'} parameters.",
             )
         return None
+    return checked_adapters(
+        chosen, network, precision=plan.training.precision, framework=plan.training.framework, where="training.adapters"
+    )
+
+
+def checked_adapters(
+    adapters: Adapters | None,
+    network: Architecture | None,
+    *,
+    precision: Precision | None,
+    framework: str | None,
+    where: str,
+) -> Adapters | None:
+    """Return adapters with the format of the frozen weights: frameworks other than the benchmark load 16 bit.
+
+    InputError where nothing would be trained, or the format does not go with the products'.
+    """
+    if adapters is None:
+        return None
     if isinstance(network, ImageModel):
-        raise InputError("training.adapters: adapters stand beside the linear maps of a decoder.", fix="Leave it out.")
-    return frozen_as_usual(chosen, plan.training.framework)
-
-
-def frozen_as_usual(adapters: Adapters | None, framework: str | None) -> Adapters | None:
-    """Return adapters with the format of the frozen weights: frameworks other than the benchmark load 16 bit."""
-    if adapters is None or adapters.frozen is not None or framework is None:
+        raise InputError(f"{where}: adapters stand beside the linear maps of a decoder.", fix="Leave them out.")
+    if network is not None and not adapter_parameters(network, adapters):
+        raise InputError(
+            f"{where}: none of {', '.join(adapters.targets)} is a map that adapters can stand beside in this network.",
+            fix="Name query, key, value or out: routed experts have none.",
+        )
+    wide = precision in (Precision.FP32, Precision.TF32)
+    if wide and adapters.frozen is not None:
+        raise InputError(
+            f"{where}: weights frozen at {adapters.frozen.value} do not go with products in {precision}.",
+            fix="Leave frozen out, or train in bf16.",
+        )
+    if wide or adapters.frozen is not None or framework is None:
         return adapters
     return adapters.model_copy(update={"frozen": FrozenFormat.SIXTEEN_BIT})
 
@@ -116,7 +142,7 @@ def _framework(plan: Plan, network: Architecture | None, catalog: Catalog) -> st
 def known_framework(name: str | None, learnt: Calibration | None, *, where: str) -> str | None:
     """Return the name of a framework of which there are published measurements; others raise NotFoundError."""
     known = sorted(learnt.effects["framework"]) if learnt is not None else []
-    if name is not None and framework_family(name) not in known:
+    if name is not None and framework_family(name_and_kernels(name)[0]) not in known:
         fix = f"Measured ones: {', '.join(known)}. Left out, it is the planner's own benchmark."
         raise NotFoundError("framework", name, known, where=where, fix=fix)
     return name

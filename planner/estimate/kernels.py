@@ -18,7 +18,7 @@ def kernel_words(text: str) -> str:
 def kernels_of(said: str, framework: str, *, attention: str = "") -> dict[str, float]:
     """Return what the physics needs of the kernels, by words about them, and about attention; each 0 to 1."""
     kernels = UNSAID.sub("", f"{said} {framework.casefold()}")
-    native = any(part in said + attention for part in OF_THE_GENERATION)
+    native = any(part in UNSAID.sub("", said) + attention for part in OF_THE_GENERATION)
     return {"fused": _fused(kernels), "compiled": _compiled(kernels), "native": float(native)}
 
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-from planner.estimate.anchors import draw_anchors, errors_with_anchors
-from planner.estimate.calibrate import fit, sample
-from planner.estimate.expected_error import count_evidence, groups_with_own_runs
+from planner.estimate.anchors import draw_anchors, errors_with_anchors, part_of, telling_anchors
+from planner.estimate.calibrate import Sample, fit, sample
+from planner.estimate.expected_error import OWN_GROUPS, count_evidence, groups_with_own_runs
 from planner.estimate.hold_out import folds, judge
 from planner.estimate.own_runs import Place, features
-from planner.estimate.ranges import spreads
-from planner.model.calibration import Calibration
+from planner.estimate.ranges import spreads, wider
+from planner.model.calibration import Calibration, Spread
 
 if TYPE_CHECKING:
     from planner.estimate.hold_out import Judged
@@ -43,17 +43,15 @@ def learn(observations: Sequence[Observation], *, today: date, ranges: bool = Tr
         groups = [group for one in judged for group in one.groups]
         weights = [source_weights(observations, one.rows) for one in judged]
         all_rows = np.concatenate([one.rows for one in judged])
-        own_error, own_expected, own_rows = _with_anchors(
-            data.at(judged[0].rows).configs, observations, judged[0], errors[0]
-        )
-        own_groups = groups_with_own_runs(data.configs.at(own_rows))
         found = spreads(
-            np.concatenate([*errors, own_error]),
-            np.concatenate([*expected, own_expected]),
-            np.concatenate([*weights, source_weights(observations, own_rows)]),
-            [*groups, *own_groups],
-            sources=[observations[int(row)].labels.source for row in (*all_rows, *own_rows)],
+            np.concatenate(errors),
+            np.concatenate(expected),
+            np.concatenate(weights),
+            groups,
+            sources=[observations[int(row)].labels.source for row in all_rows],
         )
+        by_lot, told = _with_anchors(data.at(judged[0].rows).configs, observations, judged[0], errors[0])
+        found |= wider(_own_spreads(data, observations, by_lot), _own_spreads(data, observations, told))
     else:
         found = spreads(np.array([0.35]), np.array([0.15]), np.array([1.0]), ["all"])
     return Calibration(
@@ -91,20 +89,40 @@ def source_weights(observations: Sequence[Observation], rows: Array) -> Array:
     return np.array([counts[source] ** -0.5 for source in sources])
 
 
+Corrected = list[tuple["Array", "Array", "Array"]]
+"""Rows, errors left and errors then expected, cell by cell."""
+
+
 def _with_anchors(
     configs: Configs, observations: Sequence[Observation], judged: Judged, errors: Array
-) -> tuple[Array, Array, Array]:
-    """Repeat the held-out predictions with one and three runs of the same machine and framework as anchors."""
-    import numpy as np
+) -> tuple[Corrected, Corrected]:
+    """Repeat the held-out predictions with one and three runs of the same machine and framework as anchors.
 
+    Once with runs by lot, as somebody happens to have, once with those that tell most, as somebody makes who asks.
+    """
     rows = [observations[int(row)] for row in judged.rows]
     place = Place([row.labels for row in rows], judged.shares, features(configs), judged.expected)
-    cells = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
-    new_errors, new_expected, kept = [], [], []
-    for asked, left, expected in errors_with_anchors(place, errors, cells):
-        new_errors.append(left)
-        new_expected.append(expected)
-        kept.append(judged.rows[asked])
-    if not kept:
-        return np.zeros(0), np.zeros(0), np.zeros(0, dtype=int)
-    return np.concatenate(new_errors), np.concatenate(new_expected), np.concatenate(kept)
+    by_lot = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
+    told = [cell for count in ANCHORS for cell in telling_anchors(rows, part_of(place, rows), anchors=count)]
+    corrected = [
+        [(judged.rows[asked], left, expected) for asked, left, expected in errors_with_anchors(place, errors, cells)]
+        for cells in (by_lot, told)
+    ]
+    return corrected[0], corrected[1]
+
+
+def _own_spreads(data: Sample, observations: Sequence[Observation], corrected: Corrected) -> dict[str, Spread]:
+    """Return the widths that corrected predictions ask for, group by group; none where nothing was corrected."""
+    import numpy as np
+
+    if not corrected:
+        return {}
+    rows, errors, expected = (np.concatenate(column) for column in zip(*corrected, strict=True))
+    found = spreads(
+        errors,
+        expected,
+        source_weights(observations, rows),
+        groups_with_own_runs(data.configs.at(rows)),
+        sources=[observations[int(row)].labels.source for row in rows],
+    )
+    return {name: spread for name, spread in found.items() if name in OWN_GROUPS}

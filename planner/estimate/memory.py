@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from planner.estimate.activations import activation_bytes_per_sample, bytes_per_number
 from planner.estimate.flops import all_matmul_parameters, layer_maps, parameters
-from planner.estimate.lora_memory import SHARDS_WEIGHTS, lora_state_bytes
+from planner.estimate.lora_memory import SHARDS_WEIGHTS, adapter_parameters, lora_state_bytes
 from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, TextModel, Vit
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
@@ -149,7 +149,8 @@ def buffer_bytes(
     fsdp2, zero3: two gathered layers (one computes, one is fetched), embedding and head; of a resnet, all of it.
     zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit copies of the weights, which the backward pass needs;
     gradients live in their buckets, so those cost nothing more. Frozen weights that are kept at 16 bit need no copy;
-    at 4 bits, one layer is expanded while another is on its way, wherever they lie; adapters fill no bucket.
+    at 4 bits, one layer is expanded while another is on its way, wherever they lie. A bucket holds no more than what is
+    trained.
     """
     b = bytes_per_number(precision)
     frozen = adapters.frozen if adapters else None
@@ -157,11 +158,16 @@ def buffer_bytes(
         assert isinstance(architecture, TextModel), "only decoders have adapters"
         two = _two_layers(architecture)
         assert isinstance(two, TextModel)
-        return float(b * layer_maps(two)) if frozen is FrozenFormat.NF4 else 0.0
+        expanded = b * layer_maps(two) if frozen is FrozenFormat.NF4 else 0
+        bucket = b * min(DEEPSPEED_BUCKET, adapter_parameters(architecture, adapters)) if adapters else 0
+        return float(expanded + (0 if strategy is Strategy.DDP else bucket))
     if strategy is Strategy.DDP:
         return float(b * _matmul_weights(architecture)) if uses_autocast(strategy, precision=precision) else 0.0
     if strategy in (Strategy.ZERO1, Strategy.ZERO2):
-        return b * min(DEEPSPEED_BUCKET, parameters(architecture))
+        trained = parameters(architecture)
+        if adapters is not None and isinstance(architecture, TextModel):
+            trained = adapter_parameters(architecture, adapters)
+        return b * min(DEEPSPEED_BUCKET, trained)
     gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
     return float(b * parameters(gathered))
 

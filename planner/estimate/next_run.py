@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: PhysicsAsked) -> tuple[NextRun, ...]:
     """Return what runs on a part of the candidate's machines would do: one accelerator, one node, all but the whole.
 
-    Parts on which the job does not fit are left out. The whole would be a measurement and needs no estimate.
+    They are runs of the benchmark, whatever will train the job. Parts on which it does not fit are left out. The whole
+    would be a measurement and needs no estimate.
     """
     calibration = catalog.image_calibration if asked.is_of_images else catalog.calibration
     assert calibration is not None, "it made the prediction"
@@ -40,7 +41,8 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: PhysicsAs
             strategy=Strategy.DDP if per_node == 1 else candidate.strategy,
             way=None,
         )
-        alone = replace(job, mfu=None, global_batch=None)
+        adapters = job.adapters.model_copy(update={"frozen": None}) if job.adapters else None
+        alone = replace(job, mfu=None, global_batch=None, framework=None, adapters=adapters)
         fitting = fit(alone, part, nearest_run(alone, part, catalog), catalog)
         predicted = predict(alone, part, catalog, fitting) if fitting.fits is not False else None
         if isinstance(predicted, Prediction) and predicted.asked is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
 from planner.estimate.flops import parameters
-from planner.estimate.frameworks import USUAL_KERNELS, framework_family, trains_hugging_face
+from planner.estimate.frameworks import USUAL_KERNELS, framework_family, name_and_kernels, trains_hugging_face
 from planner.estimate.kernels import kernel_words, kernels_of
 from planner.estimate.links import links
 from planner.estimate.measured_network import ALIGNED
@@ -93,7 +93,7 @@ def planned_config(
             "micro_batches": micro_batches,
             "ragged": 0.0,
             "adapters": float(adapters is not None),
-            "apart": float(adapters is not None and trains_hugging_face(framework or "")),
+            "apart": float(adapters is not None and trains_hugging_face(name_and_kernels(framework or "")[0])),
             "quantized": float(adapters is not None and adapters.frozen is FrozenFormat.NF4),
             "outliers": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
@@ -124,9 +124,8 @@ def _kernels(framework: str | None, *, compiled: bool) -> dict[str, float]:
     """Return what a framework's name says of its kernels, or what is usual there; of the benchmark, if it compiles."""
     if framework is None:
         return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0}
-    said = kernel_words(framework)
-    alone = framework_family(framework) in USUAL_KERNELS and not any(kernels_of(said, "").values())
-    return kernels_of(kernel_words(USUAL_KERNELS[framework_family(framework)]) if alone else said, framework)
+    name, said = name_and_kernels(framework)
+    return kernels_of(kernel_words(said or USUAL_KERNELS.get(framework_family(name), "")), name)
 
 
 def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
@@ -155,7 +154,7 @@ def labels_of(accelerator: Accelerator, workload: str, framework: str | None = N
     return Labels(
         accelerator=accelerator.id,
         generation=generation_of(accelerator),
-        framework=OWN_FRAMEWORK if framework is None else framework_family(framework),
+        framework=OWN_FRAMEWORK if framework is None else framework_family(name_and_kernels(framework)[0]),
         source=OWN_SITE,
         workload=workload,
     )

@@ -38,6 +38,8 @@ MOST_RUNS = 64
 """Of the user's own that one answer conditions on: the nearest."""
 SMALLEST_SHARE = 0.02
 """Of a step, for a part to be named."""
+LARGE_ADAPTERS = 0.02
+"""Share of the parameters over which adapters' own products and states would show in a step."""
 PART_NAMES = {
     "products": "matrix products",
     "traffic": "their memory traffic",
@@ -155,11 +157,14 @@ def _training_notes(job: Job, network: TextModel) -> list[str]:
     """Say what is trained where not all weights are, and by what where not by the benchmark."""
     notes = []
     if job.adapters is not None:
+        trained = adapter_parameters(network, job.adapters)
         frozen = f" at {job.adapters.frozen.value}" if job.adapters.frozen else ""
         notes.append(
             f"trains adapters of rank {job.adapters.rank} on {', '.join(job.adapters.targets)}: "
-            f"{adapter_parameters(network, job.adapters):,} parameters beside {parameters(network):,} frozen{frozen}"
+            f"{trained:,} parameters beside {parameters(network):,} frozen{frozen}"
         )
+        if trained > LARGE_ADAPTERS * parameters(network):
+            notes.append(f"adapters of over {LARGE_ADAPTERS:.0%} of the parameters: their own work is not counted")
     if job.framework is not None:
         notes.append(f"as trained by {job.framework}")
     return notes
@@ -213,10 +218,13 @@ def _source(
     candidate: Candidate,
     own: list[Observation],
 ) -> str:
+    from planner.estimate.estimator import fitted
     from planner.estimate.physics.configs import from_rows
     from planner.estimate.physics.step import step
 
-    shares = {name: float(value[0]) for name, value in step(from_rows([config]), calibration.constants).shares.items()}
+    shares = {
+        name: float(value[0]) for name, value in step(from_rows([config]), fitted(calibration).constants).shares.items()
+    }
     shown = ", ".join(f"{PART_NAMES[name]} {share:.0%}" for name, share in shares.items() if share >= SMALLEST_SHARE)
     tokens = config["dp"] * config["micro_batch"] * config["micro_batches"] * config["seq_len"]
     rate = float(found.tokens_per_s_per_gpu[0]) * candidate.accelerators

@@ -59,6 +59,14 @@ def spreads(
     return found
 
 
+def wider(one: Mapping[str, Spread], other: Mapping[str, Spread]) -> dict[str, Spread]:
+    """Return the wider of two spreads of each group, so that ranges hold in both ways of choosing rows."""
+    return {
+        name: _at_least(spread, other[name].times_80, other[name].times_90) if name in other else spread
+        for name, spread in one.items()
+    }
+
+
 def half_widths(groups: Sequence[str], expected: Array, found: Mapping[str, Spread]) -> tuple[Array, Array]:
     """Return ln(high / value) of 80 and 90 % ranges: expected error x the group's stretch, never under 2 %."""
     import numpy as np

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.estimator import estimate_many
 from planner.estimate.flops import parameters, routed_parameters
-from planner.estimate.lora_memory import adapter_parameters, frozen_bytes_per_parameter
+from planner.estimate.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
 from planner.estimate.memory import (
     CONTEXT_GIB,
     GIB,
@@ -20,7 +20,7 @@ from planner.estimate.memory import (
     state_bytes_per_parameter,
 )
 from planner.estimate.planned_config import labels_of, planned_config
-from planner.model.adapters import Adapters
+from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import MoeDecoder, TextModel
 from planner.model.calibration import Calibration
 from planner.model.hardware import Accelerator, Node
@@ -240,4 +240,7 @@ def _buffers_gib(question: Question, way: Way) -> float:
         network = network.model_copy(update={"experts": network.experts // split.experts})
     precision = question.precision or Precision.BF16
     whole = buffer_bytes(network, strategy=way.strategy, precision=precision, adapters=question.adapters) / GIB
+    expanded = question.adapters is not None and question.adapters.frozen is FrozenFormat.NF4
+    if expanded and way.strategy not in SHARDS_WEIGHTS:
+        return whole / split.tensor
     return whole if way.strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)

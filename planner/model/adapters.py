@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen
 
@@ -27,3 +27,10 @@ class Adapters(Frozen):
     targets: Annotated[tuple[AdapterTarget, ...], Field(min_length=1)] = ("query", "key", "value", "out")
     frozen: FrozenFormat | None = None
     """None: as the benchmark keeps them, in fp32 beside 16-bit products under ddp and fsdp2, at 16 bit under ZeRO."""
+
+    @model_validator(mode="after")
+    def _each_map_once(self) -> Self:
+        twice = sorted({name for name in self.targets if self.targets.count(name) > 1})
+        if twice:
+            raise ValueError(f"targets name {', '.join(twice)} twice")
+        return self

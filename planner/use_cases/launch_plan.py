@@ -80,7 +80,7 @@ def plan_launches(
         if value is not None and len(on) > 1:
             raise InputError(f"{name}: is of one machine, and {len(on)} targets are named.", fix="Launch it alone.")
     catalog, hosts = open_catalog(home), read_hosts(home)
-    target = bench_workload(workload, catalog, layers=layers, seq_len=seq_len)
+    target = bench_workload(workload, catalog, lora=settings.lora is not None, layers=layers, seq_len=seq_len)
     return [plan_launch(text, target, settings, terms, catalog=catalog, hosts=hosts, now=now) for text in on]
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_model, read_text
 from planner.errors import InputError, NotFoundError
-from planner.estimate.job import resolve_job
+from planner.estimate.job import checked_adapters, known_framework, resolve_job
 from planner.estimate.memory_question import MemoryQuestion, answer
+from planner.model.adapters import Adapters
 from planner.model.answer import MemoryDocument
 from planner.model.architecture import Decoder, ImageModel, MoeDecoder, Resnet, Vit
 from planner.model.catalog import Catalog
@@ -36,14 +37,32 @@ def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
 
 
 def bench_workload(
-    workload: str, catalog: Catalog, *, layers: int | None = None, seq_len: int | None = None
+    workload: str, catalog: Catalog, *, lora: bool, layers: int | None = None, seq_len: int | None = None
 ) -> BenchWorkload:
-    """Return what the benchmark is to run: a preset by name or a file's network; cut to `layers`, if given."""
+    """Return what the benchmark is to run: a preset by name or a file's network; cut to `layers`, if given.
+
+    InputError where the file trains adapters and the benchmark is not asked for them (`lora`).
+    """
     found = _find_workload(workload, catalog)
+    adapters = None if isinstance(found, Preset) else found.adapters
+    if adapters is not None and not lora:
+        raise InputError(
+            f"{workload}: adapters alone are trained there, and all weights would be here.",
+            fix=f"Add --method lora --lora-rank {adapters.rank} --lora-targets {','.join(adapters.targets)}.",
+        )
     whole = found if isinstance(found, Preset) else _own_workload(found, Path(workload), catalog)
     if seq_len is not None:
         whole = whole.model_copy(update={"seq_len": seq_len})
     return whole if layers is None else whole.cut(layers=layers)
+
+
+def trained_alone(
+    adapters: Adapters | None, network: ArchitectureFile, catalog: Catalog, *, precision: Precision, where: str
+) -> Adapters | None:
+    """Return adapters with their frozen weights as the file's framework keeps them; InputError where they cannot be."""
+    learnt = catalog.image_calibration if isinstance(network.architecture, ImageModel) else catalog.calibration
+    framework = known_framework(network.framework, learnt, where=where)
+    return checked_adapters(adapters, network.architecture, precision=precision, framework=framework, where=where)
 
 
 def memory(question: MemoryQuestion) -> MemoryDocument:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from planner.errors import InputError, NotFoundError
-from planner.estimate.job import frozen_as_usual, known_framework
+from planner.estimate.job import checked_adapters, known_framework
 from planner.estimate.strategy_search import Question, Way, search
 from planner.model.adapters import Adapters
 from planner.model.architecture import TextModel
 from planner.model.catalog import Catalog
-from planner.model.workload import Precision
-from planner.use_cases import networks
+from planner.model.workload import ArchitectureFile, Precision
 
 MODELLED = (
     "Modelled; the range is 90 % for one way by itself. Ways on one machine share most of their error, so their order "
@@ -21,6 +20,7 @@ MODELLED = (
 
 def find_strategies(
     workload: str,
+    network: ArchitectureFile,
     machine: str,
     catalog: Catalog,
     *,
@@ -33,8 +33,6 @@ def find_strategies(
     framework: str | None = None,
 ) -> dict[str, Any]:
     """Return the ways that fit, the fastest first, as the document of `planner strategies --json`."""
-    network = networks.find_architecture(workload, catalog)
-    framework = framework or network.framework
     node = catalog.nodes.get(machine)
     if node is None:
         raise NotFoundError("machine", machine, catalog.nodes, fix="See catalogs/hardware/nodes.csv")
@@ -50,6 +48,11 @@ def find_strategies(
             f"--accelerators: {per_node} are asked for, but {machine} has {node.accelerators}.", fix="Use --nodes."
         )
     length = seq_len or network.seq_len
+    trainer = known_framework(
+        network.framework if framework is None else framework,
+        catalog.calibration,
+        where=workload if framework is None else "--framework",
+    )
     assert length is not None, "a decoder has samples of a length"
     question = Question(
         architecture=network.architecture,
@@ -60,8 +63,10 @@ def find_strategies(
         nodes=nodes,
         per_node=per_node,
         global_batch=global_batch,
-        adapters=frozen_as_usual(adapters or network.adapters, framework),
-        framework=known_framework(framework, catalog.calibration, where="--framework"),
+        adapters=checked_adapters(
+            adapters, network.architecture, precision=precision or network.precision, framework=trainer, where=workload
+        ),
+        framework=trainer,
     )
     name = network.name or workload
     ways = search(question, catalog.calibration, workload=name)

@@ -15,6 +15,8 @@ class Parameter:
     low: float
     high: float
     meaning: str
+    before: float | None = None
+    """What stands for it in a calibration that was made before it was there; None: the prior."""
 
 
 PARAMETERS = (
@@ -56,8 +58,18 @@ PARAMETERS = (
     Parameter("host_adapters", 2.0, 0.30, 1.0, 5.0, "host time of a layer with adapters, against one without"),
     Parameter("host_sharded", 1.5, 0.40, 1.0, 8.0, "host time of a layer whose weights are gathered, against one held"),
     Parameter("host_gathers", 3.0, 0.40, 1.0, 8.0, "host time where adapters are gathered one by one, on top of both"),
-    Parameter("host_experts", 2.5, 0.40, 1.0, 10.0, "host time of a layer with experts, against one without"),
-    Parameter("host_loop", 0.35, 0.40, 0.05, 2.0, "host time of one expert that is called by itself, against a layer"),
+    Parameter(
+        "host_experts", 2.5, 0.40, 1.0, 10.0, "host time of a layer with experts, against one without", before=1.0
+    ),
+    Parameter(
+        "host_loop",
+        0.35,
+        0.40,
+        0.05,
+        2.0,
+        "host time of one expert that is called by itself, against a layer",
+        before=0.0,
+    ),
     Parameter("host_older", 1.2, 0.20, 0.8, 2.5, "host time of machines before Ampere's, against those"),
     Parameter("host_newer", 0.75, 0.20, 0.3, 1.2, "host time of machines after Ampere's, against those"),
     Parameter("step_ms", 8.0, 0.70, 0.5, 60.0, "host time per optimizer step besides layers: loader, loop, optimizer"),
@@ -81,4 +93,6 @@ PARAMETERS = (
 )
 """Medians from data sheets, counts of kernels and public micro-benchmarks; evidence moves them within their bounds."""
 
+ABSENT = {one.name: one.prior if one.before is None else one.before for one in PARAMETERS}
+"""What stands for each constant where a calibration, kept in a lock perhaps, does not know it yet."""
 INDEX = {parameter.name: place for place, parameter in enumerate(PARAMETERS)}
