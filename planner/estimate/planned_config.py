@@ -114,13 +114,13 @@ def planned_config(
             "ep": float(split.experts),
             "chunks": 1.0,
         }
-        | _kernels(framework, compiled=compiled)
+        | planned_kernels(framework, compiled=compiled)
         | wires.facts(per_node=per_node)
         | _mlp(decoder)
     )
 
 
-def _kernels(framework: str | None, *, compiled: bool) -> dict[str, float]:
+def planned_kernels(framework: str | None, *, compiled: bool) -> dict[str, float]:
     """Return what a framework's name says of its kernels, or what is usual there; of the benchmark, if it compiles."""
     if framework is None:
         return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0}

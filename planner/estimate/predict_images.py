@@ -11,7 +11,7 @@ from planner.estimate.flops import parameters
 from planner.estimate.image_config import observed_image_run, planned_image_config
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
-from planner.estimate.planned_config import labels_of
+from planner.estimate.planned_config import labels_of, planned_kernels
 from planner.estimate.power_cap import as_delivered
 from planner.estimate.predict import MOST_RUNS, PART_NAMES, SMALLEST_SHARE, nearest_evidence
 from planner.estimate.prediction import NoPrediction, PhysicsAsked, Prediction
@@ -64,7 +64,7 @@ def predict_images(
         strategy=candidate.strategy,
         precision=job.precision,
         checkpointing=fitting.checkpointing or job.checkpointing,
-        compiled=False,
+        compiled=planned_kernels(job.framework, compiled=False)["compiled"] > 0,
         channels_last=isinstance(network, Resnet),
         accelerator=candidate.accelerator,
         node=candidate.node,
@@ -82,6 +82,8 @@ def predict_images(
     )
     _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
     notes = [nearest_evidence(label, found.groups[0], calibration, list(own)), _input_note(rate.value, candidate)]
+    if job.framework is not None:
+        notes.append(f"as trained by {job.framework}")
     return Prediction(
         samples_per_s=rate,
         basis=Basis.MODELLED,

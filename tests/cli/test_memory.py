@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -179,3 +180,37 @@ def test_tracing_without_torch_names_the_extra(planner: Callable[..., Any], monk
     answer = planner("memory", "gpt-305m", "--on", "H200-SXM", "--trace", "--json")
     assert answer.code == 2
     assert answer.document["error"]["kind"] == "missing_extra"
+
+
+ADAPTERS = {
+    "schema_version": 1, "name": "adapters", "workload": {"ref": "llama3-8b", "seq_len": 2048}, "work": {"tokens": 1e8},
+    "training": {"framework": "HF Trainer", "adapters": {"rank": 16, "frozen": "nf4"}},
+    "options": [{"site": "pc-rtx4090"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "trained", "per_parameter"),
+    [
+        pytest.param((), 13_631_488, "0.", id="as the plan says"),
+        pytest.param(("--lora-rank", "8"), 6_815_744, "0.", id="another rank"),
+        pytest.param(("--lora-frozen", "16bit"), 13_631_488, "2 bytes", id="another format"),
+        pytest.param(("--method", "full"), 8_030_261_248, "16 bytes", id="all weights"),
+    ],
+)
+def test_options_change_what_a_plan_trains(
+    planner: Any, tmp_path: Path, options: tuple[str, ...], trained: int, per_parameter: str
+) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(ADAPTERS), encoding="utf-8")
+    document = planner("memory", plan, "--on", "A100-80GB-SXM", *options, "--json").document
+    assert document["trained_parameters"] == trained
+    assert document["states_gib"]["source"].startswith(per_parameter)
+
+
+def test_the_benchmark_does_not_train_more_than_a_plan(planner: Any, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(ADAPTERS), encoding="utf-8")
+    answer = planner("bench", plan, "--quick")
+    assert answer.code == 2
+    assert "--method lora --lora-rank 16 --lora-targets query,key,value,out" in answer.err

@@ -83,6 +83,8 @@ def test_frozen_weights_in_a_format_of_their_own(frozen, strategy, shards):
 )
 def test_what_stands_there_a_second_time(frozen, expected):
     adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
+    bucket = buffer_bytes(SMALL, strategy=Strategy.ZERO2, precision=Precision.BF16, adapters=adapters)
+    assert bucket == expected + 2 * 168, "a bucket of gradients holds no more than what is trained"
     assert buffer_bytes(SMALL, strategy=Strategy.DDP, precision=Precision.BF16, adapters=adapters) == expected
 
 

@@ -196,10 +196,10 @@ def test_buffers(catalog: Catalog, strategy: Strategy, precision: Precision, exp
         pytest.param(FrozenFormat.NF4, 2, 4, 14.87, id="QLoRA, sharded over two"),
     ],
 )
-def test_adapters_of_mistral_are_not_promised_less_than_was_needed(
+def test_adapters_of_mistral_within_ten_percent_below_and_twenty_above(
     frozen: FrozenFormat, devices: int, micro_batch: int, published_gb: float
 ) -> None:
-    """The context is 1 GiB on top of what the allocator held; the rest errs to the side that fits."""
+    """The context is 1 GiB on top of what the allocator held."""
     mistral = Decoder(
         layers=32, hidden=4096, heads=32, kv_heads=8, head_dim=128, ffn_hidden=14336, mlp="swiglu", norm="rmsnorm",
         positions="rope", max_positions=32768, vocab=32000, tied_head=False,

@@ -13,17 +13,18 @@ from planner.estimate.job import Job, resolve_job
 from planner.estimate.next_run import next_runs
 from planner.estimate.predict import predict
 from planner.estimate.prediction import Prediction
+from planner.model.adapters import Adapters
 from planner.model.catalog import Catalog
 from planner.model.plan import Plan
 from planner.model.run import RunRecord
 from planner.model.workload import Strategy
 
 
-def asked(catalog: Catalog, workload: dict[str, Any], option: dict[str, Any]) -> tuple[Job, Candidate]:
+def asked(catalog: Catalog, workload: dict[str, Any], option: dict[str, Any], **training: Any) -> tuple[Job, Candidate]:
     plan = Plan.model_validate(
         {
             "schema_version": 1, "name": "test", "workload": workload, "work": {"epochs": 1, "samples_per_epoch": 1000},
-            "training": {"precision": "bf16"}, "options": [option],
+            "training": {"precision": "bf16"} | training, "options": [option],
         }
     )  # fmt: skip
     (candidate,) = expand(plan, catalog)
@@ -78,6 +79,26 @@ def test_the_range_that_is_foretold_is_the_range_that_comes(catalog: Catalog, no
     assert found.half_width == pytest.approx(half_width(after), rel=1e-6)
     assert found.half_width < half_width(before)
     assert after.samples_per_s.value == pytest.approx(before.samples_per_s.value, rel=1e-6), "nothing unexpected"
+
+
+@pytest.mark.parametrize(
+    "training",
+    [
+        pytest.param({"framework": "Megatron-LM"}, id="another framework"),
+        pytest.param({"framework": "HF Trainer", "adapters": {"frozen": "nf4"}}, id="weights of 4 bits"),
+    ],
+)
+def test_what_is_foretold_is_a_run_of_the_benchmark(catalog: Catalog, training: dict[str, Any]) -> None:
+    option = {"offer": "aws/p5.48xlarge", "nodes": 8, "strategy": "fsdp2"}
+    job, candidate = asked(catalog, LLAMA, option, **training)
+    before = answer(job, candidate, catalog)
+    found = next_runs(job, candidate, catalog, before.asked)[-1]
+    ours = replace(job, framework=None, adapters=Adapters() if job.adapters else None)
+    part = replace(candidate, nodes=1)
+    run = made(ours, part, catalog, samples_per_s=answer(ours, part, catalog).samples_per_s.value)
+    run = run.model_copy(update={"method": "lora" if job.adapters else "full"})
+    after = answer(job, candidate, catalog.model_copy(update={"runs": catalog.runs | {"mine": run}}))
+    assert found.half_width == pytest.approx(half_width(after), rel=1e-6)
 
 
 def test_a_surprise_moves_the_answer_and_not_its_width(catalog: Catalog) -> None:

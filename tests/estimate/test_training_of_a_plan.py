@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.errors import InputError
@@ -15,11 +16,13 @@ from planner.estimate.candidate import Candidate, expand
 from planner.estimate.data_volumes import data_volumes
 from planner.estimate.evidence import measured_runs
 from planner.estimate.flops import flops_per_token
+from planner.estimate.frameworks import name_and_kernels
 from planner.estimate.job import Job, resolve_job
 from planner.estimate.measured_config import observe
 from planner.estimate.observation import Observation
 from planner.estimate.predict import predict
 from planner.estimate.prediction import Prediction
+from planner.model.adapters import Adapters
 from planner.model.catalog import Catalog
 from planner.model.evidence import Measurement
 from planner.model.plan import FlopsConvention, Plan
@@ -84,7 +87,7 @@ def test_a_plan_and_a_table_describe_one_training_alike(
 ) -> None:
     found = predicted(catalog, training).asked
     assert found is not None
-    row = Measurement.model_validate(ROW | said | {"framework": training["framework"]})
+    row = Measurement.model_validate(ROW | said | {"framework": name_and_kernels(training["framework"])[0]})
     published = observe(row, load_catalog().accelerators, accelerator_aliases())
     assert isinstance(published, Observation)
     planned = found.observation
@@ -130,6 +133,17 @@ def test_adapters_on_16_bit_weights_are_never_slower_than_full_training(micro_ba
     )
     assert full <= lora
     assert qlora <= lora
+
+
+def test_a_framework_in_fp32_loads_fp32(catalog: Catalog) -> None:
+    job, _ = asked(catalog, {"adapters": {}, "framework": "HF Trainer", "precision": "fp32"})
+    assert job.adapters is not None
+    assert job.adapters.frozen is None
+
+
+def test_a_map_named_twice_is_no_plan() -> None:
+    with pytest.raises(ValidationError, match="targets name query twice"):
+        Adapters(targets=("query", "query"))
 
 
 def test_checkpoints_and_what_is_taken_home_are_of_the_adapters(catalog: Catalog) -> None:
@@ -187,6 +201,9 @@ def run_of(catalog: Catalog, **changes: Any) -> RunRecord:
             False,
             id="beside weights of 4 bits",
         ),
+        pytest.param(
+            {"adapters": QUERY_VALUE | {"frozen": "16bit"}}, {"method": "lora"}, False, id="ddp keeps fp32, not 16 bit"
+        ),
         pytest.param({"framework": "HF Trainer"}, {"method": "full"}, False, id="another framework than the benchmark"),
     ],
 )
@@ -216,6 +233,44 @@ def test_a_framework_that_is_known_makes_the_range_narrower(catalog: Catalog) ->
     assert "as trained by Megatron-LM 0.12" in theirs.notes
 
 
+def test_a_calibration_that_lacks_a_constant_answers_as_before(catalog: Catalog) -> None:
+    """A lock of last year: what was added since stands at what leaves the physics as it was."""
+    calibration = catalog.calibration
+    assert calibration is not None
+    new = ("host_experts", "host_loop")
+    old = {name: value for name, value in calibration.constants.items() if name not in new}
+    training = {"strategy": "fsdp2"}
+    option = {"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0}
+    rates = []
+    for constants in (old, old | {"host_experts": 1.0, "host_loop": 0.0}):
+        then = catalog.model_copy(update={"calibration": calibration.model_copy(update={"constants": constants})})
+        found = predicted(then, training, option=option)
+        rates.append((found.samples_per_s.value, found.source))
+    assert rates[0] == rates[1]
+
+
+def test_large_adapters_are_noted(catalog: Catalog) -> None:
+    """Rank 512 on all seven maps of Llama 3 8B: 1.3 billion parameters, of eight."""
+    every = ["query", "key", "value", "out", "gate", "up", "down"]
+    notes = predicted(catalog, {"adapters": {"rank": 512, "targets": every}}).notes
+    assert any("their own work is not counted" in note for note in notes)
+    assert not any("their own work" in note for note in predicted(catalog, {"adapters": QUERY_VALUE}).notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kernels"),
+    [
+        pytest.param("HF Trainer", "HF Trainer", "", id="a name"),
+        pytest.param("HF Trainer, liger", "HF Trainer", "liger", id="a comma"),
+        pytest.param("torchtitan with torch.compile", "torchtitan", "with torch.compile", id="with"),
+        pytest.param("Megatron-LM without TE", "Megatron-LM", "without TE", id="without"),
+        pytest.param("PyTorch, FA2, liger", "PyTorch", "FA2, liger", id="two commas"),
+    ],
+)
+def test_a_framework_is_a_name_and_its_kernels(text: str, name: str, kernels: str) -> None:
+    assert name_and_kernels(text) == (name, kernels)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -224,6 +279,19 @@ def test_a_framework_that_is_known_makes_the_range_narrower(catalog: Catalog) ->
         ),
         pytest.param(
             {"workload": {"ref": "resnet50"}, "training": {"adapters": {}}}, "linear maps of a decoder", id="images"
+        ),
+        pytest.param(
+            {
+                "workload": {"ref": "mixtral-8x7b", "seq_len": 2048},
+                "training": {"adapters": {"targets": ["gate", "up"]}},
+            },
+            "none of gate, up is a map",
+            id="routed experts have no adapters",
+        ),
+        pytest.param(
+            {"training": {"precision": "fp32", "adapters": {"frozen": "nf4"}}},
+            "frozen at nf4 do not go with products in fp32",
+            id="4 bits under fp32",
         ),
         pytest.param(
             {"workload": {"measured": "mine"}}, "run mine trained adapters alone", id="all weights from a run of some"
