@@ -1,7 +1,7 @@
 """Which measurements of a table play the user's own runs, when the planner is tested with anchors.
 
-Neither choice sees a result. Runs drawn by lot are what somebody happens to have: the widths of ranges are calibrated
-on them. Telling ones are what somebody measures who wants to know the most: accuracy with known runs is scored on them.
+Neither choice sees a result. Runs drawn by lot are what somebody happens to have, telling ones what somebody measures
+who wants to know the most: accuracy with known runs is scored on the latter, and ranges are wide enough for both.
 """
 
 from __future__ import annotations
