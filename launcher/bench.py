@@ -28,9 +28,9 @@ LARGEST_MICRO_BATCH = 4096
 class LoraSettings:
     """Train adapters of this rank beside frozen weights; `targets` are the spec's names of linear maps."""
 
-    rank: int = 16
+    rank: int
+    targets: tuple[str, ...]
     alpha: float = 32.0
-    targets: tuple[str, ...] = ("query", "key", "value", "out")
 
 
 @dataclass(frozen=True)

@@ -11,23 +11,7 @@ from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.workload import ArchitectureFile, Method
 
 if TYPE_CHECKING:
-    from launcher.bench import DataSettings, LoraSettings
-
-
-def read_lora(rank: int | None, targets: str | None) -> LoraSettings:
-    """Return the adapters to train; their defaults where nothing is given."""
-    from launcher.bench import LoraSettings
-    from workloads.spec import LORA_TARGETS
-
-    default = LoraSettings()
-    names = tuple(name.strip() for name in targets.split(",")) if targets is not None else default.targets
-    for name in names:
-        if name not in LORA_TARGETS:
-            known = f"Known: {', '.join(LORA_TARGETS)}"
-            raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
-    if len(set(names)) != len(names):
-        raise InputError(f"--lora-targets {targets}: names a map twice.", fix="Name each once.")
-    return LoraSettings(rank=rank or default.rank, targets=names)
+    from launcher.bench import DataSettings
 
 
 def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:
@@ -40,28 +24,46 @@ def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adap
                 fix="Add --method lora, or leave them out.",
             )
         return None
-    lora = read_lora(rank, targets)
-    return Adapters.model_validate({"rank": lora.rank, "targets": lora.targets})
+    return _changed(Adapters(), rank, targets)
 
 
 def adapters_for(
     network: ArchitectureFile, method: Method | None, rank: int | None, targets: str | None, frozen: FrozenFormat | None
 ) -> Adapters | None:
     """Join what a file trains with the options, which win; None where all weights are trained."""
-    check_positive(rank, "--lora-rank")
     own = None if method is Method.FULL else network.adapters
-    if own is None and method is not Method.LORA:
-        if frozen is not None:
-            raise InputError(
-                f"--lora-frozen {frozen.value}: all weights are trained.", fix="Add --method lora, or leave it out."
-            )
-        return read_adapters(Method.FULL, rank, targets)
-    given = {
-        "rank": rank,
-        "targets": None if targets is None else read_lora(rank, targets).targets,
-        "frozen": frozen,
-    }
-    return (own or Adapters()).model_copy(update={name: value for name, value in given.items() if value is not None})
+    if own is None:
+        own = read_adapters(method or Method.FULL, rank, targets)
+    else:
+        check_positive(rank, "--lora-rank")
+        own = _changed(own, rank, targets)
+    if frozen is None:
+        return own
+    if own is None:
+        raise InputError(
+            f"--lora-frozen {frozen.value}: all weights are trained.", fix="Add --method lora, or leave it out."
+        )
+    return own.model_copy(update={"frozen": frozen})
+
+
+def _changed(adapters: Adapters, rank: int | None, targets: str | None) -> Adapters:
+    """Return adapters with the rank and the linear maps that were named."""
+    given = {"rank": rank, "targets": None if targets is None else _read_targets(targets)}
+    return adapters.model_copy(update={name: value for name, value in given.items() if value is not None})
+
+
+def _read_targets(text: str) -> tuple[str, ...]:
+    """Read names of linear maps, with commas between them."""
+    from workloads.spec import LORA_TARGETS
+
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in LORA_TARGETS:
+            known = f"Known: {', '.join(LORA_TARGETS)}"
+            raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
+    if len(set(names)) != len(names):
+        raise InputError(f"--lora-targets {text}: names a map twice.", fix="Name each once.")
+    return names
 
 
 def read_data(path: str, dtype: str, *, here: bool) -> DataSettings:

@@ -85,7 +85,7 @@ def memory(
     if trace:
         from launcher.memory_trace import traced_layer_bytes as trace_layer
 
-        autocast = uses_autocast(strategy, precision=precision) and (adapters is None or adapters.frozen is None)
+        autocast = uses_autocast(strategy, precision=precision, adapters=adapters)
         traced_layer_bytes = trace_layer(
             network.architecture, precision=precision, autocast=autocast, adapters=adapters
         )

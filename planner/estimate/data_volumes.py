@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.estimate.border import computed, interval, stated
-from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
-from planner.estimate.lora_memory import adapter_parameters
-from planner.model.architecture import ImageModel, TextModel
+from planner.estimate.lora_memory import trained_parameters
+from planner.model.architecture import ImageModel
 from planner.model.bill import Uncounted
 from planner.model.bill_defaults import BillDefaults
 from planner.model.plan import Data
@@ -85,10 +84,8 @@ def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
 def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
     if job.network is None:
         return None
-    if job.adapters is not None and isinstance(job.network, TextModel):
-        count, of = adapter_parameters(job.network, job.adapters), "parameters of the adapters"
-    else:
-        count, of = parameters(job.network), "parameters"
+    count = trained_parameters(job.network, job.adapters)
+    of = "parameters" if job.adapters is None else "parameters of the adapters"
     return _gigabytes(count, each, f"{count:,} {of} x {each.value:g} bytes of {what}; {each.source}")
 
 

@@ -11,6 +11,11 @@ def name_and_kernels(text: str) -> tuple[str, str]:
     return (text.strip(), "") if found is None else (text[: found.start()].strip(), text[found.end() :].strip())
 
 
+def planned_family(text: str) -> str:
+    """Return the family of the framework that a plan names, without the kernels that stand beside it."""
+    return framework_family(name_and_kernels(text)[0])
+
+
 def framework_family(name: str) -> str:
     """Return a framework's name without release numbers, with the trainer that stands over it left out."""
     said = name.casefold()
@@ -28,14 +33,8 @@ USUAL_KERNELS = {
     "llm.c": "CUDA/C, cuDNN",
 }
 """Of frameworks whose published runs nearly all have them, where a plan names the framework alone."""
-
-
 HUGGING_FACE = ("hf trainer", "deepspeed")
-
-
-def trains_hugging_face(name: str) -> bool:
-    """Say whether a framework trains Hugging Face's networks, with PEFT's adapters."""
-    return framework_family(name) in HUGGING_FACE
+"""Families that train Hugging Face's networks, with PEFT's adapters."""
 
 
 _FRAMEWORKS = (

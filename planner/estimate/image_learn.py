@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.anchors import draw_anchors, errors_with_anchors, part_of, telling_anchors
+from planner.estimate.anchors import Cell, draw_anchors, errors_with_anchors, part_of, telling_anchors
 from planner.estimate.calibrate import Fit
 from planner.estimate.expected_error import OWN_RUNS, Known, count_evidence
 from planner.estimate.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold
@@ -119,27 +119,34 @@ def miss(data: ImageSample, fold: Fold, whole: Fit) -> Missed:
 
 def spreads_of(missed: Sequence[Missed], observations: Sequence[ImageObservation]) -> dict[str, Spread]:
     """Return the widths of ranges that held-out rows ask for, group by group, and with three runs of one's own."""
+    by_lot = _spreads_with(missed, observations, lambda _, rows: draw_anchors(rows, anchors=ANCHORS))
+    if OWN_RUNS not in by_lot:
+        return by_lot
+    told = _spreads_with(
+        missed, observations, lambda place, rows: telling_anchors(rows, part_of(place, rows), anchors=ANCHORS)
+    )
+    return by_lot | wider({OWN_RUNS: by_lot[OWN_RUNS]}, told)
+
+
+def _spreads_with(
+    missed: Sequence[Missed],
+    observations: Sequence[ImageObservation],
+    choose: Callable[[Place, Sequence[ImageObservation]], Sequence[Cell]],
+) -> dict[str, Spread]:
+    """Return the widths with nothing known, and with the runs that are chosen of each fold."""
     import numpy as np
 
-    found = []
-    for telling in (False, True):
-        rows = [one.rows for one in missed]
-        errors, expected = [one.errors for one in missed], [one.place.expected for one in missed]
-        groups = [group for one in missed for group in one.groups]
-        for one in missed:
-            asked_rows = [observations[int(row)] for row in one.rows]
-            cells = (
-                telling_anchors(asked_rows, part_of(one.place, asked_rows), anchors=ANCHORS)
-                if telling
-                else draw_anchors(asked_rows, anchors=ANCHORS)
-            )
-            for asked, left, then_expected in errors_with_anchors(one.place, one.errors, cells):
-                rows.append(one.rows[asked])
-                errors.append(left)
-                expected.append(then_expected)
-                groups += [OWN_RUNS] * len(asked)
-        all_rows = np.concatenate(rows)
-        sources = [observations[int(row)].labels.source for row in all_rows]
-        weights = source_weights(observations, all_rows)
-        found.append(spreads(np.concatenate(errors), np.concatenate(expected), weights, groups, sources=sources))
-    return found[0] | wider({OWN_RUNS: found[0][OWN_RUNS]}, found[1]) if OWN_RUNS in found[0] else found[0]
+    rows = [one.rows for one in missed]
+    errors, expected = [one.errors for one in missed], [one.place.expected for one in missed]
+    groups = [group for one in missed for group in one.groups]
+    for one in missed:
+        cells = choose(one.place, [observations[int(row)] for row in one.rows])
+        for asked, left, then_expected in errors_with_anchors(one.place, one.errors, cells):
+            rows.append(one.rows[asked])
+            errors.append(left)
+            expected.append(then_expected)
+            groups += [OWN_RUNS] * len(asked)
+    all_rows = np.concatenate(rows)
+    sources = [observations[int(row)].labels.source for row in all_rows]
+    weights = source_weights(observations, all_rows)
+    return spreads(np.concatenate(errors), np.concatenate(expected), weights, groups, sources=sources)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.errors import InputError, NotFoundError
-from planner.estimate.frameworks import framework_family, name_and_kernels
+from planner.estimate.frameworks import planned_family
 from planner.estimate.lora_memory import adapter_parameters
 from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import Architecture, ImageModel
-from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog
 from planner.model.plan import FlopsConvention, Plan
 from planner.model.run import RunRecord
@@ -135,14 +134,14 @@ def _framework(plan: Plan, network: Architecture | None, catalog: Catalog) -> st
         raise InputError(
             "training.framework: the plan starts from a measured run, which had its own.", fix="Leave framework out."
         )
-    learnt = catalog.image_calibration if isinstance(network, ImageModel) else catalog.calibration
-    return known_framework(plan.training.framework, learnt, where="training.framework")
+    return known_framework(plan.training.framework, network, catalog, where="training.framework")
 
 
-def known_framework(name: str | None, learnt: Calibration | None, *, where: str) -> str | None:
+def known_framework(name: str | None, network: Architecture | None, catalog: Catalog, *, where: str) -> str | None:
     """Return the name of a framework of which there are published measurements; others raise NotFoundError."""
+    learnt = catalog.image_calibration if isinstance(network, ImageModel) else catalog.calibration
     known = sorted(learnt.effects["framework"]) if learnt is not None else []
-    if name is not None and framework_family(name_and_kernels(name)[0]) not in known:
+    if name is not None and planned_family(name) not in known:
         fix = f"Measured ones: {', '.join(known)}. Left out, it is the planner's own benchmark."
         raise NotFoundError("framework", name, known, where=where, fix=fix)
     return name

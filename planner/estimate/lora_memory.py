@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.estimate.flops import layer_maps, parameters
 from planner.model.adapters import Adapters, FrozenFormat
-from planner.model.architecture import Decoder, TextModel
+from planner.model.architecture import Architecture, Decoder, ImageModel, TextModel
 from planner.model.workload import Strategy
 
 NF4_BYTES = 0.5625
@@ -29,6 +29,13 @@ def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
     dense = decoder.layers if isinstance(decoder, Decoder) else len(decoder.dense_layers)
     sizes = sum(attention.get(target, 0) * decoder.layers + mlp.get(target, 0) * dense for target in adapters.targets)
     return adapters.rank * sizes
+
+
+def trained_parameters(architecture: Architecture, adapters: Adapters | None) -> int:
+    """Return how many parameters are trained: the adapters' where there are some, else all."""
+    if adapters is None or isinstance(architecture, ImageModel):
+        return parameters(architecture)
+    return adapter_parameters(architecture, adapters)
 
 
 def frozen_bytes_per_parameter(decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int) -> float:

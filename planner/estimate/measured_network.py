@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner.estimate.frameworks import trains_hugging_face
+from planner.estimate.frameworks import HUGGING_FACE, framework_family
 from planner.model.evidence import Measurement, year_of
 
 MASKED_SHARE = 0.15
@@ -65,7 +65,7 @@ def _calls_experts_by_themselves(row: Measurement) -> bool:
     """Say whether experts are called one after another, as Hugging Face's networks did before 2026."""
     said = row.compile_kernels.casefold()
     grouped = any(word in said for word in ("grouped", "gmm", "scattermoe", "megablocks", "unsloth"))
-    return trains_hugging_face(row.framework) and year_of(row) < GROUPED_YEAR and not grouped
+    return framework_family(row.framework) in HUGGING_FACE and year_of(row) < GROUPED_YEAR and not grouped
 
 
 def _experts(mlp_type: str) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner.estimate.frameworks import framework_family, trains_hugging_face
+from planner.estimate.frameworks import HUGGING_FACE, framework_family
 from planner.estimate.kernels import kernel_words, kernels_of
 from planner.model.evidence import Measurement, year_of
 
@@ -33,7 +33,7 @@ def training_of(row: Measurement, number_format: str) -> dict[str, float]:
     zero = _zero(row)
     return kernels_of(said, row.framework, attention=attention) | {
         "adapters": float(adapters),
-        "apart": float(adapters and trains_hugging_face(row.framework)),
+        "apart": float(adapters and framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(four_bit or ("qlora" in method and not outliers)),
         "outliers": float(outliers),
         "recompute": _recomputed(row.activation_checkpointing.casefold()),

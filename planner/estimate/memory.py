@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from planner.estimate.activations import activation_bytes_per_sample, bytes_per_number
 from planner.estimate.flops import all_matmul_parameters, layer_maps, parameters
-from planner.estimate.lora_memory import SHARDS_WEIGHTS, adapter_parameters, lora_state_bytes
+from planner.estimate.lora_memory import SHARDS_WEIGHTS, lora_state_bytes, trained_parameters
 from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, TextModel, Vit
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
@@ -70,13 +70,12 @@ def device_memory(
     `adapters`: only these are trained, beside the frozen network. Frozen weights are gathered and copied all the same,
     unless they are kept at 16 bit or less.
     """
-    frozen = adapters.frozen if adapters else None
     activations = activation_bytes_per_sample(
         architecture,
         seq_len=seq_len,
         precision=precision,
         checkpointing=checkpointing,
-        autocast=uses_autocast(strategy, precision=precision) and frozen is None,
+        autocast=uses_autocast(strategy, precision=precision, adapters=adapters),
         traced_layer_bytes=traced_layer_bytes,
         adapters=adapters,
     )
@@ -125,9 +124,13 @@ def state_bytes_per_parameter(strategy: Strategy, *, devices: int) -> float:
     }[strategy]
 
 
-def uses_autocast(strategy: Strategy, *, precision: Precision) -> bool:
-    """Say whether 16-bit products stand on fp32 weights: plain DDP. The others hold 16-bit weights beside fp32 ones."""
-    return strategy is Strategy.DDP and bytes_per_number(precision) == 2
+def uses_autocast(strategy: Strategy, *, precision: Precision, adapters: Adapters | None = None) -> bool:
+    """Say whether 16-bit products stand on fp32 weights: plain DDP. The others hold 16-bit weights beside fp32 ones.
+
+    So do weights that are frozen in a format of their own.
+    """
+    frozen = adapters.frozen if adapters else None
+    return strategy is Strategy.DDP and bytes_per_number(precision) == 2 and frozen is None
 
 
 def logit_bytes(loss: Loss, *, precision: Precision) -> int:
@@ -153,23 +156,18 @@ def buffer_bytes(
     trained.
     """
     b = bytes_per_number(precision)
-    frozen = adapters.frozen if adapters else None
-    if frozen is not None and strategy not in SHARDS_WEIGHTS:
+    if strategy in SHARDS_WEIGHTS:
+        gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
+        return float(b * parameters(gathered))
+    bucket = 0.0 if strategy is Strategy.DDP else min(DEEPSPEED_BUCKET, trained_parameters(architecture, adapters))
+    copies = _matmul_weights(architecture) if uses_autocast(strategy, precision=precision, adapters=adapters) else 0
+    expanded = 0
+    if adapters is not None and adapters.frozen is FrozenFormat.NF4:
         assert isinstance(architecture, TextModel), "only decoders have adapters"
         two = _two_layers(architecture)
         assert isinstance(two, TextModel)
-        expanded = b * layer_maps(two) if frozen is FrozenFormat.NF4 else 0
-        bucket = b * min(DEEPSPEED_BUCKET, adapter_parameters(architecture, adapters)) if adapters else 0
-        return float(expanded + (0 if strategy is Strategy.DDP else bucket))
-    if strategy is Strategy.DDP:
-        return float(b * _matmul_weights(architecture)) if uses_autocast(strategy, precision=precision) else 0.0
-    if strategy in (Strategy.ZERO1, Strategy.ZERO2):
-        trained = parameters(architecture)
-        if adapters is not None and isinstance(architecture, TextModel):
-            trained = adapter_parameters(architecture, adapters)
-        return b * min(DEEPSPEED_BUCKET, trained)
-    gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
-    return float(b * parameters(gathered))
+        expanded = layer_maps(two)
+    return float(b * (bucket + copies + expanded))
 
 
 def _two_layers(architecture: Decoder | MoeDecoder | Vit) -> Architecture:

@@ -10,7 +10,7 @@ from planner.estimate.border import stated
 from planner.estimate.fit import fits_device, largest_micro_batch
 from planner.estimate.flops import parameters
 from planner.estimate.interval import Interval
-from planner.estimate.lora_memory import adapter_parameters, frozen_bytes_per_parameter
+from planner.estimate.lora_memory import frozen_bytes_per_parameter, trained_parameters
 from planner.estimate.memory import (
     RANGE_FRACTION,
     Memory,
@@ -69,7 +69,7 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
     return MemoryDocument(
         workload=question.workload,
         parameters=parameters(question.architecture),
-        trained_parameters=_trained(question),
+        trained_parameters=trained_parameters(question.architecture, question.adapters),
         accelerator=question.accelerator.id,
         accelerators=question.devices,
         strategy=question.strategy,
@@ -89,12 +89,6 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
         ways=ways,
         notes=_notes(question, way, ways),
     )
-
-
-def _trained(question: MemoryQuestion) -> int:
-    if question.adapters is None or isinstance(question.architecture, ImageModel):
-        return parameters(question.architecture)
-    return adapter_parameters(question.architecture, question.adapters)
 
 
 def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: int) -> Memory:
@@ -147,9 +141,10 @@ def _states_source(question: MemoryQuestion) -> str:
         frozen = frozen_bytes_per_parameter(
             question.architecture, question.adapters, strategy=question.strategy, devices=question.devices
         )
+        trained = trained_parameters(question.architecture, question.adapters)
         return (
             f"{frozen:.4g} bytes x {parameters(question.architecture):,} frozen parameters + {per_parameter:.4g} bytes "
-            f"x {_trained(question):,} of the adapters, under {question.strategy.value} on {question.devices}"
+            f"x {trained:,} of the adapters, under {question.strategy.value} on {question.devices}"
         )
     return (
         f"{per_parameter:.4g} bytes x {parameters(question.architecture):,} parameters: weights, gradients and Adam "

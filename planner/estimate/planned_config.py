@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
 from planner.estimate.flops import parameters
-from planner.estimate.frameworks import USUAL_KERNELS, framework_family, name_and_kernels, trains_hugging_face
+from planner.estimate.frameworks import HUGGING_FACE, USUAL_KERNELS, name_and_kernels, planned_family
 from planner.estimate.kernels import kernel_words, kernels_of
 from planner.estimate.links import links
 from planner.estimate.measured_network import ALIGNED
@@ -93,7 +93,7 @@ def planned_config(
             "micro_batches": micro_batches,
             "ragged": 0.0,
             "adapters": float(adapters is not None),
-            "apart": float(adapters is not None and trains_hugging_face(name_and_kernels(framework or "")[0])),
+            "apart": float(adapters is not None and planned_family(framework or "") in HUGGING_FACE),
             "quantized": float(adapters is not None and adapters.frozen is FrozenFormat.NF4),
             "outliers": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
@@ -125,7 +125,7 @@ def planned_kernels(framework: str | None, *, compiled: bool) -> dict[str, float
     if framework is None:
         return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0}
     name, said = name_and_kernels(framework)
-    return kernels_of(kernel_words(said or USUAL_KERNELS.get(framework_family(name), "")), name)
+    return kernels_of(kernel_words(said or USUAL_KERNELS.get(planned_family(name), "")), name)
 
 
 def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
@@ -154,7 +154,7 @@ def labels_of(accelerator: Accelerator, workload: str, framework: str | None = N
     return Labels(
         accelerator=accelerator.id,
         generation=generation_of(accelerator),
-        framework=OWN_FRAMEWORK if framework is None else framework_family(name_and_kernels(framework)[0]),
+        framework=OWN_FRAMEWORK if framework is None else planned_family(framework),
         source=OWN_SITE,
         workload=workload,
     )

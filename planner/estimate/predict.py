@@ -146,17 +146,17 @@ def _from_physics(
         runs=runs,
         notes=(
             nearest_evidence(label, found.groups[0], calibration, own),
-            *_training_notes(job, job.network),
+            *training_notes(job),
             *((lacking,) if lacking else ()),
         ),
         asked=PhysicsAsked(Observation(job.workload, config, label, 1.0, 1.0), tuple(own)),
     )
 
 
-def _training_notes(job: Job, network: TextModel) -> list[str]:
+def training_notes(job: Job) -> list[str]:
     """Say what is trained where not all weights are, and by what where not by the benchmark."""
-    notes = []
-    if job.adapters is not None:
+    network, notes = job.network, []
+    if job.adapters is not None and isinstance(network, TextModel):
         trained = adapter_parameters(network, job.adapters)
         frozen = f" at {job.adapters.frozen.value}" if job.adapters.frozen else ""
         notes.append(

@@ -13,7 +13,7 @@ from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.planned_config import labels_of, planned_kernels
 from planner.estimate.power_cap import as_delivered
-from planner.estimate.predict import MOST_RUNS, PART_NAMES, SMALLEST_SHARE, nearest_evidence
+from planner.estimate.predict import MOST_RUNS, PART_NAMES, SMALLEST_SHARE, nearest_evidence, training_notes
 from planner.estimate.prediction import NoPrediction, PhysicsAsked, Prediction
 from planner.estimate.scaling import is_communication_bound
 from planner.estimate.share_of_peak import is_too_small
@@ -82,8 +82,7 @@ def predict_images(
     )
     _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
     notes = [nearest_evidence(label, found.groups[0], calibration, list(own)), _input_note(rate.value, candidate)]
-    if job.framework is not None:
-        notes.append(f"as trained by {job.framework}")
+    notes += training_notes(job)
     return Prediction(
         samples_per_s=rate,
         basis=Basis.MODELLED,

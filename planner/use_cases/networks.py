@@ -60,8 +60,7 @@ def trained_alone(
     adapters: Adapters | None, network: ArchitectureFile, catalog: Catalog, *, precision: Precision, where: str
 ) -> Adapters | None:
     """Return adapters with their frozen weights as the file's framework keeps them; InputError where they cannot be."""
-    learnt = catalog.image_calibration if isinstance(network.architecture, ImageModel) else catalog.calibration
-    framework = known_framework(network.framework, learnt, where=where)
+    framework = known_framework(network.framework, network.architecture, catalog, where=where)
     return checked_adapters(adapters, network.architecture, precision=precision, framework=framework, where=where)
 
 

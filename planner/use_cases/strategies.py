@@ -50,7 +50,8 @@ def find_strategies(
     length = seq_len or network.seq_len
     trainer = known_framework(
         network.framework if framework is None else framework,
-        catalog.calibration,
+        network.architecture,
+        catalog,
         where=workload if framework is None else "--framework",
     )
     assert length is not None, "a decoder has samples of a length"
