@@ -7,28 +7,23 @@ from typing import Any
 
 import pytest
 
-from planner.estimate.candidate import Candidate, expand
+from planner.estimate.candidate import Candidate
 from planner.estimate.fit import fit
-from planner.estimate.job import Job, resolve_job
+from planner.estimate.job import Job
 from planner.estimate.next_run import next_runs
 from planner.estimate.predict import predict
 from planner.estimate.prediction import Prediction
 from planner.model.adapters import Adapters
 from planner.model.catalog import Catalog
-from planner.model.plan import Plan
 from planner.model.run import RunRecord
 from planner.model.workload import Strategy
+from tests.estimate.asking import asked
 
 
-def asked(catalog: Catalog, workload: dict[str, Any], option: dict[str, Any], **training: Any) -> tuple[Job, Candidate]:
-    plan = Plan.model_validate(
-        {
-            "schema_version": 1, "name": "test", "workload": workload, "work": {"epochs": 1, "samples_per_epoch": 1000},
-            "training": {"precision": "bf16"} | training, "options": [option],
-        }
-    )  # fmt: skip
-    (candidate,) = expand(plan, catalog)
-    return resolve_job(plan, catalog), candidate
+def question(
+    catalog: Catalog, workload: dict[str, Any], option: dict[str, Any], **training: Any
+) -> tuple[Job, Candidate]:
+    return asked(catalog, option, workload=workload, training={"precision": "bf16"} | training)
 
 
 def answer(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction:
@@ -68,7 +63,7 @@ LLAMA = {"ref": "llama3-8b", "seq_len": 8192}
 
 @pytest.mark.parametrize("nodes", [2, 8])
 def test_the_range_that_is_foretold_is_the_range_that_comes(catalog: Catalog, nodes: int) -> None:
-    job, candidate = asked(catalog, LLAMA, {"offer": "aws/p5.48xlarge", "nodes": nodes, "strategy": "fsdp2"})
+    job, candidate = question(catalog, LLAMA, {"offer": "aws/p5.48xlarge", "nodes": nodes, "strategy": "fsdp2"})
     before = answer(job, candidate, catalog)
     [found] = next_runs(job, candidate, catalog, before.asked)
     assert (found.nodes, found.accelerators, found.strategy) == (1, 8, Strategy.FSDP2), "8B fits on no single one"
@@ -90,7 +85,7 @@ def test_the_range_that_is_foretold_is_the_range_that_comes(catalog: Catalog, no
 )
 def test_what_is_foretold_is_a_run_of_the_benchmark(catalog: Catalog, training: dict[str, Any]) -> None:
     option = {"offer": "aws/p5.48xlarge", "nodes": 8, "strategy": "fsdp2"}
-    job, candidate = asked(catalog, LLAMA, option, **training)
+    job, candidate = question(catalog, LLAMA, option, **training)
     before = answer(job, candidate, catalog)
     found = next_runs(job, candidate, catalog, before.asked)[-1]
     ours = replace(job, framework=None, adapters=Adapters() if job.adapters else None)
@@ -103,7 +98,7 @@ def test_what_is_foretold_is_a_run_of_the_benchmark(catalog: Catalog, training: 
 
 def test_a_surprise_moves_the_answer_and_not_its_width(catalog: Catalog) -> None:
     """10 % faster than expected is within belief: the width is the same."""
-    job, candidate = asked(catalog, LLAMA, {"offer": "aws/p5.48xlarge", "nodes": 4, "strategy": "fsdp2"})
+    job, candidate = question(catalog, LLAMA, {"offer": "aws/p5.48xlarge", "nodes": 4, "strategy": "fsdp2"})
     before = answer(job, candidate, catalog)
     [found] = next_runs(job, candidate, catalog, before.asked)
     part = replace(candidate, nodes=1)
@@ -114,14 +109,14 @@ def test_a_surprise_moves_the_answer_and_not_its_width(catalog: Catalog) -> None
 
 
 def test_one_accelerator_tells_less_than_a_node(catalog: Catalog) -> None:
-    job, candidate = asked(catalog, {"ref": "qwen3-0.6b", "seq_len": 4096}, {"offer": "aws/p5.48xlarge", "nodes": 4})
+    job, candidate = question(catalog, {"ref": "qwen3-0.6b", "seq_len": 4096}, {"offer": "aws/p5.48xlarge", "nodes": 4})
     one, node = next_runs(job, candidate, catalog, answer(job, candidate, catalog).asked)
     assert (one.accelerators, node.accelerators) == (1, 8)
     assert node.half_width <= one.half_width
 
 
 def test_images_are_foretold_too(catalog: Catalog) -> None:
-    job, candidate = asked(catalog, {"ref": "resnet50"}, {"offer": "aws/p5.48xlarge"})
+    job, candidate = question(catalog, {"ref": "resnet50"}, {"offer": "aws/p5.48xlarge"})
     before = answer(job, candidate, catalog)
     [found] = next_runs(job, candidate, catalog, before.asked)
     assert found.accelerators == 1
@@ -129,5 +124,5 @@ def test_images_are_foretold_too(catalog: Catalog) -> None:
 
 
 def test_one_accelerator_alone_has_no_part(catalog: Catalog) -> None:
-    job, candidate = asked(catalog, {"ref": "qwen3-0.6b", "seq_len": 4096}, {"offer": "lambda/gpu_1x_h100_sxm5"})
+    job, candidate = question(catalog, {"ref": "qwen3-0.6b", "seq_len": 4096}, {"offer": "lambda/gpu_1x_h100_sxm5"})
     assert next_runs(job, candidate, catalog, answer(job, candidate, catalog).asked) == ()

@@ -6,30 +6,18 @@ from typing import Any
 
 import pytest
 
-from planner.estimate.candidate import expand
-from planner.estimate.job import resolve_job
 from planner.estimate.predict import predict
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.model.catalog import Catalog
 from planner.model.hardware import Link
-from planner.model.plan import Plan
+from tests.estimate.asking import asked
 
 GPT = {"ref": "gpt-305m", "seq_len": 512}
 
 
 def predicted(catalog: Catalog, option: dict[str, Any], **changes: Any) -> Prediction | NoPrediction:
-    plan = Plan.model_validate(
-        {
-            "schema_version": 1,
-            "name": "test",
-            "workload": GPT,
-            "work": {"epochs": 1, "samples_per_epoch": 1000},
-            "options": [option],
-        }
-        | changes
-    )
-    (candidate,) = expand(plan, catalog)
-    return predict(resolve_job(plan, catalog), candidate, catalog)
+    job, candidate = asked(catalog, option, **{"workload": GPT} | changes)
+    return predict(job, candidate, catalog)
 
 
 def rate(catalog: Catalog, option: dict[str, Any], **changes: Any) -> float:

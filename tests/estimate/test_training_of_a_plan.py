@@ -12,12 +12,12 @@ from pydantic import ValidationError
 
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.errors import InputError
-from planner.estimate.candidate import Candidate, expand
+from planner.estimate.candidate import Candidate
 from planner.estimate.data_volumes import data_volumes
 from planner.estimate.evidence import measured_runs
 from planner.estimate.flops import flops_per_token
 from planner.estimate.frameworks import name_and_kernels
-from planner.estimate.job import Job, resolve_job
+from planner.estimate.job import Job
 from planner.estimate.measured_config import observe
 from planner.estimate.observation import Observation
 from planner.estimate.predict import predict
@@ -25,8 +25,9 @@ from planner.estimate.prediction import Prediction
 from planner.model.adapters import Adapters
 from planner.model.catalog import Catalog
 from planner.model.evidence import Measurement
-from planner.model.plan import FlopsConvention, Plan
+from planner.model.plan import Data, FlopsConvention
 from planner.model.run import RunRecord
+from tests.estimate.asking import asked
 
 LLAMA = {"ref": "llama3-8b", "seq_len": 2048}
 ONE_H100 = {"offer": "lambda/gpu_1x_h100_sxm5", "usd_per_hour": 1.0}
@@ -35,23 +36,15 @@ OF_LLAMA = 32 * 8 * ((4096 + 4096) + (4096 + 1024))
 """32 layers x rank 8 x (query 4,096 to 4,096, value 4,096 to 8 heads of 128)."""
 
 
-def asked(catalog: Catalog, training: dict[str, Any], *, option: dict[str, Any] = ONE_H100) -> tuple[Job, Candidate]:
-    plan = Plan.model_validate(
-        {
-            "schema_version": 1,
-            "name": "test",
-            "workload": LLAMA,
-            "work": {"tokens": 1e8},
-            "training": {"micro_batch": 4, "checkpointing": "full"} | training,
-            "options": [option],
-        }
-    )
-    (candidate,) = expand(plan, catalog)
-    return resolve_job(plan, catalog), candidate
+def question(
+    catalog: Catalog, training: dict[str, Any], *, option: dict[str, Any] = ONE_H100, **changes: Any
+) -> tuple[Job, Candidate]:
+    how = {"micro_batch": 4, "checkpointing": "full"} | training
+    return asked(catalog, option, **{"workload": LLAMA, "training": how} | changes)
 
 
 def predicted(catalog: Catalog, training: dict[str, Any], **option: Any) -> Prediction:
-    job, candidate = asked(catalog, training, **option)
+    job, candidate = question(catalog, training, **option)
     found = predict(job, candidate, catalog)
     assert isinstance(found, Prediction), found.reason
     return found
@@ -108,15 +101,10 @@ def test_frozen_weights_need_no_product_for_their_gradients() -> None:
 
 def test_an_assumed_mfu_counts_the_work_that_is_done(catalog: Catalog) -> None:
     """(6 N + attention) / (4 N + attention) faster than full training at the same share of the peak."""
-    plan = {
-        "schema_version": 1, "name": "t", "workload": LLAMA, "work": {"tokens": 1e8}, "assumptions": {"mfu": 0.4},
-        "options": [ONE_H100],
-    }  # fmt: skip
     rates = []
     for training in ({}, {"adapters": {}}):
-        whole = Plan.model_validate(plan | {"training": training})
-        (candidate,) = expand(whole, catalog)
-        found = predict(resolve_job(whole, catalog), candidate, catalog)
+        job, candidate = asked(catalog, ONE_H100, workload=LLAMA, training=training, assumptions={"mfu": 0.4})
+        found = predict(job, candidate, catalog)
         assert isinstance(found, Prediction)
         rates.append(found.samples_per_s.value)
     products, attention = 32 * 218_103_808 + 128_256 * 4096, 12 * 32 * 4096 * 2048
@@ -136,7 +124,7 @@ def test_adapters_on_16_bit_weights_are_never_slower_than_full_training(micro_ba
 
 
 def test_a_framework_in_fp32_loads_fp32(catalog: Catalog) -> None:
-    job, _ = asked(catalog, {"adapters": {}, "framework": "HF Trainer", "precision": "fp32"})
+    job, _ = question(catalog, {"adapters": {}, "framework": "HF Trainer", "precision": "fp32"})
     assert job.adapters is not None
     assert job.adapters.frozen is None
 
@@ -148,11 +136,8 @@ def test_a_map_named_twice_is_no_plan() -> None:
 
 def test_checkpoints_and_what_is_taken_home_are_of_the_adapters(catalog: Catalog) -> None:
     defaults = catalog.bill_defaults
-    job, _ = asked(catalog, {"adapters": QUERY_VALUE})
-    plan = Plan.model_validate(
-        {"schema_version": 1, "name": "t", "workload": LLAMA, "work": {"tokens": 1e8}, "options": [ONE_H100]}
-    )
-    volumes = data_volumes(job, plan.data, defaults)
+    job, _ = question(catalog, {"adapters": QUERY_VALUE})
+    volumes = data_volumes(job, Data(), defaults)
     assert volumes.checkpoint is not None
     assert volumes.egress is not None
     each = defaults.checkpoint_bytes_per_parameter.value
@@ -210,7 +195,7 @@ def run_of(catalog: Catalog, **changes: Any) -> RunRecord:
 def test_only_a_run_of_the_same_training_is_a_measurement_of_it(
     catalog: Catalog, training: dict[str, Any], run: dict[str, Any], answers: bool
 ) -> None:
-    job, candidate = asked(catalog, training)
+    job, candidate = question(catalog, training)
     assert bool(measured_runs([run_of(catalog, **run)], job, candidate)) is answers
 
 
@@ -305,12 +290,5 @@ def test_a_framework_is_a_name_and_its_kernels(text: str, name: str, kernels: st
 )
 def test_what_does_not_go_together_is_refused(catalog: Catalog, changes: dict[str, Any], message: str) -> None:
     mine = catalog.model_copy(update={"runs": catalog.runs | {"mine": run_of(catalog, method="lora")}})
-    plan = Plan.model_validate(
-        {
-            "schema_version": 1, "name": "t", "workload": LLAMA, "work": {"epochs": 1, "samples_per_epoch": 1000},
-            "options": [ONE_H100],
-        }
-        | changes
-    )  # fmt: skip
     with pytest.raises(InputError, match=message):
-        resolve_job(plan, mine)
+        asked(mine, ONE_H100, **{"workload": LLAMA} | changes)
