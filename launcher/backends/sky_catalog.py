@@ -14,8 +14,9 @@ from planner.errors import InputError, NodeError
 
 CATALOG = Path(".sky") / "catalogs" / "v8"
 """Below SkyPilot's home. Source: CATALOG_SCHEMA_VERSION of skypilot 0.14."""
-FIRST_PORT = 46600
-"""SkyPilot's own server takes 46580."""
+FIRST_PORT = 21600
+"""Below the ports that Linux lends to clients (32768 to 60999), so no connection of somebody else takes one by chance.
+SkyPilot's own server takes 46580."""
 PORTS = 900
 PORT_FILE = "port"
 
