@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from launcher.expected import NOTHING, Expect, Expected, memory_facts, mfu_by_name
 from launcher.verdict import problems_of, restart_problems
 from planner.errors import InputError, NodeError
+from planner.model.adapters import Adapters
 from planner.model.architecture import Architecture, Resnet
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.model.run import NodeResult, Probe, RunHardware, RunRecord
@@ -72,6 +73,7 @@ def record_of(
         method=spec.get("method", "full"),
         channels_last=spec.get("channels_last", False) if isinstance(architecture, Resnet) else None,
         trained_parameters=first.trained_parameters,
+        adapters=_adapters(spec.get("lora")),
         mode=BenchMode(spec.get("mode", "matched")),
         micro_batch=int(spec["micro_batch"]),
         grad_accumulation=int(spec.get("grad_accumulation", 1)),
@@ -178,6 +180,10 @@ def _accelerator_power(results: Sequence[NodeResult], day: date) -> Quantity | N
         "CPUs, fans, network and power supplies are left out",
         as_of=day,
     )
+
+
+def _adapters(lora: dict[str, Any] | None) -> Adapters | None:
+    return None if lora is None else Adapters(rank=lora["rank"], targets=lora["targets"])
 
 
 def _accelerator(result: NodeResult, aliases: Mapping[str, str]) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.estimate.observation import of_each
-from planner.estimate.physics.configs import Configs, from_rows
-from planner.estimate.physics.parameters import PARAMETERS
+from planner.estimate.physics.configs import GENERATIONS, Configs, from_rows
+from planner.estimate.physics.parameters import INDEX, PARAMETERS
 from planner.estimate.physics.step import Step, step
 from planner.estimate.robust_fit import RobustProblem
 
@@ -139,6 +139,7 @@ class _Problem(RobustProblem):
             + [LEVEL_SPREAD[part] for part in PARTS for _ in self.frameworks]
             + [LEVEL_SPREAD[level] for level, _ in self.names]
         )
+        self.moved_at_once = _moved_at_once(data.configs)
         self.low, self.high = np.log([p.low for p in PARAMETERS]), np.log([p.high for p in PARAMETERS])
         counts: dict[str, int] = {}
         for label in data.labels:
@@ -173,13 +174,15 @@ class _Problem(RobustProblem):
 
         found = self.step(state)
         base = np.log(found.seconds)
-        columns = []
-        for place in range(self.constants):
+        columns = np.empty((len(base), self.constants))
+        for places in self.moved_at_once:
             moved = state.copy()
-            moved[place] += STEP
-            columns.append((np.log(self.step(moved).seconds) - base) / STEP)
+            moved[list(places)] += STEP
+            column = (np.log(self.step(moved).seconds) - base) / STEP
+            for place, rows in places.items():
+                columns[:, place] = column * rows
         own = [found.shares[part][:, None] * self.of_framework for part in PARTS]
-        return np.hstack([np.stack(columns, axis=1), *own, self.design])
+        return np.hstack([columns, *own, self.design])
 
     def named(self, state: Array) -> Fit:
         effects: dict[str, dict[str, float]] = {level: {} for level in LEVEL_SPREAD}
@@ -190,3 +193,12 @@ class _Problem(RobustProblem):
             effects[level][name] = float(value)
         constants = {p.name: math.exp(v) for p, v in zip(PARAMETERS, state, strict=False)}
         return Fit(constants, effects)
+
+
+def _moved_at_once(configs: Configs) -> list[dict[int, Array | float]]:
+    """Say which constants are moved together for their derivatives, each with the rows that it moves.
+
+    A row has one generation, so the shares of all generations are moved at once; each other constant by itself.
+    """
+    generation = {INDEX[f"gemm_{name}"]: configs.generation == number for number, name in enumerate(GENERATIONS)}
+    return [generation, *({place: 1.0} for place in range(len(PARAMETERS)) if place not in generation)]

@@ -31,12 +31,15 @@ def same_workload(run: RunRecord, job: Job) -> bool:
 
 
 def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
-    """Say whether a run trained as many parameters beside weights kept alike: the benchmark keeps none at 4 bits, and
-    16 bit under ZeRO alone.
+    """Say whether a run trained the same adapters (of an older record: as many parameters) beside weights kept alike.
+
+    The benchmark keeps none at 4 bits, and 16 bit under ZeRO alone.
     """
     kept = FrozenFormat.SIXTEEN_BIT if run.strategy in UNDER_ZERO else None
     if adapters.frozen not in (None, kept):
         return False
+    if run.adapters is not None:
+        return run.adapters.rank == adapters.rank and set(run.adapters.targets) == set(adapters.targets)
     if run.trained_parameters is None or not isinstance(job.network, TextModel):
         return True
     return run.trained_parameters == adapter_parameters(job.network, adapters)

@@ -26,6 +26,8 @@ PART_ERROR = {
     "expansion": 0.50,
     "attention": 0.55,
     "elementwise": 0.45,
+    "adapters": 0.50,
+    "routing": 0.50,
     "tail": 0.90,
     "logits": 0.45,
     "host": 0.40,

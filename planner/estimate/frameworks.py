@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from planner.model.hardware import Accelerator
+
 
 def name_and_kernels(text: str) -> tuple[str, str]:
     """Divide what a plan says, "HF Trainer, liger" or "torchtitan with torch.compile", at its first comma or with."""
@@ -14,6 +16,14 @@ def name_and_kernels(text: str) -> tuple[str, str]:
 def planned_family(text: str) -> str:
     """Return the family of the framework that a plan names, without the kernels that stand beside it."""
     return framework_family(name_and_kernels(text)[0])
+
+
+def other_maker(framework: str | None, accelerator: Accelerator) -> str | None:
+    """Say why a framework does not run on an accelerator; None where nothing is known against it."""
+    maker = ONLY_ON.get(planned_family(framework or ""), accelerator.vendor)
+    if maker == accelerator.vendor:
+        return None
+    return f"{framework} runs on accelerators of {maker} alone, and {accelerator.id} is one of {accelerator.vendor}"
 
 
 def framework_family(name: str) -> str:
@@ -33,6 +43,8 @@ USUAL_KERNELS = {
     "llm.c": "CUDA/C, cuDNN",
 }
 """Of frameworks whose published runs nearly all have them, where a plan names the framework alone."""
+ONLY_ON = {"neuron": "AWS", "torch xla torchprime": "Google", "optimum habana": "Intel", "llm.c": "NVIDIA"}
+"""Makers of the accelerators for which frameworks of one maker alone compile."""
 HUGGING_FACE = ("hf trainer", "deepspeed")
 """Families that train Hugging Face's networks, with PEFT's adapters."""
 

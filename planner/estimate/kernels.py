@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from planner.estimate.frameworks import USUAL_KERNELS, name_and_kernels, planned_family
+
 UNSAID = re.compile(r"\b(no|not|without) [a-z.]+|\bunfused|torch\.compile[ =:]*(off|false|no)\b")
 """What words deny."""
+COMPILERS = ("torch.compile", "xla", "maxtext", "jax")
 OF_THE_GENERATION = ("transformerengine", "cudnn", "fa3", "fa4")
 """Attention kernels written for Hopper and newer."""
 
@@ -17,15 +20,36 @@ def kernel_words(text: str) -> str:
 
 def kernels_of(said: str, framework: str, *, attention: str = "") -> dict[str, float]:
     """Return what the physics needs of the kernels, by words about them, and about attention; each 0 to 1."""
-    kernels = UNSAID.sub("", f"{said} {framework.casefold()}")
+    kernels = _affirmed(said, framework)
     native = any(part in UNSAID.sub("", said) + attention for part in OF_THE_GENERATION)
     return {"fused": _fused(kernels), "compiled": _compiled(kernels), "native": float(native)}
+
+
+def planned_words(framework: str) -> tuple[str, str]:
+    """Divide what a plan says of its framework into words of its kernels, else the usual ones there, and the name."""
+    name, said = name_and_kernels(framework)
+    return kernel_words(said or USUAL_KERNELS.get(planned_family(name), "")), name
+
+
+def written_for_adapters(said: str, framework: str, *, quantized: bool) -> bool:
+    """Say whether kernels join an adapter to its map: compiled, written for it, or foak's for quantized weights."""
+    kernels = _affirmed(said, framework)
+    words = ("unsloth", "triton lora", "fused lora", *COMPILERS, *(("foak",) if quantized else ()))
+    return any(word in kernels for word in words)
+
+
+def _affirmed(said: str, framework: str) -> str:
+    """Return words about kernels and the framework's name, without what they deny."""
+    return UNSAID.sub("", f"{said} {framework.casefold()}")
 
 
 def _fused(said: str) -> float:
     """How far kernels are fused."""
     said = said.replace("cross entropy", "")
-    if any(part in said for part in ("torch.compile", "xla", "transformerengine", "liger", "cuda/c", "hpu graphs")):
+    if any(
+        part in said
+        for part in ("torch.compile", "xla", "transformerengine", "liger", "unsloth", "cuda/c", "hpu graphs")
+    ):
         return 1.0
     if "foak" in said or "fused" in said:
         return 0.7
@@ -40,6 +64,6 @@ def _fused(said: str) -> float:
 
 def _compiled(said: str) -> float:
     """How far launches are saved: by compiling or by code of one's own, not by single fused kernels."""
-    if any(part in said for part in ("torch.compile", "xla", "cuda/c", "maxtext", "jax", "cuda graph", "hpu graphs")):
+    if any(part in said for part in (*COMPILERS, "cuda/c", "cuda graph", "hpu graphs")):
         return 1.0
     return 0.5 if "transformerengine" in said else 0.0

@@ -2,33 +2,71 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, get_args
+
 from planner.estimate.flops import layer_maps, parameters
-from planner.model.adapters import Adapters, FrozenFormat
+from planner.model.adapters import Adapters, AdapterTarget, FrozenFormat
 from planner.model.architecture import Architecture, Decoder, ImageModel, TextModel
 from planner.model.workload import Strategy
 
 NF4_BYTES = 0.5625
 """Of a weight at 4 bits, with an fp32 scale for every 64. Source: Dettmers et al. 2023, section 3, without double
 quantization, which would leave 0.516."""
+USUAL = Adapters()
+"""Where nobody says: rank 16 beside attention's maps."""
+EVERY: tuple[AdapterTarget, ...] = get_args(AdapterTarget)
+OF_THE_MLP = ("gate", "up", "down")
+"""Targets that a layer with routed experts lacks: adapters stand beside none of an expert's maps."""
 SHARDS_WEIGHTS = (Strategy.ZERO3, Strategy.FSDP2)
 
 
-def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
-    """Return the trained parameters.
+def map_sizes(*, hidden: float, q_dim: float, kv_dim: float, ffn_hidden: float, gated: bool) -> dict[str, float]:
+    """Return inputs + outputs of each linear map of one dense layer, by the names that adapters' targets have."""
+    attention = {"query": hidden + q_dim, "key": hidden + kv_dim, "value": hidden + kv_dim, "out": q_dim + hidden}
+    mlp = {name: hidden + ffn_hidden for name in OF_THE_MLP if gated or name != "gate"}
+    return attention | mlp
 
-    parameters = layers x sum over targets of rank x (inputs + outputs)
 
-    In a mixture of experts the targets of the MLP exist in its dense layers alone.
-    """
-    d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
-    f = decoder.ffn_hidden or 0
-    attention = {"query": d + q, "key": d + kv, "value": d + kv, "out": q + d}
-    mlp = {"gate": d + f, "up": f + d, "down": f + d}
-    if decoder.mlp == "gelu":
-        del mlp["gate"]
+class Adapted(NamedTuple):
+    """What adapters stand beside, summed over all layers."""
+
+    numbers: int
+    """Inputs + outputs of the maps that have an adapter."""
+    maps: int
+
+
+def adapted(decoder: TextModel, adapters: Adapters) -> Adapted:
+    """Count the maps that have adapters; in a mixture of experts those of the MLP exist in its dense layers alone."""
+    sizes = map_sizes(
+        hidden=decoder.hidden,
+        q_dim=decoder.heads * decoder.head_dim,
+        kv_dim=decoder.kv_heads * decoder.head_dim,
+        ffn_hidden=decoder.ffn_hidden or 0,
+        gated=decoder.mlp != "gelu",
+    )
     dense = decoder.layers if isinstance(decoder, Decoder) else len(decoder.dense_layers)
-    sizes = sum(attention.get(target, 0) * decoder.layers + mlp.get(target, 0) * dense for target in adapters.targets)
-    return adapters.rank * sizes
+    layers = {name: dense if name in OF_THE_MLP else decoder.layers for name in sizes}
+    chosen = [target for target in adapters.targets if target in sizes]
+    return Adapted(
+        int(sum(sizes[target] * layers[target] for target in chosen)), sum(layers[target] for target in chosen)
+    )
+
+
+def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
+    """Return the trained parameters: rank x (inputs + outputs), summed over targets and layers."""
+    return adapters.rank * adapted(decoder, adapters).numbers
+
+
+def adapters_of(decoder: TextModel, trained: int | None) -> Adapters:
+    """Return the adapters that have so many parameters: of those usual targets that it divides by, else the usual ones.
+
+    Older records say how many parameters were trained, and neither rank nor targets.
+    """
+    for targets in (USUAL.targets, ("query", "value"), EVERY):
+        size = adapted(decoder, Adapters(targets=targets)).numbers
+        if trained and size and trained % size == 0:
+            return Adapters(rank=trained // size, targets=targets)
+    return USUAL
 
 
 def trained_parameters(architecture: Architecture, adapters: Adapters | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from planner.estimate.frameworks import framework_family
@@ -18,12 +19,16 @@ LEAST_BYTES = 32.0
 """The same of the leanest layer that computes nothing again; what cannot fit so was computed again."""
 ASSUMED_LENGTH = 1024.0
 """Tokens of a sample, where only tokens/s are stated."""
+PADDED_ALIKE = re.compile(r"padded to (max(_seq_len| length|$)|\d)")
+"""Every sample to one length, as opposed to the longest of its batch."""
 PADDED_LENGTH, SINGLE_LENGTH = 512.0, 256.0
 """Of instruction data without a stated length: padded to the longest of a batch; one by one."""
 BY_LAYER = ("megatron",)
 """Frameworks whose recipes compute as few layers again as they must; elsewhere it is all or none."""
 LEAST_FREE = 0.3
 """Of the memory, for activations: a run that was measured did fit, in smaller states if need be."""
+PIPELINED = 4.0
+"""Micro-batches for each stage of a pipeline, where no batch is stated: "bubble negligible" (Huang et al. 2019)."""
 LONGEST_GUESS, SINGLE_GUESS = 16_384.0, 2.0
 """Tokens of the largest micro-batch that is guessed; samples, where they are not packed: the recipes' defaults."""
 
@@ -36,12 +41,13 @@ def is_packed(row: Measurement) -> bool:
 
 def is_ragged(row: Measurement) -> bool:
     """Say whether samples of different lengths stand side by side."""
-    return any(word in row.packing for word in ("padding-free", "padded", "unpacked", "group_by_length"))
+    padded = "padded" in row.packing and not PADDED_ALIKE.search(row.packing)
+    return padded or any(word in row.packing for word in ("padding-free", "unpacked", "group_by_length"))
 
 
 def length_of(row: Measurement) -> float | None:
     """Return the tokens that a sample costs; None where nothing is known of it."""
-    if is_packed(row) and row.seq_len:
+    if (is_packed(row) or PADDED_ALIKE.search(row.packing)) and row.seq_len:
         return row.seq_len
     if row.avg_tokens_per_sample:
         return row.avg_tokens_per_sample
@@ -71,7 +77,9 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
         if each is not None:
             micro = min(micro, max(1.0, each))
     if accumulation is None:
-        accumulation = 1.0 if each is None else max(1.0, each / micro)
+        accumulation = (
+            (PIPELINED * config["pp"] if config["pp"] > 1 else 1.0) if each is None else max(1.0, each / micro)
+        )
     recompute = config["recompute"]
     least = per_sample * micro * LEAST_BYTES * (1 + GATED_MORE * (config["mlp_matrices"] == 3))
     if not row.activation_checkpointing and config["causal"] and least > free:
@@ -95,5 +103,6 @@ def _states_bytes(config: Mapping[str, float]) -> float:
     if config["adapters"]:
         return held * (0.6 if config["quantized"] else 2.0) / (config["shards"] if config["zero"] >= 3 else 1.0)
     if config["zero"] >= 3:
-        return config["parameters"] / config["tp"] / config["pp"] * 16.0 / config["shards"]
+        gathered = 2.0 * held if config["pp"] > 1 else 0.0
+        return config["parameters"] / config["tp"] / config["pp"] * 16.0 / config["shards"] + gathered
     return held * (4.0 + 12.0 / (replicas if config["zero"] >= 1 else 1.0))

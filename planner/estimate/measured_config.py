@@ -33,7 +33,8 @@ def observe(
     peak = peak_flops(accelerator, number_format)
     if peak is None:
         return Refusal(row.id, f"{accelerator.id} has no {number_format} peak")
-    config = network_of(row) | training_of(row, number_format) | accelerator_facts(accelerator, number_format)
+    network = network_of(row)
+    config = network | training_of(row, network, number_format) | accelerator_facts(accelerator, number_format)
     config |= machine_of(row, accelerator) | spread_of(row)
     config |= batches_of(row, config, accelerator)
     if _needs_flops(config) * tokens > config["peak"]:

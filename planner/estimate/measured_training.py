@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from planner.estimate.frameworks import HUGGING_FACE, framework_family
+from planner.estimate.adapter_facts import measured_adapters
+from planner.estimate.frameworks import framework_family
 from planner.estimate.kernels import kernel_words, kernels_of
 from planner.model.evidence import Measurement, year_of
 
@@ -20,33 +22,30 @@ SECOND_KERNEL_YEAR = 2024
 """From then on PyTorch's own attention is FlashAttention 2 (version 2.2, January 2024)."""
 
 
-def training_of(row: Measurement, number_format: str) -> dict[str, float]:
+def training_of(row: Measurement, network: Mapping[str, float], number_format: str) -> dict[str, float]:
     """Return what the physics needs of the method; what is not said is what was usual at that time."""
     said = kernel_words(f"{row.compile_kernels} {row.method}")
     noted = re.search(r"\bq?lora\b", row.notes.casefold())
-    method, weights = row.method.casefold() or said + (noted[0] if noted else ""), row.quantization.casefold()
-    adapters = any(word in method for word in ("lora", "peft", "adapter"))
-    four_bit = any(word in weights for word in ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4"))
-    outliers = adapters and any(word in weights for word in ("int8", "8bit", "8-bit"))
+    method = row.method.casefold() or said + (noted[0] if noted else "")
     attention = kernel_words(row.flash_attention)
     amp = "amp" in row.precision.casefold() or number_format in ("fp32", "tf32")
     zero = _zero(row)
-    return kernels_of(said, row.framework, attention=attention) | {
-        "adapters": float(adapters),
-        "apart": float(adapters and framework_family(row.framework) in HUGGING_FACE),
-        "quantized": float(four_bit or ("qlora" in method and not outliers)),
-        "outliers": float(outliers),
-        "recompute": _recomputed(row.activation_checkpointing.casefold()),
-        "host_scale": 1.0,
-        "attention_scale": 1.0,
-        "elementwise_scale": 1.0,
-        "sharding_scale": 1.0,
-        "flash": _flash(row, said, attention),
-        "early": float(_early(row, said + attention)),
-        "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,
-        "zero": float(zero),
-        "optimizer_offload": float(_offloaded(row.offload.casefold())),
-    }
+    return (
+        kernels_of(said, row.framework, attention=attention)
+        | measured_adapters(row, network, method)
+        | {
+            "recompute": _recomputed(row.activation_checkpointing.casefold()),
+            "host_scale": 1.0,
+            "attention_scale": 1.0,
+            "elementwise_scale": 1.0,
+            "sharding_scale": 1.0,
+            "flash": _flash(row, said, attention),
+            "early": float(_early(row, said + attention)),
+            "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,
+            "zero": float(zero),
+            "optimizer_offload": float(_offloaded(row.offload.casefold())),
+        }
+    )
 
 
 def _recomputed(asked: str) -> float:
@@ -94,6 +93,9 @@ def old_stack(row: Measurement) -> bool:
 
 
 def _zero(row: Measurement) -> int:
+    stated = re.match(r"[0-3](?=\.0|$)", row.zero.strip())
+    if stated and stated[0] != "0":
+        return int(stated[0])
     said = f"{row.zero} {row.parallelism}".casefold()
     if any(part in said for part in ("shard_grad_op", "zero2", "zero-2")):
         return 2
@@ -101,7 +103,6 @@ def _zero(row: Measurement) -> int:
         return 3
     if any(part in said for part in ("zero-1", "zero1", "distributed optimizer", "sharded optimizer")):
         return 1
-    found = re.match(r"[0-3](?=\.0|$)", row.zero.strip())
-    if found:
-        return int(found[0])
+    if stated:
+        return 0
     return int(framework_family(row.framework) == "megatron" and year_of(row) >= SHARDED_OPTIMIZER_YEAR)

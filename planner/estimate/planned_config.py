@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
+from planner.estimate.adapter_facts import planned_adapters
 from planner.estimate.flops import parameters
-from planner.estimate.frameworks import HUGGING_FACE, USUAL_KERNELS, name_and_kernels, planned_family
-from planner.estimate.kernels import kernel_words, kernels_of
+from planner.estimate.frameworks import planned_family
+from planner.estimate.kernels import kernels_of, planned_words
 from planner.estimate.links import links
+from planner.estimate.lora_memory import adapters_of
 from planner.estimate.measured_network import ALIGNED
 from planner.estimate.observation import Labels, Observation
-from planner.model.adapters import Adapters, FrozenFormat
+from planner.model.adapters import Adapters
 from planner.model.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator, Link, Node
@@ -92,10 +94,6 @@ def planned_config(
             "micro_batch": micro_batch,
             "micro_batches": micro_batches,
             "ragged": 0.0,
-            "adapters": float(adapters is not None),
-            "apart": float(adapters is not None and planned_family(framework or "") in HUGGING_FACE),
-            "quantized": float(adapters is not None and adapters.frozen is FrozenFormat.NF4),
-            "outliers": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
             "host_scale": 1.0,
             "attention_scale": 1.0,
@@ -115,6 +113,7 @@ def planned_config(
             "chunks": 1.0,
         }
         | planned_kernels(framework, compiled=compiled)
+        | planned_adapters(decoder, adapters, framework, compiled=compiled)
         | wires.facts(per_node=per_node)
         | _mlp(decoder)
     )
@@ -124,8 +123,7 @@ def planned_kernels(framework: str | None, *, compiled: bool) -> dict[str, float
     """Return what a framework's name says of its kernels, or what is usual there; of the benchmark, if it compiles."""
     if framework is None:
         return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0}
-    name, said = name_and_kernels(framework)
-    return kernels_of(kernel_words(said or USUAL_KERNELS.get(planned_family(name), "")), name)
+    return kernels_of(*planned_words(framework))
 
 
 def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
@@ -184,9 +182,13 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
         node=node,
         nodes=hardware.nodes,
         per_node=hardware.accelerators_per_node,
-        adapters=Adapters() if run.method == "lora" else None,
+        adapters=_adapters_of(run, run.architecture) if run.method == "lora" else None,
     )
     if isinstance(config, str):
         return None
     rate = run.throughput.value * run.seq_len / hardware.accelerators
     return Observation(run.id, config, labels_of(accelerator, run.workload), rate, 1.0)
+
+
+def _adapters_of(run: RunRecord, decoder: TextModel) -> Adapters:
+    return run.adapters or adapters_of(decoder, run.trained_parameters)

@@ -13,6 +13,7 @@ from planner.estimate.carry_over import carry_over
 from planner.estimate.evidence import training_peak_tflops
 from planner.estimate.fit import Fit
 from planner.estimate.flops import parameters
+from planner.estimate.frameworks import other_maker
 from planner.estimate.interval import Interval
 from planner.estimate.job import Job
 from planner.estimate.lora_memory import adapter_parameters
@@ -38,14 +39,14 @@ MOST_RUNS = 64
 """Of the user's own that one answer conditions on: the nearest."""
 SMALLEST_SHARE = 0.02
 """Of a step, for a part to be named."""
-LARGE_ADAPTERS = 0.02
-"""Share of the parameters over which adapters' own products and states would show in a step."""
 PART_NAMES = {
     "products": "matrix products",
     "traffic": "their memory traffic",
     "expansion": "expanding 4-bit weights",
     "attention": "attention",
     "elementwise": "element-wise passes",
+    "adapters": "adapters",
+    "routing": "sending tokens to experts",
     "tail": "gaps between kernels",
     "logits": "logits and loss",
     "host": "waiting for the host",
@@ -98,6 +99,8 @@ def _from_physics(
         return NoPrediction(
             f"samples of {job.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known"
         )
+    if (refused := other_maker(job.framework, candidate.accelerator)) is not None:
+        return NoPrediction(refused)
     own, runs = _own_runs(candidate, catalog)
     if is_too_small(job.network):
         return NoPrediction(
@@ -163,8 +166,6 @@ def training_notes(job: Job) -> list[str]:
             f"trains adapters of rank {job.adapters.rank} on {', '.join(job.adapters.targets)}: "
             f"{trained:,} parameters beside {parameters(network):,} frozen{frozen}"
         )
-        if trained > LARGE_ADAPTERS * parameters(network):
-            notes.append(f"adapters of over {LARGE_ADAPTERS:.0%} of the parameters: their own work is not counted")
     if job.framework is not None:
         notes.append(f"as trained by {job.framework}")
     return notes

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 NARROWEST = 0.02
 """No range is tighter than +-2 %: the spread between nodes of one kind is 0.6 to 2 %."""
-ENOUGH_ROWS = 25
-"""A group with fewer held-out rows takes the widths of all rows, or its own where these are wider."""
 ENOUGH_SOURCES = 8
 """Predictions that lack a label differ from source to source: fewer sources than this cannot show that their errors are
 smaller than expected, however many rows they have."""
+ENOUGH_ROWS = 25
+"""Rows of a group that show by themselves that its errors are smaller than all others'."""
 LARGE = 150
-"""Rows of a group from few sources that can show it nevertheless, where no label is lacking."""
+"""Rows that show that they are larger: fewer are filled up to as many with all others' errors, so that one odd table
+does not set the range of a small group. From few sources they can show it where no label is lacking."""
 NORMAL_80, NORMAL_90 = 1.2816, 1.6449
 """Standard deviations within which 80 and 90 % of normal errors lie: the least that such a group takes."""
 LACKING = tuple(f"new {level}" for level in UNKNOWN_ERROR)
@@ -32,26 +33,25 @@ def spreads(
 ) -> dict[str, Spread]:
     """Return, per group, how many expected errors hold 80 and 90 % of the held-out errors.
 
-    The split conformal quantile, with the finite-sample correction (n + 1)/n; rows of one source weigh together.
-    Where the rows' sources are given, a group of few of them that lacks a label or is small keeps the width of normal
-    errors.
+    The split conformal quantile, with the finite-sample correction (n + 1)/n; rows of one source weigh together. In a
+    group of n < 150 rows the others weigh as 150 - n of its own, unless 25 and more show a smaller width. Where the
+    rows' sources are given, a group of few of them that lacks a label or is small keeps the width of normal errors.
     Source: Lei et al. 2018, section 2; Tibshirani et al. 2019 for weights.
     """
     import numpy as np
 
     ratio = np.abs(errors) / expected
     every = np.ones(len(ratio), dtype=bool)
-    whole = _spread(ratio, weights, every)
-    found = {"all": whole}
+    found = {"all": _spread(ratio, weights, every)}
     named = np.array(groups, dtype=object)
     for group in (*GROUPS, *OWN_GROUPS):
         chosen = named == group
         count = int(chosen.sum())
         if not weights[chosen].sum():
             continue
-        own = _spread(ratio, weights, chosen)
-        if count < ENOUGH_ROWS:
-            own = _at_least(own, whole.times_80, whole.times_90)
+        own = _spread(ratio, _filled_up(weights, chosen), chosen)
+        if ENOUGH_ROWS <= count < LARGE:
+            own = _at_most(own, _spread(ratio, np.where(chosen, weights, 0.0), chosen))
         small = group in LACKING or count < LARGE
         if sources is not None and small and _count(sources, chosen) < ENOUGH_SOURCES:
             own = _at_least(own, NORMAL_80, NORMAL_90)
@@ -86,12 +86,28 @@ def _at_least(own: Spread, times_80: float, times_90: float) -> Spread:
     return Spread(rows=own.rows, times_80=max(own.times_80, times_80), times_90=max(own.times_90, times_90))
 
 
+def _at_most(own: Spread, other: Spread) -> Spread:
+    return Spread(
+        rows=own.rows,
+        times_80=min(own.times_80, other.times_80),
+        times_90=min(own.times_90, other.times_90),
+    )
+
+
+def _filled_up(weights: Array, chosen: Array) -> Array:
+    """Return weights with which the rows that are not chosen count as those that a small group lacks."""
+    import numpy as np
+
+    count, others = int(chosen.sum()), float(weights[~chosen].sum())
+    lacking = max(0, LARGE - count) / count * float(weights[chosen].sum())
+    return np.where(chosen, weights, weights * (lacking / others if others else 0.0))
+
+
 def _spread(ratio: Array, weights: Array, chosen: Array) -> Spread:
-    values, shares = ratio[chosen], weights[chosen]
     return Spread(
         rows=int(chosen.sum()),
-        times_80=round(_quantile(values, shares, 0.80), 4),
-        times_90=round(_quantile(values, shares, 0.90), 4),
+        times_80=round(_quantile(ratio, weights, 0.80), 4),
+        times_90=round(_quantile(ratio, weights, 0.90), 4),
     )
 
 
@@ -100,5 +116,5 @@ def _quantile(values: Array, weights: Array, level: float) -> float:
 
     order = np.argsort(values)
     share = np.cumsum(weights[order]) / weights.sum()
-    corrected = min(1.0, level * (1 + 1 / len(values)))
+    corrected = min(1.0, level * (1 + 1 / int((weights > 0).sum())))
     return float(values[order][min(int(np.searchsorted(share, corrected)), len(values) - 1)])

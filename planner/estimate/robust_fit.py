@@ -82,7 +82,8 @@ class RobustProblem(ABC):
         residual = self.residual(state)
         trust = self.weights * (self.tail + 1) / (self.tail + (residual / self.noise) ** 2) / self.noise**2
         jacobian = self.jacobian(state)
-        curvature = jacobian.T @ (jacobian * trust[:, None])
+        weighted = jacobian * np.sqrt(trust)[:, None]
+        curvature = weighted.T @ weighted
         pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
         for _ in range(10):
             matrix = curvature + np.diag(1 / self.spread**2 + damping * np.diag(curvature))

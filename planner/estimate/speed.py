@@ -101,7 +101,7 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     if len(found) == 1:
         return chosen, best
     if best.samples_per_s is None:
-        too_large = best.fit.memory is not None and isinstance(job.network, TextModel)
+        too_large = best.fit.fits is False and isinstance(job.network, TextModel)
         return chosen, replace(best, problem=f"{best.problem}{NOR_DIVIDED if too_large else ''}")
     shown = ", ".join(f"{_way(one)} {_rate(of)}" for one, of in found)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))

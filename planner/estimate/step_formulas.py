@@ -32,6 +32,16 @@ FORMULAS = {
     "elementwise": PartFormula(
         "layers x tokens x hidden state x bytes x elementwise / (bandwidth x hbm)", f"{COMPUTE}: layer_parts"
     ),
+    "adapters": PartFormula(
+        "layers x tokens x adapted inputs and outputs x (2 x rank x (3 + recomputed) / (16-bit peak x share of the "
+        "generation) + adapter_bytes (x 2 at 32 bit; x elementwise_fused) x (1 + 0.33 recomputed) / (bandwidth x hbm))",
+        f"{COMPUTE}: _adapter_seconds",
+    ),
+    "routing": PartFormula(
+        "layers x tokens x experts of a token x hidden state x bytes x routing_passes x (1 + 0.33 recomputed) / "
+        "(bandwidth x hbm)",
+        f"{COMPUTE}: layer_parts",
+    ),
     "tail": PartFormula("layers x tail_us: idle device time between kernels", f"{COMPUTE}: layer_parts"),
     "logits": PartFormula(
         "(2 x tokens x vocabulary x hidden x 3 / peak + tokens x vocabulary x logits bytes (x logits_fused) / "
@@ -39,22 +49,25 @@ FORMULAS = {
         f"{COMPUTE}: head_seconds",
     ),
     "host": PartFormula(
-        "(layers + 2) x host_us x age of the host (x host_experts, host_adapters, host_sharded where there are such): "
-        "what launching takes beyond the device's own time",
+        "(layers + 2) x host_us x age of the host (x host_sharded; more by host_experts, host_adapter and host_gather "
+        "where there are such): what launching takes beyond the device's own time",
         f"{COMPUTE}: host_seconds",
     ),
     "split": PartFormula(
         "tensor, expert, context and pipeline traffic: bytes / link rate + messages", f"{WIRES}: tensor_seconds, ..."
     ),
     "sharding": PartFormula(
-        "2 all-gathers and a reduce-scatter of the weights, as far as compute does not hide them",
+        "2 all-gathers and a reduce-scatter of the weights, as far as compute does not hide them; none in a pipeline, "
+        "which gathers once a step (gradients)",
         f"{WIRES}: sharded_seconds",
     ),
     "gradients": PartFormula(
-        "2 x (n - 1) / n x gradient bytes / link rate, less what hides behind the backward pass",
+        "2 x (n - 1) / n x bytes of what is trained / link rate, less what hides behind the backward pass",
         f"{WIRES}: gradient_seconds",
     ),
-    "optimizer": PartFormula("parameters held x optimizer bytes / (bandwidth x hbm)", f"{STEP}: _optimizer_seconds"),
+    "optimizer": PartFormula(
+        "parameters held x share that is trained x optimizer bytes / (bandwidth x hbm)", f"{STEP}: _optimizer_seconds"
+    ),
     "overhead": PartFormula("step_ms: loader, loop and optimizer on the host, once a step", f"{STEP}: step"),
     "waiting": PartFormula("jitter x log2(accelerators) of everything above: the slowest waits", f"{STEP}: step"),
 }

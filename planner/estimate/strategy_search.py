@@ -138,7 +138,7 @@ def _that_fit(question: Question) -> tuple[tuple[Way, ...], Configs | None]:
 def _ways(question: Question) -> Iterator[Way]:
     for strategy, split in product(Strategy, _splits(question)):
         if split.pipeline > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
-            continue  # gradients of a pipeline's micro-batches would be scattered once per micro-batch
+            continue  # stages keep weights gathered for all their micro-batches: ZeRO-1's traffic, for more memory
         replicas = question.devices // split.devices
         if replicas == 1 and strategy is not Strategy.DDP:
             continue

@@ -26,10 +26,9 @@ COLUMNS = (
     "id", "source", "source_ref", "source_date", "model", "model_family", "params_total", "params_active", "n_layers",
     "hidden", "n_heads", "n_kv_heads", "ffn_hidden", "mlp_type", "vocab", "seq_len", "avg_tokens_per_sample", "packing",
     "gpu", "gpus_per_node", "num_nodes", "num_gpus", "interconnect_intra", "interconnect_inter", "precision", "method",
-    "quantization", "parallelism", "dp", "tp", "pp", "cp", "ep", "vpp", "zero", "offload", "micro_batch",
-    "global_batch", "grad_accum", "activation_checkpointing", "compile_kernels", "flash_attention", "framework",
-    "metric", "unit", "throughput_total", "tokens_per_s_per_gpu", "quality",
-    "notes",
+    "lora_rank", "lora_targets", "quantization", "parallelism", "dp", "tp", "pp", "cp", "ep", "vpp", "zero", "offload",
+    "micro_batch", "global_batch", "grad_accum", "activation_checkpointing", "compile_kernels", "flash_attention",
+    "framework", "metric", "unit", "throughput_total", "tokens_per_s_per_gpu", "quality", "notes",
 )  # fmt: skip
 """The columns of a published file, listed by hand; a table may have more, which are ignored, and lack some."""
 
@@ -67,6 +66,9 @@ class Measurement(Frozen):
     interconnect_inter: str = ""
     precision: str = ""
     method: str = ""
+    lora_rank: Amount | None = None
+    lora_targets: str = ""
+    """Maps beside which adapters stand: some of query, key, value, out, gate, up, down, or all."""
     quantization: str = ""
     parallelism: str = ""
     dp: Whole | None = None

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from planner.model.adapters import Adapters
 from planner.model.architecture import Architecture
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 from planner.model.quantity import Basis, Quantity, Unit
@@ -99,6 +100,8 @@ class RunRecord(Frozen):
     method: Literal["full", "lora"] | None = None
     """All weights are trained, or low-rank adapters beside frozen ones."""
     trained_parameters: Count | None = None
+    adapters: Adapters | None = None
+    """Which of them, where adapters alone were trained; older records do not say."""
     channels_last: bool | None = None
     """Of convolutions: the colours of a pixel beside each other in memory; null where there are none."""
     mode: BenchMode | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.errors import InputError, NotFoundError
+from planner.estimate.frameworks import other_maker
 from planner.estimate.job import checked_adapters, known_framework
 from planner.estimate.strategy_search import Question, Way, search
 from planner.model.adapters import Adapters
@@ -54,6 +55,8 @@ def find_strategies(
         catalog,
         where=workload if framework is None else "--framework",
     )
+    if (refused := other_maker(trainer, accelerator)) is not None:
+        raise InputError(f"{workload if framework is None else '--framework'}: {refused}.", fix="Name another machine.")
     assert length is not None, "a decoder has samples of a length"
     question = Question(
         architecture=network.architecture,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.adapters.catalog import load_catalog
-from planner.estimate.calibrate import fit, model_step, prior_fit, sample
+from planner.estimate.calibrate import _Problem, fit, model_step, prior_fit, sample
 from planner.estimate.learn import fingerprint
 from planner.estimate.observation import Observation
 from planner.estimate.physics.configs import from_rows
@@ -61,6 +61,17 @@ def test_the_same_rows_give_the_same_digits_in_any_process(evidence: list[Observ
     assert fingerprint(few) == fingerprint(list(few)) != fingerprint(few[1:])
 
 
+def test_derivatives_of_all_generations_at_once_are_those_one_by_one(evidence: list[Observation]) -> None:
+    """Twelve shares of peak moved together, against each alone."""
+    few = [one for number, one in enumerate(evidence) if number % 20 == 0]
+    problem = _Problem(sample(few))
+    state = problem.start(prior_fit())
+    together = problem.jacobian(state)
+    problem.moved_at_once = [{place: 1.0} for place in range(problem.constants)]
+    np.testing.assert_allclose(together, problem.jacobian(state), atol=1e-9)
+    assert len({one.config["generation"] for one in few}) > 5
+
+
 def test_widths_of_normal_errors_are_those_of_the_normal_distribution() -> None:
     """80 and 90 % of normal errors lie within 1.2816 and 1.6449 standard deviations."""
     rng = np.random.default_rng(3)
@@ -86,6 +97,23 @@ def test_few_sources_do_not_make_what_is_unknown_sure(group: str, rows: int, sou
     names = [f"source {row % sources}" for row in range(rows)]
     found = spreads(0.5 * expected, expected, np.ones(rows), [group] * rows, sources=names)
     assert found[group].times_90 == times_90
+
+
+@pytest.mark.parametrize(("rows", "times_90"), [(10, 0.5), (20, 2.0), (150, 2.0)])
+def test_a_small_group_is_filled_up_with_the_errors_of_all_others(rows: int, times_90: float) -> None:
+    """Ten odd rows are 7 % of the 150 that a group should have, twenty 13 %: more than the tenth that may lie out."""
+    expected, groups = np.full(rows + 700, 0.2), ["adapters"] * rows + ["experts"] * 700
+    errors = np.where(np.arange(rows + 700) < rows, 2.0, 0.5) * expected
+    found = spreads(errors, expected, np.ones(rows + 700), groups)
+    assert found["adapters"].times_90 == times_90
+    assert found["experts"].times_90 == 0.5
+
+
+@pytest.mark.parametrize(("rows", "times_90"), [(24, 2.0), (25, 0.5)])
+def test_a_small_group_of_smaller_errors_keeps_them(rows: int, times_90: float) -> None:
+    expected, groups = np.full(rows + 700, 0.2), ["adapters"] * rows + ["experts"] * 700
+    errors = np.where(np.arange(rows + 700) < rows, 0.5, 2.0) * expected
+    assert spreads(errors, expected, np.ones(rows + 700), groups)["adapters"].times_90 == times_90
 
 
 def test_rows_that_weigh_nothing_make_no_width() -> None:

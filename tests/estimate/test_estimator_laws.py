@@ -19,6 +19,7 @@ from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
 from planner.estimate.physics.step import step, step_seconds
 from planner.estimate.planned_config import labels_of, planned_config
+from planner.model.adapters import Adapters
 from planner.model.architecture import Decoder
 from planner.model.calibration import Calibration
 from planner.model.workload import Checkpointing, Precision, Split, Strategy
@@ -32,6 +33,12 @@ def calibration() -> Calibration:
     found = load_catalog().calibration
     assert found is not None
     return found
+
+
+def adapters() -> st.SearchStrategy[Adapters]:
+    """Any rank beside any maps; frozen weights that go with every precision."""
+    targets = st.sets(st.sampled_from(("query", "key", "value", "out", "up", "down")), min_size=1)
+    return st.builds(Adapters, rank=st.sampled_from((4, 16, 256)), targets=targets.map(lambda one: tuple(sorted(one))))
 
 
 @st.composite
@@ -60,6 +67,8 @@ def described(draw: st.DrawFn) -> dict[str, float]:
         nodes=draw(st.sampled_from((1, 2, 16))),
         per_node=8,
         split=Split(tensor=draw(st.sampled_from((1, 2, 4))), pipeline=draw(st.sampled_from((1, 2)))),
+        adapters=draw(st.none() | adapters()),
+        framework=draw(st.sampled_from((None, "HF Trainer", "HF Trainer, unsloth"))),
     )
     assert not isinstance(found, str)
     return found
@@ -113,7 +122,10 @@ def test_a_constant_moves_what_it_describes_alone(name: str, changes: dict[str, 
     assert (more > less * (1 + ROUNDING)) is moves
 
 
-@pytest.mark.parametrize("more", ["layers", "ffn_hidden", "vocab", "micro_batch", "micro_batches", "parameters"])
+@pytest.mark.parametrize(
+    "more",
+    ["layers", "ffn_hidden", "vocab", "micro_batch", "micro_batches", "parameters", "rank", "adapted", "adapted_maps"],
+)
 @given(config=described(), factor=st.integers(1, 8))
 @settings(max_examples=30, deadline=None)
 def test_more_work_is_never_faster(more: str, config: dict[str, float], factor: int) -> None:

@@ -73,6 +73,23 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({}, "zero", 3, id="zero 3 is full sharding"),
         pytest.param({"zero": "", "parallelism": "DDP8"}, "zero", 0, id="nothing sharded"),
         pytest.param({"zero": "FSDP full_shard"}, "zero", 3, id="FSDP in words"),
+        pytest.param(
+            {"zero": "2", "parallelism": "TP8 DP64 (FSDP)"}, "zero", 2, id="a stage that is stated goes before"
+        ),
+        pytest.param(
+            {"packing": "padded to max", "avg_tokens_per_sample": ""},
+            "seq_len",
+            8192,
+            id="samples padded to one length",
+        ),
+        pytest.param({"packing": "padded to 512"}, "ragged", 0, id="and so of one length"),
+        pytest.param({"packing": "padded to batch max"}, "ragged", 1, id="padded to the longest of each batch"),
+        pytest.param(
+            {"micro_batch": "", "global_batch": "", "pp": "4", "zero": "1"},
+            "micro_batches",
+            16,
+            id="a pipeline of unknown batch is kept full",
+        ),
         pytest.param({"parallelism": "HSDP", "num_gpus": "64"}, "shards", 8, id="hybrid sharding stays in the node"),
         pytest.param({"mlp_type": "swiglu-moe(128,top8)", "ffn_hidden": "768"}, "active_experts", 8, id="experts"),
         pytest.param({"method": "QLoRA", "quantization": "bnb-nf4"}, "quantized", 1, id="4-bit adapters"),
@@ -133,6 +150,37 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"notes": "floral"}, "adapters", 0, id="a word that holds another"),
         pytest.param({"method": "LoRA", "framework": "HF Trainer"}, "apart", 1, id="PEFT gathers adapters apart"),
         pytest.param({"method": "LoRA", "framework": "torchtune"}, "apart", 0, id="others with their layer"),
+        pytest.param({"method": "LoRA"}, "rank", 16, id="the usual rank"),
+        pytest.param({"method": "LoRA", "lora_rank": "64"}, "rank", 64, id="the rank stated"),
+        pytest.param({"lora_rank": "64"}, "rank", 0, id="full training has none"),
+        pytest.param({"method": "LoRA"}, "adapted", 4 * 4096 + 2 * 4096 + 2 * 1024, id="beside attention's maps"),
+        pytest.param(
+            {"method": "LoRA", "lora_targets": "query value"},
+            "adapted",
+            4096 * 2 + 4096 + 1024,
+            id="beside query and value",
+        ),
+        pytest.param({"method": "LoRA", "lora_targets": "all"}, "adapted_maps", 7, id="beside all seven"),
+        pytest.param({"method": "LoRA", "lora_targets": "all", "mlp_type": "gelu"}, "adapted_maps", 6, id="no gate"),
+        pytest.param(
+            MAVERICK | {"method": "LoRA", "lora_targets": "all"}, "adapted_maps", 4, id="experts have no adapters"
+        ),
+        pytest.param({"method": "LoRA", "framework": "MaxText"}, "adapters_fused", 1, id="XLA joins them"),
+        pytest.param(
+            {"method": "LoRA", "compile_kernels": "CUDA graphs"}, "adapters_fused", 0, id="captured launches do not"
+        ),
+        pytest.param({"compile_kernels": "unsloth"}, "fused", 1, id="unsloth's kernels"),
+        pytest.param({"packing": "padded to a multiple of 64"}, "ragged", 1, id="multiples are of many lengths"),
+        pytest.param(
+            {"packing": "padded to 512", "seq_len": "512", "avg_tokens_per_sample": "200"},
+            "seq_len",
+            512,
+            id="padding costs what tokens cost",
+        ),
+        pytest.param({"method": "LoRA", "compile_kernels": "foak"}, "adapters_fused", 0, id="foak leaves LoRA alone"),
+        pytest.param({"method": "QLoRA", "compile_kernels": "foak"}, "adapters_fused", 1, id="and fuses QLoRA"),
+        pytest.param({"method": "LoRA", "compile_kernels": "no torch.compile"}, "adapters_fused", 0, id="denied"),
+        pytest.param({"method": "LoRA", "compile_kernels": "unsloth"}, "adapters_fused", 1, id="written for it"),
         pytest.param(MAVERICK | {"framework": "axolotl", "source_date": "2025"}, "looped", 1, id="experts one by one"),
         pytest.param(
             MAVERICK | {"framework": "axolotl", "source_date": "2026"}, "looped", 0, id="until transformers 5"

@@ -11,7 +11,7 @@ from planner.adapters.catalog import load_catalog
 from planner.estimate.physics import communication, compute
 from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
-from planner.estimate.physics.step import step
+from planner.estimate.physics.step import smooth_maximum, step
 from planner.estimate.planned_config import planned_config
 from planner.model.architecture import Decoder
 from planner.model.workload import Checkpointing, Precision, Strategy
@@ -87,12 +87,68 @@ def test_launches_are_saved_by_compiling_and_not_by_fusing_by_hand() -> None:
     assert compiled == pytest.approx(eager * PRIORS["host_fused"])
 
 
+def host_layers(**changes: float) -> float:
+    """Return the host's time of a layer, against one of a dense network that is held whole."""
+    one, plain = (compute.host_seconds(configs(**each), PRIORS)[0] for each in (changes, {}))
+    return float(one / plain)
+
+
 def test_adapters_of_sharded_models_are_gathered_one_by_one_unless_they_are_fused() -> None:
-    sharded = {"zero": 3.0, "adapters": 1.0, "apart": 1.0}
-    alone, fused = (float(compute.host_seconds(configs(**sharded, fused=flag), PRIORS)[0]) for flag in (0.0, 1.0))
-    assert alone == pytest.approx(fused * PRIORS["host_gathers"])
-    with_its_layer = float(compute.host_seconds(configs(**sharded | {"apart": 0.0}), PRIORS)[0])
-    assert with_its_layer == pytest.approx(fused)
+    """Two adapters: each launches kernels of its own, and each is gathered."""
+    two = {"adapters": 1.0, "adapted_maps": 2.0, "apart": 1.0}
+    launched = 1 + 2 * PRIORS["host_adapter"]
+    assert host_layers(**two) == pytest.approx(launched)
+    with_its_layer = launched * PRIORS["host_sharded"]
+    assert host_layers(**two, zero=3.0) == pytest.approx(with_its_layer + 2 * PRIORS["host_gather"])
+    assert host_layers(**two, zero=3.0, adapters_fused=1.0) == pytest.approx(with_its_layer)
+    assert host_layers(**two | {"apart": 0.0}, zero=3.0) == pytest.approx(with_its_layer)
+
+
+BESIDE_QUERY_AND_DOWN = {"adapters": 1.0, "adapted_maps": 2.0, "adapted": 2 * HIDDEN + FFN + HIDDEN, "rank": 16.0}
+"""Query goes from 1,024 to 1,024, down from 4,096 to 1,024: 7,168 numbers."""
+
+
+@pytest.mark.parametrize(("fused", "share"), [(0.0, 1.0), (1.0, PRIORS["elementwise_fused"])])
+def test_adapters_take_the_products_of_their_rank_and_passes_beside_their_maps(fused: float, share: float) -> None:
+    """1,024 tokens through 7,168 numbers: 2 x 16 FLOPs each, three passes, on 312 TFLOPS; 40 bytes on 1,555 GB/s."""
+    c = configs(**BESIDE_QUERY_AND_DOWN, adapters_fused=fused)
+    constants = PRIORS | {"adapter_bytes": 40.0}
+    numbers = 1024 * 7168
+    products = 3 * 2 * 16 * numbers / (312e12 * PRIORS["gemm_ampere"])
+    passes = 40 * share * numbers / (1555e9 * PRIORS["hbm"])
+    assert float(compute.layer_parts(c, constants)["adapters"][0]) == pytest.approx(products + passes)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "exponent", "value"),
+    [
+        (3.0, 4.0, 2.0, 5.0),
+        (3.0, 4.0, 1.0, 7.0),
+        (2.0, 2.0, 6.0, 2 * 2 ** (1 / 6)),
+        (5.0, 0.0, 3.0, 5.0),
+        (1e-9, 1e9, 6.0, 1e9),
+    ],
+    ids=["Pythagoras", "a sum", "equals", "nothing beside", "far apart"],
+)
+def test_a_smooth_maximum(one: float, other: float, exponent: float, value: float) -> None:
+    """(a^k + b^k)^(1/k), in either order."""
+    for first, second in ((one, other), (other, one)):
+        assert float(smooth_maximum(np.array([first]), np.array([second]), exponent)[0]) == pytest.approx(value)
+
+
+def test_adapters_alone_are_stepped_and_agreed_upon() -> None:
+    """12 layers x rank 16 x 7,168 numbers, against the network's parameters."""
+    c = configs(**BESIDE_QUERY_AND_DOWN)
+    assert float(compute.trained_share(c)[0]) == pytest.approx(12 * 16 * 7168 / float(c.parameters[0]))
+    assert float(compute.trained_share(configs())[0]) == 1.0
+
+
+def test_a_token_is_copied_to_each_of_its_experts() -> None:
+    """1,024 tokens x 1,024 numbers of 2 bytes, to eight experts, 20 passes, on 1,555 GB/s."""
+    c = configs(experts=64.0, active_experts=9.0, routed_experts=8.0)
+    seconds = 1024 * 1024 * 2 * 8 * 20 / (1555e9 * PRIORS["hbm"])
+    assert float(compute.layer_parts(c, PRIORS | {"routing_passes": 20.0})["routing"][0]) == pytest.approx(seconds)
+    assert float(compute.layer_parts(configs(), PRIORS)["routing"][0]) == 0.0
 
 
 def test_a_layer_with_experts_takes_the_host_longer_and_most_where_they_are_called_one_by_one() -> None:
@@ -102,6 +158,17 @@ def test_a_layer_with_experts_takes_the_host_longer_and_most_where_they_are_call
     )
     assert grouped == pytest.approx(dense * PRIORS["host_experts"])
     assert looped == pytest.approx(dense * (PRIORS["host_experts"] + 64 * PRIORS["host_loop"]))
+
+
+def test_a_pipeline_keeps_sharded_weights_gathered() -> None:
+    """Four stages of two replicas: nothing per micro-batch; per step what ZeRO-2 sends."""
+    spread = {"dp": 2.0, "pp": 4.0, "shards": 2.0, "gradient_bytes": 2.0}
+    sharded, reduced = configs(**spread, zero=3.0), configs(**spread, zero=2.0)
+    assert float(communication.sharded_seconds(sharded, PRIORS)[0]) == 0.0
+    seconds = [float(communication.gradient_seconds(one, PRIORS)[0]) for one in (sharded, reduced)]
+    assert seconds[0] == pytest.approx(seconds[1])
+    alone = configs(**spread | {"pp": 1.0, "dp": 8.0, "shards": 8.0}, zero=3.0)
+    assert float(communication.sharded_seconds(alone, PRIORS)[0]) > 0.0
 
 
 def test_experts_that_are_called_one_by_one_are_gathered_so() -> None:

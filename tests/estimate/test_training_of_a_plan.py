@@ -12,17 +12,20 @@ from pydantic import ValidationError
 
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.errors import InputError
+from planner.estimate.adapter_facts import planned_adapters
 from planner.estimate.candidate import Candidate
 from planner.estimate.data_volumes import data_volumes
 from planner.estimate.evidence import measured_runs
 from planner.estimate.flops import flops_per_token
-from planner.estimate.frameworks import name_and_kernels
+from planner.estimate.frameworks import ONLY_ON, framework_family, name_and_kernels
 from planner.estimate.job import Job
+from planner.estimate.lora_memory import adapted, adapter_parameters, adapters_of
 from planner.estimate.measured_config import observe
 from planner.estimate.observation import Observation
 from planner.estimate.predict import predict
-from planner.estimate.prediction import Prediction
+from planner.estimate.prediction import NoPrediction, Prediction
 from planner.model.adapters import Adapters
+from planner.model.architecture import Decoder, MoeDecoder
 from planner.model.catalog import Catalog
 from planner.model.evidence import Measurement
 from planner.model.plan import Data, FlopsConvention
@@ -181,6 +184,18 @@ def run_of(catalog: Catalog, **changes: Any) -> RunRecord:
             {"adapters": QUERY_VALUE}, {"method": "lora", "trained_parameters": 2 * OF_LLAMA}, False, id="larger ones"
         ),
         pytest.param(
+            {"adapters": QUERY_VALUE},
+            {"method": "lora", "trained_parameters": OF_LLAMA, "adapters": Adapters(rank=4)},
+            False,
+            id="as many parameters beside other maps",
+        ),
+        pytest.param(
+            {"adapters": QUERY_VALUE},
+            {"method": "lora", "adapters": Adapters(rank=8, targets=("value", "query"))},
+            True,
+            id="the same maps in another order",
+        ),
+        pytest.param(
             {"adapters": QUERY_VALUE | {"frozen": "nf4"}},
             {"method": "lora", "trained_parameters": OF_LLAMA},
             False,
@@ -209,6 +224,17 @@ def test_a_run_of_adapters_corrects_the_estimate_of_others(catalog: Catalog) -> 
     assert predicted(mine, wider).samples_per_s.value > 1.2 * predicted(catalog, wider).samples_per_s.value
 
 
+def test_a_run_as_fast_as_foretold_moves_nothing(catalog: Catalog) -> None:
+    """Of query and value at rank 8, recorded as such: no other adapters are taken for them."""
+    before = predicted(catalog, {"adapters": QUERY_VALUE, "strategy": "ddp"}).samples_per_s.value
+    rate = run_of(catalog).throughput.model_dump() | {"value": before, "low": before, "high": before}
+    run = run_of(catalog, method="lora", adapters=Adapters.model_validate(QUERY_VALUE), throughput=rate)
+    mine = catalog.model_copy(update={"runs": catalog.runs | {"mine": run}})
+    wider = {"adapters": QUERY_VALUE | {"rank": 64}, "strategy": "ddp"}
+    moved = predicted(mine, wider).samples_per_s.value / predicted(catalog, wider).samples_per_s.value
+    assert moved == pytest.approx(1.0, abs=0.01)
+
+
 def test_a_framework_that_is_known_makes_the_range_narrower(catalog: Catalog) -> None:
     ours, theirs = predicted(catalog, {}), predicted(catalog, {"framework": "Megatron-LM 0.12"})
     assert "new framework" in ours.notes[0]
@@ -216,6 +242,66 @@ def test_a_framework_that_is_known_makes_the_range_narrower(catalog: Catalog) ->
     width = [one.samples_per_s.high / one.samples_per_s.low for one in (ours, theirs)]
     assert width[1] < width[0]
     assert "as trained by Megatron-LM 0.12" in theirs.notes
+
+
+@pytest.mark.parametrize(
+    ("bare", "named"),
+    [
+        ("torchtitan", "torchtitan with torch.compile"),
+        ("MaxText", "MaxText, XLA"),
+        ("nanoGPT", "nanoGPT, torch.compile"),
+    ],
+)
+def test_a_framework_named_alone_has_its_usual_kernels(catalog: Catalog, bare: str, named: str) -> None:
+    training = {"strategy": "ddp", "adapters": {"rank": 16}}
+    one, other = (predicted(catalog, training | {"framework": text}).samples_per_s for text in (bare, named))
+    assert one == other
+
+
+def test_adapters_beside_maps_that_a_network_has_not_cost_nothing(catalog: Catalog) -> None:
+    """All layers of Qwen3 30B A3B are sparse: no gate, up or down that adapters could stand beside."""
+    decoder = catalog.presets["qwen3-30b-a3b"].architecture
+    assert isinstance(decoder, MoeDecoder)
+    every = Adapters(targets=("query", "key", "value", "out", "gate", "up", "down"))
+    one, other = (planned_adapters(decoder, found, None, compiled=False) for found in (Adapters(), every))
+    assert one == other
+    assert one["adapted_maps"] == 4
+    assert one["adapted"] == 2 * (2048 + 4096) + 2 * (2048 + 512)
+
+
+@pytest.mark.parametrize(
+    "adapters",
+    [
+        Adapters(rank=8, targets=("query", "value")),
+        Adapters(rank=64),
+        Adapters(rank=256, targets=("query", "key", "value", "out", "gate", "up", "down")),
+    ],
+    ids=["query and value", "attention", "everything"],
+)
+def test_a_run_says_its_adapters_by_their_parameters(catalog: Catalog, adapters: Adapters) -> None:
+    """A record has how many were trained, and no rank; what no usual adapters have is taken for the usual ones."""
+    decoder = catalog.presets["llama3-8b"].architecture
+    assert isinstance(decoder, Decoder)
+    found = adapters_of(decoder, adapter_parameters(decoder, adapters))
+    assert adapted(decoder, found).numbers * found.rank == adapted(decoder, adapters).numbers * adapters.rank
+    assert found == adapters or found.targets == Adapters().targets
+    assert adapters_of(decoder, 12_345) == adapters_of(decoder, None) == Adapters()
+
+
+def test_frameworks_of_one_maker_are_known_and_so_are_their_makers(catalog: Catalog) -> None:
+    assert {framework_family(name) for name in ONLY_ON} == set(ONLY_ON)
+    assert set(ONLY_ON.values()) <= {one.vendor for one in catalog.accelerators.values()}
+
+
+def test_a_framework_of_another_maker_gives_no_estimate(catalog: Catalog) -> None:
+    """NeuronX compiles for Trainium, not for an H100."""
+    training = {"strategy": "ddp", "framework": "NeuronX Distributed"}
+    job, candidate = question(catalog, training, option={"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0})
+    found = predict(job, candidate, catalog)
+    assert isinstance(found, NoPrediction)
+    assert "NeuronX Distributed runs on accelerators of AWS alone, and H100-SXM is one of NVIDIA" in found.reason
+    on_trainium = {"offer": "aws/trn1.32xlarge", "usd_per_hour": 1.0}
+    assert isinstance(predict(*question(catalog, training, option=on_trainium), catalog), Prediction)
 
 
 def test_a_calibration_that_lacks_a_constant_answers_as_before(catalog: Catalog) -> None:
@@ -234,12 +320,20 @@ def test_a_calibration_that_lacks_a_constant_answers_as_before(catalog: Catalog)
     assert rates[0] == rates[1]
 
 
-def test_large_adapters_are_noted(catalog: Catalog) -> None:
-    """Rank 512 on all seven maps of Llama 3 8B: 1.3 billion parameters, of eight."""
+def test_large_adapters_take_the_time_of_their_own_products_and_states(catalog: Catalog) -> None:
+    """Rank 512 instead of 1 on all seven maps of Llama 3 8B: 32 x 511 x 81,920 = 1.34 billion parameters more.
+
+    8 FLOPs for each and token, recomputed, on 989.4 TFLOPS; and a step of the optimizer for 4 samples of 2,048 tokens.
+    """
     every = ["query", "key", "value", "out", "gate", "up", "down"]
-    notes = predicted(catalog, {"adapters": {"rank": 512, "targets": every}}).notes
-    assert any("their own work is not counted" in note for note in notes)
-    assert not any("their own work" in note for note in predicted(catalog, {"adapters": QUERY_VALUE}).notes)
+    small, large = (
+        predicted(catalog, {"adapters": {"rank": rank, "targets": every}}).samples_per_s.value for rank in (1, 512)
+    )
+    assert catalog.calibration is not None
+    constants, more = catalog.calibration.constants, 32 * 511 * 81_920
+    products = 8 * more * 2048 / (989.4e12 * constants["gemm_hopper"])
+    states = more * constants["optimizer"] / (3.35e12 * constants["hbm"]) / 4
+    assert 1 / large - 1 / small == pytest.approx(products + states, rel=0.05)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from launcher.bench import LoraSettings, Settings, spec_of
 from launcher.collect import record_of
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.errors import InputError, NodeError
+from planner.model.adapters import Adapters
 from planner.model.run import Probe
 from planner.model.workload import Checkpointing, Precision
 from workloads.spec import from_json, to_json
@@ -86,6 +87,13 @@ def test_what_proves_strategy_and_precision_is_in_the_record(result: MakeResult)
     assert record.matmul_flops_by_dtype == {"bfloat16": 1e12}
     assert record.probes == probes
     assert (record.checkpointing, record.compiled, record.loss_chunks, record.method) == ("none", False, 1, "full")
+
+
+def test_which_adapters_were_trained_is_in_the_record(result: MakeResult) -> None:
+    one = result()
+    assert record_of([one], aliases=ALIASES).adapters is None
+    one["spec"] |= {"method": "lora", "lora": {"rank": 8, "alpha": 16.0, "targets": ["query", "value"]}}
+    assert record_of([one], aliases=ALIASES).adapters == Adapters(rank=8, targets=("query", "value"))
 
 
 def test_a_result_of_before_these_keys_is_still_read(result: MakeResult) -> None:

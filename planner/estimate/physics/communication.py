@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.physics.compute import US, expert_matrices, micro_tokens
+from planner.estimate.physics.compute import US, expert_matrices, gathers_weights, micro_tokens, trained_share
 from planner.estimate.physics.configs import Configs
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
 
     own = c.intra * np.where(c.pcie > 0, p["pcie"], p["nvlink"])
     host = p["host_bus_gb"] * 1e9 / np.maximum(c.bus_sharers, 1.0)
-    return np.where(c.through_host > 0, 1 / (1 / own**4 + 1 / host**4) ** 0.25, own)
+    both = np.sqrt(np.sqrt(1 / np.square(np.square(own)) + 1 / np.square(np.square(host))))
+    return np.where(c.through_host > 0, 1 / both, own)
 
 
 def rate_over(c: Configs | ImageConfigs, p: Mapping[str, float], devices: Array, stride: Array) -> Array:
@@ -139,9 +140,10 @@ def expert_copies(c: Configs) -> tuple[Array, Array]:
 def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per micro-batch, where weights are sharded: two all-gathers and a reduce-scatter of gradients.
 
-    Experts are gathered among the devices that hold the same ones, which stand a span apart and so pool fewer links of
-    their domain. Frozen weights need no gradients; at 4 bits they travel at a quarter. Source: Rajbhandari et al. 2020,
-    section 7.
+    A pipeline gathers once for all of its micro-batches instead, as ZeRO-2 does (`gradient_seconds`): every micro-batch
+    visits every stage, so stages keep their weights gathered. Experts are gathered among the devices that hold the same
+    ones, which stand a span apart and so pool fewer links of their domain. Frozen weights need no gradients; at 4 bits
+    they travel at a quarter. Source: Rajbhandari et al. 2020, section 7; Llama Team 2024, section 3.3.2.
     """
     import numpy as np
 
@@ -156,7 +158,7 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     gathers = 1 + c.looped * c.experts
     messages = 3 * c.layers / c.pp * gathers * p["message_us"] * US * np.log2(c.shards)
     seconds = 2 * one(np.where(c.quantized > 0, 0.5, 2.0)) + one(2.0) * (1 - c.adapters) + messages
-    return np.asarray((c.zero >= 3) * (c.shards > 1) * seconds * c.sharding_scale)
+    return np.asarray(gathers_weights(c) * (c.shards > 1) * seconds * c.sharding_scale)
 
 
 def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -167,9 +169,9 @@ def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """
     import numpy as np
 
-    full = c.zero >= 3
+    full = gathers_weights(c)
     held, (alike, copies) = held_parameters(c), expert_copies(c)
-    number = np.where(c.zero >= 1, 2.0, c.gradient_bytes) * np.where(c.adapters > 0, 0.01, 1.0)
+    number = np.where(c.zero >= 1, 2.0, c.gradient_bytes) * trained_share(c)
     parts, inside = np.where(full, c.shards, 1.0), np.where(full, alike, 1.0)
     devices = c.dp * c.cp / parts
     shared = ring_seconds(c, p, size=held.shared * number / parts, devices=devices, stride=c.tp * parts)

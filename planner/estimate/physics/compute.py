@@ -57,6 +57,20 @@ def passes(c: Configs) -> Array:
     return 1 + c.recompute + BACKWARD - c.adapters
 
 
+def gathers_weights(c: Configs) -> Array:
+    """Say where every micro-batch gathers sharded weights: everywhere but in pipelines, which keep them gathered."""
+    import numpy as np
+
+    return np.asarray((c.zero >= 3) & (c.pp <= 1))
+
+
+def trained_share(c: Configs) -> Array:
+    """Share of the parameters that is trained: rank x inputs and outputs of adapted maps / parameters, or all."""
+    import numpy as np
+
+    return np.where(c.adapters > 0, c.layers * c.rank * c.adapted / c.parameters, 1.0)
+
+
 def micro_tokens(c: Configs) -> Array:
     """Tokens of one micro-batch on one device: context parallelism divides them."""
     return c.micro_batch * c.seq_len / c.cp
@@ -76,7 +90,8 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one layer, forward and backward, for one micro-batch, part by part.
 
     products: FLOPs / reached peak, half a wave lost at the end of each; traffic: bytes of products / bandwidth;
-    elementwise: passes over hidden states; tail: idle time between kernels. They add up: kernels follow one another.
+    elementwise: passes over hidden states; routing: copies of hidden states to experts and back; tail: idle time
+    between kernels. They add up: kernels follow one another.
     """
     tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
     weights = layer_matrices(c) / c.tp
@@ -87,7 +102,6 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     fused = 1 - c.fused * (1 - p["elementwise_fused"])
     gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
     stream = (0.6 * c.hidden / c.tp + 0.1 * gated) * number * p["elementwise"]
-    extras = 1 + c.adapters * p["adapters"] + (c.experts > 1) * p["routing"]
     again = 1 + REPEATED * c.recompute
     return {
         "products": (2 * tokens * weights / rate_of_outliers(c, p) + wasted_flops(c, p))
@@ -96,9 +110,36 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
         "traffic": number * (tokens * widths + local) * p["gemm_bytes"] / reached * passes(c),
         "expansion": c.quantized * local * p["expand"] / reached * passes(c),
         "attention": _attention_seconds(c, p) * c.attention_scale,
-        "elementwise": c.elementwise_scale * tokens * stream * fused * extras / reached * again,
+        "elementwise": c.elementwise_scale * tokens * stream * fused / reached * again,
+        "adapters": _adapter_seconds(c, p),
+        "routing": tokens * _sent(c) * p["routing_passes"] / reached * again,
         "tail": p["tail_us"] * US * fused * again,
     }
+
+
+def _adapter_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Time of one layer's adapters: products of their rank, all gradients among them, and passes beside their maps.
+
+    2 x tokens x rank x (inputs + outputs) FLOPs a pass at 16 bit; casting, dropout, scaling and adding to the map's
+    output cost `adapter_bytes` at 16 bit, twice that at 32, for every input and output of a map, both ways. Left out:
+    tensor slices that read a whole input each.
+    """
+    import numpy as np
+
+    numbers = micro_tokens(c) * c.adapted / c.tp
+    products = 2 * numbers * c.rank * (1 + c.recompute + BACKWARD) / (c.peak16 * gemm_share(c, p))
+    fused = 1 - c.adapters_fused * (1 - p["elementwise_fused"])
+    moved = numbers * p["adapter_bytes"] * c.number_bytes / 2 * fused * (1 + REPEATED * c.recompute)
+    return np.asarray(products + moved / (c.hbm * p["hbm"]))
+
+
+def _sent(c: Configs) -> Array:
+    """Bytes of a token's hidden state, once for each expert of a layer that it travels to.
+
+    Tokens are sorted to their experts and summed back by weight, and their gradients the same way: `routing_passes`
+    counts reads and writes of all of it. Source: Gale et al. 2022 (MegaBlocks), section 2.
+    """
+    return (c.experts > 1) * c.routed_experts * c.hidden / c.tp * c.number_bytes
 
 
 def wasted_flops(c: Configs, p: Mapping[str, float]) -> Array:
@@ -165,17 +206,17 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time that the host needs to launch one layer's kernels, forward and backward.
 
-    Sharded weights are gathered by the host's leave; PEFT's adapters, unless fused with their layer, each by itself.
-    A layer with experts routes, counts and sorts tokens, and waits for the counts; experts that are called one after
-    another have launches of their own.
+    Each adapter adds launches. Sharded weights are gathered by the host's leave; PEFT's adapters, unless fused with
+    their maps, each by itself. A layer with experts routes, counts and sorts tokens, and waits for the counts; experts
+    that are called one after another have launches of their own.
     """
     import numpy as np
 
     fused = 1 - c.compiled * (1 - p["host_fused"])
-    adapters = 1 + c.adapters * (p["host_adapters"] - 1)
-    gathers = 1 + c.apart * (1 - c.fused) * (p["host_gathers"] - 1)
-    sharded = 1 + (c.zero >= 3) * (p["host_sharded"] * gathers - 1)
+    sharded = 1 + gathers_weights(c) * (p["host_sharded"] - 1)
+    gathers = gathers_weights(c) * c.apart * (1 - c.adapters_fused) * c.adapted_maps * p["host_gather"]
     processor = np.array([p[f"host_{HOST_AGE[name]}"] if name in HOST_AGE else 1.0 for name in GENERATIONS])
-    routing = 1 + (c.experts > 1) * (p["host_experts"] - 1) + c.looped * c.experts * p["host_loop"]
-    launches = fused * adapters * sharded * routing * (1 + REPEATED * c.recompute)
+    routing = (c.experts > 1) * (p["host_experts"] - 1) + c.looped * c.experts * p["host_loop"]
+    layer = (1 + c.adapted_maps * p["host_adapter"] + routing) * sharded + gathers
+    launches = fused * layer * (1 + REPEATED * c.recompute)
     return np.asarray(p["host_us"] * c.host_scale * US * processor[c.generation.astype(int)] * launches)

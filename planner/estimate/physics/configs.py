@@ -57,8 +57,17 @@ class Configs:
     # How it is trained
     adapters: Array
     """1: low-rank adapters beside frozen weights."""
+    adapted: Array
+    """Inputs and outputs of one layer's maps that have adapters, summed: the numbers that pass through adapters."""
+    adapted_maps: Array
+    """How many maps of one layer have adapters."""
+    rank: Array
+    """Width of an adapter."""
+    adapters_fused: Array
+    """1: kernels join adapters to their maps."""
     apart: Array
-    """1: each adapter is gathered by itself where weights are sharded, as PEFT wraps them; 0: with its layer."""
+    """1: each adapter is gathered by itself where weights are sharded, as PEFT wraps them, unless fused; 0: with its
+    layer."""
     quantized: Array
     """1: frozen weights of 4 bits, expanded before each product."""
     outliers: Array

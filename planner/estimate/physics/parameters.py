@@ -55,9 +55,9 @@ PARAMETERS = (
     Parameter("tail_us", 120.0, 0.50, 10.0, 1000.0, "idle device time per layer between kernels, microseconds"),
     Parameter("host_us", 1400.0, 0.30, 100.0, 3000.0, "host time per layer to launch its kernels, microseconds"),
     Parameter("host_fused", 0.45, 0.20, 0.1, 1.0, "share of the host's time that is left after compiling"),
-    Parameter("host_adapters", 2.0, 0.30, 1.0, 5.0, "host time of a layer with adapters, against one without"),
+    Parameter("host_adapter", 0.25, 0.40, 0.02, 1.0, "host time of one adapter, against a layer"),
     Parameter("host_sharded", 1.5, 0.40, 1.0, 8.0, "host time of a layer whose weights are gathered, against one held"),
-    Parameter("host_gathers", 3.0, 0.40, 1.0, 8.0, "host time where adapters are gathered one by one, on top of both"),
+    Parameter("host_gather", 1.5, 0.40, 0.1, 5.0, "host time to gather one adapter by itself, against a layer"),
     Parameter(
         "host_experts", 2.5, 0.40, 1.0, 10.0, "host time of a layer with experts, against one without", before=1.0
     ),
@@ -73,9 +73,11 @@ PARAMETERS = (
     Parameter("host_older", 1.2, 0.20, 0.8, 2.5, "host time of machines before Ampere's, against those"),
     Parameter("host_newer", 0.75, 0.20, 0.3, 1.2, "host time of machines after Ampere's, against those"),
     Parameter("step_ms", 8.0, 0.70, 0.5, 60.0, "host time per optimizer step besides layers: loader, loop, optimizer"),
-    Parameter("adapters", 0.8, 0.40, 0.1, 4.0, "extra passes of adapters, against those of the layer"),
+    Parameter(
+        "adapter_bytes", 40.0, 0.40, 4.0, 200.0, "bytes moved per input and output of a map with an adapter, at 16 bit"
+    ),
     Parameter("expand", 6.0, 0.40, 2.0, 40.0, "bytes moved per 4-bit weight each time that it is expanded"),
-    Parameter("routing", 2.0, 0.50, 0.1, 8.0, "extra passes of routing to experts, against those of the layer"),
+    Parameter("routing_passes", 20.0, 0.50, 2.0, 200.0, "passes over a token's hidden state for each of its experts"),
     Parameter("nvlink", 0.70, 0.15, 0.3, 1.0, "share of NVLink's rate that a collective reaches"),
     Parameter("pcie", 0.60, 0.25, 0.2, 1.0, "share of PCIe's rate that a collective reaches"),
     Parameter("host_bus_gb", 20.0, 0.25, 6.0, 60.0, "GB/s through one host bus, where there is no peer-to-peer"),

@@ -18,16 +18,21 @@ OTHER_LAYERS = 2.0
 HOST_SHARPNESS = 6.0
 """Launches run ahead of the device, so the slower of the two shows almost alone."""
 HIDING_SHARPNESS = 3.0
-SMALLEST_SECONDS = 1e-30
+SMALLEST_SECONDS, SMALLEST_RATIO = 1e-30, 1e-100
+"""Instead of nothing, whose logarithm is no number."""
 LARGEST_OF_TWO, LARGEST_POWER = 0.564, 0.84
 
 
 def smooth_maximum(one: Array, other: Array, exponent: float) -> Array:
-    """(a^k + b^k)^(1/k): the sum at k = 1, the larger one as k grows; rises with both."""
+    """(a^k + b^k)^(1/k): the sum at k = 1, the larger one as k grows; rises with both.
+
+    As larger x (1 + ratio^k)^(1/k), by logarithms: powers would be most of a step's time.
+    """
     import numpy as np
 
     top = np.maximum(np.maximum(one, other), SMALLEST_SECONDS)
-    return top * ((one / top) ** exponent + (other / top) ** exponent) ** (1 / exponent)
+    ratio = np.maximum(np.minimum(one, other) / top, SMALLEST_RATIO)
+    return np.asarray(top * np.exp(np.log(1 + np.exp(exponent * np.log(ratio))) / exponent))
 
 
 class Step(NamedTuple):
@@ -104,7 +109,7 @@ def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     held, (_, copies) = wires.held_parameters(c), wires.expert_copies(c)
     sharded = c.zero >= 1
     share = held.shared / np.where(sharded, c.dp * c.cp, 1.0) + held.expert / np.where(sharded, copies, 1.0)
-    share = share * np.where(c.adapters > 0, 0.01, 1.0)
+    share = share * compute.trained_share(c)
     on_device = share * p["optimizer"] / (c.hbm * p["hbm"])
     through_cpu = share * 16.0 / (p["offload_gb"] * 1e9)
     return np.asarray(np.where(c.optimizer_offload > 0, through_cpu, on_device))
