@@ -21,6 +21,8 @@ ASSUMED_LENGTH = 1024.0
 """Tokens of a sample, where only tokens/s are stated."""
 PADDED_ALIKE = re.compile(r"padded to (max(_seq_len| length|$)|\d)")
 """Every sample to one length, as opposed to the longest of its batch."""
+TOKENS_EACH = re.compile(r"([\d,]+) tokens per (gpu|device|accelerator)")
+"""What a micro-batch holds on one device, in words about packing."""
 PADDED_LENGTH, SINGLE_LENGTH = 512.0, 256.0
 """Of instruction data without a stated length: padded to the longest of a batch; one by one."""
 BY_LAYER = ("megatron",)
@@ -59,9 +61,13 @@ def length_of(row: Measurement) -> float | None:
 
 def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accelerator) -> dict[str, float]:
     """Return length, micro-batch, accumulation and recomputation; what is not stated is what would fit."""
-    length = length_of(row) or ASSUMED_LENGTH
+    stated = TOKENS_EACH.search(row.packing.casefold())
+    tokens = float(stated[1].replace(",", "")) if stated else None
+    length = length_of(row) or tokens or ASSUMED_LENGTH
     replicas = config["dp"]
     micro, accumulation = row.micro_batch, row.grad_accum
+    if micro is None and tokens is not None:
+        micro = max(1.0, tokens / length)
     per_sample = config["layers"] * config["hidden"] * length / config["tp"] / config["pp"] / config["cp"]
     memory = (accelerator.hbm_gib or 16) * 2**30
     free = max(LEAST_FREE * memory, memory - _states_bytes(config))

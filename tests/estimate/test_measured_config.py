@@ -83,6 +83,18 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
             id="samples padded to one length",
         ),
         pytest.param({"packing": "padded to 512"}, "ragged", 0, id="and so of one length"),
+        pytest.param(
+            {"packing": "16,384 tokens per GPU and micro-batch", "micro_batch": ""},
+            "micro_batch",
+            2,
+            id="a micro-batch in tokens",
+        ),
+        pytest.param(
+            {"packing": "2048 tokens per device", "micro_batch": "", "seq_len": ""},
+            "seq_len",
+            2048,
+            id="one sample of all of them, where no length is said",
+        ),
         pytest.param({"packing": "padded to batch max"}, "ragged", 1, id="padded to the longest of each batch"),
         pytest.param(
             {"micro_batch": "", "global_batch": "", "pp": "4", "zero": "1"},
