@@ -8,10 +8,14 @@ from planner.model.hardware import Accelerator
 FP4_OVER_FP8 = {"Blackwell": 2.0, "Blackwell Ultra": 3.0}
 """Dense 4-bit against dense 8-bit peak. Source: NVIDIA HGX B200 and B300 data sheets."""
 
+SIXTEEN_BITS = ("16bit", "bf16")
+"""Formats of 16 bits: the accelerator's best, and bf16 alone, which some do at half the rate (MI100)."""
+
 
 def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
     """Dense FLOP/s in a number format; what hardware lacks falls back to the next that it has, as frameworks do."""
-    fp16 = accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
+    bf16 = accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
+    fp16 = accelerator.fp16_tflops or bf16
     fp8 = accelerator.fp8_tflops
     tflops = {
         "fp4": fp8 * FP4_OVER_FP8[accelerator.architecture]
@@ -19,10 +23,16 @@ def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
         else None,
         "fp8": fp8,
         "16bit": fp16,
+        "bf16": bf16,
         "tf32": accelerator.tf32_tflops or accelerator.fp32_tflops or (fp16 / 4 if fp16 else None),
         "fp32": accelerator.fp32_tflops or (fp16 / 8 if fp16 else None),
     }[number_format]
     return None if tflops is None else tflops * 1e12
+
+
+def bf16_runs_as(accelerator: Accelerator) -> str:
+    """Return the format of bf16 products: hardware of fp16 alone (Volta, Turing) does them at the fp32 rate."""
+    return "fp32" if accelerator.fp16_tflops and not accelerator.bf16_tflops else "bf16"
 
 
 def generation_of(accelerator: Accelerator) -> str:
@@ -34,7 +44,7 @@ def generation_of(accelerator: Accelerator) -> str:
 def accelerator_facts(accelerator: Accelerator, number_format: str) -> dict[str, float]:
     """Return the physics' numbers of one accelerator in one number format."""
     peak = peak_flops(accelerator, number_format)
-    sixteen = peak_flops(accelerator, "16bit")
+    sixteen = peak_flops(accelerator, "bf16")
     assert peak is not None
     assert accelerator.hbm_gb_per_s is not None
     narrow = number_format in ("fp8", "fp4")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.estimate.accelerator_facts import accelerator_facts, peak_flops
+from planner.estimate.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
 from planner.estimate.image_operators import Operator, operators_of, training_macs
 from planner.estimate.links import links
 from planner.estimate.observation import Observation
@@ -69,7 +69,7 @@ def planned_image_config(
         "channels_last": float(channels_last),
         "fused": float(compiled),
         "flash": 1.0,
-        "gradient_bytes": 4.0 if zero == 0 or chosen != "16bit" else 2.0,
+        "gradient_bytes": 4.0 if zero == 0 or chosen not in SIXTEEN_BITS else 2.0,
         "zero": float(zero),
         "one_process": 0.0,
         "loader": 0.0,

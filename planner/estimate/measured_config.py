@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
+from planner.estimate.accelerator_facts import accelerator_facts, bf16_runs_as, generation_of, peak_flops
 from planner.estimate.frameworks import framework_family
 from planner.estimate.measured_batches import ASSUMED_LENGTH, batches_of, length_of
 from planner.estimate.measured_machine import machine_of, spread_of
@@ -29,7 +29,7 @@ def observe(
     tokens = measured_tokens(row)
     if tokens is None:
         return Refusal(row.id, "no throughput in tokens")
-    number_format = _format(row.precision)
+    number_format = _format(row.precision, accelerator)
     peak = peak_flops(accelerator, number_format)
     if peak is None:
         return Refusal(row.id, f"{accelerator.id} has no {number_format} peak")
@@ -114,12 +114,14 @@ def scored_unit(row: Measurement) -> float:
     return 1.0 if "gpu" in row.unit or "device" in row.unit else float(row.num_gpus)
 
 
-def _format(text: str) -> str:
+def _format(text: str, accelerator: Accelerator) -> str:
     said = text.casefold()
     for name, found in (
         ("fp4", ("nvfp4", "fp4", "mxfp4")),
         ("fp8", ("fp8", "int8")),
-        ("16bit", ("bf16", "fp16", "half", "amp", "mixed")),
+        ("16bit", ("fp16", "half")),
+        (bf16_runs_as(accelerator), ("bf16",)),
+        ("16bit", ("amp", "mixed")),
         ("tf32", ("tf32",)),
         ("fp32", ("fp32", "float32")),
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops
+from planner.estimate.accelerator_facts import SIXTEEN_BITS, accelerator_facts, bf16_runs_as, generation_of, peak_flops
 from planner.estimate.adapter_facts import planned_adapters
 from planner.estimate.flops import parameters
 from planner.estimate.frameworks import planned_family
@@ -24,15 +24,12 @@ OWN_FRAMEWORK = "training-planner"
 ZERO_STAGE = {Strategy.DDP: 0, Strategy.ZERO1: 1, Strategy.ZERO2: 2, Strategy.ZERO3: 3, Strategy.FSDP2: 3}
 RECOMPUTED = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.3, Checkpointing.FULL: 1.0}
 """Share of the forward pass that is computed twice; selective: attention and every second product are kept."""
-FORMATS = {"fp32": "fp32", "tf32": "tf32", "bf16": "16bit", "fp16": "16bit"}
+FORMATS = {None: "16bit", Precision.FP32: "fp32", Precision.TF32: "tf32", Precision.FP16: "16bit"}
 
 
 def number_format(precision: Precision | None, accelerator: Accelerator) -> str:
-    """Return the format of the products; without bf16 hardware such jobs run at the fp32 rate."""
-    name = "bf16" if precision is None else precision.value
-    if name == "bf16" and precision is not None and accelerator.bf16_tflops is None and accelerator.fp16_tflops:
-        return "fp32"
-    return FORMATS.get(name, "fp8")
+    """Return the format of the products; where a plan names none, the 16 bits that the accelerator is best at."""
+    return bf16_runs_as(accelerator) if precision is Precision.BF16 else FORMATS.get(precision, "fp8")
 
 
 def planned_config(
@@ -73,7 +70,7 @@ def planned_config(
         accelerator, per_node=per_node, slots=node.accelerators, link=link,
         network_gbit_per_s=node.network_gbit_per_s,
     )  # fmt: skip
-    sixteen_bit = chosen == "16bit"
+    sixteen_bit = chosen in SIXTEEN_BITS
     zero = ZERO_STAGE[strategy]
     width = decoder.heads * decoder.head_dim
     return (
