@@ -11,6 +11,7 @@ from planner.estimate.measured_machine import machine_of, spread_of
 from planner.estimate.measured_network import network_of
 from planner.estimate.measured_training import training_of
 from planner.estimate.observation import Labels, Observation, Refusal
+from planner.model.accelerator_name import accelerator_named
 from planner.model.evidence import Measurement
 from planner.model.hardware import Accelerator
 
@@ -21,7 +22,7 @@ def observe(
     row: Measurement, accelerators: Mapping[str, Accelerator], aliases: Mapping[str, str]
 ) -> Observation | Refusal:
     """Describe a row for the physics. What the row leaves out is filled with what is usual, never with its result."""
-    accelerator = find(row.gpu, accelerators, aliases)
+    accelerator = accelerator_named(row.gpu, accelerators, aliases)
     refused = _refusal(row, accelerator)
     if refused is not None:
         return Refusal(row.id, refused)
@@ -54,11 +55,6 @@ def _needs_flops(config: Mapping[str, float]) -> float:
     attention = 2 * config["hidden"] * (config["q_dim"] + config["kv_dim"])
     mlp = config["mlp_matrices"] * config["hidden"] * config["ffn_hidden"] * config["active_experts"]
     return (6 - 2 * config["adapters"]) * config["layers"] * (attention + mlp)
-
-
-def find(name: str, accelerators: Mapping[str, Accelerator], aliases: Mapping[str, str]) -> Accelerator | None:
-    """Return an accelerator by id or alias."""
-    return accelerators.get(aliases.get(name, name))
 
 
 def _refusal(row: Measurement, accelerator: Accelerator | None) -> str | None:

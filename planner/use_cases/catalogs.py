@@ -8,6 +8,7 @@ from planner.adapters.catalog import accelerator_aliases, load_catalog, with_obs
 from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError
+from planner.model.accelerator_name import accelerator_named
 from planner.model.catalog import Catalog
 from planner.model.hardware import Accelerator
 from planner.model.offer import Price
@@ -51,10 +52,8 @@ def _valid(catalog: Catalog) -> Catalog:
 
 
 def find_accelerator(name: str, catalog: Catalog) -> Accelerator:
-    """Return an accelerator by its id, or by a name that drivers and clouds give it."""
-    known = {key.casefold(): found for key, found in catalog.accelerators.items()}
-    spelled = accelerator_aliases().get(name, name)
-    found = known.get(spelled.casefold())
+    """Return an accelerator by its id, or by a name that drivers, clouds and publications give it."""
+    found = accelerator_named(name, catalog.accelerators, accelerator_aliases())
     if found is None:
         raise NotFoundError("accelerator", name, catalog.accelerators, fix="See catalogs/hardware/accelerators.csv")
     return found

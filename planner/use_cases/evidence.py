@@ -18,10 +18,11 @@ from planner.estimate.accuracy import Scored, predict_rows, teach, without
 from planner.estimate.image_accuracy import predict_image_rows
 from planner.estimate.image_measured import is_of_images, observe_image
 from planner.estimate.learn import learn
-from planner.estimate.measured_config import find, observe
+from planner.estimate.measured_config import observe
 from planner.estimate.naive import METHODS, naive_predictions
 from planner.estimate.observation import Observation, Refusal
 from planner.estimate.score import error_figures, groups, macro, macro_errors, overall, ranking, regret
+from planner.model.accelerator_name import accelerator_named
 from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog
 from planner.model.evidence import Measurement
@@ -49,7 +50,7 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
             refused.append(Refusal(row.id, f"quality: {row.quality.split(':')[0]}", row.quality))
             continue
         found = (
-            observe_image(row, find(row.gpu, catalog.accelerators, aliases), networks)
+            observe_image(row, accelerator_named(row.gpu, catalog.accelerators, aliases), networks)
             if is_of_images(row, networks)
             else observe(row, catalog.accelerators, aliases)
         )

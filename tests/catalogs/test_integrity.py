@@ -75,7 +75,8 @@ def test_a_narrower_format_is_never_slower(row: Accelerator):
     known = [peak for peak in chain if peak is not None]
     assert known == sorted(known)
     if row.fp16_tflops is not None and row.bf16_tflops is not None:
-        assert row.fp16_tflops == row.bf16_tflops, "with fp32 accumulation both run at one rate"
+        slower = 2 if row.architecture == "CDNA" else 1
+        assert row.fp16_tflops == slower * row.bf16_tflops, "with fp32 accumulation both run at one rate, save on MI100"
 
 
 @pytest.mark.parametrize("row", ACCELERATORS)

@@ -16,8 +16,8 @@ from planner.estimate.image_config import ImageObservation
 from planner.estimate.image_fit import ImageSample, fit_images, image_sample, model_image_step, prior_image_fit
 from planner.estimate.image_learn import image_fingerprint, learn_images
 from planner.estimate.image_measured import is_of_images, observe_image
-from planner.estimate.measured_config import find
 from planner.estimate.observation import Refusal
+from planner.model.accelerator_name import accelerator_named
 from planner.model.evidence import Measurement
 from planner.use_cases.evidence import bundled_image_evidence
 from planner.use_cases.image_evidence import of_images, shipped_image_calibration
@@ -33,7 +33,7 @@ def seen(**changes: Any) -> ImageObservation | Refusal:
     row = Measurement.model_validate({key: value for key, value in (ROW | changes).items() if value != ""})
     networks = read_image_networks()
     assert is_of_images(row, networks)
-    return observe_image(row, find(row.gpu, load_catalog().accelerators, accelerator_aliases()), networks)
+    return observe_image(row, accelerator_named(row.gpu, load_catalog().accelerators, accelerator_aliases()), networks)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,40 @@
+"""Which accelerator a name means, by whoever writes it."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.model.accelerator_name import accelerator_named, spelling
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        pytest.param("RTX-4090", "RTX-4090", id="an id"),
+        pytest.param("NVIDIA GeForce RTX 4070 Ti SUPER", "RTX-4070Ti-Super", id="what a driver reports"),
+        pytest.param("rtx 4090", "RTX-4090", id="small letters"),
+        pytest.param("AMD Instinct MI300X", "MI300X", id="with its maker"),
+        pytest.param("RTX4090-24GB", "RTX-4090", id="memory at the end"),
+        pytest.param("H100 80GB PCIe", "H100-PCIe", id="memory in the middle"),
+        pytest.param("A100 (40 GB)", "A100-40GB-SXM", id="memory that tells two apart"),
+        pytest.param("V100-32GB-SXM2", "V100-SXM2-32GB", id="in another order"),
+        pytest.param("B200 192GB", "B200-SXM", id="memory of the chip, of which 180 GB are left"),
+        pytest.param("H100 48GB", None, id="another size than any that is known"),
+        pytest.param("RTX 9999", None, id="nobody's"),
+        pytest.param("24GB", None, id="nothing but memory"),
+        pytest.param("", None, id="nothing"),
+    ],
+)
+def test_a_name_means(name: str, meant: str | None) -> None:
+    found = accelerator_named(name, load_catalog().accelerators, accelerator_aliases())
+    assert (None if found is None else found.id) == meant
+
+
+def test_no_two_accelerators_are_spelled_alike() -> None:
+    accelerators, aliases = load_catalog().accelerators, accelerator_aliases()
+    meant: dict[str, set[str]] = {}
+    for name, accelerator in [*aliases.items(), *((name, name) for name in accelerators)]:
+        meant.setdefault(spelling(name), set()).add(accelerator)
+    assert {name: ids for name, ids in meant.items() if len(ids) > 1} == {}
+    assert set(aliases.values()) <= set(accelerators)
