@@ -8,6 +8,12 @@ from planner.model.hardware import Accelerator
 FP4_OVER_FP8 = {"Blackwell": 2.0, "Blackwell Ultra": 3.0}
 """Dense 4-bit against dense 8-bit peak. Source: NVIDIA HGX B200 and B300 data sheets."""
 
+USUAL_WATTS = {
+    "pascal": 300 / 21.2, "volta": 300 / 125, "turing": 70 / 65, "ampere": 400 / 312, "ada": 350 / 362,
+    "hopper": 700 / 989.4, "blackwell": 1000 / 2250, "cdna": 750 / 1307.4, "gaudi": 600 / 432,
+}  # fmt: skip
+"""Watts per dense 16-bit TFLOP/s of each generation's usual server card, by the catalog: P100, V100, T4, A100, L40S,
+H100, B200, MI300X and Gaudi2, with SXM sockets where there are several."""
 SIXTEEN_BITS = ("16bit", "bf16")
 """Formats of 16 bits: the accelerator's best, and bf16 alone, which some do at half the rate (MI100)."""
 
@@ -41,6 +47,17 @@ def generation_of(accelerator: Accelerator) -> str:
     return next((known for known in GENERATIONS if name.startswith(known)), "other")
 
 
+def power_budget(accelerator: Accelerator) -> float:
+    """Return watts per FLOP/s of 16-bit peak, against the usual of the generation; 1 where one of them is not known.
+
+    An RTX 4090 has 2.8 times the budget of an L40S, which has 2.2 times the peak at less power.
+    """
+    usual, peak = USUAL_WATTS.get(generation_of(accelerator)), peak_flops(accelerator, "bf16")
+    if usual is None or peak is None or accelerator.tdp_w is None:
+        return 1.0
+    return accelerator.tdp_w / (peak / 1e12) / usual
+
+
 def accelerator_facts(accelerator: Accelerator, number_format: str) -> dict[str, float]:
     """Return the physics' numbers of one accelerator in one number format."""
     peak = peak_flops(accelerator, number_format)
@@ -53,6 +70,7 @@ def accelerator_facts(accelerator: Accelerator, number_format: str) -> dict[str,
         "peak16": (sixteen or peak) if narrow else peak,
         "format_step": {"fp8": 1.0, "fp4": 2.0}.get(number_format, 0.0),
         "vector_rate": float(number_format == "fp32"),
+        "power": power_budget(accelerator),
         "hbm": accelerator.hbm_gb_per_s * 1e9,
         "generation": float(GENERATIONS.index(generation_of(accelerator))),
         "number_bytes": 4.0 if number_format in ("tf32", "fp32") else 2.0,

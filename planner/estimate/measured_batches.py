@@ -32,7 +32,8 @@ LEAST_FREE = 0.3
 PIPELINED = 4.0
 """Micro-batches for each stage of a pipeline, where no batch is stated: "bubble negligible" (Huang et al. 2019)."""
 LONGEST_GUESS, SINGLE_GUESS = 16_384.0, 2.0
-"""Tokens of the largest micro-batch that is guessed; samples, where they are not packed: the recipes' defaults."""
+"""Tokens of the largest micro-batch that is guessed; samples of fine-tuning, where they are not packed: the recipes'
+defaults."""
 
 
 def is_packed(row: Measurement) -> bool:
@@ -77,7 +78,8 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
     if micro is None:
         kept = CHECKPOINT_BYTES * 4 if config["recompute"] > 0.5 else REMEMBERED_BYTES
         fits = max(0.25 * free, 0.0) / (per_sample * kept)
-        usual = SINGLE_GUESS if is_ragged(row) else fits if each is not None else LONGEST_GUESS / length
+        tuned = is_ragged(row) and "pretrain" not in row.method.casefold()
+        usual = SINGLE_GUESS if tuned else fits if each is not None else LONGEST_GUESS / length
         most = 1.0 if config["pp"] > 1 else min(fits, usual)
         micro = float(2 ** max(0, int(most).bit_length() - 1))
         if each is not None:

@@ -17,7 +17,8 @@ class PartFormula(NamedTuple):
 
 FORMULAS = {
     "products": PartFormula(
-        "layers x passes x (2 x tokens x weights + half a wave of each product) / (peak x share of the generation)",
+        "layers x passes x (2 x tokens x weights + half a wave of each product) / (peak x share of the generation x "
+        "power budget^gemm_power)",
         f"{COMPUTE}: layer_parts",
     ),
     "traffic": PartFormula(
@@ -26,7 +27,8 @@ FORMULAS = {
     ),
     "expansion": PartFormula("layers x 4-bit weights x expand / (bandwidth x hbm)", f"{COMPUTE}: layer_parts"),
     "attention": PartFormula(
-        "layers x 4 x tokens x length x width (half if causal) x 3.5 / (16-bit peak x attention)",
+        "layers x 4 x tokens x length x width in whole tiles of a head (half if causal) x 3.5 / (16-bit peak x "
+        "attention)",
         f"{COMPUTE}: _attention_seconds",
     ),
     "elementwise": PartFormula(
@@ -54,7 +56,9 @@ FORMULAS = {
         f"{COMPUTE}: host_seconds",
     ),
     "split": PartFormula(
-        "tensor, expert, context and pipeline traffic: bytes / link rate + messages", f"{WIRES}: tensor_seconds, ..."
+        "tensor, expert and pipeline traffic, and context traffic that attention does not hide: bytes / link rate + "
+        "messages",
+        f"{WIRES}: tensor_seconds, ...",
     ),
     "sharding": PartFormula(
         "2 all-gathers and a reduce-scatter of the weights, as far as compute does not hide them; none in a pipeline, "

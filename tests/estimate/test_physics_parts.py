@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from planner.adapters.catalog import load_catalog
+from planner.estimate.accelerator_facts import power_budget
 from planner.estimate.physics import communication, compute
 from planner.estimate.physics.configs import Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
@@ -47,6 +48,30 @@ def test_the_last_wave_of_small_products_is_counted() -> None:
     assert float(found[0]) == pytest.approx(2 * (2 * HIDDEN + HIDDEN + FFN) * 0.5e6)
 
 
+@pytest.mark.parametrize(
+    ("budget", "vector", "share"),
+    [
+        pytest.param(1.0, 0.0, 0.8, id="the usual power"),
+        pytest.param(0.5, 0.0, 0.8 / 2**0.25, id="half of it"),
+        pytest.param(2.0, 0.0, 0.8 * 2**0.25, id="twice"),
+        pytest.param(16.0, 0.0, 1.1, id="no clock above a tenth over the rated one"),
+        pytest.param(0.5, 1.0, 0.8 * 1.2, id="ordinary cores"),
+    ],
+)
+def test_power_holds_the_clock_of_large_products(budget: float, vector: float, share: float) -> None:
+    constants = PRIORS | {"gemm_ampere": 0.8, "gemm_power": 0.25, "gemm_vector": 1.2}
+    found = compute.gemm_share(configs(power=budget, vector_rate=vector), constants)
+    assert float(found[0]) == pytest.approx(share)
+
+
+def test_a_power_budget_is_told_by_the_data_sheets() -> None:
+    """450 W for 165.2 TFLOPS against an L40S's 350 W for 362; an A100 is the usual itself; a TPU's power is unknown."""
+    of = load_catalog().accelerators
+    assert power_budget(of["RTX-4090"]) == pytest.approx(450 / 165.2 / (350 / 362))
+    assert power_budget(of["A100-40GB-SXM"]) == pytest.approx(1)
+    assert power_budget(of["TPU-v5e"]) == 1
+
+
 def test_a_product_ten_times_as_large_loses_a_tenth_of_the_share() -> None:
     """The wave is lost once, however many tokens follow one another."""
     shares = []
@@ -70,6 +95,22 @@ def test_a_slower_kernel_takes_longer(changes: dict[str, float], part: str) -> N
     before = configs(**({"adapters": 1.0} if "adapters" in changes else {}))
     one, other = step(before, PRIORS), step(configs(**changes), PRIORS)
     assert float(other.seconds[0] * other.shares[part][0]) > float(one.seconds[0] * one.shares[part][0])
+
+
+@pytest.mark.parametrize(
+    ("head", "like", "slower"),
+    [
+        pytest.param(80, 96, 1.0, id="a last tile that is half empty"),
+        pytest.param(64, 64, 1.0, id="whole tiles"),
+        pytest.param(256, 256, 1 / 0.8, id="wider than kernels are made for"),
+    ],
+)
+def test_a_fused_kernel_computes_whole_tiles_of_a_head(head: int, like: int, slower: float) -> None:
+    """4 x 1,024 x 1,024 FLOPs, half of them, for each of 16 heads' numbers; 3.5 passes at 0.5 of 312 TFLOPS."""
+    c = configs(q_dim=16.0 * head, early=0.0)
+    constants = PRIORS | {"attention": 0.5, "attention_wide": 0.8}
+    expected = 4 * 1024 * 1024 * 0.5 * 16 * like * 3.5 * slower / (0.5 * 312e12)
+    assert float(compute.layer_parts(c, constants)["attention"][0]) == pytest.approx(expected)
 
 
 def test_ordinary_cores_ask_for_no_alignment() -> None:
@@ -203,7 +244,7 @@ MIXTURE = {
     "parameters": 2e9, "dp": 64.0, "ep": 64.0, "tp": 1.0, "shards": 64.0, "intra": 1e15, "inter": 25e9,
 }  # fmt: skip
 """Experts on 64 accelerators in machines of eight, whose links inside cost nothing."""
-FREE = PRIORS | {"message_us": 0.0, "network": 1.0, "nvlink": 1.0}
+FREE = PRIORS | {"message_us": 0.0, "hop_us": 0.0, "network": 1.0, "nvlink": 1.0}
 
 
 def test_a_token_goes_to_another_machine_as_often_as_chance_has_it() -> None:
@@ -256,3 +297,22 @@ def test_more_experts_than_parameters_are_no_nonsense() -> None:
     held = communication.held_parameters(configs(**MIXTURE | {"parameters": 1e6}))
     assert float(held.shared[0]) == 0
     assert float(step(configs(**MIXTURE | {"parameters": 1e6, "zero": 3.0}), PRIORS).seconds[0]) > 0
+
+
+def test_a_ring_of_machines_takes_a_step_from_each_to_the_next() -> None:
+    """Eight machines: seven steps of 10 microseconds for each of two gathers and a scatter of every layer."""
+    c = configs(**MIXTURE | {"experts": 1.0, "zero": 3.0})
+    without, with_steps = (float(communication.sharded_seconds(c, FREE | {"hop_us": hop})[0]) for hop in (0.0, 10.0))
+    layers = float(c.layers[0])
+    assert with_steps - without == pytest.approx(3 * layers * 7 * 10e-6)
+
+
+def test_context_traffic_hides_behind_attention() -> None:
+    """Of t seconds beside a of attention (t^3 + a^3)^(1/3) - a is left; nothing else is split here."""
+    c = configs(cp=2.0, dp=1.0, seq_len=32768.0, intra=5e9)
+    found = step(c, PRIORS)
+    attention = float(compute.layer_parts(c, PRIORS)["attention"][0] * c.layers[0])
+    traffic = float(communication.context_seconds(c, PRIORS)[0] * c.layers[0])
+    left = (traffic**3 + attention**3) ** (1 / 3) - attention
+    assert float((found.shares["split"] / found.shares["attention"])[0]) == pytest.approx(left / attention)
+    assert 0.01 < left / traffic < 0.9

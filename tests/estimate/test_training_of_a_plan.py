@@ -324,6 +324,7 @@ def test_large_adapters_take_the_time_of_their_own_products_and_states(catalog: 
     """Rank 512 instead of 1 on all seven maps of Llama 3 8B: 32 x 511 x 81,920 = 1.34 billion parameters more.
 
     8 FLOPs for each and token, recomputed, on 989.4 TFLOPS; and a step of the optimizer for 4 samples of 2,048 tokens.
+    The host's launches, which the device nearly hides, are left out.
     """
     every = ["query", "key", "value", "out", "gate", "up", "down"]
     small, large = (
@@ -333,7 +334,7 @@ def test_large_adapters_take_the_time_of_their_own_products_and_states(catalog: 
     constants, more = catalog.calibration.constants, 32 * 511 * 81_920
     products = 8 * more * 2048 / (989.4e12 * constants["gemm_hopper"])
     states = more * constants["optimizer"] / (3.35e12 * constants["hbm"]) / 4
-    assert 1 / large - 1 / small == pytest.approx(products + states, rel=0.05)
+    assert 1 / large - 1 / small == pytest.approx(products + states, rel=0.08)
 
 
 @pytest.mark.parametrize(

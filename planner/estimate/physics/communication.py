@@ -143,7 +143,8 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     A pipeline gathers once for all of its micro-batches instead, as ZeRO-2 does (`gradient_seconds`): every micro-batch
     visits every stage, so stages keep their weights gathered. Experts are gathered among the devices that hold the same
     ones, which stand a span apart and so pool fewer links of their domain. Frozen weights need no gradients; at 4 bits
-    they travel at a quarter. Source: Rajbhandari et al. 2020, section 7; Llama Team 2024, section 3.3.2.
+    they travel at a quarter. A ring's latency grows with the domains that it visits one after another (Thakur et al.
+    2005). Source: Rajbhandari et al. 2020, section 7; Llama Team 2024, section 3.3.2.
     """
     import numpy as np
 
@@ -156,7 +157,9 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
         return np.asarray(shared + (c.experts > 1) * expert)
 
     gathers = 1 + c.looped * c.experts
-    messages = 3 * c.layers / c.pp * gathers * p["message_us"] * US * np.log2(c.shards)
+    hops = np.maximum(1.0, c.shards * c.tp / c.nvlink_domain) - 1
+    each = p["message_us"] * np.log2(c.shards) + p["hop_us"] * hops
+    messages = 3 * c.layers / c.pp * gathers * each * US
     seconds = 2 * one(np.where(c.quantized > 0, 0.5, 2.0)) + one(2.0) * (1 - c.adapters) + messages
     return np.asarray(gathers_weights(c) * (c.shards > 1) * seconds * c.sharding_scale)
 

@@ -15,6 +15,10 @@ REPEATED = 0.33
 """Share of element-wise work and launches that a forward pass is of forward and backward together."""
 BACKWARD = 2.0
 """The backward pass of a product against its forward pass: one product for each of its two inputs."""
+ABOVE_RATED = 1.1
+"""Of the rated peak, at most: GeForce cards hold clocks up to a tenth above their rated boost."""
+TILE, WIDEST = 32, 128
+"""Numbers of a head: fused attention kernels compute whole tiles, and are made for heads up to the widest."""
 US = 1e-6
 HOST_AGE = {
     "pascal": "older", "volta": "older", "turing": "older", "ada": "newer", "hopper": "newer", "blackwell": "newer",
@@ -77,13 +81,18 @@ def micro_tokens(c: Configs) -> Array:
 
 
 def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
-    """Share of the peak that large products reach, by generation and number format."""
+    """Share of the peak that large products reach, by generation, number format and power.
+
+    Where power is short the clock falls: dynamic power rises with clock x voltage^2, so the clock goes with a power of
+    up to a third of it (Mudge 2001). Boards with power to spare run a little above the clock of their rated peak.
+    """
     import numpy as np
 
     table = np.array([p[f"gemm_{name}"] for name in GENERATIONS])
     formats = np.array([1.0, p["gemm_8bit"], p["gemm_4bit"]])
     share = table[c.generation.astype(int)] * formats[c.format_step.astype(int)]
-    return np.asarray(share * np.where(c.vector_rate > 0, p["gemm_vector"], 1.0))
+    held = np.minimum(share * c.power ** p["gemm_power"], ABOVE_RATED)
+    return np.asarray(np.where(c.vector_rate > 0, share * p["gemm_vector"], held))
 
 
 def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
@@ -165,7 +174,8 @@ def rate_of_outliers(c: Configs, p: Mapping[str, float]) -> Array:
 def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time of scores and their weighted sum: 4 x T x width FLOPs a token, half of that if causal.
 
-    Written out, the matrix itself costs passes over memory: heads x T numbers a token.
+    A fused kernel computes whole tiles of a head: 80 numbers cost as much as 96 (Dao 2023, flash-attn 2). Written out,
+    the matrix itself costs passes over memory: heads x T numbers a token.
     """
     import numpy as np
 
@@ -175,7 +185,10 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     newer = (c.generation == GENERATIONS.index("hopper")) | (c.generation == GENERATIONS.index("blackwell"))
     reached_share = np.where(newer, p["attention_newer"] * (1 + c.native * (p["attention_native"] - 1)), p["attention"])
     reached_share = reached_share * (1 - c.early * (1 - p["attention_early"]))
-    kernel = flops * (1 - 0.5 * c.causal) / (c.peak16 * reached_share) * (3.5 + c.recompute)
+    head = c.q_dim / c.heads
+    tiled = TILE * np.ceil(np.round(head / TILE, 6)) / head
+    reached_share = reached_share * np.where(head > WIDEST, p["attention_wide"], 1.0)
+    kernel = flops * tiled * (1 - 0.5 * c.causal) / (c.peak16 * reached_share) * (3.5 + c.recompute)
     written = flops / (c.peak16 * share) * (3 + c.recompute)
     written = (
         written

@@ -102,6 +102,8 @@ class Configs:
     """0: 16 bit, tf32, fp32; 1: 8 bit; 2: 4 bit."""
     vector_rate: Array
     """1: products run on ordinary cores (fp32 without tensor cores)."""
+    power: Array
+    """Watts per FLOP/s of 16-bit peak, against the usual of its generation: what clocks can be held."""
     hbm: Array
     generation: Array
     """Index into GENERATIONS."""

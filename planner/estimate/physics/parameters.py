@@ -32,6 +32,9 @@ PARAMETERS = (
     Parameter("gemm_tpu", 0.80, 0.15, 0.2, 1.0, "share of peak of a large product, TPU"),
     Parameter("gemm_neuron", 0.70, 0.25, 0.2, 1.0, "share of peak of a large product, Trainium"),
     Parameter("gemm_other", 0.60, 0.25, 0.2, 1.0, "share of peak of a large product, other architectures"),
+    Parameter(
+        "gemm_power", 0.12, 0.50, 0.01, 0.34, "exponent of the power budget in the share of a large product", before=0.0
+    ),
     Parameter("gemm_vector", 1.15, 0.08, 0.6, 1.3, "fp32 on ordinary cores, against the share of tensor cores"),
     Parameter(
         "gemm_8bit", 0.85, 0.15, 0.3, 1.0, "8-bit products, against the share at 16 bit: scaling and transposing"
@@ -45,6 +48,9 @@ PARAMETERS = (
     Parameter("attention_early", 0.55, 0.20, 0.2, 1.0, "rate of the first fused kernels, against the second kind"),
     Parameter("attention_newer", 0.36, 0.20, 0.1, 0.8, "the same from Hopper on, with a kernel written for Ampere"),
     Parameter("attention_native", 1.5, 0.20, 1.0, 2.5, "gain of a kernel written for Hopper and newer"),
+    Parameter(
+        "attention_wide", 0.7, 0.30, 0.2, 1.0, "rate of a fused attention kernel for heads wider than 128", before=1.0
+    ),
     Parameter("softmax", 10.0, 0.30, 4.0, 30.0, "passes over the attention matrix where it is written out"),
     Parameter("elementwise", 70.0, 0.25, 20.0, 200.0, "passes over the hidden state per layer, one kernel each"),
     Parameter("elementwise_fused", 0.5, 0.25, 0.15, 1.0, "share of these passes that is left after fusing"),
@@ -83,6 +89,9 @@ PARAMETERS = (
     Parameter("host_bus_gb", 20.0, 0.25, 6.0, 60.0, "GB/s through one host bus, where there is no peer-to-peer"),
     Parameter("network", 0.65, 0.25, 0.2, 1.0, "share of the network's rate that a collective reaches"),
     Parameter("message_us", 25.0, 0.50, 5.0, 300.0, "time of one collective besides its bytes, microseconds"),
+    Parameter(
+        "hop_us", 8.0, 0.70, 0.2, 60.0, "time of one step of a ring from domain to domain, microseconds", before=0.0
+    ),
     Parameter("tensor_hidden", 0.6, 0.30, 0.05, 0.95, "share of tensor parallel traffic that newest kernels hide"),
     Parameter("ragged", 0.5, 0.30, 0.1, 1.5, "coefficient of variation of the lengths of samples that are not packed"),
     Parameter("unbalanced", 0.5, 0.40, 0.05, 1.0, "share of the logits' time that a pipeline's last stage has on top"),

@@ -35,6 +35,11 @@ def smooth_maximum(one: Array, other: Array, exponent: float) -> Array:
     return np.asarray(top * np.exp(np.log(1 + np.exp(exponent * np.log(ratio))) / exponent))
 
 
+def _exposed(traffic: Array, work: Array) -> Array:
+    """Return what of some traffic does not hide behind work that goes on meanwhile."""
+    return smooth_maximum(traffic, work, HIDING_SHARPNESS) - work
+
+
 class Step(NamedTuple):
     """Seconds of one step, and how much of a change in each part arrives in it: d ln seconds / d ln part."""
 
@@ -47,8 +52,8 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
 
     seconds = ((micro-batches + bubble) x micro-batch + exposed gradients + optimizer) x (1 + waiting)
     micro-batch = the slower of compute and sharded traffic, smoothly; compute = the slower of device and host; the
-    device also waits for tensor, expert and context traffic, which nothing else hides; bubble = (stages - 1) / virtual
-    stages.
+    device also waits for tensor and expert traffic, which nothing hides, and for context traffic, which attention over
+    the blocks before hides (Liu et al. 2023); bubble = (stages - 1) / virtual stages.
     """
     import numpy as np
 
@@ -57,8 +62,10 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
     parts["logits"] = compute.head_seconds(c, p) * (p["unbalanced"] + (1 - p["unbalanced"]) / c.pp) * longest
     parts["split"] = (
-        wires.tensor_seconds(c, p) + wires.expert_seconds(c, p) + wires.context_seconds(c, p)
-    ) * stage + wires.pipeline_seconds(c, p)
+        (wires.tensor_seconds(c, p) + wires.expert_seconds(c, p)) * stage
+        + wires.pipeline_seconds(c, p)
+        + _exposed(wires.context_seconds(c, p) * stage, parts["attention"])
+    )
     host = compute.host_seconds(c, p) * (stage + OTHER_LAYERS) * longest
     device = np.sum(list(parts.values()), axis=0)
     busy = smooth_maximum(device, host, HOST_SHARPNESS)
@@ -67,7 +74,7 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     micro = smooth_maximum(busy, sharded, p["overlap"])
     of_work = (busy / micro) ** p["overlap"]
     hiding, gradients = p["hidden_share"] * busy, wires.gradient_seconds(c, p)
-    exposed = smooth_maximum(hiding, gradients, HIDING_SHARPNESS) - hiding
+    exposed = _exposed(gradients, hiding)
     optimizer, overhead = _optimizer_seconds(c, p), p["step_ms"] * 1e-3
     repeated = micro * (c.micro_batches + (c.pp - 1) / c.chunks)
     waiting = p["jitter"] * np.log2(c.gpus)
