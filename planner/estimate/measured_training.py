@@ -49,6 +49,10 @@ def training_of(row: Measurement, network: Mapping[str, float], number_format: s
 
 
 def _recomputed(asked: str) -> float:
+    """Return the share of the forward pass that is computed twice: of all layers, of some, of parts of each."""
+    some = re.search(r"(\d+) of (\d+) layers", asked)
+    if some:
+        return min(1.0, int(some[1]) / max(1, int(some[2])))
     if asked.startswith(("full", "yes", "true", "on")) or "likely on" in asked:
         return 1.0
     return RECOMPUTED.get(asked, 0.3 if asked.startswith("selective") else 0.0)

@@ -213,6 +213,9 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"vocab": "50304"}, "unaligned", 0, id="GPT-2's vocabulary, padded"),
         pytest.param({"micro_batch": "64"}, "recompute", 1, id="activations that cannot fit were computed again"),
         pytest.param({"micro_batch": "64", "activation_checkpointing": "none"}, "recompute", 0, id="unless it is said"),
+        pytest.param(
+            {"activation_checkpointing": "full (21 of 80 layers)"}, "recompute", 21 / 80, id="some layers again"
+        ),
         pytest.param({"packing": "unpacked", "seq_len": "4096"}, "seq_len", 256, id="instructions are short"),
         pytest.param({"packing": "padded to batch max", "seq_len": "384"}, "seq_len", 384, id="truncated at 384"),
         pytest.param({"compile_kernels": "torch.compile"}, "compiled", 1, id="compiled"),

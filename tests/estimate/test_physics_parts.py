@@ -10,7 +10,7 @@ import pytest
 from planner.adapters.catalog import load_catalog
 from planner.estimate.accelerator_facts import power_budget
 from planner.estimate.physics import communication, compute
-from planner.estimate.physics.configs import Configs, from_rows
+from planner.estimate.physics.configs import GENERATIONS, Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
 from planner.estimate.physics.step import smooth_maximum, step
 from planner.estimate.planned_config import planned_config
@@ -62,6 +62,23 @@ def test_power_holds_the_clock_of_large_products(budget: float, vector: float, s
     constants = PRIORS | {"gemm_ampere": 0.8, "gemm_power": 0.25, "gemm_vector": 1.2}
     found = compute.gemm_share(configs(power=budget, vector_rate=vector), constants)
     assert float(found[0]) == pytest.approx(share)
+
+
+def test_blackwell_scales_blocks_of_narrow_numbers_itself() -> None:
+    """Its 8-bit share is its 16-bit one x 0.9 x 1.1; Ampere's generation has none of the last."""
+    constants = PRIORS | {"gemm_blackwell": 0.7, "gemm_ampere": 0.8, "gemm_8bit": 0.9, "gemm_scaled": 1.1}
+    blackwell = GENERATIONS.index("blackwell")
+    shares = [
+        float(compute.gemm_share(configs(power=1.0, **changes), constants)[0])
+        for changes in ({"generation": blackwell, "format_step": 1.0}, {"generation": blackwell}, {"format_step": 1.0})
+    ]
+    assert shares == pytest.approx([0.7 * 0.9 * 1.1, 0.7, 0.8 * 0.9])
+
+
+def test_8_bit_products_read_one_byte_and_write_two() -> None:
+    """1.5 bytes on average, for every number that two bytes were counted for; weights of a layer among them."""
+    narrow, usual = (float(compute.layer_parts(configs(format_step=step), PRIORS)["traffic"][0]) for step in (1.0, 0.0))
+    assert narrow == pytest.approx(usual * 0.75)
 
 
 def test_a_power_budget_is_told_by_the_data_sheets() -> None:

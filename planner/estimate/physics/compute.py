@@ -17,6 +17,8 @@ BACKWARD = 2.0
 """The backward pass of a product against its forward pass: one product for each of its two inputs."""
 ABOVE_RATED = 1.1
 """Of the rated peak, at most: GeForce cards hold clocks up to a tenth above their rated boost."""
+NARROW_BYTES = 1.5
+"""A number that an 8-bit product moves, on average: operands of one byte, results of two."""
 TILE, WIDEST = 32, 128
 """Numbers of a head: fused attention kernels compute whole tiles, and are made for heads up to the widest."""
 US = 1e-6
@@ -83,6 +85,7 @@ def micro_tokens(c: Configs) -> Array:
 def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     """Share of the peak that large products reach, by generation, number format and power.
 
+    Below 16 bit, scaling and transposing cost a part of it; Blackwell's tensor cores scale blocks themselves.
     Where power is short the clock falls: dynamic power rises with clock x voltage^2, so the clock goes with a power of
     up to a third of it (Mudge 2001). Boards with power to spare run a little above the clock of their rated peak.
     """
@@ -91,6 +94,8 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     table = np.array([p[f"gemm_{name}"] for name in GENERATIONS])
     formats = np.array([1.0, p["gemm_8bit"], p["gemm_4bit"]])
     share = table[c.generation.astype(int)] * formats[c.format_step.astype(int)]
+    scaling = (c.generation == GENERATIONS.index("blackwell")) & (c.format_step > 0)
+    share = share * np.where(scaling, p["gemm_scaled"], 1.0)
     held = np.minimum(share * c.power ** p["gemm_power"], ABOVE_RATED)
     return np.asarray(np.where(c.vector_rate > 0, share * p["gemm_vector"], held))
 
@@ -102,10 +107,13 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     elementwise: passes over hidden states; routing: copies of hidden states to experts and back; tail: idle time
     between kernels. They add up: kernels follow one another.
     """
+    import numpy as np
+
     tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
     weights = layer_matrices(c) / c.tp
     local = (stored_matrices(c) - layer_matrices(c)) / c.tp / c.ep + weights
     number = c.number_bytes
+    moved = np.where(c.format_step > 0, NARROW_BYTES, number)
     mlp_width = c.ffn_hidden * c.active_experts * c.mlp_matrices / c.tp
     widths = (c.q_dim * 2 + c.kv_dim * 2) / c.tp + (3 + c.mlp_matrices * c.active_experts) * c.hidden + mlp_width
     fused = 1 - c.fused * (1 - p["elementwise_fused"])
@@ -116,7 +124,7 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
         "products": (2 * tokens * weights / rate_of_outliers(c, p) + wasted_flops(c, p))
         / (c.peak * gemm_share(c, p))
         * passes(c),
-        "traffic": number * (tokens * widths + local) * p["gemm_bytes"] / reached * passes(c),
+        "traffic": moved * (tokens * widths + local) * p["gemm_bytes"] / reached * passes(c),
         "expansion": c.quantized * local * p["expand"] / reached * passes(c),
         "attention": _attention_seconds(c, p) * c.attention_scale,
         "elementwise": c.elementwise_scale * tokens * stream * fused / reached * again,

@@ -40,6 +40,9 @@ PARAMETERS = (
         "gemm_8bit", 0.85, 0.15, 0.3, 1.0, "8-bit products, against the share at 16 bit: scaling and transposing"
     ),
     Parameter("gemm_4bit", 0.60, 0.20, 0.2, 1.0, "4-bit products, against the share at 16 bit"),
+    Parameter(
+        "gemm_scaled", 1.1, 0.15, 0.7, 1.5, "8- and 4-bit products of Blackwell, which scales blocks itself", before=1.0
+    ),
     Parameter("gemm_bytes", 1.5, 0.30, 0.5, 4.0, "traffic of a product against reading and writing everything once"),
     Parameter("wave_k", 1000.0, 0.50, 50.0, 4000.0, "thousand outputs of a product that one wave computes"),
     Parameter("unaligned", 0.50, 0.20, 0.15, 1.0, "rate of a product of sizes that are no multiples of eight"),
