@@ -29,16 +29,31 @@ def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
         else None,
         "fp8": fp8,
         "16bit": fp16,
-        "bf16": bf16,
+        "bf16": accelerator.fp32_tflops if emulates_bf16(accelerator) else bf16,
         "tf32": accelerator.tf32_tflops or accelerator.fp32_tflops or (fp16 / 4 if fp16 else None),
         "fp32": accelerator.fp32_tflops or (fp16 / 8 if fp16 else None),
     }[number_format]
     return None if tflops is None else tflops * 1e12
 
 
-def bf16_runs_as(accelerator: Accelerator) -> str:
-    """Return the format of bf16 products: hardware of fp16 alone (Volta, Turing) does them at the fp32 rate."""
-    return "fp32" if accelerator.fp16_tflops and not accelerator.bf16_tflops else "bf16"
+def emulates_bf16(accelerator: Accelerator) -> bool:
+    """Say whether bf16 products run at the fp32 rate: on hardware of fp16 alone (Volta, Turing)."""
+    return accelerator.fp16_tflops is not None and accelerator.bf16_tflops is None
+
+
+def says_bf16(precision: str) -> bool:
+    """Say whether a publication's words mean bf16, and not either kind of 16 bits ("fp16/bf16")."""
+    said = precision.casefold()
+    return ("bf16" in said or "bfloat" in said) and "fp16/" not in said and "/fp16" not in said
+
+
+def on_ordinary_cores(accelerator: Accelerator, number_format: str) -> bool:
+    """Say whether products run without tensor cores: fp32, and what falls back to it."""
+    if number_format == "bf16" and emulates_bf16(accelerator):
+        return True
+    if number_format in SIXTEEN_BITS:
+        return accelerator.fp16_tflops is None and accelerator.bf16_tflops is None
+    return number_format == "fp32"
 
 
 def generation_of(accelerator: Accelerator) -> str:
@@ -52,7 +67,7 @@ def power_budget(accelerator: Accelerator) -> float:
 
     An RTX 4090 has 2.8 times the budget of an L40S, which has 2.2 times the peak at less power.
     """
-    usual, peak = USUAL_WATTS.get(generation_of(accelerator)), peak_flops(accelerator, "bf16")
+    usual, peak = USUAL_WATTS.get(generation_of(accelerator)), peak_flops(accelerator, "16bit")
     if usual is None or peak is None or accelerator.tdp_w is None:
         return 1.0
     return accelerator.tdp_w / (peak / 1e12) / usual
@@ -69,7 +84,7 @@ def accelerator_facts(accelerator: Accelerator, number_format: str) -> dict[str,
         "peak": peak,
         "peak16": (sixteen or peak) if narrow else peak,
         "format_step": {"fp8": 1.0, "fp4": 2.0}.get(number_format, 0.0),
-        "vector_rate": float(number_format == "fp32"),
+        "vector_rate": float(on_ordinary_cores(accelerator, number_format)),
         "power": power_budget(accelerator),
         "hbm": accelerator.hbm_gb_per_s * 1e9,
         "generation": float(GENERATIONS.index(generation_of(accelerator))),

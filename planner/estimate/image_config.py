@@ -48,7 +48,7 @@ def planned_image_config(
     per_node: int,
 ) -> Described | str:
     """Describe a planned training, or say why the physics cannot answer. Its images wait on the device already."""
-    chosen = number_format(precision, accelerator)
+    chosen = number_format(precision)
     if accelerator.hbm_gb_per_s is None:
         return f"the memory bandwidth of {accelerator.id} is not known: measure the workload there"
     if peak_flops(accelerator, chosen) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from planner.estimate.accelerator_facts import generation_of, peak_flops
+from planner.estimate.accelerator_facts import SIXTEEN_BITS, generation_of, peak_flops, says_bf16
 from planner.estimate.image_config import FIELDS_OF_OTHERS, ImageObservation, format_facts, machine_facts
 from planner.estimate.image_operators import Operator, operators_of, training_macs
 from planner.estimate.links import parse_link, parse_network_gbit
@@ -92,6 +92,8 @@ def _refusal(row: Measurement, accelerator: Accelerator | None, network: ImageNe
 def _format(text: str) -> str:
     """Return the products' format; a table that says nothing means the 16 bit of mixed precision."""
     said = text.casefold()
+    if says_bf16(text):
+        return "bf16"
     if "tf32" in said:
         return "tf32"
     sixteen = any(word in said for word in ("16", "amp", "mixed", "half", "fp8"))
@@ -101,7 +103,7 @@ def _format(text: str) -> str:
 def _training(row: Measurement, chosen: str) -> dict[str, float]:
     said = f"{row.compile_kernels} {row.framework} {row.method}".casefold()
     spread = row.parallelism.casefold()
-    sixteen = chosen == "16bit"
+    sixteen = chosen in SIXTEEN_BITS
     compiled = any(word in said for word in ("xla", "torch.compile", "inductor", "dynamo"))
     year = row.source_date[:4]
     return {

@@ -12,6 +12,8 @@ PCIE_GB_PER_S = {3: 16.0, 4: 32.0, 5: 64.0}
 TPU_SLICE = {"TPU-v5e": 256, "TPU-v6e": 256}
 """Chips that one slice joins by their own links; others reach thousands. Source: Google Cloud TPU documentation."""
 LARGEST_SLICE = 4096
+GEFORCE = re.compile(r"GTX|TITAN|RTX-[2-5]0[5-9]0")
+"""Cards for desktops, whose drivers leave out peer-to-peer; professional ones (RTX 4000 Ada, RTX A6000) have it."""
 RACK_DOMAIN = 72
 """Accelerators behind one NVLink switch of an NVL72 rack."""
 ASSUMED_NODE_GBIT = {"consumer": 25.0, "volta": 400.0, "ampere": 1600.0, "newer": 3200.0}
@@ -92,7 +94,7 @@ def _domain(accelerator: Accelerator, *, per_node: int) -> int:
 
 def pcie_generation(accelerator: Accelerator) -> int:
     """Return the generation of an accelerator's slot, by the year in which it came."""
-    if accelerator.launch_year >= 2022 and accelerator.architecture not in ("Ada", "CDNA2"):
+    if accelerator.launch_year >= 2022 and accelerator.architecture not in ("Ampere", "Ada", "CDNA2"):
         return 5
     return 4 if accelerator.launch_year >= 2020 else 3
 
@@ -103,7 +105,7 @@ def assumed_link(accelerator: Accelerator, *, per_node: int) -> Link:
         return Link.SINGLE
     if is_server_module(accelerator):
         return Link.NVSWITCH
-    if accelerator.id.startswith(("RTX-2", "RTX-3", "RTX-4", "RTX-5", "GTX", "TITAN")):
+    if GEFORCE.match(accelerator.id):
         return Link.PCIE_NO_P2P
     return Link.PCIE
 

@@ -21,8 +21,12 @@ ASSUMED_LENGTH = 1024.0
 """Tokens of a sample, where only tokens/s are stated."""
 PADDED_ALIKE = re.compile(r"padded to (max(_seq_len| length|$)|\d)")
 """Every sample to one length, as opposed to the longest of its batch."""
-TOKENS_EACH = re.compile(r"([\d,]+) tokens per (gpu|device|accelerator)")
-"""What a micro-batch holds on one device, in words about packing."""
+TOKENS_EACH = re.compile(
+    r"(?<![\d,.])(?:(\d+) ?x ?)?(\d[\d,]*) tokens per (?:gpu|device|accelerator)\b"
+    r"(?! (?:and|per) (?:optimizer )?(?:step|s))"
+)
+"""What a micro-batch holds on one device, in words about packing: "16,384 tokens per GPU", "4x2048 tokens per device";
+not what a step or a second does."""
 PADDED_LENGTH, SINGLE_LENGTH = 512.0, 256.0
 """Of instruction data without a stated length: padded to the longest of a batch; one by one."""
 BY_LAYER = ("megatron",)
@@ -62,12 +66,12 @@ def length_of(row: Measurement) -> float | None:
 
 def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accelerator) -> dict[str, float]:
     """Return length, micro-batch, accumulation and recomputation; what is not stated is what would fit."""
-    stated = TOKENS_EACH.search(row.packing.casefold())
-    tokens = float(stated[1].replace(",", "")) if stated else None
-    length = length_of(row) or tokens or ASSUMED_LENGTH
+    samples, each_of = _tokens_each(row.packing.casefold(), config["cp"])
+    tokens = samples * each_of
+    length = length_of(row) or each_of or ASSUMED_LENGTH
     replicas = config["dp"]
     micro, accumulation = row.micro_batch, row.grad_accum
-    if micro is None and tokens is not None:
+    if micro is None and tokens:
         micro = max(1.0, tokens / length)
     per_sample = config["layers"] * config["hidden"] * length / config["tp"] / config["pp"] / config["cp"]
     memory = (accelerator.hbm_gib or 16) * 2**30
@@ -99,6 +103,14 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
         "micro_batches": max(1.0, accumulation),
         "recompute": recompute,
     }
+
+
+def _tokens_each(said: str, context: float) -> tuple[float, float]:
+    """Read how many samples of how many tokens a micro-batch holds, over all devices that share a sample; 0 unsaid."""
+    stated = TOKENS_EACH.search(said)
+    if stated is None:
+        return 0.0, 0.0
+    return float(stated[1] or 1), float(stated[2].replace(",", "")) * context
 
 
 def _states_bytes(config: Mapping[str, float]) -> float:

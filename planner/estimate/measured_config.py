@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.estimate.accelerator_facts import accelerator_facts, bf16_runs_as, generation_of, peak_flops
+from planner.estimate.accelerator_facts import accelerator_facts, generation_of, peak_flops, says_bf16
 from planner.estimate.frameworks import framework_family
-from planner.estimate.measured_batches import ASSUMED_LENGTH, batches_of, length_of
+from planner.estimate.measured_batches import batches_of, length_of
 from planner.estimate.measured_machine import machine_of, spread_of
 from planner.estimate.measured_network import network_of
 from planner.estimate.measured_training import training_of
@@ -30,14 +30,18 @@ def observe(
     tokens = measured_tokens(row)
     if tokens is None:
         return Refusal(row.id, "no throughput in tokens")
-    number_format = _format(row.precision, accelerator)
+    number_format = _format(row.precision)
     peak = peak_flops(accelerator, number_format)
     if peak is None:
         return Refusal(row.id, f"{accelerator.id} has no {number_format} peak")
     network = network_of(row)
-    config = network | training_of(row, network, number_format) | accelerator_facts(accelerator, number_format)
+    config = (
+        network | training_of(row, network, number_format, accelerator) | accelerator_facts(accelerator, number_format)
+    )
     config |= machine_of(row, accelerator) | spread_of(row)
     config |= batches_of(row, config, accelerator)
+    if config["seq_len"] > LARGEST_SEQUENCE:
+        return Refusal(row.id, "out of range: sample length")
     if _needs_flops(config) * tokens > config["peak"]:
         return Refusal(row.id, "faster than the accelerator's peak: something in the row is wrong")
     labels = Labels(
@@ -66,9 +70,6 @@ def _refusal(row: Measurement, accelerator: Accelerator | None) -> str | None:
         return "accelerator's bandwidth not known"
     if row.n_layers is None or row.hidden is None:
         return "architecture not known"
-    length = length_of(row) or ASSUMED_LENGTH
-    if length > LARGEST_SEQUENCE:
-        return "out of range: sample length"
     if (row.tp or 1) * (row.pp or 1) * (row.cp or 1) > row.num_gpus:
         return "out of range: splits exceed the accelerators"
     if (row.pp or 1) > row.n_layers:
@@ -110,14 +111,13 @@ def scored_unit(row: Measurement) -> float:
     return 1.0 if "gpu" in row.unit or "device" in row.unit else float(row.num_gpus)
 
 
-def _format(text: str, accelerator: Accelerator) -> str:
+def _format(text: str) -> str:
     said = text.casefold()
     for name, found in (
         ("fp4", ("nvfp4", "fp4", "mxfp4")),
         ("fp8", ("fp8", "int8")),
-        ("16bit", ("fp16", "half")),
-        (bf16_runs_as(accelerator), ("bf16",)),
-        ("16bit", ("amp", "mixed")),
+        ("bf16", ("bf16", "bfloat") if says_bf16(text) else ()),
+        ("16bit", ("fp16", "half", "amp", "mixed")),
         ("tf32", ("tf32",)),
         ("fp32", ("fp32", "float32")),
     ):

@@ -9,10 +9,11 @@ from planner.estimate.adapter_facts import measured_adapters
 from planner.estimate.frameworks import framework_family
 from planner.estimate.kernels import kernel_words, kernels_of
 from planner.model.evidence import Measurement, year_of
+from planner.model.hardware import Accelerator
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
 """Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
-OWN_COMPILERS = ("gaudi", "tpu", "trainium")
+OWN_COMPILERS = ("Gaudi", "TPU", "Neuron")
 FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
 """How likely a fused attention kernel was in years when nobody says: none before (FlashAttention came in 2022, PyTorch
 2.0 in March 2023), everybody after."""
@@ -22,7 +23,9 @@ SECOND_KERNEL_YEAR = 2024
 """From then on PyTorch's own attention is FlashAttention 2 (version 2.2, January 2024)."""
 
 
-def training_of(row: Measurement, network: Mapping[str, float], number_format: str) -> dict[str, float]:
+def training_of(
+    row: Measurement, network: Mapping[str, float], number_format: str, accelerator: Accelerator
+) -> dict[str, float]:
     """Return what the physics needs of the method; what is not said is what was usual at that time."""
     said = kernel_words(f"{row.compile_kernels} {row.method}")
     noted = re.search(r"\bq?lora\b", row.notes.casefold())
@@ -39,7 +42,7 @@ def training_of(row: Measurement, network: Mapping[str, float], number_format: s
             "attention_scale": 1.0,
             "elementwise_scale": 1.0,
             "sharding_scale": 1.0,
-            "flash": _flash(row, said, attention),
+            "flash": _flash(row, said, attention, accelerator),
             "early": float(_early(row, said + attention)),
             "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,
             "zero": float(zero),
@@ -58,13 +61,13 @@ def _recomputed(asked: str) -> float:
     return RECOMPUTED.get(asked, 0.3 if asked.startswith("selective") else 0.0)
 
 
-def _flash(row: Measurement, said: str, attention: str) -> float:
+def _flash(row: Measurement, said: str, attention: str, accelerator: Accelerator) -> float:
     if attention:
         return 0.0 if attention.startswith(("no", "eager", "false")) else 1.0
     if any(part in said for part in ("flash", "transformerengine", "xformers", "sdpa")):
         return 1.0
     year = year_of(row)
-    return 0.0 if old_stack(row) or year < min(FUSED_ATTENTION) else FUSED_ATTENTION.get(year, 1.0)
+    return 0.0 if old_stack(row, accelerator) or year < min(FUSED_ATTENTION) else FUSED_ATTENTION.get(year, 1.0)
 
 
 def _early(row: Measurement, said: str) -> bool:
@@ -84,13 +87,13 @@ def _offloaded(said: str) -> bool:
     return any(part in said for part in words) or ("cpu" in said and "activation" not in said)
 
 
-def old_stack(row: Measurement) -> bool:
+def old_stack(row: Measurement, accelerator: Accelerator) -> bool:
     """Say whether the framework is of a kind that writes the attention matrix out.
 
     Compilers of accelerators that are no GPUs fuse attention, and networks under DeepSpeed bring PyTorch's kernels now.
     """
     said = row.framework.casefold()
-    if row.gpu.casefold().startswith(OWN_COMPILERS):
+    if accelerator.architecture in OWN_COMPILERS:
         return False
     old = "megatron" in said or year_of(row) < SECOND_KERNEL_YEAR
     return "ngc" in said or ("deepspeed" in said and old)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.estimate.accelerator_facts import SIXTEEN_BITS, accelerator_facts, bf16_runs_as, generation_of, peak_flops
+from planner.estimate.accelerator_facts import SIXTEEN_BITS, accelerator_facts, generation_of, peak_flops
 from planner.estimate.adapter_facts import planned_adapters
 from planner.estimate.flops import parameters
 from planner.estimate.frameworks import planned_family
@@ -24,12 +24,14 @@ OWN_FRAMEWORK = "training-planner"
 ZERO_STAGE = {Strategy.DDP: 0, Strategy.ZERO1: 1, Strategy.ZERO2: 2, Strategy.ZERO3: 3, Strategy.FSDP2: 3}
 RECOMPUTED = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.3, Checkpointing.FULL: 1.0}
 """Share of the forward pass that is computed twice; selective: attention and every second product are kept."""
-FORMATS = {None: "16bit", Precision.FP32: "fp32", Precision.TF32: "tf32", Precision.FP16: "16bit"}
+FORMATS = {
+    None: "16bit", Precision.FP32: "fp32", Precision.TF32: "tf32", Precision.FP16: "16bit", Precision.BF16: "bf16",
+}  # fmt: skip
 
 
-def number_format(precision: Precision | None, accelerator: Accelerator) -> str:
+def number_format(precision: Precision | None) -> str:
     """Return the format of the products; where a plan names none, the 16 bits that the accelerator is best at."""
-    return bf16_runs_as(accelerator) if precision is Precision.BF16 else FORMATS.get(precision, "fp8")
+    return FORMATS.get(precision, "fp8")
 
 
 def planned_config(
@@ -51,7 +53,7 @@ def planned_config(
     framework: str | None = None,
 ) -> dict[str, float] | str:
     """Return the numbers that the physics needs, or why it cannot answer."""
-    chosen = number_format(precision, accelerator)
+    chosen = number_format(precision)
     if accelerator.hbm_gb_per_s is None:
         return f"the memory bandwidth of {accelerator.id} is not known: measure the workload there"
     if peak_flops(accelerator, chosen) is None:

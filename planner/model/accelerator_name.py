@@ -7,8 +7,12 @@ from collections.abc import Mapping
 
 from planner.model.hardware import Accelerator
 
-_MAKERS = re.compile(r"\b(nvidia|geforce|tesla|quadro|amd|instinct|radeon|intel|google|aws|gpu|generation)\b")
-_MEMORY = re.compile(r"(?<!\d)(\d+) ?gi?b", re.IGNORECASE)
+_LEFT_OUT = re.compile(
+    r"^\d+ ?x |\b(nvidia|geforce|tesla|amd|instinct|radeon|intel|google|cloud|aws|huawei)\b"
+    r"|\b(gpus?|generation|oam|hbm\d?e?)\b|(?<=v\d[ep])-\d+$|(?<=v\d)-\d+$"
+)
+"""How many there are, makers, kinds of memory, and the size of a TPU's slice."""
+_MEMORY = re.compile(r"(?<![\da-z])(\d+) ?g(i?b)?(?![a-z0-9])", re.IGNORECASE)
 ABOUT = 0.1
 """Memory in a name may be the chip's or what is left of it: 192 or 180 GB of a B200."""
 
@@ -25,14 +29,15 @@ def accelerator_named(
         return exact
     names = {**aliases, **{known: known for known in accelerators}}
     alike = {spelling(known): meant for known, meant in names.items()}
-    memory = _MEMORY.search(name)
-    if spelling(name) in alike or memory is None:
+    sizes = [float(found[0]) for found in _MEMORY.findall(name)]
+    if spelling(name) in alike or len(sizes) != 1:
         return accelerators.get(alike.get(spelling(name), ""))
-    size, bare = float(memory[1]), spelling(_MEMORY.sub("", name))
+    size, bare = sizes[0], spelling(_MEMORY.sub("", name))
     called = [accelerators[meant] for known, meant in names.items() if spelling(_MEMORY.sub("", known)) == bare]
-    return next((one for one in called if one.hbm_gib and abs(one.hbm_gib - size) <= ABOUT * size), None)
+    fitting = {one.id: one for one in called if one.hbm_gib and abs(one.hbm_gib - size) <= ABOUT * size}
+    return fitting.popitem()[1] if len(fitting) == 1 else None
 
 
 def spelling(name: str) -> str:
-    """Return the letters and digits of a name, without its maker's."""
-    return re.sub(r"[^a-z0-9]", "", _MAKERS.sub("", name.casefold()))
+    """Return the letters and digits of a name, without what tells no accelerators apart."""
+    return re.sub(r"[^a-z0-9]", "", _LEFT_OUT.sub("", name.casefold()))

@@ -73,6 +73,15 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"gpu": "V100-SXM2-16GB", "precision": "bf16"}, "peak", 15.7e12, id="bf16 on a V100"),
         pytest.param({"gpu": "MI100", "precision": "bf16"}, "peak", 92.3e12, id="bf16 at half the rate"),
         pytest.param({"gpu": "MI100", "precision": "fp16"}, "peak", 184.6e12, id="fp16 there"),
+        pytest.param({"gpu": "MI100", "precision": "bf16 (fp16 grads)"}, "peak", 92.3e12, id="bf16 before other words"),
+        pytest.param({"gpu": "MI100", "precision": "BFloat16"}, "peak", 92.3e12, id="bf16 by another name"),
+        pytest.param({"gpu": "MI100", "precision": "fp16/bf16"}, "peak", 184.6e12, id="either of them"),
+        pytest.param({"gpu": "V100-SXM2-16GB", "precision": "bf16"}, "number_bytes", 2, id="emulated, of two bytes"),
+        pytest.param({"gpu": "V100-SXM2-16GB", "precision": "bf16"}, "vector_rate", 1, id="emulated on ordinary cores"),
+        pytest.param({"gpu": "GTX-1080Ti", "tokens_per_s_per_gpu": "50"}, "vector_rate", 1, id="no tensor cores"),
+        pytest.param(
+            {"gpu": "Intel Gaudi 2", "framework": "DeepSpeed", "source_date": "2023"}, "flash", 0.5, id="own compilers"
+        ),
         pytest.param({"gpu": "MI100", "precision": "amp"}, "peak", 184.6e12, id="mixed precision, unnamed"),
         pytest.param({}, "zero", 3, id="zero 3 is full sharding"),
         pytest.param({"zero": "", "parallelism": "DDP8"}, "zero", 0, id="nothing sharded"),
@@ -93,6 +102,22 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
             2,
             id="a micro-batch in tokens",
         ),
+        pytest.param(
+            {"packing": "4x2048 tokens per device", "micro_batch": "", "seq_len": ""},
+            "micro_batch",
+            4,
+            id="samples times their length",
+        ),
+        pytest.param(
+            {"packing": "8192 tokens per GPU", "micro_batch": "", "cp": "4"}, "micro_batch", 4, id="of a shared sample"
+        ),
+        pytest.param(
+            {"packing": "packed, 65,536 tokens per GPU per step", "micro_batch": "", "global_batch": "8"},
+            "micro_batch",
+            1,
+            id="a step's tokens are no micro-batch",
+        ),
+        pytest.param({"packing": "packed, tokens per GPU vary", "micro_batch": "1"}, "micro_batch", 1, id="no number"),
         pytest.param(
             {"packing": "2048 tokens per device", "micro_batch": "", "seq_len": ""},
             "seq_len",
@@ -236,6 +261,9 @@ def test_a_row_says(changes: dict[str, str], key: str, value: float) -> None:
         pytest.param({"n_layers": ""}, "architecture not known", id="no layers"),
         pytest.param({"metric": "time_to_train"}, "time to train, not speed", id="another quantity"),
         pytest.param({"seq_len": "10000000"}, "out of range: sample length", id="ten million tokens"),
+        pytest.param(
+            {"packing": "10,000,000 tokens per GPU", "seq_len": ""}, "out of range: sample length", id="in words"
+        ),
         pytest.param({"gpu": "V100-SXM2-16GB", "precision": "fp4"}, "V100-SXM2-16GB has no fp4", id="fp4 on a V100"),
         pytest.param({"pp": "8", "n_layers": "6"}, "out of range: more stages", id="more stages than layers"),
         pytest.param({"tp": "16"}, "out of range: splits exceed the accelerators", id="splits exceed the machines"),

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from planner.adapters.catalog import load_catalog
-from planner.estimate.accelerator_facts import power_budget
+from planner.estimate.accelerator_facts import accelerator_facts, peak_flops, power_budget
+from planner.estimate.links import assumed_link, is_rack, pcie_generation
 from planner.estimate.physics import communication, compute
 from planner.estimate.physics.configs import GENERATIONS, Configs, from_rows
 from planner.estimate.physics.parameters import PARAMETERS
 from planner.estimate.physics.step import smooth_maximum, step
 from planner.estimate.planned_config import planned_config
 from planner.model.architecture import Decoder
+from planner.model.hardware import Link
 from planner.model.workload import Checkpointing, Precision, Strategy
 
 PRIORS = {parameter.name: parameter.prior for parameter in PARAMETERS}
@@ -82,11 +84,53 @@ def test_8_bit_products_read_one_byte_and_write_two() -> None:
 
 
 def test_a_power_budget_is_told_by_the_data_sheets() -> None:
-    """450 W for 165.2 TFLOPS against an L40S's 350 W for 362; an A100 is the usual itself; a TPU's power is unknown."""
+    """450 W for 165.2 TFLOPS against an L40S's 350 W for 362; a TPU's power is unknown."""
     of = load_catalog().accelerators
     assert power_budget(of["RTX-4090"]) == pytest.approx(450 / 165.2 / (350 / 362))
-    assert power_budget(of["A100-40GB-SXM"]) == pytest.approx(1)
+    assert power_budget(of["MI100"]) == pytest.approx(300 / 184.6 / (750 / 1307.4)), "by its faster 16 bits"
     assert power_budget(of["TPU-v5e"]) == 1
+
+
+@pytest.mark.parametrize(
+    "usual",
+    ["P100-SXM2-16GB", "V100-SXM2-32GB", "T4", "A100-80GB-SXM", "L40S", "H100-SXM", "B200-SXM", "MI300X", "Gaudi2"],
+)
+def test_the_usual_card_of_a_generation_has_the_usual_power(usual: str) -> None:
+    assert power_budget(load_catalog().accelerators[usual]) == pytest.approx(1)
+
+
+def test_16_bits_are_never_slower_than_32() -> None:
+    """Of every accelerator: what large products reach at fp16 or bf16, and at fp32, by the shipped constants."""
+    catalog = load_catalog()
+    assert catalog.calibration is not None
+    constants, slower = catalog.calibration.constants, []
+    for accelerator in catalog.accelerators.values():
+        rates = {}
+        for name in ("16bit", "bf16", "fp32"):
+            if peak_flops(accelerator, name) is not None and accelerator.hbm_gb_per_s is not None:
+                facts = configs(**accelerator_facts(accelerator, name))
+                rates[name] = float((facts.peak * compute.gemm_share(facts, constants))[0])
+        if "fp32" in rates and min(rates.values()) < rates["fp32"] * 0.999:
+            slower.append((accelerator.id, rates))
+    assert slower == []
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "pcie", "rack"),
+    [
+        pytest.param("RTX-4090", Link.PCIE_NO_P2P, 4, False, id="a card for desktops"),
+        pytest.param("RTX-5060Ti", Link.PCIE_NO_P2P, 5, False, id="a newer one"),
+        pytest.param("RTX-4000-Ada", Link.PCIE, 4, False, id="a professional one of a like name"),
+        pytest.param("RTX-5000-Turing", Link.PCIE, 3, False, id="an older one"),
+        pytest.param("A800-80GB-PCIe", Link.PCIE, 4, False, id="Ampere of 2022"),
+        pytest.param("A16", Link.PCIE, 4, False, id="four accelerators on a card are no rack"),
+        pytest.param("GB200-per-GPU", Link.NVSWITCH, 5, True, id="a rack"),
+    ],
+)
+def test_links_that_are_usual(name: str, link: Link, pcie: int, *, rack: bool) -> None:
+    accelerator = load_catalog().accelerators[name]
+    found = (assumed_link(accelerator, per_node=4), pcie_generation(accelerator), is_rack(accelerator))
+    assert found == (link, pcie, rack)
 
 
 def test_a_product_ten_times_as_large_loses_a_tenth_of_the_share() -> None:
@@ -119,7 +163,8 @@ def test_a_slower_kernel_takes_longer(changes: dict[str, float], part: str) -> N
     [
         pytest.param(80, 96, 1.0, id="a last tile that is half empty"),
         pytest.param(64, 64, 1.0, id="whole tiles"),
-        pytest.param(256, 256, 1 / 0.8, id="wider than kernels are made for"),
+        pytest.param(256, 256, 1 / 0.8, id="wider than most kernels are made for"),
+        pytest.param(160, 192, 1 / 0.8, id="wide heads have wider tiles"),
     ],
 )
 def test_a_fused_kernel_computes_whole_tiles_of_a_head(head: int, like: int, slower: float) -> None:
@@ -333,3 +378,14 @@ def test_context_traffic_hides_behind_attention() -> None:
     left = (traffic**3 + attention**3) ** (1 / 3) - attention
     assert float((found.shares["split"] / found.shares["attention"])[0]) == pytest.approx(left / attention)
     assert 0.01 < left / traffic < 0.9
+
+
+def test_blocks_of_a_context_travel_round_the_ring_again_where_the_forward_pass_is_repeated() -> None:
+    """Three of four parts of 32,768 x 2 x 1,024 numbers, three or four times; a message for each of three blocks."""
+    once, again = (
+        float(communication.context_seconds(configs(cp=4.0, seq_len=32768.0, intra=1e9, recompute=share), alone)[0])
+        for share in (0.0, 1.0)
+        for alone in [FREE | {"message_us": 50.0}]
+    )
+    one = 3 / 4 * 32768 * 2 * HIDDEN * 2 / 1e9 + 3 * 50e-6
+    assert [once, again] == pytest.approx([3 * one, 4 * one])

@@ -86,11 +86,16 @@ def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 
 def context_seconds(c: Configs, p: Mapping[str, float]) -> Array:
-    """Per layer and micro-batch: keys and values travel once round the ring, three times with the backward pass."""
+    """Per layer and micro-batch: keys and values travel once round the ring, three times with the backward pass.
+
+    Once more where the forward pass is repeated. Every block is a message of its own (Liu et al. 2023, Ring Attention).
+    """
     import numpy as np
 
     size = micro_tokens(c) * c.cp * 2 * c.kv_dim / c.tp * c.number_bytes
-    return np.asarray((c.cp > 1) * 3 * ring_seconds(c, p, size=size, devices=c.cp, stride=c.tp))
+    blocks = (c.cp - 1) * p["message_us"] * US
+    one = (1 - 1 / c.cp) * size / rate_over(c, p, c.cp, c.tp) + blocks
+    return np.asarray((c.cp > 1) * (3 + c.recompute) * one)
 
 
 def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:

@@ -19,8 +19,8 @@ ABOVE_RATED = 1.1
 """Of the rated peak, at most: GeForce cards hold clocks up to a tenth above their rated boost."""
 NARROW_BYTES = 1.5
 """A number that an 8-bit product moves, on average: operands of one byte, results of two."""
-TILE, WIDEST = 32, 128
-"""Numbers of a head: fused attention kernels compute whole tiles, and are made for heads up to the widest."""
+TILE, WIDE_TILE, WIDEST = 32, 64, 128
+"""Numbers of a head: fused attention kernels compute whole tiles, wider ones for heads above the widest usual."""
 US = 1e-6
 HOST_AGE = {
     "pascal": "older", "volta": "older", "turing": "older", "ada": "newer", "hopper": "newer", "blackwell": "newer",
@@ -88,6 +88,7 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     Below 16 bit, scaling and transposing cost a part of it; Blackwell's tensor cores scale blocks themselves.
     Where power is short the clock falls: dynamic power rises with clock x voltage^2, so the clock goes with a power of
     up to a third of it (Mudge 2001). Boards with power to spare run a little above the clock of their rated peak.
+    Ordinary cores (fp32) draw less, and are not held.
     """
     import numpy as np
 
@@ -96,8 +97,8 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     share = table[c.generation.astype(int)] * formats[c.format_step.astype(int)]
     scaling = (c.generation == GENERATIONS.index("blackwell")) & (c.format_step > 0)
     share = share * np.where(scaling, p["gemm_scaled"], 1.0)
-    held = np.minimum(share * c.power ** p["gemm_power"], ABOVE_RATED)
-    return np.asarray(np.where(c.vector_rate > 0, share * p["gemm_vector"], held))
+    held = np.where(c.vector_rate > 0, p["gemm_vector"], c.power ** p["gemm_power"])
+    return np.asarray(np.minimum(share * held, ABOVE_RATED))
 
 
 def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
@@ -193,8 +194,9 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     newer = (c.generation == GENERATIONS.index("hopper")) | (c.generation == GENERATIONS.index("blackwell"))
     reached_share = np.where(newer, p["attention_newer"] * (1 + c.native * (p["attention_native"] - 1)), p["attention"])
     reached_share = reached_share * (1 - c.early * (1 - p["attention_early"]))
-    head = c.q_dim / c.heads
-    tiled = TILE * np.ceil(np.round(head / TILE, 6)) / head
+    head = np.maximum(1.0, c.q_dim / np.maximum(1.0, c.heads))
+    tile = np.where(head > WIDEST, WIDE_TILE, TILE)
+    tiled = tile * np.ceil(np.round(head / tile, 6)) / head
     reached_share = reached_share * np.where(head > WIDEST, p["attention_wide"], 1.0)
     kernel = flops * tiled * (1 - 0.5 * c.causal) / (c.peak16 * reached_share) * (3.5 + c.recompute)
     written = flops / (c.peak16 * share) * (3 + c.recompute)
