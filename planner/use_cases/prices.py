@@ -20,6 +20,7 @@ from planner.estimate.candidate import ANY_REGION
 from planner.estimate.net_price import net_of
 from planner.estimate.price_choice import believed
 from planner.estimate.price_level import carried, implausible, price_bands, usd_per_accelerator_hour
+from planner.model.accelerator_name import spelling
 from planner.model.catalog import Catalog
 from planner.model.offer import Price, PriceKind, PriceOrigin
 from planner.model.price_answer import (
@@ -178,10 +179,17 @@ def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: Pri
 
 def _accelerators(text: str, catalog: Catalog) -> set[str]:
     """Return the ids that a person means: one id or driver name, or all ids that begin so (H100: SXM, PCIe, NVL)."""
-    begun = {key for key in catalog.accelerators if key.casefold().startswith(f"{text.casefold()}-")}
+    asked = spelling(text)
+    begun = {key for key in catalog.accelerators if asked in _beginnings(key)}
     if text.casefold() in {key.casefold() for key in catalog.accelerators} or not begun:
         return {find_accelerator(text, catalog).id}
     return begun
+
+
+def _beginnings(accelerator: str) -> set[str]:
+    """Return what an id begins with, spelled plainly: h100 and h10080gb of H100-80GB-SXM."""
+    parts = accelerator.split("-")
+    return {spelling("-".join(parts[:count])) for count in range(1, len(parts))}
 
 
 def _check_places(provider: str | None, region: str | None, catalog: Catalog) -> None:

@@ -81,6 +81,8 @@ class TestShow:
         assert {row["accelerator"] for row in shown(planner, "--accelerator", "h100")} == {
             "H100-SXM", "H100-PCIe", "H100-NVL",
         }  # fmt: skip
+        rows = shown(planner, "--accelerator", "nvidia a100 40gb")
+        assert {row["accelerator"] for row in rows} == {"A100-40GB-SXM", "A100-40GB-PCIe"}
 
     def test_a_driver_s_name_means_one(self, planner):
         rows = shown(planner, "--accelerator", "NVIDIA H100 80GB HBM3")
