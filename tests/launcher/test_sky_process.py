@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import os
 import socket
 import subprocess
@@ -89,6 +90,34 @@ def test_without_its_client_skypilot_submits_nothing_more():
         assert worker.stderr.readline() == "submitting\n"
         worker.stdin.close()
         assert worker.wait(timeout=20) == 0
+
+
+GOES_DOWN = """
+import json, sys
+import sky
+from sky import exceptions
+from launcher.backends.skypilot import look
+look._record = lambda cluster, refresh: {"status": "UP"}
+sky.api_status = lambda **_: []
+sky.queue = lambda *_, **__: "a request"
+def get(request):
+    raise getattr(exceptions, sys.argv[1])("pl-x")
+sky.get = get
+print(json.dumps(look.look("pl-x", False)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "cluster"),
+    [
+        pytest.param("ClusterDoesNotExist", None, id="gone"),
+        pytest.param("ClusterNotUpError", {"status": "UP"}, id="about to"),
+    ],
+)
+def test_a_cluster_may_go_down_between_two_questions(kind, cluster):
+    """SkyPilot lists it, and does not find it when asked for its job: an answer, and no fault."""
+    said = subprocess.run([sys.executable, "-c", GOES_DOWN, kind], capture_output=True, text=True, check=True).stdout
+    assert json.loads(said.splitlines()[-1]) == {"launch": None, "cluster": cluster, "job": None}
 
 
 @pytest.mark.parametrize(

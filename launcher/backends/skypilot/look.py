@@ -13,8 +13,12 @@ LAST_WORDS = 12
 
 
 def look(cluster: str, refresh: bool) -> JsonObject:
-    """Return what SkyPilot knows of a cluster: requests that concern it, the cluster, its job."""
+    """Return what SkyPilot knows of a cluster: requests that concern it, the cluster, its job.
+
+    A cluster that goes down between these questions is told as gone, or as without a job.
+    """
     import sky
+    from sky import exceptions
 
     fields = ["request_id", "name", "status", "error", "created_at", "cluster_name"]
     requests: list[JsonObject] = [
@@ -24,8 +28,14 @@ def look(cluster: str, refresh: bool) -> JsonObject:
     ]
     launches = [one for one in requests if one["name"].endswith("launch")]
     newest = with_reason(max(launches, key=lambda one: one["at"], default=None))
-    record = _record(cluster, refresh=refresh)
-    return {"launch": newest, "cluster": record, "job": _job(cluster) if record and record["status"] == "UP" else None}
+    record, job = _record(cluster, refresh=refresh), None
+    try:
+        job = _job(cluster) if record and record["status"] == "UP" else None
+    except exceptions.ClusterDoesNotExist:
+        record = None
+    except exceptions.ClusterNotUpError:
+        pass
+    return {"launch": newest, "cluster": record, "job": job}
 
 
 def with_reason(request: JsonObject | None) -> JsonObject | None:
