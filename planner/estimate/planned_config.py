@@ -181,13 +181,11 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
         node=node,
         nodes=hardware.nodes,
         per_node=hardware.accelerators_per_node,
-        adapters=_adapters_of(run, run.architecture) if run.method == "lora" else None,
+        adapters=(run.adapters or adapters_of(run.architecture, run.trained_parameters))
+        if run.method == "lora"
+        else None,
     )
     if isinstance(config, str):
         return None
     rate = run.throughput.value * run.seq_len / hardware.accelerators
     return Observation(run.id, config, labels_of(accelerator, run.workload), rate, 1.0)
-
-
-def _adapters_of(run: RunRecord, decoder: TextModel) -> Adapters:
-    return run.adapters or adapters_of(decoder, run.trained_parameters)

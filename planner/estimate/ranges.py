@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from planner.estimate.expected_error import GROUPS, OWN_GROUPS, UNKNOWN_ERROR
@@ -51,10 +51,11 @@ def spreads(
             continue
         own = _spread(ratio, _filled_up(weights, chosen), chosen)
         if ENOUGH_ROWS <= count < LARGE:
-            own = _at_most(own, _spread(ratio, np.where(chosen, weights, 0.0), chosen))
+            alone = _spread(ratio, np.where(chosen, weights, 0.0), chosen)
+            own = _bounded(own, min, alone.times_80, alone.times_90)
         small = group in LACKING or count < LARGE
         if sources is not None and small and _count(sources, chosen) < ENOUGH_SOURCES:
-            own = _at_least(own, NORMAL_80, NORMAL_90)
+            own = _bounded(own, max, NORMAL_80, NORMAL_90)
         found[group] = own
     return found
 
@@ -62,7 +63,7 @@ def spreads(
 def wider(one: Mapping[str, Spread], other: Mapping[str, Spread]) -> dict[str, Spread]:
     """Return the wider of two spreads of each group, so that ranges hold in both ways of choosing rows."""
     return {
-        name: _at_least(spread, other[name].times_80, other[name].times_90) if name in other else spread
+        name: _bounded(spread, max, other[name].times_80, other[name].times_90) if name in other else spread
         for name, spread in one.items()
     }
 
@@ -82,16 +83,9 @@ def _count(sources: Sequence[str], chosen: Array) -> int:
     return len({source for source, is_one in zip(sources, chosen, strict=True) if is_one})
 
 
-def _at_least(own: Spread, times_80: float, times_90: float) -> Spread:
-    return Spread(rows=own.rows, times_80=max(own.times_80, times_80), times_90=max(own.times_90, times_90))
-
-
-def _at_most(own: Spread, other: Spread) -> Spread:
-    return Spread(
-        rows=own.rows,
-        times_80=min(own.times_80, other.times_80),
-        times_90=min(own.times_90, other.times_90),
-    )
+def _bounded(own: Spread, choose: Callable[[float, float], float], times_80: float, times_90: float) -> Spread:
+    """Return a group's spread, of each width the larger or the smaller of its own and another."""
+    return Spread(rows=own.rows, times_80=choose(own.times_80, times_80), times_90=choose(own.times_90, times_90))
 
 
 def _filled_up(weights: Array, chosen: Array) -> Array:

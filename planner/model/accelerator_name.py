@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from planner.model.hardware import Accelerator
 
@@ -30,14 +31,16 @@ def accelerator_named(
     names = {**aliases, **{known: known for known in accelerators}}
     alike = {spelling(known): meant for known, meant in names.items()}
     sizes = [float(found[0]) for found in _MEMORY.findall(name)]
-    if spelling(name) in alike or len(sizes) != 1:
-        return accelerators.get(alike.get(spelling(name), ""))
+    asked = spelling(name)
+    if asked in alike or len(sizes) != 1:
+        return accelerators.get(alike.get(asked, ""))
     size, bare = sizes[0], spelling(_MEMORY.sub("", name))
     called = [accelerators[meant] for known, meant in names.items() if spelling(_MEMORY.sub("", known)) == bare]
     fitting = {one.id: one for one in called if one.hbm_gib and abs(one.hbm_gib - size) <= ABOUT * size}
     return fitting.popitem()[1] if len(fitting) == 1 else None
 
 
+@cache
 def spelling(name: str) -> str:
     """Return the letters and digits of a name, without what tells no accelerators apart."""
     return re.sub(r"[^a-z0-9]", "", _LEFT_OUT.sub("", name.casefold()))

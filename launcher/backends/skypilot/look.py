@@ -28,13 +28,13 @@ def look(cluster: str, refresh: bool) -> JsonObject:
     ]
     launches = [one for one in requests if one["name"].endswith("launch")]
     newest = with_reason(max(launches, key=lambda one: one["at"], default=None))
-    record, job = _record(cluster, refresh=refresh), None
+    record = _record(cluster, refresh=refresh)
     try:
         job = _job(cluster) if record and record["status"] == "UP" else None
     except exceptions.ClusterDoesNotExist:
-        record = None
+        record = job = None
     except exceptions.ClusterNotUpError:
-        pass
+        job = None
     return {"launch": newest, "cluster": record, "job": job}
 
 

@@ -41,6 +41,13 @@ def rate_over(c: Configs | ImageConfigs, p: Mapping[str, float], devices: Array,
     return np.where(devices * stride > c.nvlink_domain, between, inside)
 
 
+def bytes_seconds(
+    c: Configs | ImageConfigs, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array
+) -> Array:
+    """Time of a ring's bytes, each device's share to all others: (n - 1)/n x size / rate."""
+    return (1 - 1 / devices) * size / rate_over(c, p, devices, stride)
+
+
 def ring_seconds(
     c: Configs | ImageConfigs, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array
 ) -> Array:
@@ -50,9 +57,8 @@ def ring_seconds(
     """
     import numpy as np
 
-    bytes_time = (1 - 1 / devices) * size / rate_over(c, p, devices, stride)
     latency = p["message_us"] * US * np.log2(devices)
-    return bytes_time + latency
+    return bytes_seconds(c, p, size=size, devices=devices, stride=stride) + latency
 
 
 def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -94,7 +100,7 @@ def context_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     size = micro_tokens(c) * c.cp * 2 * c.kv_dim / c.tp * c.number_bytes
     blocks = (c.cp - 1) * p["message_us"] * US
-    one = (1 - 1 / c.cp) * size / rate_over(c, p, c.cp, c.tp) + blocks
+    one = bytes_seconds(c, p, size=size, devices=c.cp, stride=c.tp) + blocks
     return np.asarray((c.cp > 1) * (3 + c.recompute) * one)
 
 
