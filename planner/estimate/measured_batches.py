@@ -13,10 +13,11 @@ REMEMBERED_BYTES = 40.0
 """Of a hidden unit per layer, token and sample, where a batch has to be guessed (Korthikanti et al. 2022)."""
 CHECKPOINT_BYTES = 2.5
 """The same where every layer is computed again: its input, and a little more."""
-GATED_MORE = 0.5
-"""A gate keeps two more activations of the MLP's width: 48 bytes and more instead of 32 (docs/accuracy.md, Memory)."""
-LEAST_BYTES = 32.0
-"""The same of the leanest layer that computes nothing again; what cannot fit so was computed again."""
+LOGIT_BYTES = 4.0
+"""Of a logit at least: itself and its gradient at 16 bit."""
+ROOM, NO_ROOM = 0.4, 1.0
+"""Leanest activations against the memory left: below, those of any trainer fit, who keep up to twice as much in eager
+layers and more for the loss; above, none, and layers were computed again. Between lies the chance of it."""
 ASSUMED_LENGTH = 1024.0
 """Tokens of a sample, where only tokens/s are stated."""
 PADDED_ALIKE = re.compile(r"padded to (max(_seq_len| length|$)|\d)")
@@ -92,17 +93,30 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
         accumulation = (
             (PIPELINED * config["pp"] if config["pp"] > 1 else 1.0) if each is None else max(1.0, each / micro)
         )
-    recompute = config["recompute"]
-    least = per_sample * micro * LEAST_BYTES * (1 + GATED_MORE * (config["mlp_matrices"] == 3))
-    if not row.activation_checkpointing and config["causal"] and least > free:
-        recompute = 1 - free / least if framework_family(row.framework) in BY_LAYER else 1.0
+    tokens_held = micro * length / config["tp"] / config["cp"]
+    unsaid = not row.activation_checkpointing and config["causal"]
     return {
         "seq_len": length,
         "ragged": float(is_ragged(row)),
         "micro_batch": micro,
         "micro_batches": max(1.0, accumulation),
-        "recompute": recompute,
+        "recompute": _likely_recomputed(row, config, tokens_held, free) if unsaid else config["recompute"],
     }
+
+
+def _likely_recomputed(row: Measurement, config: Mapping[str, float], tokens: float, free: float) -> float:
+    """Return the share of the layers that a run computed again to fit, where nobody says; or the chance of it.
+
+    What a layer keeps at least, at 16 bit: inputs and outputs of its two norms, query, key, value, attention's output,
+    and what each map of the MLP reads or writes; for Llama 3 8B 34 bytes a hidden unit of the 55 of an eager one.
+    """
+    numbers = 4 * config["hidden"] + 2 * (config["q_dim"] + config["kv_dim"])
+    numbers += config["mlp_matrices"] * config["ffn_hidden"] * config["active_experts"]
+    least = 2 * numbers * tokens * config["layers"] / config["pp"]
+    if framework_family(row.framework) in BY_LAYER:
+        return max(0.0, 1 - free / least)
+    needed = (least + LOGIT_BYTES * tokens * config["vocab"]) / free
+    return min(1.0, max(0.0, (needed - ROOM) / (NO_ROOM - ROOM)))
 
 
 def _tokens_each(said: str, context: float) -> tuple[float, float]:

@@ -238,6 +238,7 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"vocab": "50304"}, "unaligned", 0, id="GPT-2's vocabulary, padded"),
         pytest.param({"micro_batch": "64"}, "recompute", 1, id="activations that cannot fit were computed again"),
         pytest.param({"micro_batch": "64", "activation_checkpointing": "none"}, "recompute", 0, id="unless it is said"),
+        pytest.param({"seq_len": "4096"}, "recompute", 0, id="with room for any trainer nothing was computed again"),
         pytest.param(
             {"activation_checkpointing": "full (21 of 80 layers)"}, "recompute", 21 / 80, id="some layers again"
         ),
@@ -252,6 +253,19 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
 )
 def test_a_row_says(changes: dict[str, str], key: str, value: float) -> None:
     assert config(**changes)[key] == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "share"),
+    [
+        pytest.param({}, (40.7 / 69.8 - 0.4) / 0.6, id="a chance where the leanest layers fit and usual ones may not"),
+        pytest.param({"micro_batch": "4", "framework": "Megatron-LM"}, 1 - 69.8 / 146, id="Megatron: so many layers"),
+    ],
+)
+def test_unsaid_recomputation_follows_from_what_fits(changes: dict[str, str], share: float) -> None:
+    """Llama 3 8B, by hand: 80 GiB less 16 bytes x 8.03e9 / 8 leave 69.8 GB; of 8,192 tokens the leanest layers keep
+    32 x 2 x (4 x 4,096 + 2 x 5,120 + 3 x 14,336) bytes each, 36.5 GB, and logits 4 x 128,256, 4.2 GB."""
+    assert config(**changes)["recompute"] == pytest.approx(share, abs=0.01)
 
 
 @pytest.mark.parametrize(
