@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from planner.cli.output import check_positive
 from planner.errors import InputError, NotFoundError
-from planner.model.adapters import Adapters, FrozenFormat
+from planner.model.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.workload import ArchitectureFile, Method
 
 if TYPE_CHECKING:
@@ -28,7 +28,12 @@ def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adap
 
 
 def adapters_for(
-    network: ArchitectureFile, method: Method | None, rank: int | None, targets: str | None, frozen: FrozenFormat | None
+    network: ArchitectureFile,
+    method: Method | None,
+    kind: AdapterKind | None,
+    rank: int | None,
+    targets: str | None,
+    frozen: FrozenFormat | None,
 ) -> Adapters | None:
     """Join what a file trains with the options, which win; None where all weights are trained."""
     own = None if method is Method.FULL else network.adapters
@@ -37,13 +42,13 @@ def adapters_for(
     else:
         check_positive(rank, "--lora-rank")
         own = _changed(own, rank, targets)
-    if frozen is None:
-        return own
-    if own is None:
+    given = {name: value for name, value in (("kind", kind), ("frozen", frozen)) if value is not None}
+    if own is None and given:
+        name, value = next(iter(given.items()))
         raise InputError(
-            f"--lora-frozen {frozen.value}: all weights are trained.", fix="Add --method lora, or leave it out."
+            f"--lora-{name} {value.value}: all weights are trained.", fix="Add --method lora, or leave it out."
         )
-    return own.model_copy(update={"frozen": frozen})
+    return own if own is None else own.model_copy(update=given)
 
 
 def _changed(adapters: Adapters, rank: int | None, targets: str | None) -> Adapters:

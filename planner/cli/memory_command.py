@@ -19,6 +19,7 @@ from planner.cli.output import (
 )
 from planner.cli.workload_options import (
     LoraFrozenOption,
+    LoraKindOption,
     LoraRankOption,
     LoraTargetsOption,
     MethodChoice,
@@ -29,6 +30,7 @@ from planner.cli.workload_options import (
 from planner.errors import InputError
 from planner.estimate.memory import uses_autocast
 from planner.estimate.memory_question import MemoryQuestion
+from planner.model.adapters import AdapterKind
 from planner.model.answer import MemoryDocument
 from planner.model.architecture import ImageModel
 from planner.model.workload import Checkpointing, Loss, Strategy
@@ -56,6 +58,7 @@ def memory(
     ] = None,
     loss: Annotated[Loss, typer.Option(help="fused: compiled or chunked, without fp32 logits.")] = Loss.EAGER,
     method: MethodChoice = None,
+    lora_kind: LoraKindOption = None,
     lora_rank: LoraRankOption = None,
     lora_targets: LoraTargetsOption = None,
     lora_frozen: LoraFrozenOption = None,
@@ -73,7 +76,7 @@ def memory(
     network = networks.find_architecture(workload, catalog)
     precision = precision or network.precision
     adapters = networks.trained_alone(
-        adapters_for(network, method, lora_rank, lora_targets, lora_frozen),
+        adapters_for(network, method, lora_kind, lora_rank, lora_targets, lora_frozen),
         network,
         catalog,
         precision=precision,
@@ -83,6 +86,8 @@ def memory(
         raise InputError(f"--seq-len {seq_len}: a sample of {workload} is an image.", fix="Leave --seq-len out.")
     traced_layer_bytes = None
     if trace:
+        if adapters is not None and adapters.kind is not AdapterKind.LORA:
+            raise InputError(f"--trace: the benchmark has no {adapters.kind.value} adapters.", fix="Leave --trace out.")
         from launcher.memory_trace import traced_layer_bytes as trace_layer
 
         autocast = uses_autocast(strategy, precision=precision, adapters=adapters)

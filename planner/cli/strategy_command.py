@@ -11,6 +11,7 @@ from planner.cli.bench_arguments import adapters_for
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, check_positive, print_rows, say
 from planner.cli.workload_options import (
     LoraFrozenOption,
+    LoraKindOption,
     LoraRankOption,
     LoraTargetsOption,
     MethodChoice,
@@ -40,6 +41,7 @@ def strategies(
     seq_len: SeqLenOption = None,
     precision: PrecisionOption = None,
     method: MethodChoice = None,
+    lora_kind: LoraKindOption = None,
     lora_rank: LoraRankOption = None,
     lora_targets: LoraTargetsOption = None,
     lora_frozen: LoraFrozenOption = None,
@@ -72,7 +74,7 @@ def strategies(
         global_batch=global_batch,
         seq_len=seq_len,
         precision=precision,
-        adapters=adapters_for(network, method, lora_rank, lora_targets, lora_frozen),
+        adapters=adapters_for(network, method, lora_kind, lora_rank, lora_targets, lora_frozen),
         framework=framework,
     )
     if as_json or form is Format.JSON:

@@ -9,7 +9,7 @@ import typer
 from planner.cli.bench_arguments import read_adapters, read_data, read_micro_batch
 from planner.cli.output import check_positive
 from planner.errors import InputError
-from planner.model.adapters import FrozenFormat
+from planner.model.adapters import AdapterKind, FrozenFormat
 from planner.model.workload import BenchMode, Checkpointing, Method, Precision, Strategy
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ MethodChoice = Annotated[
 LoraFrozenOption = Annotated[
     FrozenFormat | None,
     typer.Option(help="How the frozen weights are kept; nf4: QLoRA. Default as the trainer does.", show_default=False),
+]
+LoraKindOption = Annotated[
+    AdapterKind | None,
+    typer.Option(help="Of the adapters; dora and loha form weights of a map's size.", show_default=False),
 ]
 LoraRankOption = Annotated[
     int | None, typer.Option(help="Of the adapters; with --method lora; default 16.", show_default=False)

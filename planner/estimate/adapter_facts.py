@@ -4,20 +4,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from planner.estimate.frameworks import HUGGING_FACE, framework_family, planned_family
 from planner.estimate.kernels import kernel_words, planned_words, written_for_adapters
-from planner.estimate.lora_memory import EVERY, OF_THE_MLP, USUAL, adapted, map_sizes
-from planner.model.adapters import Adapters, FrozenFormat
+from planner.estimate.lora_memory import EVERY, OF_THE_MLP, USUAL, adapted, map_shapes
+from planner.model.adapters import AdapterKind, Adapters, AdapterTarget, FrozenFormat
 from planner.model.architecture import TextModel
 from planner.model.evidence import Measurement
 
 NO_ADAPTERS = {
-    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "rank": 0.0, "adapters_fused": 0.0, "apart": 0.0,
-    "quantized": 0.0, "outliers": 0.0,
+    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "dense": 0.0,
+    "dense_trained": 0.0, "adapters_fused": 0.0, "apart": 0.0, "quantized": 0.0, "outliers": 0.0,
 }  # fmt: skip
 FOUR_BIT = ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4")
 EIGHT_BIT = ("int8", "8bit", "8-bit")
+FROZEN_BASE = re.compile(r"lora|peft|adapter|adaption|dora|prompt|prefix|p-tuning|ia3|loha|lokr|\boft|trainable tokens")
+"""Methods that leave the network's own weights as they are."""
+BESIDE_NO_MAP = re.compile(r"prompt|prefix|p-tuning|adaption|adapter \(|ia3|ln_tuning|trainable tokens")
+"""Those of them that train vectors, or tokens of their own, and put no product beside a map."""
+
+
+PEFT_TARGETS: tuple[AdapterTarget, ...] = ("query", "value")
+"""Of PEFT by itself, for Llama-like networks (its table of target modules); scripts that call it say more."""
+
+
+class DenseCost(NamedTuple):
+    """What a kind of adapter costs in products of its map's whole size."""
+
+    dense: float
+    dense_trained: float
+
+
+DENSE_COSTS = {
+    AdapterKind.LORA: DenseCost(0.0, 0.0),
+    AdapterKind.DORA: DenseCost(1.0, 0.0),
+    AdapterKind.LOHA: DenseCost(1.0, 1.0),
+}
+"""DoRA multiplies by the frozen weight once more (Hugging Face's PEFT); LoHa by one that gets gradients."""
+SAID_COSTS = (
+    (re.compile(r"dora"), DENSE_COSTS[AdapterKind.DORA]),
+    (re.compile(r"loha|lokr|fourierft|waveft"), DENSE_COSTS[AdapterKind.LOHA]),
+    (re.compile(r"randlora"), DenseCost(2.0, 1.0)),
+)
+"""Of kinds in words; RandLoRA multiplies by two dense bases, one after the other (Albert et al. 2025)."""
 
 
 def planned_adapters(
@@ -33,7 +63,9 @@ def planned_adapters(
         "adapters": 1.0,
         "adapted": beside.numbers / decoder.layers,
         "adapted_maps": beside.maps / decoder.layers,
+        "adapted_weights": beside.weights / decoder.layers,
         "rank": float(adapters.rank),
+        **DENSE_COSTS[adapters.kind]._asdict(),
         "adapters_fused": float(joined),
         "apart": float(planned_family(framework or "") in HUGGING_FACE),
         "quantized": float(quantized),
@@ -43,26 +75,31 @@ def planned_adapters(
 
 def measured_adapters(row: Measurement, network: Mapping[str, float], method: str) -> dict[str, float]:
     """Return the adapters of a published run; of rank 16 beside attention's maps where it does not say."""
-    if not any(word in method for word in ("lora", "peft", "adapter")):
+    if not FROZEN_BASE.search(method):
         return NO_ADAPTERS
     weights = row.quantization.casefold()
     outliers = any(word in weights for word in EIGHT_BIT)
     quantized = any(word in weights for word in FOUR_BIT) or ("qlora" in method and not outliers)
-    sizes = map_sizes(
+    shapes = map_shapes(
         hidden=network["hidden"],
         q_dim=network["q_dim"],
         kv_dim=network["kv_dim"],
         ffn_hidden=network["ffn_hidden"],
         gated=network["mlp_matrices"] == len(OF_THE_MLP),
     )
-    targets = set(_targets(row.lora_targets)) - set(OF_THE_MLP if network["experts"] > 1 else ())
-    beside = [size for name, size in sizes.items() if name in targets]
+    usual = PEFT_TARGETS if "peft" in row.framework.casefold() else USUAL.targets
+    targets = set(_targets(row.lora_targets) or usual) - set(OF_THE_MLP if network["experts"] > 1 else ())
+    if BESIDE_NO_MAP.search(method):
+        targets = set()
+    beside = [shape for name, shape in shapes.items() if name in targets]
     said = kernel_words(row.compile_kernels)
     return {
         "adapters": 1.0,
-        "adapted": sum(beside),
+        "adapted": sum(shape.inputs + shape.outputs for shape in beside),
         "adapted_maps": float(len(beside)),
+        "adapted_weights": sum(shape.inputs * shape.outputs for shape in beside),
         "rank": float(row.lora_rank or USUAL.rank),
+        **_said_cost(method)._asdict(),
         "adapters_fused": float(written_for_adapters(said, row.framework, quantized=quantized)),
         "apart": float(framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(quantized),
@@ -70,7 +107,11 @@ def measured_adapters(row: Measurement, network: Mapping[str, float], method: st
     }
 
 
+def _said_cost(method: str) -> DenseCost:
+    return next((cost for words, cost in SAID_COSTS if words.search(method)), DENSE_COSTS[AdapterKind.LORA])
+
+
 def _targets(said: str) -> tuple[str, ...]:
-    """Read the targets of adapters, "query value" or "all"; unsaid, the usual ones."""
+    """Read the targets of adapters, "query value" or "all"; none where nothing is said."""
     words = re.findall("[a-z]+", said.casefold())
-    return EVERY if words == ["all"] else tuple(words) or USUAL.targets
+    return EVERY if words == ["all"] else tuple(words)

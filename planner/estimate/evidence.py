@@ -36,7 +36,7 @@ def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
     The benchmark keeps none at 4 bits, and 16 bit under ZeRO alone.
     """
     kept = FrozenFormat.SIXTEEN_BIT if run.strategy in UNDER_ZERO else None
-    if adapters.frozen not in (None, kept):
+    if adapters.frozen not in (None, kept) or adapters.kind is not (run.adapters or Adapters()).kind:
         return False
     if run.adapters is not None:
         return run.adapters.rank == adapters.rank and set(run.adapters.targets) == set(adapters.targets)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, get_args
 
 from planner.estimate.flops import layer_maps, parameters
-from planner.model.adapters import Adapters, AdapterTarget, FrozenFormat
+from planner.model.adapters import AdapterKind, Adapters, AdapterTarget, FrozenFormat
 from planner.model.architecture import Architecture, Decoder, ImageModel, TextModel
 from planner.model.workload import Strategy
 
@@ -20,11 +20,19 @@ OF_THE_MLP = ("gate", "up", "down")
 SHARDS_WEIGHTS = (Strategy.ZERO3, Strategy.FSDP2)
 
 
-def map_sizes(*, hidden: float, q_dim: float, kv_dim: float, ffn_hidden: float, gated: bool) -> dict[str, float]:
-    """Return inputs + outputs of each linear map of one dense layer, by the names that adapters' targets have."""
-    attention = {"query": hidden + q_dim, "key": hidden + kv_dim, "value": hidden + kv_dim, "out": q_dim + hidden}
-    mlp = {name: hidden + ffn_hidden for name in OF_THE_MLP if gated or name != "gate"}
-    return attention | mlp
+class MapShape(NamedTuple):
+    """One linear map of a layer."""
+
+    inputs: float
+    outputs: float
+
+
+def map_shapes(*, hidden: float, q_dim: float, kv_dim: float, ffn_hidden: float, gated: bool) -> dict[str, MapShape]:
+    """Return each linear map of one dense layer, by the names that adapters' targets have."""
+    attention = {"query": (hidden, q_dim), "key": (hidden, kv_dim), "value": (hidden, kv_dim), "out": (q_dim, hidden)}
+    mlp = {"gate": (hidden, ffn_hidden), "up": (hidden, ffn_hidden), "down": (ffn_hidden, hidden)}
+    found = attention | {name: shape for name, shape in mlp.items() if gated or name != "gate"}
+    return {name: MapShape(*shape) for name, shape in found.items()}
 
 
 class Adapted(NamedTuple):
@@ -32,12 +40,15 @@ class Adapted(NamedTuple):
 
     numbers: int
     """Inputs + outputs of the maps that have an adapter."""
+    outputs: int
+    weights: int
+    """Inputs x outputs of these."""
     maps: int
 
 
 def adapted(decoder: TextModel, adapters: Adapters) -> Adapted:
     """Count the maps that have adapters; in a mixture of experts those of the MLP exist in its dense layers alone."""
-    sizes = map_sizes(
+    shapes = map_shapes(
         hidden=decoder.hidden,
         q_dim=decoder.heads * decoder.head_dim,
         kv_dim=decoder.kv_heads * decoder.head_dim,
@@ -45,16 +56,25 @@ def adapted(decoder: TextModel, adapters: Adapters) -> Adapted:
         gated=decoder.mlp != "gelu",
     )
     dense = decoder.layers if isinstance(decoder, Decoder) else len(decoder.dense_layers)
-    layers = {name: dense if name in OF_THE_MLP else decoder.layers for name in sizes}
-    chosen = [target for target in adapters.targets if target in sizes]
+    layers = {name: dense if name in OF_THE_MLP else decoder.layers for name in shapes}
+    chosen = [(shapes[target], layers[target]) for target in adapters.targets if target in shapes]
     return Adapted(
-        int(sum(sizes[target] * layers[target] for target in chosen)), sum(layers[target] for target in chosen)
+        int(sum((shape.inputs + shape.outputs) * count for shape, count in chosen)),
+        int(sum(shape.outputs * count for shape, count in chosen)),
+        int(sum(shape.inputs * shape.outputs * count for shape, count in chosen)),
+        sum(count for _, count in chosen),
     )
 
 
 def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
-    """Return the trained parameters: rank x (inputs + outputs), summed over targets and layers."""
-    return adapters.rank * adapted(decoder, adapters).numbers
+    """Return the trained parameters: rank x (inputs + outputs), summed over targets and layers.
+
+    DoRA has a magnitude for every output besides; LoHa two pairs of matrices.
+    """
+    beside = adapted(decoder, adapters)
+    pairs = 2 if adapters.kind is AdapterKind.LOHA else 1
+    magnitudes = beside.outputs if adapters.kind is AdapterKind.DORA else 0
+    return pairs * adapters.rank * beside.numbers + magnitudes
 
 
 def adapters_of(decoder: TextModel, trained: int | None) -> Adapters:
@@ -121,7 +141,9 @@ def lora_layer_bytes(
     attention: query, key, value, output, 4 bytes a head, QK-norm's input; MLP: what its non-linearity needs, gelu's
     input, or gate, up and silu(gate). Each adapter adds its input (shared by those that read the same tensor, one
     16-bit copy for each under autocast) and its `rank` inner values. `kv_outputs`: of key and value as the kernel
-    reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/test_memory_trace.py).
+    reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/test_memory_trace.py). DoRA keeps
+    two outputs of each map more, the map's and the adapter's, which its magnitude scales (Liu et al. 2024, equation 5);
+    LoHa has no inner values.
     """
     b, targets, rank = bytes_per_number, set(adapters.targets), adapters.rank
     d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
@@ -138,4 +160,16 @@ def lora_layer_bytes(
         b * d * (len(readers) if autocast else min(1, len(readers)))
         for readers in (targets & {"query", "key", "value"}, targets & {"gate", "up"})
     )
-    return float(norms + qk_norm + attention + mlp + inputs + b * rank * len(targets))
+    inner = {
+        AdapterKind.LORA: rank * len(targets),
+        AdapterKind.DORA: rank * len(targets) + 2 * adapted(decoder, adapters).outputs / decoder.layers,
+        AdapterKind.LOHA: 0,
+    }[adapters.kind]
+    return float(norms + qk_norm + attention + mlp + inputs + b * inner)
+
+
+def formed_bytes(decoder: TextModel, adapters: Adapters, *, bytes_per_number: int, layers: int) -> float:
+    """Bytes of the dense weights that LoHa forms, which the backward pass multiplies by: of `layers` at once."""
+    if adapters.kind is not AdapterKind.LOHA:
+        return 0.0
+    return bytes_per_number * adapted(decoder, adapters).weights * layers / decoder.layers

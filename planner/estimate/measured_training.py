@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from planner.estimate.adapter_facts import measured_adapters
-from planner.estimate.frameworks import framework_family
+from planner.estimate.frameworks import ALWAYS_COMPILED, USUAL_KERNELS, framework_family
 from planner.estimate.kernels import kernel_words, kernels_of
 from planner.model.evidence import Measurement, year_of
 from planner.model.hardware import Accelerator
@@ -27,7 +27,7 @@ def training_of(
     row: Measurement, network: Mapping[str, float], number_format: str, accelerator: Accelerator
 ) -> dict[str, float]:
     """Return what the physics needs of the method; what is not said is what was usual at that time."""
-    said = kernel_words(f"{row.compile_kernels} {row.method}")
+    said = kernel_words(f"{row.compile_kernels or _usual_kernels(row.framework)} {row.method}")
     noted = re.search(r"\bq?lora\b", row.notes.casefold())
     method = row.method.casefold() or said + (noted[0] if noted else "")
     attention = kernel_words(row.flash_attention)
@@ -49,6 +49,11 @@ def training_of(
             "optimizer_offload": float(_offloaded(row.offload.casefold())),
         }
     )
+
+
+def _usual_kernels(framework: str) -> str:
+    family = framework_family(framework)
+    return USUAL_KERNELS[family] if family in ALWAYS_COMPILED else ""
 
 
 def _recomputed(asked: str) -> float:

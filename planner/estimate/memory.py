@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from planner.estimate.activations import activation_bytes_per_sample, bytes_per_number
 from planner.estimate.flops import all_matmul_parameters, layer_maps, parameters
-from planner.estimate.lora_memory import SHARDS_WEIGHTS, lora_state_bytes, trained_parameters
+from planner.estimate.lora_memory import SHARDS_WEIGHTS, formed_bytes, lora_state_bytes, trained_parameters
 from planner.model.adapters import Adapters, FrozenFormat
 from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, TextModel, Vit
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
@@ -80,9 +80,13 @@ def device_memory(
         adapters=adapters,
     )
     logits = (seq_len or 1) * micro_batch * head_outputs(architecture)
+    formed = 0.0
+    if adapters is not None and isinstance(architecture, TextModel):
+        kept = 1 if checkpointing is Checkpointing.FULL else architecture.layers
+        formed = formed_bytes(architecture, adapters, bytes_per_number=bytes_per_number(precision), layers=kept)
     return Memory(
         states_gib=state_bytes(architecture, strategy=strategy, devices=devices, adapters=adapters) / GIB,
-        activations_gib=activations * micro_batch / GIB,
+        activations_gib=(activations * micro_batch + formed) / GIB,
         logits_gib=logit_bytes(loss, precision=precision) * logits / GIB,
         buffers_gib=buffer_bytes(architecture, strategy=strategy, precision=precision, adapters=adapters) / GIB
         + CONTEXT_GIB,

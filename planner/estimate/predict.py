@@ -163,7 +163,8 @@ def training_notes(job: Job) -> list[str]:
         trained = adapter_parameters(network, job.adapters)
         frozen = f" at {job.adapters.frozen.value}" if job.adapters.frozen else ""
         notes.append(
-            f"trains adapters of rank {job.adapters.rank} on {', '.join(job.adapters.targets)}: "
+            f"trains {job.adapters.kind.written} adapters of rank {job.adapters.rank} on "
+            f"{', '.join(job.adapters.targets)}: "
             f"{trained:,} parameters beside {parameters(network):,} frozen{frozen}"
         )
     if job.framework is not None:

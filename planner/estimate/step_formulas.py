@@ -36,7 +36,8 @@ FORMULAS = {
     ),
     "adapters": PartFormula(
         "layers x tokens x adapted inputs and outputs x (2 x rank x (3 + recomputed) / (16-bit peak x share of the "
-        "generation) + adapter_bytes (x 2 at 32 bit; x elementwise_fused) x (1 + 0.33 recomputed) / (bandwidth x hbm))",
+        "generation) + adapter_bytes (x 2 at 32 bit; x elementwise_fused) x (1 + 0.33 recomputed) / (bandwidth x hbm))"
+        ", and for DoRA and LoHa products of the maps' whole size, and form_bytes for each of their weights",
         f"{COMPUTE}: _adapter_seconds",
     ),
     "routing": PartFormula(

@@ -20,9 +20,27 @@ class FrozenFormat(StrEnum):
     """The layers' linear maps at 4 bits, expanded before each product: QLoRA (Dettmers et al. 2023)."""
 
 
-class Adapters(Frozen):
-    """Their rank, and the linear maps of every layer that have them."""
+class AdapterKind(StrEnum):
+    """What stands beside a map, by what it costs; the benchmark trains the first alone."""
 
+    LORA = "lora"
+    """Two small products. So cost rsLoRA, PiSSA, OLoRA, AdaLoRA and others that differ in their start or scale."""
+    DORA = "dora"
+    """The norm of the adapted weight, formed anew in every pass, scales the map's output (Liu et al. 2024)."""
+    LOHA = "loha"
+    """A dense weight is formed of small ones in every pass, multiplied by, and gets gradients (Hyeon-Woo et al. 2021);
+    so are LoKr's, FourierFT's and WaveFT's."""
+
+    @property
+    def written(self) -> str:
+        """Its name as papers write it."""
+        return {"lora": "LoRA", "dora": "DoRA", "loha": "LoHa"}[self.value]
+
+
+class Adapters(Frozen):
+    """Their kind and rank, and the linear maps of every layer that have them."""
+
+    kind: AdapterKind = AdapterKind.LORA
     rank: Count = 16
     targets: Annotated[tuple[AdapterTarget, ...], Field(min_length=1)] = ("query", "key", "value", "out")
     frozen: FrozenFormat | None = None

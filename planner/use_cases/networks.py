@@ -9,7 +9,7 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_mo
 from planner.errors import InputError, NotFoundError
 from planner.estimate.job import checked_adapters, known_framework, resolve_job
 from planner.estimate.memory_question import MemoryQuestion, answer
-from planner.model.adapters import Adapters
+from planner.model.adapters import AdapterKind, Adapters
 from planner.model.answer import MemoryDocument
 from planner.model.architecture import Decoder, ImageModel, MoeDecoder, Resnet, Vit
 from planner.model.catalog import Catalog
@@ -41,10 +41,15 @@ def bench_workload(
 ) -> BenchWorkload:
     """Return what the benchmark is to run: a preset by name or a file's network; cut to `layers`, if given.
 
-    InputError where the file trains adapters and the benchmark is not asked for them (`lora`).
+    InputError where the file trains adapters and the benchmark is not asked for them (`lora`), or of another kind.
     """
     found = _find_workload(workload, catalog)
     adapters = None if isinstance(found, Preset) else found.adapters
+    if adapters is not None and adapters.kind is not AdapterKind.LORA:
+        raise InputError(
+            f"{workload}: the benchmark trains LoRA's adapters alone, and these are {adapters.kind.value}.",
+            fix="Measure kind: lora there; `planner estimate` tells the kinds apart.",
+        )
     if adapters is not None and not lora:
         raise InputError(
             f"{workload}: adapters alone are trained there, and all weights would be here.",

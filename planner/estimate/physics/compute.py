@@ -139,16 +139,22 @@ def _adapter_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time of one layer's adapters: products of their rank, all gradients among them, and passes beside their maps.
 
     2 x tokens x rank x (inputs + outputs) FLOPs a pass at 16 bit; casting, dropout, scaling and adding to the map's
-    output cost `adapter_bytes` at 16 bit, twice that at 32, for every input and output of a map, both ways. Left out:
-    tensor slices that read a whole input each.
+    output cost `adapter_bytes` at 16 bit, twice that at 32, for every input and output of a map, both ways. Kinds that
+    form a weight of the map's size multiply by it too, and move `form_bytes` for each of its numbers to form it, twice
+    that for its gradients. Left out: tensor slices that read a whole input each.
     """
     import numpy as np
 
-    numbers = micro_tokens(c) * c.adapted / c.tp
-    products = 2 * numbers * c.rank * (1 + c.recompute + BACKWARD) / (c.peak16 * gemm_share(c, p))
+    tokens, reached = micro_tokens(c), c.hbm * p["hbm"]
+    numbers, weights = tokens * c.adapted / c.tp, c.adapted_weights / c.tp
+    forward = 1 + c.recompute
+    flops = 2 * numbers * c.rank * (forward + BACKWARD) + 2 * tokens * weights * c.dense * (
+        forward + 1 + c.dense_trained
+    )
     fused = 1 - c.adapters_fused * (1 - p["elementwise_fused"])
     moved = numbers * p["adapter_bytes"] * c.number_bytes / 2 * fused * (1 + REPEATED * c.recompute)
-    return np.asarray(products + moved / (c.hbm * p["hbm"]))
+    formed = (c.dense > 0) * weights * p["form_bytes"] * (forward + 2 * c.dense_trained)
+    return np.asarray(flops / (c.peak16 * gemm_share(c, p)) + (moved + formed) / reached)
 
 
 def _sent(c: Configs) -> Array:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 GENERATIONS = (
-    "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "cdna", "gaudi", "tpu", "neuron", "other",
+    "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "cdna", "gaudi", "tpu", "neuron", "xe",
+    "other",
 )  # fmt: skip
 """Groups of architectures that share one efficiency of large matrix products."""
 
@@ -61,8 +62,14 @@ class Configs:
     """Inputs and outputs of one layer's maps that have adapters, summed: the numbers that pass through adapters."""
     adapted_maps: Array
     """How many maps of one layer have adapters."""
+    adapted_weights: Array
+    """Weights of one layer's maps that have adapters."""
     rank: Array
     """Width of an adapter."""
+    dense: Array
+    """Products of a map's whole size that its adapter costs each pass besides those of its rank: 0 in LoRA."""
+    dense_trained: Array
+    """1: gradients of the dense weights of these products are computed too."""
     adapters_fused: Array
     """1: kernels join adapters to their maps."""
     apart: Array

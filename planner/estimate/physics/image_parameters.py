@@ -29,6 +29,7 @@ IMAGE_PARAMETERS = (
     Parameter("conv_gaudi", 0.50, 0.30, 0.1, 1.0, "share of peak of a large convolution, Gaudi"),
     Parameter("conv_tpu", 0.50, 0.30, 0.1, 1.0, "share of peak of a large convolution, TPU"),
     Parameter("conv_neuron", 0.40, 0.30, 0.1, 1.0, "share of peak of a large convolution, Trainium"),
+    Parameter("conv_xe", 0.45, 0.30, 0.1, 1.0, "share of peak of a large convolution, Xe"),
     Parameter("conv_other", 0.50, 0.30, 0.1, 1.0, "share of peak of a large convolution, other architectures"),
     Parameter("conv_vector", 1.10, 0.12, 0.5, 1.6, "fp32 on ordinary cores, against the share of tensor cores"),
     Parameter("winograd", 0.6, 0.15, 0.444, 1.0, "multiplications left of 3x3 convolutions in fp32: 1/2.25 at best"),

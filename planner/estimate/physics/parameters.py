@@ -31,6 +31,7 @@ PARAMETERS = (
     Parameter("gemm_gaudi", 0.75, 0.20, 0.2, 1.0, "share of peak of a large product, Gaudi"),
     Parameter("gemm_tpu", 0.80, 0.15, 0.2, 1.0, "share of peak of a large product, TPU"),
     Parameter("gemm_neuron", 0.70, 0.25, 0.2, 1.0, "share of peak of a large product, Trainium"),
+    Parameter("gemm_xe", 0.60, 0.15, 0.2, 1.0, "share of peak of a large product, Xe: 65 % measured by Argonne"),
     Parameter("gemm_other", 0.60, 0.25, 0.2, 1.0, "share of peak of a large product, other architectures"),
     Parameter(
         "gemm_power", 0.12, 0.50, 0.01, 0.34, "exponent of the power budget in the share of a large product", before=0.0
@@ -84,6 +85,14 @@ PARAMETERS = (
     Parameter("step_ms", 8.0, 0.70, 0.5, 60.0, "host time per optimizer step besides layers: loader, loop, optimizer"),
     Parameter(
         "adapter_bytes", 40.0, 0.40, 4.0, 200.0, "bytes moved per input and output of a map with an adapter, at 16 bit"
+    ),
+    Parameter(
+        "form_bytes",
+        30.0,
+        0.40,
+        6.0,
+        120.0,
+        "bytes moved per weight that an adapter forms, each time",
     ),
     Parameter("expand", 6.0, 0.40, 2.0, 40.0, "bytes moved per 4-bit weight each time that it is expanded"),
     Parameter("routing_passes", 20.0, 0.50, 2.0, 200.0, "passes over a token's hidden state for each of its experts"),
