@@ -195,6 +195,7 @@ ADAPTERS = {
         pytest.param((), 13_631_488, "0.", id="as the plan says"),
         pytest.param(("--lora-rank", "8"), 6_815_744, "0.", id="another rank"),
         pytest.param(("--lora-frozen", "16bit"), 13_631_488, "2 bytes", id="another format"),
+        pytest.param(("--lora-kind", "dora"), 13_631_488 + 32 * 10_240, "0.", id="magnitudes of 10,240 outputs"),
         pytest.param(("--method", "full"), 8_030_261_248, "16 bytes", id="all weights"),
     ],
 )
@@ -206,6 +207,20 @@ def test_options_change_what_a_plan_trains(
     document = planner("memory", plan, "--on", "A100-80GB-SXM", *options, "--json").document
     assert document["trained_parameters"] == trained
     assert document["states_gib"]["source"].startswith(per_parameter)
+
+
+def test_the_benchmark_trains_no_other_kind_than_lora(planner: Any, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    training = {"adapters": {"kind": "dora", "rank": 16}}
+    plan.write_text(json.dumps(ADAPTERS | {"training": training}), encoding="utf-8")
+    asked = (("bench", plan, "--quick", "--method", "lora"), ("memory", plan, "--on", "A100-80GB-SXM", "--trace"))
+    for command in asked:
+        answer = planner(*command)
+        assert answer.code == 2
+        assert "dora" in answer.err
+    nothing = planner("memory", "llama3-8b", "--on", "A100-80GB-SXM", "--lora-kind", "dora")
+    assert nothing.code == 2
+    assert "--lora-kind dora: all weights are trained" in nothing.err
 
 
 def test_the_benchmark_does_not_train_more_than_a_plan(planner: Any, tmp_path: Path) -> None:

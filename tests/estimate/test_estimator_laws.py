@@ -124,7 +124,19 @@ def test_a_constant_moves_what_it_describes_alone(name: str, changes: dict[str, 
 
 @pytest.mark.parametrize(
     "more",
-    ["layers", "ffn_hidden", "vocab", "micro_batch", "micro_batches", "parameters", "rank", "adapted", "adapted_maps"],
+    [
+        "layers",
+        "ffn_hidden",
+        "vocab",
+        "micro_batch",
+        "micro_batches",
+        "parameters",
+        "rank",
+        "adapted",
+        "adapted_maps",
+        "adapted_weights",
+        "dense",
+    ],
 )
 @given(config=described(), factor=st.integers(1, 8))
 @settings(max_examples=30, deadline=None)

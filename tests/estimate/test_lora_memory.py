@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner.estimate.lora_memory import adapter_parameters, lora_layer_bytes
+from planner.estimate.lora_memory import adapter_parameters, formed_bytes, lora_layer_bytes
 from planner.estimate.memory import buffer_bytes, device_memory, state_bytes
-from planner.model.adapters import Adapters, FrozenFormat
+from planner.model.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.architecture import Decoder
 from planner.model.workload import Checkpointing, Precision, Strategy
 
@@ -25,6 +25,7 @@ SMALL = Decoder(
     tied_head=False,
 )
 QUERY_VALUE = Adapters(rank=2, targets=("query", "value"))
+DORA, LOHA = (QUERY_VALUE.model_copy(update={"kind": kind}) for kind in (AdapterKind.DORA, AdapterKind.LOHA))
 ALL = Adapters(rank=2, targets=("query", "key", "value", "out", "gate", "up", "down"))
 
 
@@ -33,6 +34,8 @@ ALL = Adapters(rank=2, targets=("query", "key", "value", "out", "gate", "up", "d
     [
         pytest.param(QUERY_VALUE, 3 * 2 * ((8 + 8) + (8 + 4)), id="query 8 to 8, value 8 to 4"),
         pytest.param(ALL, 3 * 2 * (16 + 12 + 12 + 16 + 24 + 24 + 24), id="all"),
+        pytest.param(DORA, 3 * (2 * (16 + 12) + 8 + 4), id="a magnitude for every output"),
+        pytest.param(LOHA, 3 * 2 * 2 * (16 + 12), id="two pairs of matrices"),
     ],
 )
 def test_the_trained_parameters_by_hand(adapters, expected):
@@ -88,11 +91,40 @@ def test_what_stands_there_a_second_time(frozen, expected):
     assert buffer_bytes(SMALL, strategy=Strategy.DDP, precision=Precision.BF16, adapters=adapters) == expected
 
 
-def test_what_a_layer_saves_by_hand():
+@pytest.mark.parametrize(
+    ("adapters", "inner"),
+    [
+        pytest.param(QUERY_VALUE, 2 * 2 * 2, id="two adapters' inner values"),
+        pytest.param(DORA, 2 * 2 * 2 + 2 * 2 * (8 + 4), id="and what the magnitudes scale: each map's two outputs"),
+        pytest.param(LOHA, 0, id="no inner values"),
+    ],
+)
+def test_what_a_layer_saves_by_hand(adapters, inner):
     """16 bit: norms 2 x 4 x 8; query, output 2 x 2 x 8, key, value 2 x 2 x 4, sums 4 x 2; gate, up, silu 3 x 2 x 16;
-    one input of query and value 2 x 8; two adapters' inner values 2 x 2 x 2."""
-    counted = lora_layer_bytes(SMALL, QUERY_VALUE, bytes_per_number=2, residual_bytes=2, autocast=False, kv_outputs=4)
-    assert counted == 64 + (32 + 16 + 8) + 96 + 16 + 8
+    one input of query and value 2 x 8."""
+    counted = lora_layer_bytes(SMALL, adapters, bytes_per_number=2, residual_bytes=2, autocast=False, kv_outputs=4)
+    assert counted == 64 + (32 + 16 + 8) + 96 + 16 + inner
+
+
+def test_loha_keeps_the_weights_that_it_forms_and_lora_forms_none():
+    """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers or of the one that is computed again."""
+    for layers in (1, 3):
+        assert formed_bytes(SMALL, LOHA, bytes_per_number=2, layers=layers) == layers * 2 * (64 + 32)
+        assert formed_bytes(SMALL, DORA, bytes_per_number=2, layers=layers) == 0
+    kept, again = (
+        device_memory(
+            SMALL,
+            seq_len=32,
+            micro_batch=0,
+            strategy=Strategy.ZERO2,
+            precision=Precision.BF16,
+            devices=1,
+            checkpointing=checkpointing,
+            adapters=LOHA,
+        ).activations_gib
+        for checkpointing in (Checkpointing.NONE, Checkpointing.FULL)
+    )
+    assert (kept * 2**30, again * 2**30) == pytest.approx((3 * 192, 192))
 
 
 @pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.FSDP2, Strategy.ZERO2, Strategy.ZERO3])

@@ -206,6 +206,23 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param(
             MAVERICK | {"method": "LoRA", "lora_targets": "all"}, "adapted_maps", 4, id="experts have no adapters"
         ),
+        pytest.param({"method": "LoRA"}, "dense", 0, id="LoRA forms no weight"),
+        pytest.param({"method": "QDoRA"}, "dense", 1, id="DoRA multiplies once more"),
+        pytest.param({"method": "DoRA"}, "dense_trained", 0, id="by a weight that is frozen"),
+        pytest.param({"method": "LoRA-like (lokr)"}, "dense_trained", 1, id="LoKr by one that is not"),
+        pytest.param({"method": "LoRA-like (randlora)"}, "dense", 2, id="RandLoRA by two bases"),
+        pytest.param(
+            {"method": "LoRA", "lora_targets": "value down"},
+            "adapted_weights",
+            4096 * 1024 + 14336 * 4096,
+            id="weights of the maps with adapters",
+        ),
+        pytest.param({"method": "LoRA", "framework": "PEFT script"}, "adapted_maps", 2, id="PEFT's own targets"),
+        pytest.param({"method": "prompt tuning"}, "adapters", 1, id="virtual tokens leave all frozen"),
+        pytest.param({"method": "prefix tuning"}, "adapted_maps", 0, id="and stand beside no map"),
+        pytest.param({"framework": "nanochat"}, "compiled", 1, id="a trainer that always compiles"),
+        pytest.param({"framework": "nanochat", "compile_kernels": "none"}, "compiled", 0, id="unless it is said"),
+        pytest.param({"framework": "Megatron-LM"}, "compiled", 0, id="Megatron did not always"),
         pytest.param({"method": "LoRA", "framework": "MaxText"}, "adapters_fused", 1, id="XLA joins them"),
         pytest.param(
             {"method": "LoRA", "compile_kernels": "CUDA graphs"}, "adapters_fused", 0, id="captured launches do not"

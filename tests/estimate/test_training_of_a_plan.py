@@ -15,7 +15,7 @@ from planner.errors import InputError
 from planner.estimate.adapter_facts import planned_adapters
 from planner.estimate.candidate import Candidate
 from planner.estimate.data_volumes import data_volumes
-from planner.estimate.evidence import measured_runs
+from planner.estimate.evidence import measured_runs, same_workload
 from planner.estimate.flops import flops_per_token
 from planner.estimate.frameworks import ONLY_ON, framework_family, name_and_kernels
 from planner.estimate.job import Job
@@ -222,6 +222,20 @@ def test_a_run_of_adapters_corrects_the_estimate_of_others(catalog: Catalog) -> 
     mine = catalog.model_copy(update={"runs": catalog.runs | {"mine": run}})
     wider = {"adapters": QUERY_VALUE | {"rank": 64}}
     assert predicted(mine, wider).samples_per_s.value > 1.2 * predicted(catalog, wider).samples_per_s.value
+
+
+def test_kinds_of_adapters_cost_what_they_form(catalog: Catalog) -> None:
+    """DoRA is slower than LoRA and LoHa slower still; runs of LoRA are no measurement of the others."""
+    every = ["query", "key", "value", "out", "gate", "up", "down"]
+    lora, dora, loha = (
+        predicted(catalog, {"adapters": {"kind": kind, "targets": every}}) for kind in ("lora", "dora", "loha")
+    )
+    assert lora.samples_per_s.value > 1.1 * dora.samples_per_s.value > 1.1 * 1.1 * loha.samples_per_s.value
+    assert "trains DoRA adapters of rank 16 on" in "\n".join(dora.notes)
+    run = run_of(catalog, method="lora", adapters=Adapters.model_validate(QUERY_VALUE))
+    for kind, same in (("lora", True), ("dora", False)):
+        job, _ = question(catalog, {"adapters": QUERY_VALUE | {"kind": kind}})
+        assert same_workload(run.model_copy(update={"seq_len": job.seq_len}), job) is same
 
 
 def test_a_run_as_fast_as_foretold_moves_nothing(catalog: Catalog) -> None:

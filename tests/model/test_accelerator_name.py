@@ -23,6 +23,8 @@ from planner.model.accelerator_name import accelerator_named, spelling
         pytest.param("8x A100 80G", "A100-80GB-SXM", id="how many there are"),
         pytest.param("TPU v5e-16", "TPU-v5e", id="a slice"),
         pytest.param("H200 141GB HBM3e", "H200-SXM", id="a kind of memory"),
+        pytest.param("B300-SXM6-288GB", "B300-SXM", id="the generation of a socket"),
+        pytest.param("V100-SXM4-32GB", None, id="but not another one than those that tell two apart"),
         pytest.param("RTX 6000", None, id="three generations carry the name"),
         pytest.param("Quadro RTX 6000", "RTX-6000-Turing", id="one of them by its full name"),
         pytest.param("A100 40GB 80GB", None, id="two sizes"),
