@@ -58,7 +58,10 @@ LoraFrozenOption = Annotated[
 ]
 LoraKindOption = Annotated[
     AdapterKind | None,
-    typer.Option(help="Of the adapters; dora and loha form weights of a map's size.", show_default=False),
+    typer.Option(
+        help="Of the adapters, in estimates; with --method lora; default lora. The others form a map's whole weight.",
+        show_default=False,
+    ),
 ]
 LoraRankOption = Annotated[
     int | None, typer.Option(help="Of the adapters; with --method lora; default 16.", show_default=False)

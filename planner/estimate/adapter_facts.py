@@ -8,46 +8,55 @@ from typing import NamedTuple
 
 from planner.estimate.frameworks import HUGGING_FACE, framework_family, planned_family
 from planner.estimate.kernels import kernel_words, planned_words, written_for_adapters
-from planner.estimate.lora_memory import EVERY, OF_THE_MLP, USUAL, adapted, map_shapes
+from planner.estimate.lora_memory import EVERY, OF_THE_MLP, PAIRS, USUAL, adapted, map_shapes
 from planner.model.adapters import AdapterKind, Adapters, AdapterTarget, FrozenFormat
 from planner.model.architecture import TextModel
 from planner.model.evidence import Measurement
 
 NO_ADAPTERS = {
-    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "dense": 0.0,
-    "dense_trained": 0.0, "adapters_fused": 0.0, "apart": 0.0, "quantized": 0.0, "outliers": 0.0,
+    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "formed": 0.0,
+    "dense": 0.0, "dense_trained": 0.0, "adapters_fused": 0.0, "apart": 0.0, "quantized": 0.0, "outliers": 0.0,
 }  # fmt: skip
 FOUR_BIT = ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4")
 EIGHT_BIT = ("int8", "8bit", "8-bit")
-FROZEN_BASE = re.compile(r"lora|peft|adapter|adaption|dora|prompt|prefix|p-tuning|ia3|loha|lokr|\boft|trainable tokens")
+ALL_TRAINED = re.compile(r"^(full|sft|pretrain|freeze)")
+FROZEN_BASE = re.compile(
+    r"lora|peft|adapter|adaption|dora|loha|lokr|\bvera\b|\bb?oft\b|\bia3\b|trainable tokens"
+    r"|\b(prompt|prefix|p)[- ]?tuning"
+)
 """Methods that leave the network's own weights as they are."""
-BESIDE_NO_MAP = re.compile(r"prompt|prefix|p-tuning|adaption|adapter \(|ia3|ln_tuning|trainable tokens")
+BESIDE_NO_MAP = re.compile(
+    r"\b(prompt|prefix|p)[- ]?tuning|adaption prompt|llama-adapter|\bia3\b|ln_tuning|trainable tokens"
+)
 """Those of them that train vectors, or tokens of their own, and put no product beside a map."""
-
-
 PEFT_TARGETS: tuple[AdapterTarget, ...] = ("query", "value")
-"""Of PEFT by itself, for Llama-like networks (its table of target modules); scripts that call it say more."""
+"""Of PEFT by itself, for Llama-like networks (its table of target modules); trainers that call it say more."""
+REUSES_OUTPUT = re.compile(r"dropout[- ]0\b|pr 2122")
+"""Words of a DoRA that scales the map's own output, where nothing is dropped (PEFT's pull request 2122)."""
 
 
 class DenseCost(NamedTuple):
-    """What a kind of adapter costs in products of its map's whole size."""
+    """What a kind of adapter costs in weights of its map's whole size: formed, multiplied by, given gradients."""
 
+    formed: float
     dense: float
     dense_trained: float
 
 
 DENSE_COSTS = {
-    AdapterKind.LORA: DenseCost(0.0, 0.0),
-    AdapterKind.DORA: DenseCost(1.0, 0.0),
-    AdapterKind.LOHA: DenseCost(1.0, 1.0),
+    AdapterKind.LORA: DenseCost(0.0, 0.0, 0.0),
+    AdapterKind.DORA: DenseCost(1.0, 1.0, 0.0),
+    AdapterKind.LOHA: DenseCost(1.0, 1.0, 1.0),
 }
-"""DoRA multiplies by the frozen weight once more (Hugging Face's PEFT); LoHa by one that gets gradients."""
+"""DoRA multiplies by the frozen weight once more where inputs are dropped, as usual (Hugging Face's PEFT); LoHa by one
+that gets gradients."""
 SAID_COSTS = (
     (re.compile(r"dora"), DENSE_COSTS[AdapterKind.DORA]),
     (re.compile(r"loha|lokr|fourierft|waveft"), DENSE_COSTS[AdapterKind.LOHA]),
-    (re.compile(r"randlora"), DenseCost(2.0, 1.0)),
+    (re.compile(r"randlora"), DenseCost(1.0, 2.0, 1.0)),
 )
-"""Of kinds in words; RandLoRA multiplies by two dense bases, one after the other (Albert et al. 2025)."""
+"""Of kinds in words. RandLoRA multiplies by two dense bases, one of which gets gradients (Albert et al. 2025). BOFT's
+rotations, products of weights with weights, are left out, and what others form that are about as fast as LoRA."""
 
 
 def planned_adapters(
@@ -64,7 +73,7 @@ def planned_adapters(
         "adapted": beside.numbers / decoder.layers,
         "adapted_maps": beside.maps / decoder.layers,
         "adapted_weights": beside.weights / decoder.layers,
-        "rank": float(adapters.rank),
+        "rank": float(adapters.rank * PAIRS.get(adapters.kind, 1)),
         **DENSE_COSTS[adapters.kind]._asdict(),
         "adapters_fused": float(joined),
         "apart": float(planned_family(framework or "") in HUGGING_FACE),
@@ -74,8 +83,8 @@ def planned_adapters(
 
 
 def measured_adapters(row: Measurement, network: Mapping[str, float], method: str) -> dict[str, float]:
-    """Return the adapters of a published run; of rank 16 beside attention's maps where it does not say."""
-    if not FROZEN_BASE.search(method):
+    """Return the adapters of a published run; where it does not say, of rank 16 beside the usual maps."""
+    if ALL_TRAINED.search(method) or not FROZEN_BASE.search(method):
         return NO_ADAPTERS
     weights = row.quantization.casefold()
     outliers = any(word in weights for word in EIGHT_BIT)
@@ -87,7 +96,7 @@ def measured_adapters(row: Measurement, network: Mapping[str, float], method: st
         ffn_hidden=network["ffn_hidden"],
         gated=network["mlp_matrices"] == len(OF_THE_MLP),
     )
-    usual = PEFT_TARGETS if "peft" in row.framework.casefold() else USUAL.targets
+    usual = PEFT_TARGETS if row.framework.casefold().startswith("peft") else USUAL.targets
     targets = set(_targets(row.lora_targets) or usual) - set(OF_THE_MLP if network["experts"] > 1 else ())
     if BESIDE_NO_MAP.search(method):
         targets = set()
@@ -99,7 +108,7 @@ def measured_adapters(row: Measurement, network: Mapping[str, float], method: st
         "adapted_maps": float(len(beside)),
         "adapted_weights": sum(shape.inputs * shape.outputs for shape in beside),
         "rank": float(row.lora_rank or USUAL.rank),
-        **_said_cost(method)._asdict(),
+        **_said_cost(method, said)._asdict(),
         "adapters_fused": float(written_for_adapters(said, row.framework, quantized=quantized)),
         "apart": float(framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(quantized),
@@ -107,8 +116,9 @@ def measured_adapters(row: Measurement, network: Mapping[str, float], method: st
     }
 
 
-def _said_cost(method: str) -> DenseCost:
-    return next((cost for words, cost in SAID_COSTS if words.search(method)), DENSE_COSTS[AdapterKind.LORA])
+def _said_cost(method: str, kernels: str) -> DenseCost:
+    cost = next((cost for words, cost in SAID_COSTS if words.search(method)), DENSE_COSTS[AdapterKind.LORA])
+    return cost._replace(dense=0.0) if "dora" in method and REUSES_OUTPUT.search(kernels) else cost
 
 
 def _targets(said: str) -> tuple[str, ...]:

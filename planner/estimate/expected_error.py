@@ -45,7 +45,7 @@ UNKNOWN_ERROR = {"framework": 0.12, "accelerator": 0.08, "generation": 0.14}
 """On top, where a label is not among the evidence."""
 DOUBLING_ERROR = 0.04
 """On top, with every doubling of the accelerators beyond the evidence."""
-ADAPTER_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.20, 0.08
+ADAPTER_ERROR, FORMED_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.15, 0.20, 0.08
 
 
 def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[str, Array], known: Known) -> Array:
@@ -60,6 +60,7 @@ def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[s
     for name, error in PART_ERROR.items():
         variance = variance + (shares[name] * error) ** 2
     variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
+    variance = variance + (FORMED_ERROR * configs.formed) ** 2
     variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2
     variance = variance + of_each(
         labels,

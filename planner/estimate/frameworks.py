@@ -43,7 +43,7 @@ USUAL_KERNELS = {
     "llm.c": "CUDA/C, cuDNN",
 }
 """Of frameworks whose published runs nearly all have them, where a plan names the framework alone."""
-ALWAYS_COMPILED = ("jax", "nanogpt", "torchtitan", "llm.c")
+ALWAYS_COMPILED = ("jax", "nanogpt", "llm.c")
 """Those of them that had these kernels at all times, so that a table which says nothing of kernels means them."""
 ONLY_ON = {"neuron": "AWS", "torch xla torchprime": "Google", "optimum habana": "Intel", "llm.c": "NVIDIA"}
 """Makers of the accelerators for which frameworks of one maker alone compile."""

@@ -17,6 +17,8 @@ USUAL = Adapters()
 EVERY: tuple[AdapterTarget, ...] = get_args(AdapterTarget)
 OF_THE_MLP = ("gate", "up", "down")
 """Targets that a layer with routed experts lacks: adapters stand beside none of an expert's maps."""
+PAIRS = {AdapterKind.LOHA: 2}
+"""Of small matrices that a kind trains for one map, where not one."""
 SHARDS_WEIGHTS = (Strategy.ZERO3, Strategy.FSDP2)
 
 
@@ -35,26 +37,31 @@ def map_shapes(*, hidden: float, q_dim: float, kv_dim: float, ffn_hidden: float,
     return {name: MapShape(*shape) for name, shape in found.items()}
 
 
-class Adapted(NamedTuple):
-    """What adapters stand beside, summed over all layers."""
-
-    numbers: int
-    """Inputs + outputs of the maps that have an adapter."""
-    outputs: int
-    weights: int
-    """Inputs x outputs of these."""
-    maps: int
-
-
-def adapted(decoder: TextModel, adapters: Adapters) -> Adapted:
-    """Count the maps that have adapters; in a mixture of experts those of the MLP exist in its dense layers alone."""
-    shapes = map_shapes(
+def _shapes(decoder: TextModel) -> dict[str, MapShape]:
+    return map_shapes(
         hidden=decoder.hidden,
         q_dim=decoder.heads * decoder.head_dim,
         kv_dim=decoder.kv_heads * decoder.head_dim,
         ffn_hidden=decoder.ffn_hidden or 0,
         gated=decoder.mlp != "gelu",
     )
+
+
+class Adapted(NamedTuple):
+    """What adapters stand beside, summed over all layers."""
+
+    numbers: int
+    """Inputs + outputs of the maps that have an adapter."""
+    outputs: int
+    """Of these maps."""
+    weights: int
+    """Inputs x outputs of these maps."""
+    maps: int
+
+
+def adapted(decoder: TextModel, adapters: Adapters) -> Adapted:
+    """Count the maps that have adapters; in a mixture of experts those of the MLP exist in its dense layers alone."""
+    shapes = _shapes(decoder)
     dense = decoder.layers if isinstance(decoder, Decoder) else len(decoder.dense_layers)
     layers = {name: dense if name in OF_THE_MLP else decoder.layers for name in shapes}
     chosen = [(shapes[target], layers[target]) for target in adapters.targets if target in shapes]
@@ -72,9 +79,8 @@ def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
     DoRA has a magnitude for every output besides; LoHa two pairs of matrices.
     """
     beside = adapted(decoder, adapters)
-    pairs = 2 if adapters.kind is AdapterKind.LOHA else 1
     magnitudes = beside.outputs if adapters.kind is AdapterKind.DORA else 0
-    return pairs * adapters.rank * beside.numbers + magnitudes
+    return PAIRS.get(adapters.kind, 1) * adapters.rank * beside.numbers + magnitudes
 
 
 def adapters_of(decoder: TextModel, trained: int | None) -> Adapters:
@@ -141,9 +147,9 @@ def lora_layer_bytes(
     attention: query, key, value, output, 4 bytes a head, QK-norm's input; MLP: what its non-linearity needs, gelu's
     input, or gate, up and silu(gate). Each adapter adds its input (shared by those that read the same tensor, one
     16-bit copy for each under autocast) and its `rank` inner values. `kv_outputs`: of key and value as the kernel
-    reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/test_memory_trace.py). DoRA keeps
-    two outputs of each map more, the map's and the adapter's, which its magnitude scales (Liu et al. 2024, equation 5);
-    LoHa has no inner values.
+    reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/test_memory_trace.py). Not
+    traced: DoRA keeps two outputs of each map more, the map's and the adapter's, which its magnitude scales (Liu
+    et al. 2024, equation 5); LoHa has no inner values. Left out: what forming a weight needs for a moment.
     """
     b, targets, rank = bytes_per_number, set(adapters.targets), adapters.rank
     d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
@@ -162,14 +168,7 @@ def lora_layer_bytes(
     )
     inner = {
         AdapterKind.LORA: rank * len(targets),
-        AdapterKind.DORA: rank * len(targets) + 2 * adapted(decoder, adapters).outputs / decoder.layers,
+        AdapterKind.DORA: rank * len(targets) + 2 * sum(_shapes(decoder)[name].outputs for name in targets),
         AdapterKind.LOHA: 0,
     }[adapters.kind]
     return float(norms + qk_norm + attention + mlp + inputs + b * inner)
-
-
-def formed_bytes(decoder: TextModel, adapters: Adapters, *, bytes_per_number: int, layers: int) -> float:
-    """Bytes of the dense weights that LoHa forms, which the backward pass multiplies by: of `layers` at once."""
-    if adapters.kind is not AdapterKind.LOHA:
-        return 0.0
-    return bytes_per_number * adapted(decoder, adapters).weights * layers / decoder.layers

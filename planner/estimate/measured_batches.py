@@ -16,8 +16,9 @@ CHECKPOINT_BYTES = 2.5
 LOGIT_BYTES = 4.0
 """Of a logit at least: itself and its gradient at 16 bit."""
 ROOM, NO_ROOM = 0.4, 1.0
-"""Leanest activations against the memory left: below, those of any trainer fit, who keep up to twice as much in eager
-layers and more for the loss; above, none, and layers were computed again. Between lies the chance of it."""
+"""Leanest activations against the memory left. Below the one every trainer's fit, who keep up to twice as much in eager
+layers (docs/accuracy.md, Memory) and more for the loss; above the other none do, and layers were computed again.
+Between lies the chance of it."""
 ASSUMED_LENGTH = 1024.0
 """Tokens of a sample, where only tokens/s are stated."""
 PADDED_ALIKE = re.compile(r"padded to (max(_seq_len| length|$)|\d)")
@@ -93,7 +94,7 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
         accumulation = (
             (PIPELINED * config["pp"] if config["pp"] > 1 else 1.0) if each is None else max(1.0, each / micro)
         )
-    tokens_held = micro * length / config["tp"] / config["cp"]
+    tokens_held = micro * length / config["tp"] / config["cp"] * min(config["pp"], max(1.0, accumulation))
     unsaid = not row.activation_checkpointing and config["causal"]
     return {
         "seq_len": length,
@@ -107,7 +108,8 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
 def _likely_recomputed(row: Measurement, config: Mapping[str, float], tokens: float, free: float) -> float:
     """Return the share of the layers that a run computed again to fit, where nobody says; or the chance of it.
 
-    What a layer keeps at least, at 16 bit: inputs and outputs of its two norms, query, key, value, attention's output,
+    A pipeline's first stage holds as many micro-batches as it has stages (Narayanan et al. 2021, section 2.2). What a
+    layer keeps at least, at 16 bit: inputs and outputs of its two norms, query, key, value, attention's output,
     and what each map of the MLP reads or writes; for Llama 3 8B 34 bytes a hidden unit of the 55 of an eager one.
     """
     numbers = 4 * config["hidden"] + 2 * (config["q_dim"] + config["kv_dim"])

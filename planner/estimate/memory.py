@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from planner.estimate.activations import activation_bytes_per_sample, bytes_per_number
 from planner.estimate.flops import all_matmul_parameters, layer_maps, parameters
-from planner.estimate.lora_memory import SHARDS_WEIGHTS, formed_bytes, lora_state_bytes, trained_parameters
-from planner.model.adapters import Adapters, FrozenFormat
+from planner.estimate.lora_memory import SHARDS_WEIGHTS, adapted, lora_state_bytes, trained_parameters
+from planner.model.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, TextModel, Vit
 from planner.model.workload import Checkpointing, Loss, Precision, Strategy
 
@@ -30,7 +30,7 @@ class Memory:
     activations_gib: float
     logits_gib: float
     buffers_gib: float
-    """Communication and weight copies, and the context."""
+    """Communication, copies of weights and those that adapters form, and the context."""
 
     @property
     def total_gib(self) -> float:
@@ -80,17 +80,28 @@ def device_memory(
         adapters=adapters,
     )
     logits = (seq_len or 1) * micro_batch * head_outputs(architecture)
-    formed = 0.0
+    buffers = buffer_bytes(architecture, strategy=strategy, precision=precision, adapters=adapters)
     if adapters is not None and isinstance(architecture, TextModel):
-        kept = 1 if checkpointing is Checkpointing.FULL else architecture.layers
-        formed = formed_bytes(architecture, adapters, bytes_per_number=bytes_per_number(precision), layers=kept)
+        buffers += formed_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
     return Memory(
         states_gib=state_bytes(architecture, strategy=strategy, devices=devices, adapters=adapters) / GIB,
-        activations_gib=(activations * micro_batch + formed) / GIB,
+        activations_gib=activations * micro_batch / GIB,
         logits_gib=logit_bytes(loss, precision=precision) * logits / GIB,
-        buffers_gib=buffer_bytes(architecture, strategy=strategy, precision=precision, adapters=adapters) / GIB
-        + CONTEXT_GIB,
+        buffers_gib=buffers / GIB + CONTEXT_GIB,
     )
+
+
+def formed_bytes(
+    decoder: TextModel, adapters: Adapters, *, precision: Precision, checkpointing: Checkpointing
+) -> float:
+    """Bytes of the dense weights that LoHa forms and the backward pass multiplies by: of all layers, or one at a time.
+
+    One at a time where layers are computed again (full). Other kinds keep none.
+    """
+    if adapters.kind is not AdapterKind.LOHA:
+        return 0.0
+    at_once = 1 / decoder.layers if checkpointing is Checkpointing.FULL else 1.0
+    return bytes_per_number(precision) * adapted(decoder, adapters).weights * at_once
 
 
 def state_bytes(

@@ -10,6 +10,7 @@ from planner.estimate.fit import fit
 from planner.estimate.network_kind import kind_of
 from planner.estimate.predict import predict
 from planner.estimate.prediction import Prediction
+from planner.model.adapters import AdapterKind
 from planner.model.explanation import NextRun
 from planner.model.workload import Strategy
 
@@ -41,7 +42,7 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: PhysicsAs
             strategy=Strategy.DDP if per_node == 1 else candidate.strategy,
             way=None,
         )
-        adapters = job.adapters.model_copy(update={"frozen": None}) if job.adapters else None
+        adapters = job.adapters.model_copy(update={"frozen": None, "kind": AdapterKind.LORA}) if job.adapters else None
         alone = replace(job, mfu=None, global_batch=None, framework=None, adapters=adapters)
         fitting = fit(alone, part, nearest_run(alone, part, catalog), catalog)
         predicted = predict(alone, part, catalog, fitting) if fitting.fits is not False else None

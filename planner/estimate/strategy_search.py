@@ -17,6 +17,7 @@ from planner.estimate.memory import (
     USABLE_FRACTION,
     buffer_bytes,
     device_memory,
+    formed_bytes,
     state_bytes_per_parameter,
 )
 from planner.estimate.planned_config import labels_of, planned_config
@@ -234,12 +235,15 @@ def _states_gib(question: Question, way: Way, alike: int) -> float:
 
 
 def _buffers_gib(question: Question, way: Way) -> float:
-    """GiB of gathered or copied weights, of the experts that the device holds alone, or of a bucket of gradients."""
+    """GiB of weights gathered, copied or formed, of the experts that the device holds alone, or of a bucket."""
     network, split = question.architecture, way.split
     if isinstance(network, MoeDecoder):
         network = network.model_copy(update={"experts": network.experts // split.experts})
     precision = question.precision or Precision.BF16
-    whole = buffer_bytes(network, strategy=way.strategy, precision=precision, adapters=question.adapters) / GIB
+    whole = buffer_bytes(network, strategy=way.strategy, precision=precision, adapters=question.adapters)
+    if question.adapters is not None:
+        whole += formed_bytes(network, question.adapters, precision=precision, checkpointing=way.checkpointing)
+    whole /= GIB
     expanded = question.adapters is not None and question.adapters.frozen is FrozenFormat.NF4
     if expanded and way.strategy not in SHARDS_WEIGHTS:
         return whole / split.tensor

@@ -14,7 +14,7 @@ _LEFT_OUT = re.compile(
 )
 """How many there are, makers, kinds of memory, and the size of a TPU's slice."""
 _MEMORY = re.compile(r"(?<![\da-z])(\d+) ?g(i?b)?(?![a-z0-9])", re.IGNORECASE)
-_SOCKET = re.compile(r"(?<=sxm)\d", re.IGNORECASE)
+_SOCKET = re.compile(r"(?<=sxm)\d(?!\d)", re.IGNORECASE)
 ABOUT = 0.1
 """Memory in a name may be the chip's or what is left of it: 192 or 180 GB of a B200."""
 
@@ -25,7 +25,7 @@ def accelerator_named(
     """Return an accelerator by id or alias, exactly if there is one, else by a spelling alike; None if it is unknown.
 
     A size of memory may be said on top of what tells accelerators apart, but not another size. So may the generation
-    of the socket where the catalog knows the accelerator with one alone: "B300-SXM6".
+    of the socket, save of a V100, which came in two: "B300-SXM6".
     """
     found = accelerators.get(aliases.get(name, name)) or _alike(name, accelerators, aliases)
     plain = _SOCKET.sub("", name)

@@ -1,4 +1,4 @@
-"""Low-rank adapters: two small trained matrices beside each target, and everything else frozen (Hu et al. 2021)."""
+"""Adapters: small trained matrices beside each target, and everything else frozen (LoRA: Hu et al. 2021)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AdapterKind(StrEnum):
     """The norm of the adapted weight, formed anew in every pass, scales the map's output (Liu et al. 2024)."""
     LOHA = "loha"
     """A dense weight is formed of small ones in every pass, multiplied by, and gets gradients (Hyeon-Woo et al. 2021);
-    so are LoKr's, FourierFT's and WaveFT's."""
+    LoKr, FourierFT and WaveFT are as fast, and train fewer parameters."""
 
     @property
     def written(self) -> str:

@@ -48,7 +48,7 @@ def bench_workload(
     if adapters is not None and adapters.kind is not AdapterKind.LORA:
         raise InputError(
             f"{workload}: the benchmark trains LoRA's adapters alone, and these are {adapters.kind.value}.",
-            fix="Measure kind: lora there; `planner estimate` tells the kinds apart.",
+            fix="Write kind: lora to measure; `planner estimate` tells the kinds apart.",
         )
     if adapters is not None and not lora:
         raise InputError(

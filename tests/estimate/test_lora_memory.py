@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.estimate.lora_memory import adapter_parameters, formed_bytes, lora_layer_bytes
-from planner.estimate.memory import buffer_bytes, device_memory, state_bytes
+from planner.estimate.lora_memory import adapter_parameters, lora_layer_bytes
+from planner.estimate.memory import buffer_bytes, device_memory, formed_bytes, state_bytes
 from planner.model.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.architecture import Decoder
 from planner.model.workload import Checkpointing, Precision, Strategy
@@ -106,25 +106,12 @@ def test_what_a_layer_saves_by_hand(adapters, inner):
     assert counted == 64 + (32 + 16 + 8) + 96 + 16 + inner
 
 
-def test_loha_keeps_the_weights_that_it_forms_and_lora_forms_none():
+@pytest.mark.parametrize(("checkpointing", "layers"), [(Checkpointing.NONE, 3), (Checkpointing.FULL, 1)])
+def test_loha_keeps_the_weights_that_it_forms_and_the_others_none(checkpointing, layers):
     """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers or of the one that is computed again."""
-    for layers in (1, 3):
-        assert formed_bytes(SMALL, LOHA, bytes_per_number=2, layers=layers) == layers * 2 * (64 + 32)
-        assert formed_bytes(SMALL, DORA, bytes_per_number=2, layers=layers) == 0
-    kept, again = (
-        device_memory(
-            SMALL,
-            seq_len=32,
-            micro_batch=0,
-            strategy=Strategy.ZERO2,
-            precision=Precision.BF16,
-            devices=1,
-            checkpointing=checkpointing,
-            adapters=LOHA,
-        ).activations_gib
-        for checkpointing in (Checkpointing.NONE, Checkpointing.FULL)
-    )
-    assert (kept * 2**30, again * 2**30) == pytest.approx((3 * 192, 192))
+    for adapters, kept in ((LOHA, layers * 2 * (64 + 32)), (DORA, 0), (QUERY_VALUE, 0)):
+        formed = formed_bytes(SMALL, adapters, precision=Precision.BF16, checkpointing=checkpointing)
+        assert formed == pytest.approx(kept)
 
 
 @pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.FSDP2, Strategy.ZERO2, Strategy.ZERO3])

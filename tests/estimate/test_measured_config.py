@@ -209,6 +209,9 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"method": "LoRA"}, "dense", 0, id="LoRA forms no weight"),
         pytest.param({"method": "QDoRA"}, "dense", 1, id="DoRA multiplies once more"),
         pytest.param({"method": "DoRA"}, "dense_trained", 0, id="by a weight that is frozen"),
+        pytest.param(
+            {"method": "DoRA", "compile_kernels": "dropout 0"}, "dense", 0, id="or not, where nothing is dropped"
+        ),
         pytest.param({"method": "LoRA-like (lokr)"}, "dense_trained", 1, id="LoKr by one that is not"),
         pytest.param({"method": "LoRA-like (randlora)"}, "dense", 2, id="RandLoRA by two bases"),
         pytest.param(
@@ -219,10 +222,14 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         ),
         pytest.param({"method": "LoRA", "framework": "PEFT script"}, "adapted_maps", 2, id="PEFT's own targets"),
         pytest.param({"method": "prompt tuning"}, "adapters", 1, id="virtual tokens leave all frozen"),
+        pytest.param({"method": "LoRA", "framework": "HF Trainer + PEFT"}, "adapted_maps", 4, id="trainers say more"),
+        pytest.param({"method": "full (adapter-free)"}, "adapters", 0, id="full training is none"),
+        pytest.param({"method": "LoRA adapter (r=16), prefix caching"}, "adapted_maps", 4, id="words beside LoRA"),
         pytest.param({"method": "prefix tuning"}, "adapted_maps", 0, id="and stand beside no map"),
         pytest.param({"framework": "nanochat"}, "compiled", 1, id="a trainer that always compiles"),
         pytest.param({"framework": "nanochat", "compile_kernels": "none"}, "compiled", 0, id="unless it is said"),
         pytest.param({"framework": "Megatron-LM"}, "compiled", 0, id="Megatron did not always"),
+        pytest.param({"framework": "torchtitan"}, "compiled", 0, id="nor did torchtitan"),
         pytest.param({"method": "LoRA", "framework": "MaxText"}, "adapters_fused", 1, id="XLA joins them"),
         pytest.param(
             {"method": "LoRA", "compile_kernels": "CUDA graphs"}, "adapters_fused", 0, id="captured launches do not"
@@ -277,6 +284,11 @@ def test_a_row_says(changes: dict[str, str], key: str, value: float) -> None:
     [
         pytest.param({}, (40.7 / 69.8 - 0.4) / 0.6, id="a chance where the leanest layers fit and usual ones may not"),
         pytest.param({"micro_batch": "4", "framework": "Megatron-LM"}, 1 - 69.8 / 146, id="Megatron: so many layers"),
+        pytest.param(
+            {"pp": "4", "dp": "2", "grad_accum": "8", "micro_batch": "4", "zero": "0", "framework": "Megatron-LM"},
+            1 - (85.9 - 16 * 2.01) / 146,
+            id="a pipeline's first stage holds as many micro-batches as stages",
+        ),
     ],
 )
 def test_unsaid_recomputation_follows_from_what_fits(changes: dict[str, str], share: float) -> None:

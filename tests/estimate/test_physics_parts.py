@@ -223,24 +223,26 @@ def test_adapters_take_the_products_of_their_rank_and_passes_beside_their_maps(f
 
 
 @pytest.mark.parametrize(
-    ("dense", "trained", "recompute", "products", "formings"),
+    ("kind", "recompute", "products", "formings"),
     [
-        pytest.param(0.0, 0.0, 0.0, 0, 0, id="LoRA forms nothing"),
-        pytest.param(1.0, 0.0, 0.0, 2, 1, id="DoRA: forward, and back to the input"),
-        pytest.param(1.0, 1.0, 0.0, 3, 3, id="LoHa: to the weight too"),
-        pytest.param(1.0, 0.0, 1.0, 3, 2, id="DoRA, computed again"),
-        pytest.param(2.0, 1.0, 0.0, 6, 3, id="two dense bases"),
+        pytest.param((0.0, 0.0, 0.0), 0.0, 0, 0, id="LoRA forms nothing"),
+        pytest.param((1.0, 1.0, 0.0), 0.0, 2, 1, id="DoRA: forward, and back to the input"),
+        pytest.param((1.0, 0.0, 0.0), 0.0, 0, 1, id="DoRA that takes the map's own output"),
+        pytest.param((1.0, 1.0, 1.0), 0.0, 3, 3, id="LoHa: to the weight too"),
+        pytest.param((1.0, 1.0, 0.0), 1.0, 3, 2, id="DoRA, computed again"),
+        pytest.param((1.0, 2.0, 1.0), 0.0, 5, 3, id="two bases, one of them trained"),
     ],
 )
 def test_kinds_that_form_a_weight_multiply_by_it_and_move_it(
-    dense: float, trained: float, recompute: float, products: int, formings: int
+    kind: tuple[float, float, float], recompute: float, products: int, formings: int
 ) -> None:
     """Beside LoRA: 2 x 1,024 tokens x 5,242,880 weights a product on 312 TFLOPS, 30 bytes a weight on 1,555 GB/s."""
     beside = BESIDE_QUERY_AND_DOWN | {"adapted_weights": 1024.0 * 1024 + 4096 * 1024, "recompute": recompute}
     constants = PRIORS | {"form_bytes": 30.0}
+    costs = ("formed", "dense", "dense_trained")
     lora, other = (
-        float(compute.layer_parts(configs(**beside, dense=one, dense_trained=two), constants)["adapters"][0])
-        for one, two in ((0.0, 0.0), (dense, trained))
+        float(compute.layer_parts(configs(**beside, **dict(zip(costs, cost, strict=True))), constants)["adapters"][0])
+        for cost in ((0.0, 0.0, 0.0), kind)
     )
     multiplied = products * 2 * 1024 * 5_242_880 / (312e12 * PRIORS["gemm_ampere"])
     moved = formings * 30 * 5_242_880 / (1555e9 * PRIORS["hbm"])

@@ -65,11 +65,13 @@ class Configs:
     adapted_weights: Array
     """Weights of one layer's maps that have adapters."""
     rank: Array
-    """Width of an adapter."""
+    """Width of an adapter; of both its pairs in LoHa."""
+    formed: Array
+    """1: a weight of the map's size is formed of the adapter in every pass; 0 in LoRA."""
     dense: Array
-    """Products of a map's whole size that its adapter costs each pass besides those of its rank: 0 in LoRA."""
+    """Products of a map's whole size that its adapter costs each pass besides those of its rank."""
     dense_trained: Array
-    """1: gradients of the dense weights of these products are computed too."""
+    """Of these, how many have weights that get gradients."""
     adapters_fused: Array
     """1: kernels join adapters to their maps."""
     apart: Array
