@@ -22,7 +22,9 @@ def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
     """
     import numpy as np
 
-    own = c.intra * np.where(c.pcie > 0, p["pcie"], p["nvlink"])
+    own = np.asarray(c.intra * np.where(c.pcie > 0, p["pcie"], p["nvlink"]))
+    if not np.any(c.through_host):
+        return own
     host = p["host_bus_gb"] * 1e9 / np.maximum(c.bus_sharers, 1.0)
     both = np.sqrt(np.sqrt(1 / np.square(np.square(own)) + 1 / np.square(np.square(host))))
     return np.where(c.through_host > 0, 1 / both, own)
