@@ -81,6 +81,7 @@ def test_the_range_that_is_foretold_is_the_range_that_comes(catalog: Catalog, no
     [
         pytest.param({"framework": "Megatron-LM"}, id="another framework"),
         pytest.param({"framework": "HF Trainer", "adapters": {"frozen": "nf4"}}, id="weights of 4 bits"),
+        pytest.param({"framework": "HF Trainer", "adapters": {"kind": "dora"}}, id="a kind that it does not train"),
     ],
 )
 def test_what_is_foretold_is_a_run_of_the_benchmark(catalog: Catalog, training: dict[str, Any]) -> None:
