@@ -166,9 +166,7 @@ def lora_layer_bytes(
         b * d * (len(readers) if autocast else min(1, len(readers)))
         for readers in (targets & {"query", "key", "value"}, targets & {"gate", "up"})
     )
-    inner = {
-        AdapterKind.LORA: rank * len(targets),
-        AdapterKind.DORA: rank * len(targets) + 2 * sum(_shapes(decoder)[name].outputs for name in targets),
-        AdapterKind.LOHA: 0,
-    }[adapters.kind]
+    inner = 0 if adapters.kind is AdapterKind.LOHA else rank * len(targets)
+    if adapters.kind is AdapterKind.DORA:
+        inner += 2 * sum(int(shape.outputs) for name, shape in _shapes(decoder).items() if name in targets)
     return float(norms + qk_norm + attention + mlp + inputs + b * inner)

@@ -80,9 +80,9 @@ def device_memory(
         adapters=adapters,
     )
     logits = (seq_len or 1) * micro_batch * head_outputs(architecture)
-    buffers = buffer_bytes(architecture, strategy=strategy, precision=precision, adapters=adapters)
-    if adapters is not None and isinstance(architecture, TextModel):
-        buffers += formed_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
+    buffers = buffer_bytes(
+        architecture, strategy=strategy, precision=precision, adapters=adapters, checkpointing=checkpointing
+    )
     return Memory(
         states_gib=state_bytes(architecture, strategy=strategy, devices=devices, adapters=adapters) / GIB,
         activations_gib=activations * micro_batch / GIB,
@@ -160,7 +160,12 @@ def logit_bytes(loss: Loss, *, precision: Precision) -> int:
 
 
 def buffer_bytes(
-    architecture: Architecture, *, strategy: Strategy, precision: Precision, adapters: Adapters | None = None
+    architecture: Architecture,
+    *,
+    strategy: Strategy,
+    precision: Precision,
+    adapters: Adapters | None = None,
+    checkpointing: Checkpointing = Checkpointing.NONE,
 ) -> float:
     """Bytes of weights and gradients that stand there a second time, for communication or as 16-bit copies.
 
@@ -168,12 +173,15 @@ def buffer_bytes(
     zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit copies of the weights, which the backward pass needs;
     gradients live in their buckets, so those cost nothing more. Frozen weights that are kept at 16 bit need no copy;
     at 4 bits, one layer is expanded while another is on its way, wherever they lie. A bucket holds no more than what is
-    trained.
+    trained. Weights that adapters form stand beside all of that.
     """
-    b = bytes_per_number(precision)
+    b, formed = bytes_per_number(precision), 0.0
+    if adapters is not None:
+        assert isinstance(architecture, TextModel), "only decoders have adapters"
+        formed = formed_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
     if strategy in SHARDS_WEIGHTS:
         gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
-        return float(b * parameters(gathered))
+        return float(b * parameters(gathered)) + formed
     bucket = 0.0 if strategy is Strategy.DDP else min(DEEPSPEED_BUCKET, trained_parameters(architecture, adapters))
     copies = _matmul_weights(architecture) if uses_autocast(strategy, precision=precision, adapters=adapters) else 0
     expanded = 0
@@ -182,7 +190,7 @@ def buffer_bytes(
         two = _two_layers(architecture)
         assert isinstance(two, TextModel)
         expanded = layer_maps(two)
-    return float(b * (bucket + copies + expanded))
+    return float(b * (bucket + copies + expanded)) + formed
 
 
 def _two_layers(architecture: Decoder | MoeDecoder | Vit) -> Architecture:

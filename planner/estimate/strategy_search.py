@@ -17,7 +17,6 @@ from planner.estimate.memory import (
     USABLE_FRACTION,
     buffer_bytes,
     device_memory,
-    formed_bytes,
     state_bytes_per_parameter,
 )
 from planner.estimate.planned_config import labels_of, planned_config
@@ -240,10 +239,16 @@ def _buffers_gib(question: Question, way: Way) -> float:
     if isinstance(network, MoeDecoder):
         network = network.model_copy(update={"experts": network.experts // split.experts})
     precision = question.precision or Precision.BF16
-    whole = buffer_bytes(network, strategy=way.strategy, precision=precision, adapters=question.adapters)
-    if question.adapters is not None:
-        whole += formed_bytes(network, question.adapters, precision=precision, checkpointing=way.checkpointing)
-    whole /= GIB
+    whole = (
+        buffer_bytes(
+            network,
+            strategy=way.strategy,
+            precision=precision,
+            adapters=question.adapters,
+            checkpointing=way.checkpointing,
+        )
+        / GIB
+    )
     expanded = question.adapters is not None and question.adapters.frozen is FrozenFormat.NF4
     if expanded and way.strategy not in SHARDS_WEIGHTS:
         return whole / split.tensor

@@ -209,6 +209,15 @@ def test_options_change_what_a_plan_trains(
     assert document["states_gib"]["source"].startswith(per_parameter)
 
 
+@pytest.mark.parametrize("kind", ["lora", "dora", "loha"])
+def test_a_target_that_a_network_has_not_costs_nothing(planner: Any, kind: str) -> None:
+    """An MLP with gelu has no gate: adapters beside up alone are trained."""
+    asked = ("memory", "gpt-305m", "--on", "A100-80GB-SXM", "--method", "lora", "--lora-kind", kind, "--json")
+    both, up = (planner(*asked, "--lora-targets", targets) for targets in ("gate,up", "up"))
+    assert (both.code, up.code) == (0, 0)
+    assert both.document["trained_parameters"] == up.document["trained_parameters"]
+
+
 def test_the_benchmark_trains_no_other_kind_than_lora(planner: Any, tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     training = {"adapters": {"kind": "dora", "rank": 16}}

@@ -86,14 +86,7 @@ PARAMETERS = (
     Parameter(
         "adapter_bytes", 40.0, 0.40, 4.0, 200.0, "bytes moved per input and output of a map with an adapter, at 16 bit"
     ),
-    Parameter(
-        "form_bytes",
-        30.0,
-        0.40,
-        6.0,
-        120.0,
-        "bytes moved per weight that an adapter forms, each time",
-    ),
+    Parameter("form_bytes", 30.0, 0.40, 6.0, 120.0, "bytes moved per weight that an adapter forms, each time"),
     Parameter("expand", 6.0, 0.40, 2.0, 40.0, "bytes moved per 4-bit weight each time that it is expanded"),
     Parameter("routing_passes", 20.0, 0.50, 2.0, 200.0, "passes over a token's hidden state for each of its experts"),
     Parameter("nvlink", 0.70, 0.15, 0.3, 1.0, "share of NVLink's rate that a collective reaches"),
