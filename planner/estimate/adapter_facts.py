@@ -6,16 +6,19 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from planner.estimate.accelerator_facts import peak_flops
 from planner.estimate.frameworks import HUGGING_FACE, framework_family, planned_family
 from planner.estimate.kernels import kernel_words, planned_words, written_for_adapters
-from planner.estimate.lora_memory import EVERY, OF_THE_MLP, PAIRS, USUAL, adapted, map_shapes
+from planner.estimate.lora_memory import EVERY, OF_THE_MLP, PAIRS, USUAL, MapShape, adapted, map_shapes
 from planner.model.adapters import AdapterKind, Adapters, AdapterTarget, FrozenFormat
 from planner.model.architecture import TextModel
 from planner.model.evidence import Measurement
+from planner.model.hardware import Accelerator
 
 NO_ADAPTERS = {
     "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "formed": 0.0,
-    "dense": 0.0, "dense_trained": 0.0, "adapters_fused": 0.0, "apart": 0.0, "quantized": 0.0, "outliers": 0.0,
+    "dense": 0.0, "dense_trained": 0.0, "rotated": 0.0, "adapters_fused": 0.0, "apart": 0.0, "quantized": 0.0,
+    "outliers": 0.0,
 }  # fmt: skip
 FOUR_BIT = ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4")
 EIGHT_BIT = ("int8", "8bit", "8-bit")
@@ -54,9 +57,10 @@ SAID_COSTS = (
     (re.compile(r"dora"), DENSE_COSTS[AdapterKind.DORA]),
     (re.compile(r"loha|lokr|fourierft|waveft"), DENSE_COSTS[AdapterKind.LOHA]),
     (re.compile(r"randlora"), DenseCost(1.0, 2.0, 1.0)),
+    (re.compile(r"\bboft\b"), DenseCost(1.0, 0.0, 1.0)),
 )
-"""Of kinds in words. RandLoRA multiplies by two dense bases, one of which gets gradients (Albert et al. 2025). BOFT's
-rotations, products of weights with weights, are left out, and what others form that are about as fast as LoRA."""
+"""Of kinds in words. RandLoRA multiplies by two dense bases, one of which gets gradients (Albert et al. 2025); BOFT by
+the rotated weight instead of the map's own. Left out is what others form that are about as fast as LoRA."""
 
 
 def planned_adapters(
@@ -75,6 +79,7 @@ def planned_adapters(
         "adapted_weights": beside.weights / decoder.layers,
         "rank": float(adapters.rank * PAIRS.get(adapters.kind, 1)),
         **DENSE_COSTS[adapters.kind]._asdict(),
+        "rotated": 0.0,
         "adapters_fused": float(joined),
         "apart": float(planned_family(framework or "") in HUGGING_FACE),
         "quantized": float(quantized),
@@ -82,7 +87,9 @@ def planned_adapters(
     }
 
 
-def measured_adapters(row: Measurement, network: Mapping[str, float], method: str) -> dict[str, float]:
+def measured_adapters(
+    row: Measurement, network: Mapping[str, float], method: str, accelerator: Accelerator
+) -> dict[str, float]:
     """Return the adapters of a published run; where it does not say, of rank 16 beside the usual maps."""
     if ALL_TRAINED.search(method) or not FROZEN_BASE.search(method):
         return NO_ADAPTERS
@@ -102,13 +109,15 @@ def measured_adapters(row: Measurement, network: Mapping[str, float], method: st
         targets = set()
     beside = [shape for name, shape in shapes.items() if name in targets]
     said = kernel_words(row.compile_kernels)
+    rank = float(row.lora_rank or USUAL.rank)
     return {
         "adapters": 1.0,
         "adapted": sum(shape.inputs + shape.outputs for shape in beside),
         "adapted_maps": float(len(beside)),
         "adapted_weights": sum(shape.inputs * shape.outputs for shape in beside),
-        "rank": float(row.lora_rank or USUAL.rank),
+        "rank": rank,
         **_said_cost(method, said)._asdict(),
+        "rotated": sum(_rotation(method, shape, rank) for shape in beside) * _slower_in_fp32(accelerator),
         "adapters_fused": float(written_for_adapters(said, row.framework, quantized=quantized)),
         "apart": float(framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(quantized),
@@ -119,6 +128,27 @@ def measured_adapters(row: Measurement, network: Mapping[str, float], method: st
 def _said_cost(method: str, kernels: str) -> DenseCost:
     cost = next((cost for words, cost in SAID_COSTS if words.search(method)), DENSE_COSTS[AdapterKind.LORA])
     return cost._replace(dense=0.0) if "dora" in method and REUSES_OUTPUT.search(kernels) else cost
+
+
+def _rotation(method: str, shape: MapShape, rank: float) -> float:
+    """FLOPs of a pass that form an orthogonal weight beside one map, as Hugging Face's PEFT does it.
+
+    BOFT: a block-diagonal matrix between two permutations, times those of other adapters (the identity), times the
+    map's weight, all of them dense (Liu et al. 2024); PSOFT: a system of rank x rank, solved for as many columns; OFT:
+    a series of five products of blocks, each as wide as the rank that is stated.
+    """
+    if re.search(r"\bboft\b", method):
+        return 6 * shape.inputs**3 + 2 * shape.inputs**2 * shape.outputs
+    if re.search(r"\bpsoft\b", method):
+        return 8 / 3 * rank**3
+    if re.search(r"\boft\b", method):
+        return 10 * shape.inputs * rank**2
+    return 0.0
+
+
+def _slower_in_fp32(accelerator: Accelerator) -> float:
+    fp32, half = peak_flops(accelerator, "fp32"), peak_flops(accelerator, "16bit")
+    return half / fp32 if fp32 and half else 1.0
 
 
 def _targets(said: str) -> tuple[str, ...]:

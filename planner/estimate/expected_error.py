@@ -60,7 +60,7 @@ def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[s
     for name, error in PART_ERROR.items():
         variance = variance + (shares[name] * error) ** 2
     variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
-    variance = variance + (FORMED_ERROR * configs.formed) ** 2
+    variance = variance + (FORMED_ERROR * configs.forms_weights) ** 2
     variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2
     variance = variance + of_each(
         labels,

@@ -45,6 +45,8 @@ USUAL_KERNELS = {
 """Of frameworks whose published runs nearly all have them, where a plan names the framework alone."""
 ALWAYS_COMPILED = ("jax", "nanogpt", "llm.c")
 """Those of them that had these kernels at all times, so that a table which says nothing of kernels means them."""
+USUAL_CHECKPOINTING = {"torchtitan": "selective"}
+"""Of frameworks whose configuration says so where a recipe does not."""
 ONLY_ON = {"neuron": "AWS", "torch xla torchprime": "Google", "optimum habana": "Intel", "llm.c": "NVIDIA"}
 """Makers of the accelerators for which frameworks of one maker alone compile."""
 HUGGING_FACE = ("hf trainer", "deepspeed")

@@ -117,7 +117,10 @@ def is_server_module(accelerator: Accelerator) -> bool:
 
 
 def parse_link(text: str, accelerator: Accelerator) -> Link | None:
-    """Read what a publication says of the link inside a machine."""
+    """Read what a publication says of the link inside a machine.
+
+    A slot says nothing of peer-to-peer, which cards for desktops lack unless it is named.
+    """
     said = text.casefold()
     if not said:
         return None
@@ -128,7 +131,7 @@ def parse_link(text: str, accelerator: Accelerator) -> Link | None:
     if "no p2p" in said or "p2p_disable" in said:
         return Link.PCIE_NO_P2P
     if "pcie" in said:
-        return Link.PCIE
+        return Link.PCIE_NO_P2P if GEFORCE.match(accelerator.id) and "p2p" not in said else Link.PCIE
     return None if accelerator.link_gb_per_s is None else Link.NVLINK
 
 

@@ -149,9 +149,11 @@ def lora_layer_bytes(
     16-bit copy for each under autocast) and its `rank` inner values. `kv_outputs`: of key and value as the kernel
     reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/test_memory_trace.py). Not
     traced: DoRA keeps two outputs of each map more, the map's and the adapter's, which its magnitude scales (Liu
-    et al. 2024, equation 5); LoHa has no inner values. Left out: what forming a weight needs for a moment.
+    et al. 2024, equation 5); LoHa has no inner values. Targets that the network lacks cost nothing. Left
+    out: what forming a weight needs for a moment.
     """
-    b, targets, rank = bytes_per_number, set(adapters.targets), adapters.rank
+    shapes = _shapes(decoder)
+    b, targets, rank = bytes_per_number, set(adapters.targets) & set(shapes), adapters.rank
     d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
     f = decoder.ffn_hidden or 0
     norms = 2 * (4 if decoder.norm == "rmsnorm" else residual_bytes) * d
@@ -168,5 +170,5 @@ def lora_layer_bytes(
     )
     inner = 0 if adapters.kind is AdapterKind.LOHA else rank * len(targets)
     if adapters.kind is AdapterKind.DORA:
-        inner += 2 * sum(int(shape.outputs) for name, shape in _shapes(decoder).items() if name in targets)
+        inner += 2 * sum(int(shapes[name].outputs) for name in targets)
     return float(norms + qk_norm + attention + mlp + inputs + b * inner)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from planner.estimate.frameworks import framework_family
+from planner.estimate.measured_training import said_checkpointing
 from planner.model.evidence import Measurement
 from planner.model.hardware import Accelerator
 
@@ -95,7 +96,7 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
             (PIPELINED * config["pp"] if config["pp"] > 1 else 1.0) if each is None else max(1.0, each / micro)
         )
     tokens_held = micro * length / config["tp"] / config["cp"] * min(config["pp"], max(1.0, accumulation))
-    unsaid = not row.activation_checkpointing and config["causal"]
+    unsaid = not said_checkpointing(row) and config["causal"]
     return {
         "seq_len": length,
         "ragged": float(is_ragged(row)),

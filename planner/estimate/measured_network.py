@@ -10,6 +10,10 @@ from planner.model.evidence import Measurement, year_of
 MASKED_SHARE = 0.15
 """Of an encoder's tokens, those whose logits are computed (Devlin et al. 2018)."""
 USUAL_HEAD = 128
+USUAL_VOCAB, FEWEST_TOKENS = 32_000, 256
+"""Of a network whose vocabulary is not stated: Llama 2's; bytes alone."""
+ROUNDED = 0.05
+"""How far a published count of parameters may be rounded."""
 ALIGNED = 8
 """Numbers of 16 bits that tensor cores want in a row. Source: NVIDIA, Matrix Multiplication Background User's Guide."""
 ADDS_UP = 0.25, 4.0
@@ -28,8 +32,8 @@ def network_of(row: Measurement) -> dict[str, float]:
     gated = any(word in row.mlp_type.casefold() for word in ("swiglu", "geglu", "glu", "gated"))
     experts, active = _experts(row.mlp_type)
     ffn = row.ffn_hidden or (8 * row.hidden // 3 if gated else 4 * row.hidden)
-    vocab = row.vocab or 32_000
     matrices = 3.0 if gated else 2.0
+    vocab = row.vocab or _unsaid_vocab(row, kv_share=kv_heads / heads, mlp=matrices * row.hidden * ffn * experts)
     encoder = row.model_family.casefold() in ("encoder", "bert")
     q_dim = _q_dim(row, heads=heads, kv_heads=kv_heads, mlp=matrices * row.hidden * ffn * experts, vocab=vocab)
     attention = 2 * row.hidden * q_dim * (1 + kv_heads / heads)
@@ -59,6 +63,15 @@ def network_of(row: Measurement) -> dict[str, float]:
         "causal": float(not encoder),
         "parameters": row.params_total or row.n_layers * layer + 2 * vocab * row.hidden,
     }
+
+
+def _unsaid_vocab(row: Measurement, *, kv_share: float, mlp: float) -> int:
+    """Return a usual vocabulary, or as much of it as one table may hold beside the layers, by the parameters."""
+    if row.params_total is None or row.n_layers is None or row.hidden is None:
+        return USUAL_VOCAB
+    layers = row.n_layers * (2 * row.hidden**2 * (1 + kv_share) + mlp)
+    rest = (1 + ROUNDED) * row.params_total - layers
+    return int(min(USUAL_VOCAB, max(FEWEST_TOKENS, rest / row.hidden)))
 
 
 def _calls_experts_by_themselves(row: Measurement) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from planner.estimate.adapter_facts import measured_adapters
-from planner.estimate.frameworks import ALWAYS_COMPILED, USUAL_KERNELS, framework_family
+from planner.estimate.frameworks import ALWAYS_COMPILED, USUAL_CHECKPOINTING, USUAL_KERNELS, framework_family
 from planner.estimate.kernels import kernel_words, kernels_of
 from planner.model.evidence import Measurement, year_of
 from planner.model.hardware import Accelerator
@@ -35,9 +35,9 @@ def training_of(
     zero = _zero(row)
     return (
         kernels_of(said, row.framework, attention=attention)
-        | measured_adapters(row, network, method)
+        | measured_adapters(row, network, method, accelerator)
         | {
-            "recompute": _recomputed(row.activation_checkpointing.casefold()),
+            "recompute": _recomputed(said_checkpointing(row)),
             "host_scale": 1.0,
             "attention_scale": 1.0,
             "elementwise_scale": 1.0,
@@ -49,6 +49,11 @@ def training_of(
             "optimizer_offload": float(_offloaded(row.offload.casefold())),
         }
     )
+
+
+def said_checkpointing(row: Measurement) -> str:
+    """Return what a table says of activation checkpointing, or what its framework does by itself."""
+    return row.activation_checkpointing.casefold() or USUAL_CHECKPOINTING.get(framework_family(row.framework), "")
 
 
 def _usual_kernels(framework: str) -> str:

@@ -82,7 +82,7 @@ def features(configs: Configs) -> Array:
         "peak": np.log2(configs.peak),
         "size": np.log2(configs.layers * configs.hidden**2),
         "adapters": configs.adapters,
-        "formed": configs.formed,
+        "formed": configs.forms_weights,
         "experts": configs.experts > 1,
         "quantized": configs.quantized,
         "fused": configs.fused,

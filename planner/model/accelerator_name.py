@@ -14,7 +14,10 @@ _LEFT_OUT = re.compile(
 )
 """How many there are, makers, kinds of memory, and the size of a TPU's slice."""
 _MEMORY = re.compile(r"(?<![\da-z])(\d+) ?g(i?b)?(?![a-z0-9])", re.IGNORECASE)
+_SLOT = re.compile(r"\bpcie\b", re.IGNORECASE)
 _SOCKET = re.compile(r"(?<=sxm)\d(?!\d)", re.IGNORECASE)
+MODULE_LINK_GB_PER_S = 300.0
+"""From a V100's module on; cards that a bridge joins at such a rate have their slot in their name."""
 ABOUT = 0.1
 """Memory in a name may be the chip's or what is left of it: 192 or 180 GB of a B200."""
 
@@ -25,11 +28,16 @@ def accelerator_named(
     """Return an accelerator by id or alias, exactly if there is one, else by a spelling alike; None if it is unknown.
 
     A size of memory may be said on top of what tells accelerators apart, but not another size. So may the generation
-    of the socket, save of a V100, which came in two: "B300-SXM6".
+    of the socket, save of a V100, which came in two: "B300-SXM6"; and the slot of what is sold as a card alone: "L40S
+    48GB PCIe".
     """
     found = accelerators.get(aliases.get(name, name)) or _alike(name, accelerators, aliases)
-    plain = _SOCKET.sub("", name)
-    return found if found or plain == name else _alike(plain, accelerators, aliases)
+    if found is None and (plain := _SOCKET.sub("", name)) != name:
+        found = _alike(plain, accelerators, aliases)
+    if found is None and (plain := _SLOT.sub("", name)) != name:
+        card = _alike(plain, accelerators, aliases)
+        found = card if card and (card.link_gb_per_s or 0) < MODULE_LINK_GB_PER_S else None
+    return found
 
 
 def _alike(name: str, accelerators: Mapping[str, Accelerator], aliases: Mapping[str, str]) -> Accelerator | None:

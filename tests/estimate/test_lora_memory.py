@@ -106,6 +106,16 @@ def test_what_a_layer_saves_by_hand(adapters, inner):
     assert counted == 64 + (32 + 16 + 8) + 96 + 16 + inner
 
 
+def test_maps_that_a_network_has_not_save_nothing():
+    """No gate stands before gelu."""
+    without_gate = SMALL.model_copy(update={"mlp": "gelu"})
+    saved = [
+        lora_layer_bytes(without_gate, adapters, bytes_per_number=2, residual_bytes=2, autocast=False, kv_outputs=4)
+        for adapters in (QUERY_VALUE, QUERY_VALUE.model_copy(update={"targets": (*QUERY_VALUE.targets, "gate")}))
+    ]
+    assert saved[0] == saved[1]
+
+
 @pytest.mark.parametrize(("checkpointing", "layers"), [(Checkpointing.NONE, 3), (Checkpointing.FULL, 1)])
 def test_loha_keeps_the_weights_that_it_forms_and_the_others_none(checkpointing, layers):
     """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers or of the one that is computed again."""

@@ -173,6 +173,24 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
             id="a pipeline without a micro-batch takes samples one by one",
         ),
         pytest.param({"gpu": "RTX3090", "num_gpus": "4"}, "through_host", 1, id="consumer cards have no peer-to-peer"),
+        pytest.param(
+            {"gpu": "RTX3090", "num_gpus": "4", "interconnect_intra": "PCIe 4.0 x16"},
+            "through_host",
+            1,
+            id="and a slot says nothing of it",
+        ),
+        pytest.param(
+            {"gpu": "RTX4090", "num_gpus": "4", "interconnect_intra": "PCIe, patched driver with P2P"},
+            "through_host",
+            0,
+            id="unless it is named",
+        ),
+        pytest.param(
+            {"gpu": "L40S", "num_gpus": "4", "interconnect_intra": "PCIe 4.0 x16"},
+            "through_host",
+            0,
+            id="professional cards have it",
+        ),
         pytest.param({"gpu": "RTX3090", "num_gpus": "4"}, "intra", 32e9, id="PCIe 4 x16"),
         pytest.param({"gpu": "GB200-NVL72", "num_gpus": "64"}, "nvlink_domain", 72, id="a rack is one domain"),
         pytest.param({}, "intra", 450e9, id="one direction of NVLink 4"),
@@ -214,6 +232,25 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         ),
         pytest.param({"method": "LoRA-like (lokr)"}, "dense_trained", 1, id="LoKr by one that is not"),
         pytest.param({"method": "LoRA-like (randlora)"}, "dense", 2, id="RandLoRA by two bases"),
+        pytest.param(
+            {"method": "BOFT", "lora_targets": "value"},
+            "rotated",
+            (6 * 4096**3 + 2 * 4096**2 * 1024) * 989.4 / 67,
+            id="BOFT turns the value's weight in fp32",
+        ),
+        pytest.param(
+            {"method": "OFT", "lora_targets": "value down", "lora_rank": "32"},
+            "rotated",
+            10 * (4096 + 14336) * 32**2 * 989.4 / 67,
+            id="OFT in blocks of 32",
+        ),
+        pytest.param(
+            {"method": "LoRA-like (psoft)", "lora_targets": "value down", "lora_rank": "256"},
+            "rotated",
+            2 * 8 / 3 * 256**3 * 989.4 / 67,
+            id="PSOFT inside its rank",
+        ),
+        pytest.param({"method": "LoRA"}, "rotated", 0, id="LoRA turns nothing"),
         pytest.param(
             {"method": "LoRA", "lora_targets": "value down"},
             "adapted_weights",
@@ -258,10 +295,31 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         ),
         pytest.param(MAVERICK | {"framework": "Megatron-LM", "source_date": "2025"}, "looped", 0, id="Megatron groups"),
         pytest.param({"framework": "HF Trainer", "source_date": "2025"}, "looped", 0, id="no experts, no loop"),
+        pytest.param({"vocab": ""}, "vocab", 32_000, id="a usual vocabulary"),
+        pytest.param(
+            # 2 layers of 4 x 512^2 + 2 x 512 x 2,048 are 6,291,456; of 8 million and a twentieth 2,108,544 are left
+            {
+                "vocab": "",
+                "n_layers": "2",
+                "hidden": "512",
+                "n_heads": "8",
+                "n_kv_heads": "8",
+                "ffn_hidden": "2048",
+                "mlp_type": "gelu",
+                "params_total": "8000000",
+            },
+            "vocab",
+            2_108_544 // 512,
+            id="no larger than the parameters leave room for",
+        ),
         pytest.param({"vocab": "50257"}, "unaligned", 1, id="GPT-2's own vocabulary"),
         pytest.param({"vocab": "50304"}, "unaligned", 0, id="GPT-2's vocabulary, padded"),
         pytest.param({"micro_batch": "64"}, "recompute", 1, id="activations that cannot fit were computed again"),
         pytest.param({"micro_batch": "64", "activation_checkpointing": "none"}, "recompute", 0, id="unless it is said"),
+        pytest.param({"framework": "torchtitan"}, "recompute", 0.3, id="torchtitan computes some again by itself"),
+        pytest.param(
+            {"framework": "torchtitan", "activation_checkpointing": "none"}, "recompute", 0, id="unless told not to"
+        ),
         pytest.param({"seq_len": "4096"}, "recompute", 0, id="with room for any trainer nothing was computed again"),
         pytest.param(
             {"activation_checkpointing": "full (21 of 80 layers)"}, "recompute", 21 / 80, id="some layers again"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -11,37 +9,10 @@ from planner.adapters.catalog import load_catalog
 from planner.estimate.accelerator_facts import accelerator_facts, peak_flops, power_budget
 from planner.estimate.links import assumed_link, is_rack, pcie_generation
 from planner.estimate.physics import communication, compute
-from planner.estimate.physics.configs import GENERATIONS, Configs, from_rows
-from planner.estimate.physics.parameters import PARAMETERS
+from planner.estimate.physics.configs import GENERATIONS, from_rows
 from planner.estimate.physics.step import smooth_maximum, step
-from planner.estimate.planned_config import planned_config
-from planner.model.architecture import Decoder
 from planner.model.hardware import Link
-from planner.model.workload import Checkpointing, Precision, Strategy
-
-PRIORS = {parameter.name: parameter.prior for parameter in PARAMETERS}
-HIDDEN, FFN, HEADS = 1024, 4096, 16
-
-
-@cache
-def described(machine: str = "aws/p4d.24xlarge") -> dict[str, float]:
-    catalog = load_catalog()
-    node = catalog.nodes[machine]
-    decoder = Decoder(
-        layers=12, hidden=HIDDEN, heads=HEADS, kv_heads=HEADS, head_dim=64, ffn_hidden=FFN, mlp="gelu", norm="rmsnorm",
-        positions="rope", max_positions=8192, vocab=32_000, tied_head=False,
-    )  # fmt: skip
-    found = planned_config(
-        decoder, seq_len=1024, micro_batch=1, micro_batches=4, strategy=Strategy.DDP, precision=Precision.FP16,
-        checkpointing=Checkpointing.NONE, compiled=False, accelerator=catalog.accelerators[node.accelerator], node=node,
-        nodes=1, per_node=8,
-    )  # fmt: skip
-    assert not isinstance(found, str)
-    return found
-
-
-def configs(**changes: float) -> Configs:
-    return from_rows([described() | changes])
+from tests.estimate.physics_of_a_decoder import FFN, HIDDEN, PRIORS, configs, described
 
 
 def test_the_last_wave_of_small_products_is_counted() -> None:
@@ -190,65 +161,6 @@ def test_launches_are_saved_by_compiling_and_not_by_fusing_by_hand() -> None:
     assert compiled == pytest.approx(eager * PRIORS["host_fused"])
 
 
-def host_layers(**changes: float) -> float:
-    """Return the host's time of a layer, against one of a dense network that is held whole."""
-    one, plain = (compute.host_seconds(configs(**each), PRIORS)[0] for each in (changes, {}))
-    return float(one / plain)
-
-
-def test_adapters_of_sharded_models_are_gathered_one_by_one_unless_they_are_fused() -> None:
-    """Two adapters: each launches kernels of its own, and each is gathered."""
-    two = {"adapters": 1.0, "adapted_maps": 2.0, "apart": 1.0}
-    launched = 1 + 2 * PRIORS["host_adapter"]
-    assert host_layers(**two) == pytest.approx(launched)
-    with_its_layer = launched * PRIORS["host_sharded"]
-    assert host_layers(**two, zero=3.0) == pytest.approx(with_its_layer + 2 * PRIORS["host_gather"])
-    assert host_layers(**two, zero=3.0, adapters_fused=1.0) == pytest.approx(with_its_layer)
-    assert host_layers(**two | {"apart": 0.0}, zero=3.0) == pytest.approx(with_its_layer)
-
-
-BESIDE_QUERY_AND_DOWN = {"adapters": 1.0, "adapted_maps": 2.0, "adapted": 2 * HIDDEN + FFN + HIDDEN, "rank": 16.0}
-"""Query goes from 1,024 to 1,024, down from 4,096 to 1,024: 7,168 numbers."""
-
-
-@pytest.mark.parametrize(("fused", "share"), [(0.0, 1.0), (1.0, PRIORS["elementwise_fused"])])
-def test_adapters_take_the_products_of_their_rank_and_passes_beside_their_maps(fused: float, share: float) -> None:
-    """1,024 tokens through 7,168 numbers: 2 x 16 FLOPs each, three passes, on 312 TFLOPS; 40 bytes on 1,555 GB/s."""
-    c = configs(**BESIDE_QUERY_AND_DOWN, adapters_fused=fused)
-    constants = PRIORS | {"adapter_bytes": 40.0}
-    numbers = 1024 * 7168
-    products = 3 * 2 * 16 * numbers / (312e12 * PRIORS["gemm_ampere"])
-    passes = 40 * share * numbers / (1555e9 * PRIORS["hbm"])
-    assert float(compute.layer_parts(c, constants)["adapters"][0]) == pytest.approx(products + passes)
-
-
-@pytest.mark.parametrize(
-    ("kind", "recompute", "products", "formings"),
-    [
-        pytest.param((0.0, 0.0, 0.0), 0.0, 0, 0, id="LoRA forms nothing"),
-        pytest.param((1.0, 1.0, 0.0), 0.0, 2, 1, id="DoRA: forward, and back to the input"),
-        pytest.param((1.0, 0.0, 0.0), 0.0, 0, 1, id="DoRA that takes the map's own output"),
-        pytest.param((1.0, 1.0, 1.0), 0.0, 3, 3, id="LoHa: to the weight too"),
-        pytest.param((1.0, 1.0, 0.0), 1.0, 3, 2, id="DoRA, computed again"),
-        pytest.param((1.0, 2.0, 1.0), 0.0, 5, 3, id="two bases, one of them trained"),
-    ],
-)
-def test_kinds_that_form_a_weight_multiply_by_it_and_move_it(
-    kind: tuple[float, float, float], recompute: float, products: int, formings: int
-) -> None:
-    """Beside LoRA: 2 x 1,024 tokens x 5,242,880 weights a product on 312 TFLOPS, 30 bytes a weight on 1,555 GB/s."""
-    beside = BESIDE_QUERY_AND_DOWN | {"adapted_weights": 1024.0 * 1024 + 4096 * 1024, "recompute": recompute}
-    constants = PRIORS | {"form_bytes": 30.0}
-    costs = ("formed", "dense", "dense_trained")
-    lora, other = (
-        float(compute.layer_parts(configs(**beside, **dict(zip(costs, cost, strict=True))), constants)["adapters"][0])
-        for cost in ((0.0, 0.0, 0.0), kind)
-    )
-    multiplied = products * 2 * 1024 * 5_242_880 / (312e12 * PRIORS["gemm_ampere"])
-    moved = formings * 30 * 5_242_880 / (1555e9 * PRIORS["hbm"])
-    assert other - lora == pytest.approx(multiplied + moved)
-
-
 @pytest.mark.parametrize(
     ("one", "other", "exponent", "value"),
     [
@@ -264,13 +176,6 @@ def test_a_smooth_maximum(one: float, other: float, exponent: float, value: floa
     """(a^k + b^k)^(1/k), in either order."""
     for first, second in ((one, other), (other, one)):
         assert float(smooth_maximum(np.array([first]), np.array([second]), exponent)[0]) == pytest.approx(value)
-
-
-def test_adapters_alone_are_stepped_and_agreed_upon() -> None:
-    """12 layers x rank 16 x 7,168 numbers, against the network's parameters."""
-    c = configs(**BESIDE_QUERY_AND_DOWN)
-    assert float(compute.trained_share(c)[0]) == pytest.approx(12 * 16 * 7168 / float(c.parameters[0]))
-    assert float(compute.trained_share(configs())[0]) == 1.0
 
 
 def test_a_token_is_copied_to_each_of_its_experts() -> None:

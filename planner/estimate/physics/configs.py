@@ -72,6 +72,9 @@ class Configs:
     """Products of a map's whole size that its adapter costs each pass besides those of its rank."""
     dense_trained: Array
     """Of these, how many have weights that get gradients."""
+    rotated: Array
+    """FLOPs of the products of weights with weights, over one layer, by which orthogonal adapters form theirs in one
+    pass; in those that would take as long at 16 bit, for they run in fp32."""
     adapters_fused: Array
     """1: kernels join adapters to their maps."""
     apart: Array
@@ -167,6 +170,11 @@ class Configs:
     def tokens_per_step(self) -> Array:
         """Tokens that one optimizer step consumes."""
         return self.dp * self.micro_batch * self.micro_batches * self.seq_len
+
+    @property
+    def forms_weights(self) -> Array:
+        """1: its adapters form a weight anew in every pass, of the map's size or orthogonal; 0 in LoRA."""
+        return ((self.formed > 0) | (self.rotated > 0)) * 1.0
 
 
 def from_rows(rows: Sequence[Mapping[str, float]]) -> Configs:
