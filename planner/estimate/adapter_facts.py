@@ -17,14 +17,14 @@ from planner.model.hardware import Accelerator
 
 NO_ADAPTERS = {
     "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "formed": 0.0,
-    "dense": 0.0, "dense_trained": 0.0, "rotated": 0.0, "adapters_fused": 0.0, "apart": 0.0, "quantized": 0.0,
+    "dense": 0.0, "dense_trained": 0.0, "rotation_flops": 0.0, "adapters_fused": 0.0, "apart": 0.0, "quantized": 0.0,
     "outliers": 0.0,
 }  # fmt: skip
 FOUR_BIT = ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4")
 EIGHT_BIT = ("int8", "8bit", "8-bit")
 ALL_TRAINED = re.compile(r"^(full|sft|pretrain|freeze)")
 FROZEN_BASE = re.compile(
-    r"lora|peft|adapter|adaption|dora|loha|lokr|\bvera\b|\bb?oft\b|\bia3\b|trainable tokens"
+    r"lora|peft|adapter|adaption|dora|loha|lokr|\bvera\b|\b(b|c|q|ps)?oft(v2)?\b|\bia3\b|trainable tokens"
     r"|\b(prompt|prefix|p)[- ]?tuning"
 )
 """Methods that leave the network's own weights as they are."""
@@ -57,7 +57,7 @@ SAID_COSTS = (
     (re.compile(r"dora"), DENSE_COSTS[AdapterKind.DORA]),
     (re.compile(r"loha|lokr|fourierft|waveft"), DENSE_COSTS[AdapterKind.LOHA]),
     (re.compile(r"randlora"), DenseCost(1.0, 2.0, 1.0)),
-    (re.compile(r"\bboft\b"), DenseCost(1.0, 0.0, 1.0)),
+    (re.compile(r"boft"), DenseCost(1.0, 0.0, 1.0)),
 )
 """Of kinds in words. RandLoRA multiplies by two dense bases, one of which gets gradients (Albert et al. 2025); BOFT by
 the rotated weight instead of the map's own. Left out is what others form that are about as fast as LoRA."""
@@ -79,7 +79,7 @@ def planned_adapters(
         "adapted_weights": beside.weights / decoder.layers,
         "rank": float(adapters.rank * PAIRS.get(adapters.kind, 1)),
         **DENSE_COSTS[adapters.kind]._asdict(),
-        "rotated": 0.0,
+        "rotation_flops": 0.0,
         "adapters_fused": float(joined),
         "apart": float(planned_family(framework or "") in HUGGING_FACE),
         "quantized": float(quantized),
@@ -117,7 +117,7 @@ def measured_adapters(
         "adapted_weights": sum(shape.inputs * shape.outputs for shape in beside),
         "rank": rank,
         **_said_cost(method, said)._asdict(),
-        "rotated": sum(_rotation(method, shape, rank) for shape in beside) * _slower_in_fp32(accelerator),
+        "rotation_flops": sum(_rotation(method, shape, rank) for shape in beside) * _slower_in_fp32(accelerator),
         "adapters_fused": float(written_for_adapters(said, row.framework, quantized=quantized)),
         "apart": float(framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(quantized),
@@ -134,15 +134,16 @@ def _rotation(method: str, shape: MapShape, rank: float) -> float:
     """FLOPs of a pass that form an orthogonal weight beside one map, as Hugging Face's PEFT does it.
 
     BOFT: a block-diagonal matrix between two permutations, times those of other adapters (the identity), times the
-    map's weight, all of them dense (Liu et al. 2024); PSOFT: a system of rank x rank, solved for as many columns; OFT:
-    a series of five products of blocks, each as wide as the rank that is stated.
+    map's weight, all of them dense, each with one factor that is frozen (Liu et al. 2024). PSOFT: a system of rank x
+    rank, solved for as many columns. OFT: three products of blocks, as wide as the rank that is stated, whose
+    gradients cost six: as often as a pass, half of the nine.
     """
-    if re.search(r"\bboft\b", method):
+    if "boft" in method:
         return 6 * shape.inputs**3 + 2 * shape.inputs**2 * shape.outputs
-    if re.search(r"\bpsoft\b", method):
+    if "psoft" in method:
         return 8 / 3 * rank**3
-    if re.search(r"\boft\b", method):
-        return 10 * shape.inputs * rank**2
+    if re.search(r"\b[cq]?oft(v2)?\b", method):
+        return 9 * shape.inputs * rank**2
     return 0.0
 
 

@@ -46,7 +46,7 @@ USUAL_KERNELS = {
 ALWAYS_COMPILED = ("jax", "nanogpt", "llm.c")
 """Those of them that had these kernels at all times, so that a table which says nothing of kernels means them."""
 USUAL_CHECKPOINTING = {"torchtitan": "selective"}
-"""Of frameworks whose configuration says so where a recipe does not."""
+"""What a framework's configuration does where nobody sets it (torchtitan's job configuration)."""
 ONLY_ON = {"neuron": "AWS", "torch xla torchprime": "Google", "optimum habana": "Intel", "llm.c": "NVIDIA"}
 """Makers of the accelerators for which frameworks of one maker alone compile."""
 HUGGING_FACE = ("hf trainer", "deepspeed")

@@ -9,11 +9,20 @@ from planner.model.hardware import Accelerator, Link
 
 PCIE_GB_PER_S = {3: 16.0, 4: 32.0, 5: 64.0}
 """One direction of sixteen lanes. Source: PCI-SIG base specifications."""
+NO_NVLINK = re.compile(r"\b(no|without) nvlink")
+SLOT = re.compile(r"\bpci[- ]?e")
+P2P = re.compile(r"p2p|peer[- ]to[- ]peer")
+NO_P2P = re.compile(
+    rf"\b(no|not|without|lacks)\W+({P2P.pattern})|({P2P.pattern})[\W_]+(is )?(off|disable|unsupported|unavailable)"
+)
 TPU_SLICE = {"TPU-v5e": 256, "TPU-v6e": 256}
 """Chips that one slice joins by their own links; others reach thousands. Source: Google Cloud TPU documentation."""
 LARGEST_SLICE = 4096
 GEFORCE = re.compile(r"GTX|TITAN|RTX-[2-5]0[5-9]0")
 """Cards for desktops, whose drivers leave out peer-to-peer; professional ones (RTX 4000 Ada, RTX A6000) have it."""
+WITHOUT_P2P = re.compile(r"TITAN-RTX|RTX-[2-5]0[5-9]0")
+"""Those from Turing on, which have none where a table names the slot alone. Source: NVIDIA's developer forum on the RTX
+4090; tables of RTX 2080 Ti and 3090 that name it."""
 RACK_DOMAIN = 72
 """Accelerators behind one NVLink switch of an NVL72 rack."""
 ASSUMED_NODE_GBIT = {"consumer": 25.0, "volta": 400.0, "ampere": 1600.0, "newer": 3200.0}
@@ -126,12 +135,12 @@ def parse_link(text: str, accelerator: Accelerator) -> Link | None:
         return None
     if "nvswitch" in said:
         return Link.NVSWITCH
-    if "nvlink" in said and "not stated" not in said:
+    if "nvlink" in said and "not stated" not in said and not NO_NVLINK.search(said):
         return Link.NVLINK
-    if "no p2p" in said or "p2p_disable" in said:
+    if NO_P2P.search(said):
         return Link.PCIE_NO_P2P
-    if "pcie" in said:
-        return Link.PCIE_NO_P2P if GEFORCE.match(accelerator.id) and "p2p" not in said else Link.PCIE
+    if SLOT.search(said):
+        return Link.PCIE_NO_P2P if WITHOUT_P2P.match(accelerator.id) and not P2P.search(said) else Link.PCIE
     return None if accelerator.link_gb_per_s is None else Link.NVLINK
 
 

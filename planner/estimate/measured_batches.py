@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 from planner.estimate.frameworks import framework_family
-from planner.estimate.measured_training import said_checkpointing
 from planner.model.evidence import Measurement
 from planner.model.hardware import Accelerator
 
@@ -20,6 +19,8 @@ ROOM, NO_ROOM = 0.4, 1.0
 """Leanest activations against the memory left. Below the one every trainer's fit, who keep up to twice as much in eager
 layers (docs/accuracy.md, Memory) and more for the loss; above the other none do, and layers were computed again.
 Between lies the chance of it."""
+SELECTIVE_KEPT = 0.5
+"""Of these activations, where operators are chosen: attention's output, and every second product's (torchtitan)."""
 ASSUMED_LENGTH = 1024.0
 """Tokens of a sample, where only tokens/s are stated."""
 PADDED_ALIKE = re.compile(r"padded to (max(_seq_len| length|$)|\d)")
@@ -96,13 +97,13 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
             (PIPELINED * config["pp"] if config["pp"] > 1 else 1.0) if each is None else max(1.0, each / micro)
         )
     tokens_held = micro * length / config["tp"] / config["cp"] * min(config["pp"], max(1.0, accumulation))
-    unsaid = not said_checkpointing(row) and config["causal"]
+    unsaid = not row.activation_checkpointing and config["causal"]
     return {
         "seq_len": length,
         "ragged": float(is_ragged(row)),
         "micro_batch": micro,
         "micro_batches": max(1.0, accumulation),
-        "recompute": _likely_recomputed(row, config, tokens_held, free) if unsaid else config["recompute"],
+        "recompute": max(config["recompute"], _likely_recomputed(row, config, tokens_held, free) if unsaid else 0.0),
     }
 
 
@@ -112,10 +113,11 @@ def _likely_recomputed(row: Measurement, config: Mapping[str, float], tokens: fl
     A pipeline's first stage holds as many micro-batches as it has stages (Narayanan et al. 2021, section 2.2). What a
     layer keeps at least, at 16 bit: inputs and outputs of its two norms, query, key, value, attention's output,
     and what each map of the MLP reads or writes; for Llama 3 8B 34 bytes a hidden unit of the 55 of an eager one.
+    Where the framework computes parts of each layer again by itself, half of that.
     """
     numbers = 4 * config["hidden"] + 2 * (config["q_dim"] + config["kv_dim"])
     numbers += config["mlp_matrices"] * config["ffn_hidden"] * config["active_experts"]
-    least = 2 * numbers * tokens * config["layers"] / config["pp"]
+    least = 2 * numbers * tokens * config["layers"] / config["pp"] * (SELECTIVE_KEPT if config["recompute"] else 1)
     if framework_family(row.framework) in BY_LAYER:
         return max(0.0, 1 - free / least)
     needed = (least + LOGIT_BYTES * tokens * config["vocab"]) / free

@@ -33,7 +33,9 @@ def network_of(row: Measurement) -> dict[str, float]:
     experts, active = _experts(row.mlp_type)
     ffn = row.ffn_hidden or (8 * row.hidden // 3 if gated else 4 * row.hidden)
     matrices = 3.0 if gated else 2.0
-    vocab = row.vocab or _unsaid_vocab(row, kv_share=kv_heads / heads, mlp=matrices * row.hidden * ffn * experts)
+    plain = row.n_layers * (2 * row.hidden**2 * (1 + kv_heads / heads) + matrices * row.hidden * ffn)
+    guessed = experts > 1 or row.ffn_hidden is None
+    vocab = row.vocab or (USUAL_VOCAB if guessed else _vocab_beside(plain, row.params_total, hidden=row.hidden))
     encoder = row.model_family.casefold() in ("encoder", "bert")
     q_dim = _q_dim(row, heads=heads, kv_heads=kv_heads, mlp=matrices * row.hidden * ffn * experts, vocab=vocab)
     attention = 2 * row.hidden * q_dim * (1 + kv_heads / heads)
@@ -65,13 +67,12 @@ def network_of(row: Measurement) -> dict[str, float]:
     }
 
 
-def _unsaid_vocab(row: Measurement, *, kv_share: float, mlp: float) -> int:
-    """Return a usual vocabulary, or as much of it as one table may hold beside the layers, by the parameters."""
-    if row.params_total is None or row.n_layers is None or row.hidden is None:
+def _vocab_beside(layers: float, parameters: float | None, *, hidden: int) -> int:
+    """Return a usual vocabulary, or as much of it as one table may hold beside the layers; a count may leave it out."""
+    if parameters is None or parameters <= layers:
         return USUAL_VOCAB
-    layers = row.n_layers * (2 * row.hidden**2 * (1 + kv_share) + mlp)
-    rest = (1 + ROUNDED) * row.params_total - layers
-    return int(min(USUAL_VOCAB, max(FEWEST_TOKENS, rest / row.hidden)))
+    rest = (1 + ROUNDED) * parameters - layers
+    return min(USUAL_VOCAB, max(FEWEST_TOKENS, int(rest / hidden) // ALIGNED * ALIGNED))
 
 
 def _calls_experts_by_themselves(row: Measurement) -> bool:

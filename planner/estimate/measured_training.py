@@ -37,7 +37,9 @@ def training_of(
         kernels_of(said, row.framework, attention=attention)
         | measured_adapters(row, network, method, accelerator)
         | {
-            "recompute": _recomputed(said_checkpointing(row)),
+            "recompute": _recomputed(
+                row.activation_checkpointing.casefold() or USUAL_CHECKPOINTING.get(framework_family(row.framework), "")
+            ),
             "host_scale": 1.0,
             "attention_scale": 1.0,
             "elementwise_scale": 1.0,
@@ -49,11 +51,6 @@ def training_of(
             "optimizer_offload": float(_offloaded(row.offload.casefold())),
         }
     )
-
-
-def said_checkpointing(row: Measurement) -> str:
-    """Return what a table says of activation checkpointing, or what its framework does by itself."""
-    return row.activation_checkpointing.casefold() or USUAL_CHECKPOINTING.get(framework_family(row.framework), "")
 
 
 def _usual_kernels(framework: str) -> str:

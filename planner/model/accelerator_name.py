@@ -14,10 +14,10 @@ _LEFT_OUT = re.compile(
 )
 """How many there are, makers, kinds of memory, and the size of a TPU's slice."""
 _MEMORY = re.compile(r"(?<![\da-z])(\d+) ?g(i?b)?(?![a-z0-9])", re.IGNORECASE)
-_SLOT = re.compile(r"\bpcie\b", re.IGNORECASE)
+_SLOT = re.compile(r"[\s_-]*(?<![a-z0-9])pci[- ]?e(xpress)?( ?gen)? ?[3-6]?(\.0)?( ?x16)?\b", re.IGNORECASE)
+_MODULE = re.compile(r"SXM|DGXS|per-GPU|^(TPU|GH200|MI(25|3)|Gaudi|Trainium|Inferentia|Ascend|Max)")
+"""What is built into machines and sold in no slot."""
 _SOCKET = re.compile(r"(?<=sxm)\d(?!\d)", re.IGNORECASE)
-MODULE_LINK_GB_PER_S = 300.0
-"""From a V100's module on; cards that a bridge joins at such a rate have their slot in their name."""
 ABOUT = 0.1
 """Memory in a name may be the chip's or what is left of it: 192 or 180 GB of a B200."""
 
@@ -36,7 +36,7 @@ def accelerator_named(
         found = _alike(plain, accelerators, aliases)
     if found is None and (plain := _SLOT.sub("", name)) != name:
         card = _alike(plain, accelerators, aliases)
-        found = card if card and (card.link_gb_per_s or 0) < MODULE_LINK_GB_PER_S else None
+        found = card if card and not _MODULE.search(card.id) else None
     return found
 
 

@@ -70,7 +70,8 @@ def test_orthogonal_adapters_multiply_weights_by_weights(recompute: float, times
             np.diff(
                 [
                     compute.layer_parts(
-                        configs(**BESIDE_QUERY_AND_DOWN, seq_len=tokens, recompute=recompute, rotated=rotated), PRIORS
+                        configs(**BESIDE_QUERY_AND_DOWN, seq_len=tokens, recompute=recompute, rotation_flops=rotated),
+                        PRIORS,
                     )["adapters"][0]
                     for rotated in (0.0, 6e12)
                 ]

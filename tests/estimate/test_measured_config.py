@@ -186,6 +186,24 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
             id="unless it is named",
         ),
         pytest.param(
+            {"gpu": "RTX4090", "num_gpus": "4", "interconnect_intra": "PCI Express, peer-to-peer disabled"},
+            "through_host",
+            1,
+            id="or denied",
+        ),
+        pytest.param(
+            {"gpu": "RTX3090", "num_gpus": "4", "interconnect_intra": "no NVLink, PCI-E 4.0"},
+            "through_host",
+            1,
+            id="nor is a bridge that is denied",
+        ),
+        pytest.param(
+            {"gpu": "GTX1080Ti", "num_gpus": "4", "interconnect_intra": "PCIe 3", "tokens_per_s_per_gpu": "50"},
+            "through_host",
+            0,
+            id="Pascal had it",
+        ),
+        pytest.param(
             {"gpu": "L40S", "num_gpus": "4", "interconnect_intra": "PCIe 4.0 x16"},
             "through_host",
             0,
@@ -234,23 +252,24 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"method": "LoRA-like (randlora)"}, "dense", 2, id="RandLoRA by two bases"),
         pytest.param(
             {"method": "BOFT", "lora_targets": "value"},
-            "rotated",
+            "rotation_flops",
             (6 * 4096**3 + 2 * 4096**2 * 1024) * 989.4 / 67,
             id="BOFT turns the value's weight in fp32",
         ),
         pytest.param(
             {"method": "OFT", "lora_targets": "value down", "lora_rank": "32"},
-            "rotated",
-            10 * (4096 + 14336) * 32**2 * 989.4 / 67,
+            "rotation_flops",
+            9 * (4096 + 14336) * 32**2 * 989.4 / 67,
             id="OFT in blocks of 32",
         ),
+        pytest.param({"method": "QOFT"}, "adapters", 1, id="its kinds leave the base frozen"),
         pytest.param(
-            {"method": "LoRA-like (psoft)", "lora_targets": "value down", "lora_rank": "256"},
-            "rotated",
+            {"method": "PSOFT", "lora_targets": "value down", "lora_rank": "256"},
+            "rotation_flops",
             2 * 8 / 3 * 256**3 * 989.4 / 67,
             id="PSOFT inside its rank",
         ),
-        pytest.param({"method": "LoRA"}, "rotated", 0, id="LoRA turns nothing"),
+        pytest.param({"method": "LoRA"}, "rotation_flops", 0, id="LoRA turns nothing"),
         pytest.param(
             {"method": "LoRA", "lora_targets": "value down"},
             "adapted_weights",
@@ -309,8 +328,38 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
                 "params_total": "8000000",
             },
             "vocab",
-            2_108_544 // 512,
+            2_108_544 // 512 // 8 * 8,
             id="no larger than the parameters leave room for",
+        ),
+        pytest.param(
+            {
+                "vocab": "",
+                "n_layers": "2",
+                "hidden": "512",
+                "n_heads": "8",
+                "n_kv_heads": "8",
+                "ffn_hidden": "2048",
+                "mlp_type": "gelu",
+                "params_total": "8000000",
+            },
+            "unaligned",
+            0,
+            id="and aligned",
+        ),
+        pytest.param(
+            {
+                "vocab": "",
+                "n_layers": "2",
+                "hidden": "512",
+                "n_heads": "8",
+                "n_kv_heads": "8",
+                "ffn_hidden": "2048",
+                "mlp_type": "gelu",
+                "params_total": "6291456",
+            },
+            "vocab",
+            32_000,
+            id="unless they leave the table out",
         ),
         pytest.param({"vocab": "50257"}, "unaligned", 1, id="GPT-2's own vocabulary"),
         pytest.param({"vocab": "50304"}, "unaligned", 0, id="GPT-2's vocabulary, padded"),
@@ -319,6 +368,9 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"framework": "torchtitan"}, "recompute", 0.3, id="torchtitan computes some again by itself"),
         pytest.param(
             {"framework": "torchtitan", "activation_checkpointing": "none"}, "recompute", 0, id="unless told not to"
+        ),
+        pytest.param(
+            {"framework": "torchtitan", "micro_batch": "64"}, "recompute", 1, id="and all where parts do not suffice"
         ),
         pytest.param({"seq_len": "4096"}, "recompute", 0, id="with room for any trainer nothing was computed again"),
         pytest.param(

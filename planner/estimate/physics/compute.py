@@ -141,9 +141,9 @@ def _adapter_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     2 x tokens x rank x (inputs + outputs) FLOPs a pass at 16 bit; casting, dropout, scaling and adding to the map's
     output cost `adapter_bytes` at 16 bit, twice that at 32, for every input and output of a map, both ways. Kinds that
     form a weight of the map's size move `form_bytes` for each of its numbers (twice that at 32 bit), twice as much for
-    its gradients, and most multiply by it; orthogonal ones multiply weights by weights for it (`rotated`), and as much
-    for the gradients, since one factor of each product is frozen. Left out: tensor slices that read a whole input
-    each, launches of forming, 4-bit weights expanded for it, and that LoHa has no product of its rank with each token.
+    its gradients, and most multiply by it; orthogonal ones multiply weights by weights for it (`rotation_flops`), and
+    as much again for the gradients. Left out: tensor slices that read a whole input each, launches of forming, 4-bit
+    weights expanded for it, that LoHa and BOFT have no product of their rank with each token, and PSOFT a second one.
     """
     import numpy as np
 
@@ -152,7 +152,7 @@ def _adapter_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     forward = 1 + c.recompute
     by_rank = numbers * c.rank * (forward + BACKWARD)
     by_weight = tokens * weights * (c.dense * (forward + 1) + c.dense_trained)
-    among_weights = c.rotated / c.tp * (forward + 1)
+    among_weights = c.rotation_flops / c.tp * (forward + 1)
     fused = 1 - c.adapters_fused * (1 - p["elementwise_fused"])
     moved = numbers * p["adapter_bytes"] * c.number_bytes / 2 * fused * (1 + REPEATED * c.recompute)
     formed = c.formed * weights * p["form_bytes"] * c.number_bytes / 2 * (forward + 2 * c.dense_trained)

@@ -72,9 +72,9 @@ class Configs:
     """Products of a map's whole size that its adapter costs each pass besides those of its rank."""
     dense_trained: Array
     """Of these, how many have weights that get gradients."""
-    rotated: Array
-    """FLOPs of the products of weights with weights, over one layer, by which orthogonal adapters form theirs in one
-    pass; in those that would take as long at 16 bit, for they run in fp32."""
+    rotation_flops: Array
+    """Of one layer and pass: products of weights with weights by which orthogonal adapters form theirs. They run in
+    fp32, and stand here as FLOPs that take as long at 16 bit; 0 in a plan, which asks for none of these kinds."""
     adapters_fused: Array
     """1: kernels join adapters to their maps."""
     apart: Array
@@ -174,7 +174,7 @@ class Configs:
     @property
     def forms_weights(self) -> Array:
         """1: its adapters form a weight anew in every pass, of the map's size or orthogonal; 0 in LoRA."""
-        return ((self.formed > 0) | (self.rotated > 0)) * 1.0
+        return ((self.formed > 0) | (self.rotation_flops > 0)) * 1.0
 
 
 def from_rows(rows: Sequence[Mapping[str, float]]) -> Configs:
