@@ -6,7 +6,7 @@ import json
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -87,12 +87,14 @@ def accuracy(
         Split | None, typer.Option(help="Predict rows from all rows that do not share this.", show_default=False)
     ] = None,
     as_json: JsonFlag = False,
+    form: FormatOption = None,
     home: HomeOption = None,
 ) -> None:
     """Predict measurements that the estimator did not see, and score it beside the naive methods.
 
     Without --leave-out no row of FILE teaches. The default is the bundled evidence, one source left out at a time.
     """
+    from planner.present.score_table import score_facts, score_rows
     from planner.use_cases.evidence import accuracy as run_accuracy
 
     found = run_accuracy(
@@ -103,19 +105,9 @@ def accuracy(
         today=date.today(),
         home=home,
     )
-    if as_json:
+    if as_json or form is Format.JSON:
         print(json.dumps(found, indent=1))
         return
-    _print_summary(found)
-
-
-def _print_summary(found: dict[str, Any]) -> None:
-    print(f"{found['predicted']} of {found['rows']} rows predicted")
-    for reason, count in found["skipped"].items():
-        print(f"  {count} skipped: {reason}")
-    lines = {"the planner": found["overall"], "the planner, over sources": found["macro"]} | found["baselines"]
-    for name, figures in lines.items():
-        shown = ", ".join(f"{key} {value:g}" for key, value in figures.items() if value is not None)
-        print(f"{name}: {shown}")
-    print(f"right choice of two: {found['ranking']}")
-    print(f"regret: {found['regret']}")
+    print_rows(score_rows(found), form, title="Accuracy")
+    for fact in score_facts(found):
+        say(fact)

@@ -1,0 +1,60 @@
+"""The score of `planner accuracy`: one row for each way to predict, and what choices by it would cost, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from planner.present.table import NOT_KNOWN, Row
+
+COLUMNS = {
+    "mape_pct": "MAPE",
+    "median_ape_pct": "median",
+    "p90_ape_pct": "p90",
+    "bias_pct": "bias",
+    "coverage_80_pct": "in 80 %",
+    "coverage_90_pct": "in 90 %",
+    "half_width_90_pct": "half-width 90",
+}
+"""All in per cent."""
+GAPS = {"gap_10_20": "10 to 20 %", "gap_20_50": "20 to 50 %", "gap_over_50": "over 50 %"}
+WAYS = {
+    "peak_ratio": "ratio of peaks",
+    "bandwidth_ratio": "ratio of memory bandwidths",
+    "geometric_mean_ratio": "geometric mean of both",
+    "constant_mfu": "constant MFU",
+}
+
+
+def score_rows(found: Mapping[str, Any]) -> list[Row]:
+    """Return the planner's figures, those averaged over sources, and those of naive methods on the same rows."""
+    ways = {"the planner": found["overall"], "the planner, over sources": found["macro"]}
+    ways |= {WAYS.get(name, name): figures for name, figures in found["baselines"].items()}
+    return [
+        {"per cent": way} | {title: _shown(figures, key) for key, title in COLUMNS.items()}
+        for way, figures in ways.items()
+    ]
+
+
+def score_facts(found: Mapping[str, Any]) -> list[str]:
+    """Say how many rows were predicted and why not the others, what sources count, and how choices would have gone."""
+    facts = [f"{found['predicted']} of {found['rows']} rows predicted"]
+    facts += [f"{count} skipped: {reason}" for reason, count in found["skipped"].items()]
+    if found["macro"]["mape_pct"] is None:
+        facts.append("averages over sources need sources of five rows and more")
+    right = [
+        f"{100 * found['ranking'][gap]:.0f} % right at a gap of {name}"
+        for gap, name in GAPS.items()
+        if found["ranking"][gap] is not None
+    ]
+    if right:
+        facts.append(f"the faster of two options: {', '.join(right)}")
+    if found["regret"]["median_pct"] is not None:
+        usual, rare = found["regret"]["median_pct"], found["regret"]["p95_pct"]
+        facts.append(f"following costs {usual:.1f} % in the median and {rare:.1f} % or more in one case of 20")
+    return facts
+
+
+def _shown(figures: Mapping[str, float | None], key: str) -> str:
+    value = figures.get(key)
+    return NOT_KNOWN if value is None else f"{value:+.1f}" if key == "bias_pct" else f"{value:.1f}"
