@@ -9,12 +9,6 @@ from planner.model.hardware import Accelerator, Link
 
 PCIE_GB_PER_S = {3: 16.0, 4: 32.0, 5: 64.0}
 """One direction of sixteen lanes. Source: PCI-SIG base specifications."""
-NO_NVLINK = re.compile(r"\b(no|without) nvlink")
-SLOT = re.compile(r"\bpci[- ]?e")
-P2P = re.compile(r"p2p|peer[- ]to[- ]peer")
-NO_P2P = re.compile(
-    rf"\b(no|not|without|lacks)\W+({P2P.pattern})|({P2P.pattern})[\W_]+(is )?(off|disable|unsupported|unavailable)"
-)
 TPU_SLICE = {"TPU-v5e": 256, "TPU-v6e": 256}
 """Chips that one slice joins by their own links; others reach thousands. Source: Google Cloud TPU documentation."""
 LARGEST_SLICE = 4096
@@ -34,6 +28,12 @@ EFA_GBIT = {"ampere": 400.0, "newer": 3200.0}
 """Of a node. Source: AWS, p4d and p5."""
 SLINGSHOT_GBIT = 800.0
 """Four accelerators with a 200 Gbit/s port each. Source: HPE Slingshot 11."""
+NO_NVLINK, SLOT = re.compile(r"\b(no|without) nvlink"), re.compile(r"\bpci[- ]?e")
+P2P = re.compile(r"p2p|peer[- ]to[- ]peer")
+NO_P2P = re.compile(
+    rf"\b(no|not|without|lacks)\W+({P2P.pattern})|({P2P.pattern})[\W_]+(is )?(off|disable|unsupported|unavailable)"
+)
+"""Words of publications about what joins accelerators inside a machine."""
 PORTS = r"(?:(\d+)\s*x\s*(?:[a-z][a-z0-9 .()-]*?\s)?)?(?<![\d.])(\d{2,4})\s*gb"
 """Ports and the Gbit/s of each: `8x 400Gb/s`, `8 x ConnectX-7 400 Gb`, `100 GbE`."""
 
