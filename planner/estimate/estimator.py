@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from planner.estimate.calibrate import Fit, model_step, sample
 from planner.estimate.expected_error import Known, expected_error, groups_of, groups_with_own_runs
 from planner.estimate.own_runs import Place, features, update
+from planner.estimate.physics.image_parameters import ABSENT_OF_IMAGES
 from planner.estimate.physics.parameters import ABSENT
 from planner.estimate.ranges import half_widths
 
@@ -58,7 +59,7 @@ def estimate_many(
 
 def fitted(calibration: Calibration) -> Fit:
     """Return a calibration's constants and effects in the form in which they compute; older ones lack some."""
-    return Fit(ABSENT | calibration.constants, calibration.effects)
+    return Fit(ABSENT_OF_IMAGES | ABSENT | calibration.constants, calibration.effects)
 
 
 def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: Known) -> Modelled:

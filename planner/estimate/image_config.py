@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.estimate.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
-from planner.estimate.image_operators import Operator, operators_of, training_macs
+from planner.estimate.image_blocks import Operator
+from planner.estimate.image_operators import operators_of, training_macs
 from planner.estimate.links import links
 from planner.estimate.observation import Observation
 from planner.estimate.physics.image_configs import Described
@@ -82,7 +83,8 @@ def planned_image_config(
 def format_facts(accelerator: Accelerator, chosen: str) -> dict[str, float]:
     """Return the physics' numbers of an accelerator; convolutions have no 8-bit form, so they stay at 16 bit."""
     facts = accelerator_facts(accelerator, "16bit" if chosen == "fp8" else chosen)
-    return {name: facts[name] for name in ("peak", "peak16", "vector_rate", "hbm", "generation", "number_bytes")}
+    named = {name: facts[name] for name in ("peak", "peak16", "vector_rate", "hbm", "generation", "number_bytes")}
+    return named | {"peak_vector": peak_flops(accelerator, "fp32") or facts["peak"]}
 
 
 def machine_facts(

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from planner.estimate.accelerator_facts import SIXTEEN_BITS, generation_of, peak_flops, says_bf16
+from planner.estimate.image_blocks import Operator
 from planner.estimate.image_config import FIELDS_OF_OTHERS, ImageObservation, format_facts, machine_facts
-from planner.estimate.image_operators import Operator, operators_of, training_macs
+from planner.estimate.image_operators import operators_of, training_macs
 from planner.estimate.links import parse_link, parse_network_gbit
 from planner.estimate.observation import Labels, Refusal
 from planner.model.evidence import Measurement

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from planner.adapters.image_networks import read_image_networks
+from planner.estimate.image_blocks import Operator
 from planner.estimate.image_flops import image_parameters, image_training_flops
-from planner.estimate.image_operators import Operator, operators_of, training_macs, weights_of
+from planner.estimate.image_operators import operators_of, training_macs, weights_of
 from planner.estimate.physics.image_configs import Described, gather
 from planner.model.architecture import Resnet, Vit
 from planner.model.image_network import ImageNetwork
@@ -132,7 +133,7 @@ def test_like_operators_are_gathered_and_lose_nothing() -> None:
 
 FACTS = (
     "micro_batch", "micro_batches", "recompute", "channels_last", "fused", "flash", "gradient_bytes", "zero",
-    "one_process", "peak", "peak16", "vector_rate", "hbm", "generation", "number_bytes", "gpus_per_node",
+    "one_process", "peak", "peak16", "peak_vector", "vector_rate", "hbm", "generation", "number_bytes", "gpus_per_node",
     "nvlink_domain", "intra", "through_host", "bus_sharers", "pcie", "inter", "loader", "host_scale", "dp",
 )  # fmt: skip
 

@@ -7,13 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.estimate.image_operators import Operator, weights_of
+from planner.estimate.image_blocks import Operator
+from planner.estimate.image_operators import weights_of
 
 if TYPE_CHECKING:
     from planner.estimate.physics.configs import Array
 
-KERNELS = {"convolution": 1.0, "linear": 1.0, "attention": 4.0, "norm": 2.0, "pointwise": 1.0}
+KERNELS = {
+    "convolution": 1.0,
+    "depthwise": 1.0,
+    "linear": 1.0,
+    "attention": 4.0,
+    "windows": 6.0,
+    "norm": 2.0,
+    "pointwise": 1.0,
+}
 """Kernels of one operator's forward pass; the backward pass launches twice as many."""
+PRODUCTS = ("convolution", "depthwise", "linear")
+ATTENTION = ("attention", "windows")
 
 
 class Described(NamedTuple):
@@ -34,6 +45,7 @@ class Products(NamedTuple):
     turned: Array
     """Numbers that a convolution on tensor cores wants beside each other by colour."""
     linear: Array
+    depthwise: Array
     winograd: Array
     passes: Array
     """2, forward and for the weights, and a third for the input's gradient, but for the image."""
@@ -59,6 +71,8 @@ class ImageConfigs:
     attention_macs: Array
     attention_matrix: Array
     """Numbers of the attention matrices of all heads and layers."""
+    written: Array
+    """1: attention inside windows with a bias for each pair, which frameworks write out."""
     kernels: Array
     """Launched forward."""
     parameters: Array
@@ -78,6 +92,8 @@ class ImageConfigs:
     # The accelerator
     peak: Array
     peak16: Array
+    peak_vector: Array
+    """Of ordinary cores in fp32, where depthwise convolutions are computed."""
     vector_rate: Array
     hbm: Array
     generation: Array
@@ -127,7 +143,7 @@ class ImageConfigs:
 
 FROM_NETWORK = (
     "products", "norms", "norms_forward", "narrow", "narrow_forward", "wide", "wide_forward", "attention_macs",
-    "attention_matrix", "kernels", "parameters",
+    "attention_matrix", "written", "kernels", "parameters",
 )  # fmt: skip
 
 
@@ -153,7 +169,7 @@ def _sums(operators: tuple[Operator, ...]) -> dict[str, float]:
         chosen = [each for each in operators if each.kind == kind and each.wide == wide]
         return sum(each.forward + each.backward * backward for each in chosen)
 
-    attention = [each for each in operators if each.kind == "attention"]
+    attention = [each for each in operators if each.kind in ATTENTION]
     return {
         "norms": total("norm"),
         "norms_forward": total("norm", backward=False),
@@ -163,6 +179,7 @@ def _sums(operators: tuple[Operator, ...]) -> dict[str, float]:
         "wide_forward": total("pointwise", wide=True, backward=False),
         "attention_macs": sum(each.macs for each in attention),
         "attention_matrix": sum(each.outputs for each in attention),
+        "written": float(any(each.kind == "windows" for each in attention)),
         "kernels": sum(KERNELS[each.kind] for each in operators),
         "parameters": weights_of(operators),
     }
@@ -178,12 +195,12 @@ def _products(networks: Sequence[tuple[Operator, ...]]) -> Products:
 
 
 def _rows_of(operators: tuple[Operator, ...]) -> list[tuple[float, ...]]:
-    products = Counter(each for each in operators if each.kind in ("convolution", "linear"))
+    products = Counter(each for each in operators if each.kind in PRODUCTS)
     return [
         (
             each.macs, each.inputs + each.outputs, each.weights,
             (each.inputs + each.outputs) * (each.kind == "convolution"), float(each.kind == "linear"),
-            float(each.winograd), 2.0 if each.first else 3.0, float(count),
+            float(each.kind == "depthwise"), float(each.winograd), 2.0 if each.first else 3.0, float(count),
         )
         for each, count in products.items()
     ]  # fmt: skip

@@ -47,6 +47,7 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     share = conv_share(c, p)
     each, of = c.products, c.products.of
     rate = c.peak[of] * np.minimum(1.0, share[of] * (1 + each.linear * (p["linear"] - 1)))
+    rate = np.where(each.depthwise > 0, c.peak_vector[of] * p["depthwise"], rate)
     fewer = 1 - each.winograd * c.vector_rate[of] * (1 - p["winograd"])
     arithmetic = 2 * each.macs * batch[of] * fewer / rate
     traffic = c.number_bytes[of] * (each.moved * batch[of] + each.weights) * p["conv_bytes"]
@@ -74,7 +75,8 @@ def _attention_seconds(c: ImageConfigs, p: Mapping[str, float], share: Array) ->
     kernel = flops / (c.peak16 * p["attention"]) * (1 + c.recompute + FLASH_BACKWARD)
     matrix = c.micro_batch * c.attention_matrix * c.number_bytes * p["softmax"] * (1 + c.recompute / 3)
     written = flops / (c.peak * share) * (3 + c.recompute) + matrix / (c.hbm * p["hbm"])
-    return np.asarray(c.flash * kernel + (1 - c.flash) * written)
+    flash = c.flash * (1 - c.written)
+    return np.asarray(flash * kernel + (1 - flash) * written)
 
 
 def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
