@@ -33,7 +33,9 @@ IMAGE_PARAMETERS = (
     Parameter("conv_other", 0.50, 0.30, 0.1, 1.0, "share of peak of a large convolution, other architectures"),
     Parameter("conv_vector", 1.10, 0.12, 0.5, 1.6, "fp32 on ordinary cores, against the share of tensor cores"),
     Parameter("winograd", 0.6, 0.15, 0.444, 1.0, "multiplications left of 3x3 convolutions in fp32: 1/2.25 at best"),
-    Parameter("depthwise", 0.12, 0.40, 0.01, 0.6, "share of ordinary cores' fp32 peak, of depthwise convolutions"),
+    Parameter("depthwise", 0.05, 0.50, 0.005, 0.5, "share of ordinary cores' fp32 peak, of depthwise convolutions"),
+    Parameter("depthwise_bytes", 4.0, 0.50, 1.0, 40.0, "traffic of a depthwise convolution, against other products'"),
+    Parameter("depthwise_native", 3.0, 0.40, 1.0, 10.0, "gain of depthwise kernels for 16 bit, channels last, in both"),
     Parameter("linear", 1.10, 0.10, 0.6, 1.6, "share of peak of a transformer's products, against convolutions"),
     Parameter("hbm", 0.80, 0.05, 0.5, 1.0, "share of memory bandwidth that long streams reach"),
     Parameter("conv_bytes", 1.2, 0.20, 0.5, 3.0, "traffic of a product against reading and writing everything once"),
@@ -49,7 +51,11 @@ IMAGE_PARAMETERS = (
     Parameter("step_ms", 3.0, 0.70, 0.2, 40.0, "host time per optimizer step besides kernels, milliseconds"),
     *(PARAMETERS[INDEX[name]] for name in SHARED),
 )
-"""Medians from data sheets, counts of kernels and public micro-benchmarks; evidence moves them within their bounds."""
+"""Medians from data sheets, counts of kernels and public micro-benchmarks; evidence moves them within their bounds.
+
+Depthwise convolutions do a multiplication or two per byte (Lavin 2024, arXiv 2404.03617), and only those of 16 bit have
+fast kernels (PyTorch pull request 22302: "kernels for other cases are not very fast").
+"""
 
 ABSENT_OF_IMAGES = {one.name: one.prior if one.before is None else one.before for one in IMAGE_PARAMETERS}
 """What stands for each constant where a calibration of images, kept in a lock perhaps, does not know it yet."""

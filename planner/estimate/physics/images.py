@@ -33,11 +33,21 @@ def conv_share(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     return np.asarray(table[c.generation.astype(int)] * np.where(c.vector_rate > 0, p["conv_vector"], 1.0))
 
 
+def depthwise_gain(c: ImageConfigs, p: Mapping[str, float]) -> Array:
+    """How much faster than generic kernels those are that libraries have for 16-bit images of channels last.
+
+    gain = 1 + channels last x 16 bit x (depthwise_native - 1)
+    """
+    return 1 + c.channels_last * (c.number_bytes < 4) * (p["depthwise_native"] - 1)
+
+
 def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one micro-batch, forward and backward, part by part; kernels follow one another.
 
     products: of each, the slower of FLOPs / reached peak and bytes / bandwidth; and, for convolutions on tensor cores
-    over images that lie in planes, turning its input and output round; elementwise: bytes of batch norms and of
+    over images that lie in planes, turning its input and output round. Depthwise convolutions have no sum over channels
+    that could feed tensor cores: ordinary ones compute them, at shares of their peak and of the bandwidth of their own.
+    elementwise: bytes of batch norms and of
     element-wise operators / bandwidth; attention: a fused kernel's FLOPs, or the matrix written out; tail: idle time.
     """
     import numpy as np
@@ -47,10 +57,12 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     share = conv_share(c, p)
     each, of = c.products, c.products.of
     rate = c.peak[of] * np.minimum(1.0, share[of] * (1 + each.linear * (p["linear"] - 1)))
-    rate = np.where(each.depthwise > 0, c.peak_vector[of] * p["depthwise"], rate)
+    gain = depthwise_gain(c, p)
+    rate = np.where(each.depthwise > 0, (c.peak_vector * p["depthwise"] * gain)[of], rate)
     fewer = 1 - each.winograd * c.vector_rate[of] * (1 - p["winograd"])
     arithmetic = 2 * each.macs * batch[of] * fewer / rate
     traffic = c.number_bytes[of] * (each.moved * batch[of] + each.weights) * p["conv_bytes"]
+    traffic = traffic * np.where(each.depthwise > 0, p["depthwise_bytes"] / gain[of], 1.0)
     in_planes = (1 - c.channels_last) * (c.vector_rate == 0) * (c.number_bytes < 4)
     turned = 2 * (c.number_bytes * batch * in_planes)[of] * each.turned * p["transposed"]
     one_pass = smooth_maximum(arithmetic, traffic / reached[of], PRODUCT_SHARPNESS) + turned / reached[of]
