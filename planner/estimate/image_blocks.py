@@ -102,10 +102,16 @@ def classifier(inputs: int, outputs: int) -> Operator:
 
 
 def squeeze(channels: int, size: int, narrow: int) -> Iterator[Operator]:
-    """Mean over pixels, two small products, and each channel scaled: reads twice, writes once, twice that backward."""
-    yield Operator("pointwise", forward=3 * channels * size**2, backward=6 * channels * size**2)
+    """Mean over pixels, two small products with their activations, and each channel scaled.
+
+    Scaling reads and writes; backward it reads image and gradient for each of the two that it multiplies, and writes.
+    """
+    yield mean(channels, size)
     yield classifier(channels, narrow)
+    yield activation(narrow, 1)
     yield classifier(narrow, channels)
+    yield activation(channels, 1)
+    yield Operator("pointwise", forward=2 * channels * size**2, backward=5 * channels * size**2)
 
 
 def layer_norm(tokens: int, d: int) -> Operator:
