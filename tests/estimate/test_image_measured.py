@@ -53,6 +53,9 @@ def seen(**changes: Any) -> ImageObservation | Refusal:
         pytest.param(
             {"model": "Classification/ConvNets/resnet50v1.5"}, "flops", 24.299e9, id="a network behind a path"
         ),
+        pytest.param(
+            {"model": "Classification/ConvNets/efficientnet:efficientnet-b0"}, "flops", 2.2932e9, id="EfficientNet-B0"
+        ),
         pytest.param({"model": "mlperf-resnet", "unit": "samples/s"}, "flops", 24.299e9, id="samples that are images"),
     ],
 )
