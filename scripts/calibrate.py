@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
+from planner.model.calibration import Calibration
 from planner.use_cases.evidence import bundled_image_evidence, calibrate, write_calibration
 from planner.use_cases.image_evidence import calibrate_images, image_differences, write_image_calibration
 
 
+def _calibrate_images(today: date) -> Calibration:
+    return calibrate_images(bundled_image_evidence(load_catalog()), today=today)
+
+
 def main() -> None:
     """Fit, and write; with --check, compare to six digits with what is there."""
-    image_rows = bundled_image_evidence(load_catalog())
-    made = calibrate(today=date.today())
-    images = calibrate_images(image_rows, today=date.today())
+    with ProcessPoolExecutor(max_workers=1) as beside:
+        of_images = beside.submit(_calibrate_images, date.today())
+        made = calibrate(today=date.today())
+        images = of_images.result()
     if "--check" in sys.argv:
         from planner.use_cases.evidence import differences
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 TRAIN_GPUS, TEST_GPUS = 64, 128
 """The scale split: trained on at most so many accelerators, tested on at least so many."""
-OWN_FOLD_ROWS = 10
+OWN_FOLD_ROWS = 15
 """A source with fewer rows shares its fold with other small ones."""
 SMALL_FOLDS = 8
-ROUNDS = 4
+ROUNDS = 2
 """Of a fit that starts from the one with everything."""
 FAMILIES = {
     "B200-SXM": "blackwell server", "B300-SXM": "blackwell server", "GB200-per-GPU": "blackwell server",

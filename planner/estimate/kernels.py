@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 
 from planner.estimate.frameworks import USUAL_KERNELS, name_and_kernels, planned_family
+from planner.estimate.links import is_rack
+from planner.model.hardware import Accelerator
 
 UNSAID = re.compile(r"\b(no|not|without) [a-z.]+|\bunfused|torch\.compile[ =:]*(off|false|no)\b")
 """What words deny."""
 COMPILERS = ("torch.compile", "xla", "maxtext", "jax")
+WRITTEN_IN_CUDA = ("cuda/c", "llm.c")
+"""Code without a framework's operators."""
 OF_THE_GENERATION = ("transformerengine", "cudnn", "fa3", "fa4")
 """Attention kernels written for Hopper and newer."""
+DISPATCHERS = ("deepep", "hybridep", "primus-turbo", "distmoe")
+"""Kernels that send tokens to experts; Primus-Turbo brings AMD's DeepEP."""
+PLAIN_DISPATCH = ("alltoall", "all-to-all", "dispatcher nccl", "allgather")
+RACK_DISPATCHING = ("megatron-bridge", "megatron-core", "mcore")
+"""Trainers whose recipes have one of these on racks with one link domain. Source: Megatron-Bridge, MoE Dispatcher
+Selection Guide: HybridEP on GB200 and GB300."""
 
 
 def kernel_words(text: str) -> str:
@@ -23,6 +33,13 @@ def kernels_of(said: str, framework: str, *, attention: str = "") -> dict[str, f
     kernels = _affirmed(said, framework)
     native = any(part in UNSAID.sub("", said) + attention for part in OF_THE_GENERATION)
     return {"fused": _fused(kernels), "compiled": _compiled(kernels), "native": float(native)}
+
+
+def dispatches_tokens(said: str, framework: str, accelerator: Accelerator) -> bool:
+    """Say whether kernels of their own send tokens to experts: by their names, else as is usual on racks."""
+    words = _affirmed(said, framework)
+    usual = is_rack(accelerator) and any(part in words for part in RACK_DISPATCHING)
+    return any(part in words for part in DISPATCHERS) or (usual and not any(part in words for part in PLAIN_DISPATCH))
 
 
 def planned_words(framework: str) -> tuple[str, str]:
@@ -48,7 +65,7 @@ def _fused(said: str) -> float:
     said = said.replace("cross entropy", "")
     if any(
         part in said
-        for part in ("torch.compile", "xla", "transformerengine", "liger", "unsloth", "cuda/c", "hpu graphs")
+        for part in ("torch.compile", "xla", "transformerengine", "liger", "unsloth", *WRITTEN_IN_CUDA, "hpu graphs")
     ):
         return 1.0
     if "foak" in said or "fused" in said:
@@ -64,6 +81,6 @@ def _fused(said: str) -> float:
 
 def _compiled(said: str) -> float:
     """How far launches are saved: by compiling or by code of one's own, not by single fused kernels."""
-    if any(part in said for part in (*COMPILERS, "cuda/c", "cuda graph", "hpu graphs")):
+    if any(part in said for part in (*COMPILERS, *WRITTEN_IN_CUDA, "cuda graph", "hpu graphs")):
         return 1.0
     return 0.5 if "transformerengine" in said else 0.0

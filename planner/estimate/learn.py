@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from planner.estimate.observation import Observation
     from planner.estimate.physics.configs import Array, Configs
 
-METHOD = "9"
+METHOD = "10"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "family", "scale")
 """What is left out, to see how far predictions of each group miss."""

@@ -10,6 +10,10 @@ from planner.model.evidence import Measurement, year_of
 MASKED_SHARE = 0.15
 """Of an encoder's tokens, those whose logits are computed (Devlin et al. 2018)."""
 USUAL_HEAD = 128
+USUAL_HEADS = USUAL_HEAD, 256
+"""Numbers of a head of most networks whose heads are not as wide as the hidden size would make them."""
+MAKES_UP = 0.01
+"""How far parameters may be from a published count that they are said to make up."""
 USUAL_VOCAB, FEWEST_TOKENS = 32_000, 256
 """Of a network whose vocabulary is not stated: Llama 2's; bytes alone."""
 ROUNDED = 0.05
@@ -112,7 +116,11 @@ def _counted(parameters: float, table: float, each: float, *, near: float) -> fl
 
 
 def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: int) -> float:
-    """Return heads x their size: the hidden size, unless the parameter count says that heads are wider."""
+    """Return heads x their size: the hidden size, unless the parameter count says that heads are of another.
+
+    Tables state no size of a head. Heads that are not of a usual one already are of one with which attention, MLP
+    and one table or two make up the count, where those of the hidden size's share do not.
+    """
     assert row.n_layers is not None
     assert row.hidden is not None
     usual = float(row.hidden)
@@ -121,5 +129,17 @@ def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: in
     if row.params_total is None:
         return usual
     attention = row.n_layers * 2 * row.hidden * usual * (1 + kv_heads / heads)
-    ratio = _counted(row.params_total - row.n_layers * mlp, vocab * row.hidden, attention, near=1)
-    return usual * 2 if 1.7 < ratio < 2.3 and row.hidden // heads < 128 else usual
+    others, table = row.n_layers * mlp, vocab * row.hidden
+
+    def off(q_dim: float) -> float:
+        """How far the count is from that of such heads, at best."""
+        assert row.params_total is not None
+        counts = (attention * q_dim / usual + others + tables * table for tables in (1, 2))
+        return min(abs(count / row.params_total - 1) for count in counts)
+
+    widths = [] if row.hidden // heads in USUAL_HEADS else [float(heads * size) for size in USUAL_HEADS]
+    best = min(widths, key=off, default=usual)
+    if off(best) <= min(MAKES_UP, off(usual) / 4):
+        return best
+    ratio = _counted(row.params_total - others, table, attention, near=1)
+    return usual * 2 if 1.7 < ratio < 2.3 and row.hidden // heads < USUAL_HEAD else usual

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 from planner.estimate.adapter_facts import measured_adapters
 from planner.estimate.frameworks import ALWAYS_COMPILED, USUAL_CHECKPOINTING, USUAL_KERNELS, framework_family
-from planner.estimate.kernels import kernel_words, kernels_of
+from planner.estimate.kernels import dispatches_tokens, kernel_words, kernels_of
 from planner.model.evidence import Measurement, year_of
 from planner.model.hardware import Accelerator
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
 """Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
+AUTOCAST = ("amp", "autocast")
 OWN_COMPILERS = ("Gaudi", "TPU", "Neuron")
 FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
 """How likely a fused attention kernel was in years when nobody says: none before (FlashAttention came in 2022, PyTorch
@@ -47,6 +48,8 @@ def training_of(
             "flash": _flash(row, said, attention, accelerator),
             "early": float(_early(row, said + attention)),
             "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,
+            "dispatched": float(dispatches_tokens(f"{said} {row.parallelism.casefold()}", row.framework, accelerator)),
+            "autocast": float(any(word in row.precision.casefold() for word in AUTOCAST)),
             "zero": float(zero),
             "optimizer_offload": float(_offloaded(row.offload.casefold())),
         }

@@ -6,7 +6,7 @@ from planner.estimate.accelerator_facts import SIXTEEN_BITS, accelerator_facts, 
 from planner.estimate.adapter_facts import planned_adapters
 from planner.estimate.flops import parameters
 from planner.estimate.frameworks import planned_family
-from planner.estimate.kernels import kernels_of, planned_words
+from planner.estimate.kernels import dispatches_tokens, kernels_of, planned_words
 from planner.estimate.links import links
 from planner.estimate.lora_memory import adapters_of
 from planner.estimate.measured_network import ALIGNED
@@ -101,6 +101,7 @@ def planned_config(
             "flash": 1.0,
             "early": 0.0,
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
+            "autocast": float(framework is None and zero == 0 and sixteen_bit),
             "zero": float(zero),
             "shards": float(alike),
             "optimizer_offload": 0.0,
@@ -111,18 +112,19 @@ def planned_config(
             "ep": float(split.experts),
             "chunks": 1.0,
         }
-        | planned_kernels(framework, compiled=compiled)
+        | planned_kernels(framework, accelerator, compiled=compiled)
         | planned_adapters(decoder, adapters, framework, compiled=compiled)
         | wires.facts(per_node=per_node)
         | _mlp(decoder)
     )
 
 
-def planned_kernels(framework: str | None, *, compiled: bool) -> dict[str, float]:
+def planned_kernels(framework: str | None, accelerator: Accelerator, *, compiled: bool) -> dict[str, float]:
     """Return what a framework's name says of its kernels, or what is usual there; of the benchmark, if it compiles."""
     if framework is None:
-        return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0}
-    return kernels_of(*planned_words(framework))
+        return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0, "dispatched": 0.0}
+    words = planned_words(framework)
+    return kernels_of(*words) | {"dispatched": float(dispatches_tokens(*words, accelerator))}
 
 
 def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:

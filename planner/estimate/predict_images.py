@@ -64,7 +64,7 @@ def predict_images(
         strategy=candidate.strategy,
         precision=job.precision,
         checkpointing=fitting.checkpointing or job.checkpointing,
-        compiled=planned_kernels(job.framework, compiled=False)["compiled"] > 0,
+        compiled=planned_kernels(job.framework, candidate.accelerator, compiled=False)["compiled"] > 0,
         channels_last=isinstance(network, Resnet),
         accelerator=candidate.accelerator,
         node=candidate.node,

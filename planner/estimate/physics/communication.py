@@ -81,13 +81,16 @@ def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     A token crosses to another domain once, however many of its experts stand there: of D domains k experts chosen at
     random leave out each of the D - 1 others with (1 - 1/D)^k. Slices of a tensor split send a share of tokens each.
+    Inside a domain a plain all-to-all sends a copy for each expert, kernels written for it one to each device met
+    (DeepSeek-AI 2025, DeepEP).
     """
     import numpy as np
 
     token = micro_tokens(c) * c.hidden * c.number_bytes / c.tp
     domains = np.maximum(1.0, expert_span(c) / c.nvlink_domain)
     crossing = (domains - 1) * (1 - (1 - 1 / domains) ** c.routed_experts)
-    inside = (c.routed_experts * (1 - 1 / c.ep)) / inside_rate(c, p)
+    copies, met = c.routed_experts * (1 - 1 / c.ep), (c.ep - 1) * (1 - (1 - 1 / c.ep) ** c.routed_experts)
+    inside = np.where(c.dispatched > 0, met, copies) / inside_rate(c, p)
     between = crossing / np.minimum(c.inter * p["network"], inside_rate(c, p))
     one = token * (inside + between) + p["message_us"] * US * np.log2(c.ep)
     return np.asarray((c.ep > 1) * one * (4 + 2 * c.recompute))

@@ -118,6 +118,7 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     mlp_width = c.ffn_hidden * c.active_experts * c.mlp_matrices / c.tp
     widths = (c.q_dim * 2 + c.kv_dim * 2) / c.tp + (3 + c.mlp_matrices * c.active_experts) * c.hidden + mlp_width
     fused = 1 - c.fused * (1 - p["elementwise_fused"])
+    cast = 1 + c.autocast * (p["elementwise_cast"] - 1)
     gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
     stream = (0.6 * c.hidden / c.tp + 0.1 * gated) * number * p["elementwise"]
     again = 1 + REPEATED * c.recompute
@@ -128,9 +129,9 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
         "traffic": moved * (tokens * widths + local) * p["gemm_bytes"] / reached * passes(c),
         "expansion": c.quantized * local * p["expand"] / reached * passes(c),
         "attention": _attention_seconds(c, p) * c.attention_scale,
-        "elementwise": c.elementwise_scale * tokens * stream * fused / reached * again,
+        "elementwise": c.elementwise_scale * tokens * stream * fused * cast / reached * again,
         "adapters": _adapter_seconds(c, p),
-        "routing": tokens * _sent(c) * p["routing_passes"] / reached * again,
+        "routing": tokens * _sent(c) * p["routing_passes"] * _of_routing(c, p) / reached * again,
         "tail": p["tail_us"] * US * fused * again,
     }
 
@@ -167,6 +168,13 @@ def _sent(c: Configs) -> Array:
     counts reads and writes of all of it. Source: Gale et al. 2022 (MegaBlocks), section 2.
     """
     return (c.experts > 1) * c.routed_experts * c.hidden / c.tp * c.number_bytes
+
+
+def _of_routing(c: Configs, p: Mapping[str, float]) -> Array:
+    """Share of routing's passes and launches that is left where kernels of their own send the tokens."""
+    import numpy as np
+
+    return np.asarray(1 - c.dispatched * (1 - p["routing_dispatched"]))
 
 
 def wasted_flops(c: Configs, p: Mapping[str, float]) -> Array:
@@ -244,11 +252,11 @@ def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """
     import numpy as np
 
-    fused = 1 - c.compiled * (1 - p["host_fused"])
+    fused = (1 - c.compiled * (1 - p["host_fused"])) * (1 + c.autocast * (p["host_cast"] - 1))
     sharded = 1 + gathers_weights(c) * (p["host_sharded"] - 1)
     gathers = gathers_weights(c) * c.apart * (1 - c.adapters_fused) * c.adapted_maps * p["host_gather"]
     processor = np.array([p[f"host_{HOST_AGE[name]}"] if name in HOST_AGE else 1.0 for name in GENERATIONS])
-    routing = (c.experts > 1) * (p["host_experts"] - 1) + c.looped * c.experts * p["host_loop"]
+    routing = (c.experts > 1) * (p["host_experts"] - 1) * _of_routing(c, p) + c.looped * c.experts * p["host_loop"]
     layer = (1 + c.adapted_maps * p["host_adapter"] + routing) * sharded + gathers
     launches = fused * layer * (1 + REPEATED * c.recompute)
     return np.asarray(p["host_us"] * c.host_scale * US * processor[c.generation.astype(int)] * launches)

@@ -40,6 +40,9 @@ class Configs:
     """Experts to which one token travels per layer, on average over the layers."""
     looped: Array
     """1: experts are called one after another, each with launches (and gathers of sharded weights) of its own."""
+    dispatched: Array
+    """1: kernels of their own send tokens to experts, once to a device however many of its experts they meet (DeepEP,
+    HybridEP); 0: a plain all-to-all sends a copy for each expert."""
     vocab: Array
     head_share: Array
     """Share of the tokens whose logits are computed: 1 for decoders, the masked 15 % for encoders."""
@@ -96,6 +99,8 @@ class Configs:
     """0: one kernel per operator, 1: compiled or fused by hand."""
     compiled: Array
     """1: launches are few, because whole blocks are compiled or captured; fusing by hand leaves most of them."""
+    autocast: Array
+    """1: weights of 32 bits, which autocast turns into 16 for the products, and back for norms and the loss."""
     number_bytes: Array
     """Of activations: 2 or 4."""
     gradient_bytes: Array
