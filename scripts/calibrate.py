@@ -20,8 +20,9 @@ def _calibrate_images(today: date) -> Calibration:
 def main() -> None:
     """Fit, and write; with --check, compare to six digits with what is there."""
     with ProcessPoolExecutor(max_workers=1) as beside:
-        of_images = beside.submit(_calibrate_images, date.today())
-        made = calibrate(today=date.today())
+        today = date.today()
+        of_images = beside.submit(_calibrate_images, today)
+        made = calibrate(today=today)
         images = of_images.result()
     if "--check" in sys.argv:
         from planner.use_cases.evidence import differences

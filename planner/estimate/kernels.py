@@ -11,14 +11,14 @@ from planner.model.hardware import Accelerator
 UNSAID = re.compile(r"\b(no|not|without) [a-z.]+|\bunfused|torch\.compile[ =:]*(off|false|no)\b")
 """What words deny."""
 COMPILERS = ("torch.compile", "xla", "maxtext", "jax")
-WRITTEN_IN_CUDA = ("cuda/c", "llm.c")
+WRITTEN_IN_CUDA = ("cuda/c", "llm.c", "llmq")
 """Code without a framework's operators."""
 OF_THE_GENERATION = ("transformerengine", "cudnn", "fa3", "fa4")
 """Attention kernels written for Hopper and newer."""
-DISPATCHERS = ("deepep", "hybridep", "primus-turbo", "distmoe")
+DISPATCHERS = ("deepep", "hybridep", "primusturbo", "distmoe")
 """Kernels that send tokens to experts; Primus-Turbo brings AMD's DeepEP."""
-PLAIN_DISPATCH = ("alltoall", "all-to-all", "dispatcher nccl", "allgather")
-RACK_DISPATCHING = ("megatron-bridge", "megatron-core", "mcore")
+PLAIN_DISPATCH = ("alltoall", "dispatchernccl", "allgather")
+RACK_DISPATCHING = ("megatronbridge", "megatroncore", "mcore")
 """Trainers whose recipes have one of these on racks with one link domain. Source: Megatron-Bridge, MoE Dispatcher
 Selection Guide: HybridEP on GB200 and GB300."""
 
@@ -37,9 +37,16 @@ def kernels_of(said: str, framework: str, *, attention: str = "") -> dict[str, f
 
 def dispatches_tokens(said: str, framework: str, accelerator: Accelerator) -> bool:
     """Say whether kernels of their own send tokens to experts: by their names, else as is usual on racks."""
-    words = _affirmed(said, framework)
-    usual = is_rack(accelerator) and any(part in words for part in RACK_DISPATCHING)
-    return any(part in words for part in DISPATCHERS) or (usual and not any(part in words for part in PLAIN_DISPATCH))
+    named = f"{said} {framework.casefold()}"
+    if _names(DISPATCHERS, named):
+        return _names(DISPATCHERS, UNSAID.sub("", named))
+    return is_rack(accelerator) and _names(RACK_DISPATCHING, named) and not _names(PLAIN_DISPATCH, named)
+
+
+def _names(what: tuple[str, ...], text: str) -> bool:
+    """Say whether a text names one of some things, however it joins their syllables."""
+    text = re.sub("[-_ ]", "", text)
+    return any(one in text for one in what)
 
 
 def planned_words(framework: str) -> tuple[str, str]:

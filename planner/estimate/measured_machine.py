@@ -9,8 +9,8 @@ from planner.model.evidence import Measurement
 from planner.model.hardware import Accelerator
 
 SPLITS = ("tp", "pp", "cp", "ep")
-SECOND_FSDP = re.compile(r"^(?!.*(?<![a-z])dp ?\d).*?\bfsdp2\b")
-"""PyTorch's second FSDP, not a degree: replicas of two shards each would be stated too (`DP4 FSDP2`)."""
+SECOND_FSDP = re.compile(r"\bfsdp2\b")
+"""PyTorch's second FSDP, unless two shards are meant: beside replicas (`DP4 FSDP2`) or experts (`EP32 x FSDP2`)."""
 
 
 def spread_of(row: Measurement) -> dict[str, float]:
@@ -25,7 +25,9 @@ def spread_of(row: Measurement) -> dict[str, float]:
     dp = row.num_gpus / splits
     hybrid = "hsdp" in f"{row.parallelism} {row.zero}".casefold()
     shards = min(dp, float(row.gpus_per_node or 8)) if hybrid else dp * cp
-    part = _degree(None, "fsdp", SECOND_FSDP.sub("fsdp", said))
+    replicas = _degree(None, "dp", said)
+    two = replicas > 1 or 2 * ep == row.num_gpus
+    part = _degree(None, "fsdp", said if two else SECOND_FSDP.sub("fsdp", said))
     if 1 < part < shards and not shards % part:
         shards = part
     return {

@@ -41,9 +41,10 @@ def network_of(row: Measurement) -> dict[str, float]:
     guessed = experts > 1 or row.ffn_hidden is None
     vocab = row.vocab or (USUAL_VOCAB if guessed else _vocab_beside(plain, row.params_total, hidden=row.hidden))
     encoder = row.model_family.casefold() in ("encoder", "bert")
-    q_dim = _q_dim(row, heads=heads, kv_heads=kv_heads, mlp=matrices * row.hidden * ffn * experts, vocab=vocab)
+    mlp = matrices * row.hidden * ffn * experts
+    q_dim = _q_dim(row, heads=heads, kv_heads=kv_heads, mlp=mlp, vocab=vocab, dense=experts == 1)
     attention = 2 * row.hidden * q_dim * (1 + kv_heads / heads)
-    layer = attention + matrices * row.hidden * ffn * experts
+    layer = attention + mlp
     routed = active
     if experts > 1:
         stated, others, table = experts, row.n_layers * attention, vocab * row.hidden
@@ -115,31 +116,35 @@ def _counted(parameters: float, table: float, each: float, *, near: float) -> fl
     return min(((parameters - tables * table) / each for tables in (1, 2)), key=lambda count: abs(count - near))
 
 
-def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: int) -> float:
+def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: int, dense: bool) -> float:
     """Return heads x their size: the hidden size, unless the parameter count says that heads are of another.
 
-    Tables state no size of a head. Heads that are not of a usual one already are of one with which attention, MLP
-    and one table or two make up the count, where those of the hidden size's share do not.
+    Tables state no size of a head. Of a dense network it is the one with which attention, MLP and one table or two make
+    up the count, where the usual one does not: the hidden size's share, or where that is no size that kernels like
+    the next power of two. A mixture's count also holds experts that tables leave out: its heads are as usual or double.
     """
     assert row.n_layers is not None
     assert row.hidden is not None
-    usual = float(row.hidden)
-    if row.hidden % heads or row.hidden // heads % ALIGNED:
-        return float(heads * 2 ** (row.hidden // heads).bit_length())
+    share = row.hidden / heads
+    odd = bool(share % ALIGNED)
+    usual = float(heads * 2 ** int(share).bit_length()) if odd else float(row.hidden)
     if row.params_total is None:
         return usual
-    attention = row.n_layers * 2 * row.hidden * usual * (1 + kv_heads / heads)
+    attention = row.n_layers * 2 * row.hidden * row.hidden * (1 + kv_heads / heads)
     others, table = row.n_layers * mlp, vocab * row.hidden
 
     def off(q_dim: float) -> float:
         """How far the count is from that of such heads, at best."""
         assert row.params_total is not None
-        counts = (attention * q_dim / usual + others + tables * table for tables in (1, 2))
+        assert row.hidden is not None
+        counts = (attention * q_dim / row.hidden + others + tables * table for tables in (1, 2))
         return min(abs(count / row.params_total - 1) for count in counts)
 
-    widths = [] if row.hidden // heads in USUAL_HEADS else [float(heads * size) for size in USUAL_HEADS]
-    best = min(widths, key=off, default=usual)
-    if off(best) <= min(MAKES_UP, off(usual) / 4):
-        return best
+    if dense and share not in USUAL_HEADS:
+        best = min((float(row.hidden), *(float(heads * size) for size in USUAL_HEADS)), key=off)
+        if off(best) <= min(MAKES_UP, off(usual) / 4):
+            return best
+    if odd:
+        return usual
     ratio = _counted(row.params_total - others, table, attention, near=1)
-    return usual * 2 if 1.7 < ratio < 2.3 and row.hidden // heads < USUAL_HEAD else usual
+    return usual * 2 if 1.7 < ratio < 2.3 and share < USUAL_HEAD else usual

@@ -10,6 +10,7 @@ from planner.estimate.kernels import dispatches_tokens, kernels_of, planned_word
 from planner.estimate.links import links
 from planner.estimate.lora_memory import adapters_of
 from planner.estimate.measured_network import ALIGNED
+from planner.estimate.memory import uses_autocast
 from planner.estimate.observation import Labels, Observation
 from planner.model.adapters import Adapters
 from planner.model.architecture import Decoder, MoeDecoder, TextModel
@@ -53,7 +54,7 @@ def planned_config(
     framework: str | None = None,
 ) -> dict[str, float] | str:
     """Return the numbers that the physics needs, or why it cannot answer."""
-    chosen = number_format(precision)
+    chosen, asked = number_format(precision), precision or Precision.BF16
     if accelerator.hbm_gb_per_s is None:
         return f"the memory bandwidth of {accelerator.id} is not known: measure the workload there"
     if peak_flops(accelerator, chosen) is None:
@@ -101,7 +102,7 @@ def planned_config(
             "flash": 1.0,
             "early": 0.0,
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
-            "autocast": float(framework is None and zero == 0 and sixteen_bit),
+            "autocast": float(framework is None and uses_autocast(strategy, precision=asked, adapters=adapters)),
             "zero": float(zero),
             "shards": float(alike),
             "optimizer_offload": 0.0,

@@ -54,7 +54,7 @@ class RobustProblem(ABC):
         loss, damping = self.loss(state), 1e-3
         for _ in range(rounds):
             moved, new_loss, damping = self._improve(state, loss, damping)
-            if new_loss >= loss:
+            if not new_loss < loss:
                 break
             gained, state, loss = loss - new_loss, moved, new_loss
             if gained < 1e-9 * abs(loss):
@@ -68,8 +68,10 @@ class RobustProblem(ABC):
         Source: Blake and Zisserman 1987, graduated non-convexity.
         """
         noise, self.noise = self.noise, FORGIVING * self.noise
-        state = self.solve(state, rounds=rounds // 3)
-        self.noise = noise
+        try:
+            state = self.solve(state, rounds=max(1, rounds // 3))
+        finally:
+            self.noise = noise
         return self.solve(state, rounds=rounds)
 
     def _moved(self, state: Array, step: Array) -> tuple[Array, float]:
@@ -85,7 +87,7 @@ class RobustProblem(ABC):
         for _ in range(DOUBLINGS):
             step = 2 * step
             further, new_loss = self._moved(state, step)
-            if new_loss >= loss:
+            if not new_loss < loss:
                 break
             moved, loss = further, new_loss
         return moved, loss
@@ -124,7 +126,7 @@ class RobustProblem(ABC):
             pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
             step = np.clip(inverse @ pull, -LARGEST_STEP, LARGEST_STEP)
             moved, new_loss = self._moved(state, step)
-            if new_loss >= loss:
+            if not new_loss < loss:
                 break
             state, loss = self._longer(state, step, moved, new_loss)
         return state, loss

@@ -17,8 +17,6 @@ _MEMORY = re.compile(r"(?<![\da-z])(\d+) ?g(i?b)?(?![a-z0-9])", re.IGNORECASE)
 _SLOT = re.compile(r"[\s_-]*(?<![a-z0-9])pci[- ]?e(xpress)?( ?gen)? ?[3-6]?(\.0)?( ?x16)?\b", re.IGNORECASE)
 _MODULE = re.compile(r"SXM|DGXS|per-GPU|^(TPU|GH200|MI(25|3)|Gaudi|Trainium|Inferentia|Ascend|Max)")
 """What is built into machines and sold in no slot."""
-_REMARK = re.compile(r"\s*\([^()]*\)\s*$")
-"""What a name says in brackets, where nothing is called by all of it."""
 _SOCKET = re.compile(r"(?<=sxm)\d(?!\d)", re.IGNORECASE)
 ABOUT = 0.1
 """Memory in a name may be the chip's or what is left of it: 192 or 180 GB of a B200."""
@@ -34,8 +32,6 @@ def accelerator_named(
     48GB PCIe".
     """
     found = accelerators.get(aliases.get(name, name)) or _alike(name, accelerators, aliases)
-    if found is None and (plain := _REMARK.sub("", name)) != name:
-        return accelerator_named(plain, accelerators, aliases)
     if found is None and (plain := _SOCKET.sub("", name)) != name:
         found = _alike(plain, accelerators, aliases)
     if found is None and (plain := _SLOT.sub("", name)) != name:

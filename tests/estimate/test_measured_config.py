@@ -14,6 +14,9 @@ SMALL = {
 """2 layers of 4 x 512^2 + 2 x 512 x 2,048 are 6,291,456 parameters; of 8 million and a twentieth 2,108,544 are left."""
 
 
+RACK = {"gpu": "GB200-NVL72", "framework": "Megatron-Bridge 26.02"}
+
+
 def test_parameters_say_what_experts_a_layer_has_on_average() -> None:
     """(400.7e9 - 48 layers of attention of 62.9e6 - a table of 1.034e9) / (48 x 125.8e6) = 65.7; (17.2e9 - attention -
     two tables) / (48 x 125.8e6) = 2.0, of which half an expert is chosen: one in every second layer."""
@@ -179,6 +182,17 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         ),
         pytest.param(MAVERICK | {"framework": "Megatron-LM", "source_date": "2025"}, "looped", 0, id="Megatron groups"),
         pytest.param({"framework": "HF Trainer", "source_date": "2025"}, "looped", 0, id="no experts, no loop"),
+        pytest.param({"precision": "bf16-amp"}, "autocast", 1, id="weights of 32 bits"),
+        pytest.param({"precision": "fp16 autocast"}, "autocast", 1, id="in full"),
+        pytest.param({}, "autocast", 0, id="weights of 16 bits"),
+        pytest.param({"framework": "llm.c", "compile_kernels": "own kernels, -r 0"}, "compiled", 1, id="plain CUDA"),
+        pytest.param(MAVERICK | {"compile_kernels": "TE + DeepEP"}, "dispatched", 1, id="tokens sent by DeepEP"),
+        pytest.param(MAVERICK | {"compile_kernels": "TE, no DeepEP"}, "dispatched", 0, id="which may be denied"),
+        pytest.param(MAVERICK | {"parallelism": "EP16, dispatcher DeepEP"}, "dispatched", 1, id="or stand elsewhere"),
+        pytest.param(MAVERICK | RACK, "dispatched", 1, id="a rack's recipes have HybridEP"),
+        pytest.param(MAVERICK | RACK | {"compile_kernels": "all-gather"}, "dispatched", 0, id="unless another is"),
+        pytest.param(MAVERICK | RACK | {"compile_kernels": "TE without Hybrid-EP"}, "dispatched", 0, id="or denied"),
+        pytest.param(MAVERICK | RACK | {"gpu": "H100"}, "dispatched", 0, id="those of other machines may not"),
         pytest.param({"vocab": ""}, "vocab", 32_000, id="a usual vocabulary"),
         pytest.param(
             SMALL | {"params_total": "8000000"},
@@ -212,6 +226,27 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
 )
 def test_a_row_says(changes: dict[str, str], key: str, value: float) -> None:
     assert config(**changes)[key] == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("network", "parameters", "size"),
+    [
+        pytest.param("28 1024 16 8 3072 151936", 596_049_920, 128, id="Qwen3-0.6B, heads twice as wide"),
+        pytest.param("64 5120 64 8 25600 151936", 32_762_123_264, 128, id="Qwen3-32B, 1.6 times as wide"),
+        pytest.param("28 3072 16 16 24576 256000", 8_537_680_896, 256, id="Gemma 7B"),
+        pytest.param("26 3200 32 32 8640 32000", 3_426_473_600, 100, id="OpenLLaMA 3B, no size that kernels like"),
+        pytest.param("32 4096 32 8 14336 128256", 8_030_261_248, 128, id="Llama 3 8B, as wide as the network"),
+        pytest.param("32 4096 32 8 14336 128256", 9_600_000_000, 128, id="no other heads for a vision tower"),
+        pytest.param("28 1024 16 8 3072 151936", 440_401_920, 64, id="nor where narrow ones make it up"),
+    ],
+)
+def test_heads_are_as_wide_as_the_parameters_say(network: str, parameters: int, size: int) -> None:
+    """Sizes and counts of the networks' own published configurations."""
+    names = ("n_layers", "hidden", "n_heads", "n_kv_heads", "ffn_hidden", "vocab")
+    said = dict(zip(names, network.split(), strict=True)) | {"params_total": str(parameters)}
+    found = config(**said)
+    assert found["q_dim"] == found["heads"] * size
+    assert found["kv_dim"] == float(said["n_kv_heads"]) * size
 
 
 @pytest.mark.parametrize(

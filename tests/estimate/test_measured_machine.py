@@ -40,6 +40,23 @@ def test_a_row_says_its_wires(changes: dict[str, str], key: str, value: float) -
     assert config(**changes)[key] == pytest.approx(value)
 
 
+@pytest.mark.parametrize(
+    ("words", "shards"),
+    [
+        pytest.param("FSDP2", 8, id="PyTorch's second FSDP"),
+        pytest.param("FSDP2 ZeRO-3", 8, id="with a stage of ZeRO"),
+        pytest.param("FSDP2 4 x TP1", 4, id="and its degree behind it"),
+        pytest.param("FSDP4", 4, id="four shards"),
+        pytest.param("DP4, FSDP2", 2, id="four replicas of two shards"),
+        pytest.param("FSDP2 x DP=4", 2, id="in another order"),
+        pytest.param("EP4 x FSDP2", 2, id="beside experts that make up the accelerators"),
+        pytest.param("FSDP2 ZeRO-3 EP2", 8, id="but not beside others"),
+    ],
+)
+def test_shards_of_weights(words: str, shards: float) -> None:
+    assert config(parallelism=words)["shards"] == shards
+
+
 def test_ports_of_each_card_add_up_to_those_of_the_node() -> None:
     assert parse_network_gbit("3x 100GbE per card", per_node=8) == 2400
 

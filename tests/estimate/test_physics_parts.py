@@ -12,7 +12,7 @@ from planner.estimate.physics import communication, compute
 from planner.estimate.physics.configs import GENERATIONS, from_rows
 from planner.estimate.physics.step import smooth_maximum, step
 from planner.model.hardware import Link
-from tests.estimate.physics_of_a_decoder import FFN, HIDDEN, PRIORS, configs, described
+from tests.estimate.physics_of_a_decoder import FFN, HIDDEN, PRIORS, configs, described, host_layers
 
 
 def test_the_last_wave_of_small_products_is_counted() -> None:
@@ -186,6 +186,33 @@ def test_a_token_is_copied_to_each_of_its_experts() -> None:
     assert float(compute.layer_parts(configs(), PRIORS)["routing"][0]) == 0.0
 
 
+def test_kernels_of_their_own_send_tokens_with_less_work() -> None:
+    mixture = {"experts": 64.0, "active_experts": 9.0, "routed_experts": 8.0, "ep": 8.0}
+    plain, sent = (configs(**mixture, dispatched=flag) for flag in (0.0, 1.0))
+    passes = [float(compute.layer_parts(one, PRIORS)["routing"][0]) for one in (plain, sent)]
+    assert passes[1] == pytest.approx(passes[0] * PRIORS["routing_dispatched"])
+    assert host_layers(**mixture, dispatched=1.0) == pytest.approx(
+        1 + (PRIORS["host_experts"] - 1) * PRIORS["routing_dispatched"]
+    )
+
+
+def test_nothing_is_sent_where_every_accelerator_holds_all_experts() -> None:
+    mixture = {"experts": 64.0, "active_experts": 9.0, "routed_experts": 8.0, "ep": 1.0}
+    assert host_layers(**mixture, dispatched=1.0) == pytest.approx(PRIORS["host_experts"])
+
+
+def test_autocast_costs_passes_and_launches() -> None:
+    held, cast = (configs(autocast=flag) for flag in (0.0, 1.0))
+    passes = [float(compute.layer_parts(one, PRIORS)["elementwise"][0]) for one in (held, cast)]
+    launches = [float(compute.host_seconds(one, PRIORS)[0]) for one in (held, cast)]
+    assert passes[1] == pytest.approx(passes[0] * PRIORS["elementwise_cast"])
+    compiled = [
+        float(compute.layer_parts(configs(autocast=flag, fused=1.0), PRIORS)["elementwise"][0]) for flag in (0.0, 1.0)
+    ]
+    assert compiled[0] == compiled[1]
+    assert launches[1] == pytest.approx(launches[0] * PRIORS["host_cast"])
+
+
 def test_a_layer_with_experts_takes_the_host_longer_and_most_where_they_are_called_one_by_one() -> None:
     dense, grouped, looped = (
         float(compute.host_seconds(configs(**changes), PRIORS)[0])
@@ -245,6 +272,16 @@ def test_a_token_goes_to_another_machine_as_often_as_chance_has_it() -> None:
     """Of 8 machines, 8 experts chosen at random lie in 7 x (1 - (7/8)^8) = 4.595 others; 1,024 tokens, four ways."""
     found = float(communication.expert_seconds(configs(**MIXTURE), FREE)[0])
     assert found == pytest.approx(4 * 1024 * HIDDEN * 2 * 4.595 / 25e9, rel=1e-3)
+
+
+def test_a_token_is_sent_once_to_each_accelerator_that_it_meets() -> None:
+    """Of 8 accelerators, 8 experts at random lie on 7 x (1 - (7/8)^8) = 4.595 others; plainly 8 x 7/8 copies go."""
+    inside = MIXTURE | {"ep": 8.0, "dp": 8.0, "shards": 8.0, "intra": 300e9}
+    copies, once = (
+        float(communication.expert_seconds(configs(**inside, dispatched=flag), FREE)[0]) for flag in (0.0, 1.0)
+    )
+    assert copies == pytest.approx(4 * 1024 * HIDDEN * 2 * 7 / 300e9, rel=1e-3)
+    assert once == pytest.approx(4 * 1024 * HIDDEN * 2 * 4.595 / 300e9, rel=1e-3)
 
 
 def test_slices_of_a_tensor_split_send_their_own_tokens() -> None:

@@ -12,6 +12,7 @@ from planner.estimate.evidence import measured_runs
 from planner.estimate.frameworks import ONLY_ON, framework_family, name_and_kernels
 from planner.estimate.measured_config import observe
 from planner.estimate.observation import Observation
+from planner.estimate.planned_config import planned_kernels
 from planner.estimate.predict import predict
 from planner.estimate.prediction import NoPrediction, Prediction
 from planner.model.adapters import Adapters
@@ -59,6 +60,36 @@ def test_a_plan_and_a_table_describe_one_training_alike(
     """A table counts matrices alone; one accelerator uses no link."""
     differing = {key for key, value in planned.config.items() if value != published.config[key]} - apart
     assert not differing
+
+
+@pytest.mark.parametrize(
+    ("training", "option", "cast"),
+    [
+        pytest.param({}, {}, 1, id="the benchmark, DDP, 16 bit"),
+        pytest.param({"precision": "float8"}, {}, 1, id="float8 is bf16 with narrow maps"),
+        pytest.param({"precision": "fp32"}, {}, 0, id="fp32 casts nothing"),
+        pytest.param({}, {"strategy": "zero1"}, 0, id="ZeRO holds weights of 16 bits"),
+        pytest.param({"adapters": {"frozen": "nf4"}}, {}, 0, id="frozen weights have a format of their own"),
+        pytest.param({"framework": "HF Trainer"}, {}, 0, id="a framework's own effect holds its casts"),
+    ],
+)
+def test_our_benchmark_casts_weights_under_ddp(
+    catalog: Catalog, training: dict[str, Any], option: dict[str, Any], cast: float
+) -> None:
+    found = predicted(catalog, training, option=ONE_H100 | option).asked
+    assert found is not None
+    assert found.observation.config["autocast"] == cast
+
+
+def test_a_plan_may_name_what_sends_tokens() -> None:
+    h100, gb200 = (load_catalog().accelerators[name] for name in ("H100-SXM", "GB200-per-GPU"))
+    sent = [
+        planned_kernels(framework, accelerator, compiled=False)["dispatched"]
+        for framework, accelerator in (
+            ("Megatron-Bridge", h100), ("Megatron-Bridge, DeepEP", h100), ("Megatron-Bridge", gb200), (None, gb200),
+        )
+    ]  # fmt: skip
+    assert sent == [0, 1, 1, 0]
 
 
 def test_an_assumed_mfu_counts_the_work_that_is_done(catalog: Catalog) -> None:

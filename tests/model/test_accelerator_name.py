@@ -30,6 +30,8 @@ from planner.model.accelerator_name import accelerator_named, spelling
         pytest.param("H100 NVL PCIe", "H100-NVL", id="cards that a bridge joins"),
         pytest.param("L40S_PCIe", "L40S", id="an underscore"),
         pytest.param("L40S PCIe Gen4 x16", "L40S", id="generation and lanes"),
+        pytest.param("MI250X (one GCD)", None, id="half of one in brackets"),
+        pytest.param("H100 96GB", "H100-96GB-SXM", id="an H100 with the older memory"),
         pytest.param("V100-SXM4-32GB", None, id="but not another one than those that tell two apart"),
         pytest.param("RTX 6000", None, id="three generations carry the name"),
         pytest.param("Quadro RTX 6000", "RTX-6000-Turing", id="one of them by its full name"),

@@ -105,8 +105,8 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one layer, forward and backward, for one micro-batch, part by part.
 
     products: FLOPs / reached peak, half a wave lost at the end of each; traffic: bytes of products / bandwidth;
-    elementwise: passes over hidden states; routing: copies of hidden states to experts and back; tail: idle time
-    between kernels. They add up: kernels follow one another.
+    elementwise: passes over hidden states, more under autocast where no kernel fuses its casts; routing: copies of
+    hidden states to experts and back; tail: idle time between kernels. They add up: kernels follow one another.
     """
     import numpy as np
 
@@ -118,7 +118,7 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     mlp_width = c.ffn_hidden * c.active_experts * c.mlp_matrices / c.tp
     widths = (c.q_dim * 2 + c.kv_dim * 2) / c.tp + (3 + c.mlp_matrices * c.active_experts) * c.hidden + mlp_width
     fused = 1 - c.fused * (1 - p["elementwise_fused"])
-    cast = 1 + c.autocast * (p["elementwise_cast"] - 1)
+    cast = 1 + c.autocast * (1 - c.fused) * (p["elementwise_cast"] - 1)
     gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
     stream = (0.6 * c.hidden / c.tp + 0.1 * gated) * number * p["elementwise"]
     again = 1 + REPEATED * c.recompute
@@ -174,7 +174,7 @@ def _of_routing(c: Configs, p: Mapping[str, float]) -> Array:
     """Share of routing's passes and launches that is left where kernels of their own send the tokens."""
     import numpy as np
 
-    return np.asarray(1 - c.dispatched * (1 - p["routing_dispatched"]))
+    return np.asarray(1 - c.dispatched * (c.ep > 1) * (1 - p["routing_dispatched"]))
 
 
 def wasted_flops(c: Configs, p: Mapping[str, float]) -> Array:
