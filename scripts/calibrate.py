@@ -19,8 +19,8 @@ def _calibrate_images(today: date) -> Calibration:
 
 def main() -> None:
     """Fit, and write; with --check, compare to six digits with what is there."""
+    today = date.today()
     with ProcessPoolExecutor(max_workers=1) as beside:
-        today = date.today()
         of_images = beside.submit(_calibrate_images, today)
         made = calibrate(today=today)
         images = of_images.result()

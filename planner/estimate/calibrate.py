@@ -109,9 +109,8 @@ def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
     if not data.labels:
         return prior_fit()
     problem = _Problem(data)
-    if start is None:
-        return problem.named(problem.solve_from_afar(problem.start(prior_fit()), rounds=rounds))
-    return problem.named(problem.solve(problem.start(start), rounds=rounds))
+    solve = problem.solve_from_afar if start is None else problem.solve
+    return problem.named(solve(problem.start(start or prior_fit()), rounds=rounds))
 
 
 class _Problem(RobustProblem):

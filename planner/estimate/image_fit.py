@@ -85,9 +85,8 @@ def fit_images(data: ImageSample, *, start: Fit | None = None, rounds: int = 40)
     if not data.labels:
         return prior_image_fit()
     problem = _Problem(data)
-    if start is None:
-        return problem.named(problem.solve_from_afar(problem.start(prior_image_fit()), rounds=rounds))
-    return problem.named(problem.solve(problem.start(start), rounds=rounds))
+    solve = problem.solve_from_afar if start is None else problem.solve
+    return problem.named(solve(problem.start(start or prior_image_fit()), rounds=rounds))
 
 
 class _Problem(RobustProblem):

@@ -18,6 +18,7 @@ OF_THE_GENERATION = ("transformerengine", "cudnn", "fa3", "fa4")
 DISPATCHERS = ("deepep", "hybridep", "primusturbo", "distmoe")
 """Kernels that send tokens to experts; Primus-Turbo brings AMD's DeepEP."""
 PLAIN_DISPATCH = ("alltoall", "dispatchernccl", "allgather")
+"""Collectives that do the same without them."""
 RACK_DISPATCHING = ("megatronbridge", "megatroncore", "mcore")
 """Trainers whose recipes have one of these on racks with one link domain. Source: Megatron-Bridge, MoE Dispatcher
 Selection Guide: HybridEP on GB200 and GB300."""

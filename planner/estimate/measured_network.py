@@ -128,17 +128,16 @@ def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: in
     share = row.hidden / heads
     odd = bool(share % ALIGNED)
     usual = float(heads * 2 ** int(share).bit_length()) if odd else float(row.hidden)
-    if row.params_total is None:
+    parameters = row.params_total
+    if parameters is None:
         return usual
-    attention = row.n_layers * 2 * row.hidden * row.hidden * (1 + kv_heads / heads)
+    of_a_unit = row.n_layers * 2 * row.hidden * (1 + kv_heads / heads)
     others, table = row.n_layers * mlp, vocab * row.hidden
 
     def off(q_dim: float) -> float:
         """How far the count is from that of such heads, at best."""
-        assert row.params_total is not None
-        assert row.hidden is not None
-        counts = (attention * q_dim / row.hidden + others + tables * table for tables in (1, 2))
-        return min(abs(count / row.params_total - 1) for count in counts)
+        counts = (of_a_unit * q_dim + others + tables * table for tables in (1, 2))
+        return min(abs(count / parameters - 1) for count in counts)
 
     if dense and share not in USUAL_HEADS:
         best = min((float(row.hidden), *(float(heads * size) for size in USUAL_HEADS)), key=off)
@@ -146,5 +145,5 @@ def _q_dim(row: Measurement, *, heads: int, kv_heads: int, mlp: float, vocab: in
             return best
     if odd:
         return usual
-    ratio = _counted(row.params_total - others, table, attention, near=1)
+    ratio = _counted(parameters - others, table, of_a_unit * row.hidden, near=1)
     return usual * 2 if 1.7 < ratio < 2.3 and share < USUAL_HEAD else usual

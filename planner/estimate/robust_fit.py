@@ -92,16 +92,20 @@ class RobustProblem(ABC):
             moved, loss = further, new_loss
         return moved, loss
 
+    def _pulled(self, state: Array, jacobian: Array) -> tuple[Array, Array]:
+        """Return how far each row is trusted, by Student's errors, and where rows and priors pull the state."""
+        residual = self.residual(state)
+        trust = self.weights * (self.tail + 1) / (self.tail + (residual / self.noise) ** 2) / self.noise**2
+        return trust, jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
+
     def _improve(self, state: Array, loss: float, damping: float) -> tuple[Array, float, float]:
         """Take one step; the damping grows until the loss falls."""
         import numpy as np
 
-        residual = self.residual(state)
-        trust = self.weights * (self.tail + 1) / (self.tail + (residual / self.noise) ** 2) / self.noise**2
         jacobian = self.jacobian(state)
+        trust, pull = self._pulled(state, jacobian)
         weighted = jacobian * np.sqrt(trust)[:, None]
         curvature = weighted.T @ weighted
-        pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
         for _ in range(10):
             matrix = curvature + np.diag(1 / self.spread**2 + damping * np.diag(curvature))
             step = np.clip(np.linalg.solve(matrix, pull), -LARGEST_STEP, LARGEST_STEP)
@@ -121,9 +125,7 @@ class RobustProblem(ABC):
 
         inverse = np.linalg.inv(matrix)
         for _ in range(CHORDS):
-            residual = self.residual(state)
-            trust = self.weights * (self.tail + 1) / (self.tail + (residual / self.noise) ** 2) / self.noise**2
-            pull = jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
+            _, pull = self._pulled(state, jacobian)
             step = np.clip(inverse @ pull, -LARGEST_STEP, LARGEST_STEP)
             moved, new_loss = self._moved(state, step)
             if not new_loss < loss:
