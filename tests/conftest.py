@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import difflib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from planner import clock
+
 GOLDEN = Path(__file__).parent / "golden"
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,3 +47,9 @@ def _workspace_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("PLANNER_HOME", str(tmp_path / "planner-home"))
     monkeypatch.delenv("PLANNER_RUNS", raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture(autouse=True)
+def _day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every answer of a test is given on one day, whatever day it is and whether midnight passes or not."""
+    monkeypatch.setattr(clock, "now", lambda: NOON)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from planner import clock
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
 from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
@@ -156,7 +156,7 @@ def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price
     return [
         row
         for path in paths
-        for row in checked_prices(path, nodes=nodes, bands=bands, origin=PriceOrigin.USER, today=date.today())
+        for row in checked_prices(path, nodes=nodes, bands=bands, origin=PriceOrigin.USER, today=clock.today())
     ]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from planner import clock
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_rows, say
 from planner.use_cases import catalogs
 
@@ -102,7 +102,7 @@ def accuracy(
         catalogs.open_catalog(home),
         anchors=anchors,
         leave_out=None if leave_out is None else leave_out.value,
-        today=date.today(),
+        today=clock.today(),
         home=home,
     )
     if as_json or form is Format.JSON:

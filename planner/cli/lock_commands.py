@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from planner import clock
 from planner.cli.output import Format as TableFormat
 from planner.cli.output import FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
@@ -60,7 +60,7 @@ def watch(
     from planner.use_cases import catalogs, differences, price_books
 
     catalog = catalogs.open_catalog(home)
-    booked = price_books.booked(catalog, home, today=date.today()) if with_price_book else None
+    booked = price_books.booked(catalog, home, today=clock.today()) if with_price_book else None
     document = differences.watch(folder, catalog, booked=booked)
     flips = [plan for plan in document.plans if plan.flips]
     if as_json or form is TableFormat.JSON:

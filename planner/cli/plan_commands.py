@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from planner import clock
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.answer import Assumption, ComparisonDocument
@@ -52,11 +52,11 @@ def estimate(
         document = _locked(plan, with_price_book=with_price_book).estimate
     elif freeze:
         catalog = _catalog(plans.read_plan(plan), home, with_price_book=with_price_book)
-        document, where = locks.freeze(plan, catalog, today=date.today())
+        document, where = locks.freeze(plan, catalog, today=clock.today())
         say(f"Froze the plan in {where}.")
     else:
         asked = plans.read_plan(plan)
-        document = plans.estimate(asked, _catalog(asked, home, with_price_book=with_price_book), today=date.today())
+        document = plans.estimate(asked, _catalog(asked, home, with_price_book=with_price_book), today=clock.today())
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -73,7 +73,7 @@ def campaign(
 ) -> None:
     """The plan's whole campaign on each option alone."""
     asked = plans.read_plan(plan)
-    document = plans.campaign(asked, _catalog(asked, home, with_price_book=with_price_book), today=date.today())
+    document = plans.campaign(asked, _catalog(asked, home, with_price_book=with_price_book), today=clock.today())
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -124,12 +124,12 @@ def _answer(plan: Path, home: str | None, *, with_price_book: bool, locked: bool
     if locked:
         return _locked(plan, with_price_book=with_price_book).comparison
     asked = plans.read_plan(plan)
-    return plans.compare(asked, _catalog(asked, home, with_price_book=with_price_book), today=date.today())
+    return plans.compare(asked, _catalog(asked, home, with_price_book=with_price_book), today=clock.today())
 
 
 def _catalog(plan: Plan, home: str | None, *, with_price_book: bool) -> Catalog:
     catalog = catalogs.catalog_for(plan, home)
-    return price_books.booked(catalog, home, today=date.today()) if with_price_book else catalog
+    return price_books.booked(catalog, home, today=clock.today()) if with_price_book else catalog
 
 
 def _locked(plan: Path, *, with_price_book: bool) -> Lock:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from planner import clock
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
 from planner.errors import InputError
@@ -39,7 +39,7 @@ def refresh(
     """Fetch prices. Every one is kept with source and date; a source that fails takes nothing away."""
     if not 0 < timeout_s <= 3600:
         raise InputError(f"--timeout-s is {timeout_s:g}; it must be above 0 and at most 3600.")
-    document = prices.refresh(source, home=home, now=datetime.now(UTC), regions=region or (), timeout_s=timeout_s)
+    document = prices.refresh(source, home=home, now=clock.now(), regions=region or (), timeout_s=timeout_s)
     if as_json or form is Format.JSON:
         print_document(document)
     else:
@@ -75,7 +75,7 @@ def show(
 ) -> None:
     """Show the prices that plans are given: whole instance and per accelerator, with source and age."""
     document = prices.show(
-        home=home, now=datetime.now(UTC), accelerator=accelerator, region=region, kind=kind,
+        home=home, now=clock.now(), accelerator=accelerator, region=region, kind=kind,
         provider=provider, sort=sort, every=every, book=price_books.own_book(home) if with_price_book else None,
     )  # fmt: skip
     if as_json or form is Format.JSON:
@@ -96,7 +96,7 @@ def history(
     home: HomeOption = None,
 ) -> None:
     """Every observation of one item, and their lowest, median and highest."""
-    document = prices.history(item, home=home, now=datetime.now(UTC))
+    document = prices.history(item, home=home, now=clock.now())
     if as_json or form is Format.JSON:
         print_document(document)
         return
@@ -118,7 +118,7 @@ def check(
         order = ", then ".join(discount.name for discount in book.stacked()) or "no discounts"
         say(f"{file}: a price book of {book.as_of}, all right. Order: {order}.")
         return
-    document = prices.check(file, catalogs.open_catalog(home), now=datetime.now(UTC))
+    document = prices.check(file, catalogs.open_catalog(home), now=clock.now())
     if as_json or form is Format.JSON:
         print_document(document)
         return

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from launcher.expected import Expect
+from planner import clock
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.files import write_text
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
@@ -78,7 +78,7 @@ def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home:
     if data.get("kind") != "result":
         raise InputError(f"{path}: is no result of the benchmark.", fix="--target goes with a result.json alone.")
     catalog = catalogs.open_catalog(home)
-    today = datetime.now(tz=UTC).date()
+    today = clock.today()
     return by_hand_record(
         data, target, usd_per_hour=usd_per_hour, catalog=catalog, home=home, where=str(path), today=today
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from planner import clock
 from planner.adapters import doctor as checks
 from planner.adapters.files import write_text
 from planner.adapters.workspace import workspace_dir
@@ -63,7 +63,7 @@ def doctor(as_json: JsonFlag = False, home: HomeOption = None) -> None:
         found = {
             "schema_version": SCHEMA_VERSION,
             "kind": "doctor",
-            "date": date.today().isoformat(),
+            "date": clock.today().isoformat(),
             "python": python,
             "installed": installed,
             "devices": devices,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from planner import clock
 from planner.adapters.catalog import load_catalog
 from planner.errors import InputError
 from planner.model.answer import ComparisonDocument, RankedOption
@@ -41,7 +42,7 @@ class OwnPlan:
 def render() -> None:
     """Draw the page. Everything is read and computed anew on each change: that takes some 20 ms."""
     st.html(f"<style>{html.STYLE}</style>")
-    today = date.today()
+    today = clock.today()
     problems: list[InputError] = []
     catalog = _catalog(problems)
     own = _own_plan(catalog, problems, today=today)

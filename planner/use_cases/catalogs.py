@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
-
+from planner import clock
 from planner.adapters.catalog import accelerator_aliases, load_catalog, with_observed
 from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
 from planner.adapters.workspace import workspace_dir
@@ -43,7 +42,7 @@ def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
 
 def _valid(catalog: Catalog) -> Catalog:
     """Drop prices whose window (`valid_until`) is over; one that is still to come may be planned with."""
-    today = date.today()
+    today = clock.today()
 
     def valid(prices: tuple[Price, ...]) -> tuple[Price, ...]:
         return tuple(price for price in prices if price.valid_until is None or today <= price.valid_until)

@@ -37,6 +37,11 @@ class Visit:
     errors: list[str] = field(default_factory=list)
 
 
+@pytest.fixture(autouse=True)
+def _day() -> None:
+    """The app runs in a process of its own, on the day it is; so do these tests."""
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     names = ("chromium", "chromium-browser", "google-chrome")

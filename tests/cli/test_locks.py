@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import json
 import os
-from datetime import date
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from planner.cli import plan_commands
+from planner import clock
 from planner.use_cases import locks
 from tests.cli.refusals import one_error
+from tests.conftest import NOON
 
 ON_DEMAND = {"offer": "aws/p4d.24xlarge", "region": "us-east-1", "price": "on_demand"}
 STATION = {"site": "dgx-station-v100"}
@@ -76,13 +77,7 @@ class TestFreezing:
         report = planner("report", plan).out
         own_price(40.0)
         assert planner("runs", "add", own_run("faster", **TWICE_AS_FAST)).code == 0
-
-        class NextYear(date):
-            @classmethod
-            def today(cls) -> date:
-                return date(2027, 11, 21)
-
-        monkeypatch.setattr(plan_commands, "date", NextYear)
+        monkeypatch.setattr(clock, "now", lambda: NOON + timedelta(days=365))
         assert [planner(command, plan, "--json").out for command in ("estimate", "compare")] != then
         assert [planner(command, plan, "--locked", "--json").out for command in ("estimate", "compare")] == then
         assert planner("report", plan, "--locked").out == report
@@ -98,7 +93,7 @@ class TestFreezing:
         assert lock["schema_version"] == 1
         assert lock["kind"] == "lock"
         assert lock["planner_version"] == locks.planner_version()
-        assert lock["frozen_on"] == str(date.today())
+        assert lock["frozen_on"] == str(NOON.date())
         assert {row["instance_type"] for row in lock["catalog"]["prices"]} == {"p4d.24xlarge"}
         assert lock["run_sha256"].keys() == lock["catalog"]["runs"].keys()
         assert list(lock["catalog"]["sites"]) == ["dgx-station-v100"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -13,6 +13,7 @@ import pytest
 
 from planner.adapters.workspace import workspace_dir
 from tests.cli.refusals import one_error
+from tests.conftest import NOON
 
 HEADER = "provider,instance_type,region,price_kind,usd_per_hour,source,as_of\n"
 ROW = "aws,p5.48xlarge,us-east-1,on_demand,{usd},our contract,{day}\n"
@@ -36,7 +37,7 @@ as_of: 2026-11-01
 discounts:
   - {name: enterprise, provider: aws, discount_fraction: 0.5, source: contract 7}
 """
-TODAY = datetime.now(UTC).date()
+TODAY = NOON.date()
 
 
 @pytest.fixture
@@ -363,7 +364,7 @@ class TestPriceBook:
 
 @pytest.mark.parametrize(("days_left", "usd_per_hour"), [(0, 20), (-1, 55.04)], ids=["its last day", "over"])
 def test_an_offer_that_has_run_out_is_not_used(planner, plan, home, days_left, usd_per_hour):
-    row = ROW.format(usd=20, day=date(2026, 11, 1)).strip() + f",{date.today() + timedelta(days=days_left)}\n"
+    row = ROW.format(usd=20, day=date(2026, 11, 1)).strip() + f",{TODAY + timedelta(days=days_left)}\n"
     (home / "prices" / "ours.csv").write_text(HEADER.strip() + ",valid_until\n" + row)
     answer = planner("estimate", plan, "--json").option("aws/p5.48xlarge:us-east-1:on_demand")
     assert answer["usd_per_hour"]["value"] == usd_per_hour

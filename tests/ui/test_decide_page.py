@@ -13,6 +13,7 @@ pytest.importorskip("streamlit")
 
 from streamlit.testing.v1 import AppTest
 
+from planner import clock
 from planner.adapters.workspace import examples_dir
 from planner.use_cases.catalogs import open_catalog, workspace_dir
 from planner.use_cases.plans import compare, read_plan
@@ -58,7 +59,7 @@ def upload(page: AppTest, label: str, *files: tuple[str, bytes]) -> AppTest:
 
 
 def sentence_of(path: Path) -> str:
-    answer = compare(read_plan(path), open_catalog(), today=date.today()).sentence
+    answer = compare(read_plan(path), open_catalog(), today=clock.today()).sentence
     return answer.partition("; ")[0]
 
 
@@ -75,7 +76,7 @@ def test_a_first_visit_shows_a_worked_example(page: AppTest) -> None:
 
 def test_every_option_stands_in_the_table_with_range_and_basis(page: AppTest) -> None:
     text = said(page)
-    for option in compare(read_plan(FIRST), open_catalog(), today=date.today()).options:
+    for option in compare(read_plan(FIRST), open_catalog(), today=clock.today()).options:
         assert option.id in text.replace("<wbr>", "")
     for word in ("modelled", "measured", "assumed", "90 % range", "Formula and source"):
         assert word in text
@@ -97,7 +98,7 @@ def test_every_example_draws_a_page(page: AppTest, example: str) -> None:
 def test_the_trainings_of_the_form_are_answered(page: AppTest) -> None:
     plan = read_plan(FIRST)
     fewer = plan.model_copy(update={"campaign": plan.campaign.model_copy(update={"runs": 7})})
-    expected = compare(fewer, open_catalog(), today=date.today()).sentence.partition("; ")[0]
+    expected = compare(fewer, open_catalog(), today=clock.today()).sentence.partition("; ")[0]
     assert expected not in said(page)
     control(page, "Trainings in the campaign").set_value(7)
     checked(page.run())
