@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 LEVELS = ("accelerator", "framework", "source")
 PARTS = ("host", "attention", "elementwise", "sharding")
-"""Parts of a step whose speed is a framework's own."""
+"""Parts of a step whose speed is a framework's own; those of mixtures of experts are other code than those of dense
+networks."""
 LEVEL_SPREAD = {
     "accelerator": 0.08,
     "framework": 0.05,
@@ -88,13 +89,23 @@ def model_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple
 
     effects = fitted.effects
     added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in LEVELS))
-    scales = {f"{part}_scale": np.exp(_of_framework(labels, effects[part])) for part in PARTS}
+    mixture = configs.experts > 1
+    scales = {f"{part}_scale": np.exp(_of_framework(labels, mixture, effects[part])) for part in PARTS}
     found = step(configs.replaced(**scales), fitted.constants)
     return np.asarray(np.log(found.seconds) + added), found.shares
 
 
-def _of_framework(labels: Sequence[Labels], effects: dict[str, float]) -> Array:
-    return of_each(labels, lambda label: effects.get(label.framework, 0.0))
+def _of_framework(labels: Sequence[Labels], mixture: Array, effects: dict[str, float]) -> Array:
+    import numpy as np
+
+    dense = of_each(labels, lambda label: effects.get(label.framework, 0.0))
+    mixed = of_each(labels, lambda label: effects.get(_code_of(label, mixture=True), effects.get(label.framework, 0.0)))
+    return np.where(mixture, mixed, dense)
+
+
+def _code_of(label: Labels, *, mixture: bool) -> str:
+    """Name the part of a framework that trains such a network; without evidence mixtures count as the rest of it."""
+    return f"{label.framework}, experts" if mixture else label.framework
 
 
 def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
@@ -123,13 +134,15 @@ class _Problem(RobustProblem):
 
         self.data = data
         self.constants = len(PARAMETERS)
-        self.frameworks = sorted({label.framework for label in data.labels})
+        mixture = [bool(experts > 1) for experts in data.configs.experts]
+        code = [_code_of(label, mixture=one) for label, one in zip(data.labels, mixture, strict=True)]
+        self.frameworks = sorted(set(code))
         self.names = sorted({(level, getattr(label, level)) for label in data.labels for level in LEVELS})
         self.of_framework = np.zeros((len(data.labels), len(self.frameworks)))
         self.design = np.zeros((len(data.labels), len(self.names)))
         place = {name: column for column, name in enumerate(self.names)}
         for row, label in enumerate(data.labels):
-            self.of_framework[row, self.frameworks.index(label.framework)] = 1.0
+            self.of_framework[row, self.frameworks.index(code[row])] = 1.0
             for level in LEVELS:
                 self.design[row, place[level, getattr(label, level)]] = 1.0
         self.effects_at = self.constants + len(PARTS) * len(self.frameworks)

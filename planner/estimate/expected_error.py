@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from planner.estimate.number_format import formats_of
 from planner.estimate.observation import of_each
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ The most probable ones (marginal likelihood) for errors of held-out sources, rou
 which known runs help most on held-out sources, rounded: they hardly matter within a factor of 1.5."""
 UNKNOWN_ERROR = {"framework": 0.12, "accelerator": 0.08, "generation": 0.14}
 """On top, where a label is not among the evidence."""
+NUMBER_FORMAT, FORMAT_ERROR = "number format", 0.12
+"""On top, where there is evidence of the accelerator's generation, and none of it in the number format."""
 DOUBLING_ERROR = 0.04
 """On top, with every doubling of the accelerators beyond the evidence."""
 ADAPTER_ERROR, FORMED_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.15, 0.20, 0.08
@@ -68,6 +71,8 @@ def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[s
             error**2 for level, error in UNKNOWN_ERROR.items() if not known.has(level, getattr(label, level))
         ),
     )
+    measured = of_each(labels, lambda label: float(known.has("generation", label.generation)))
+    variance = variance + (FORMAT_ERROR * measured * _lacks_format(configs, known)) ** 2
     beyond = np.maximum(0.0, np.log2(configs.gpus / max(1, known.largest)))
     variance = variance + (DOUBLING_ERROR * beyond) ** 2
     return np.asarray(np.sqrt(variance))
@@ -95,16 +100,18 @@ class Known:
         return 0 if found is None else found.rows
 
 
-def count_evidence(labels: Sequence[Labels], gpus: Array) -> Known:
-    """Count measurements, sources and scale of each label."""
+def count_evidence(labels: Sequence[Labels], gpus: Array, formats: Iterable[str] = ()) -> Known:
+    """Count measurements, sources and scale of each label, and of each number format where they are given."""
     from planner.model.calibration import Seen
 
-    rows: dict[str, dict[str, list[int]]] = {level: {} for level in UNKNOWN_ERROR}
+    named = {level: [getattr(label, level) for label in labels] for level in UNKNOWN_ERROR}
+    if of_formats := list(formats):
+        named[NUMBER_FORMAT] = of_formats
+    rows: dict[str, dict[str, list[int]]] = {level: {} for level in named}
     sources: dict[tuple[str, str], set[str]] = {}
-    for place, label in enumerate(labels):
-        for level, names in rows.items():
-            name = getattr(label, level)
-            names.setdefault(name, []).append(int(gpus[place]))
+    for level, names in named.items():
+        for name, label, count in zip(names, labels, gpus, strict=True):
+            rows[level].setdefault(name, []).append(int(count))
             sources.setdefault((level, name), set()).add(label.source)
     seen = {
         level: {
@@ -122,6 +129,7 @@ GROUPS = (
     "new generation",
     "new accelerator",
     "new scale",
+    f"new {NUMBER_FORMAT}",
     *KINDS,
     "new framework",
     "same accelerator and framework",
@@ -143,6 +151,7 @@ def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> tuple
         lacks("generation"),
         lacks("accelerator"),
         configs.gpus > known.largest,
+        _lacks_format(configs, known),
         *_kinds(configs),
         lacks("framework"),
         np.ones(len(configs), dtype=bool),
@@ -161,3 +170,16 @@ def groups_with_own_runs(configs: Configs) -> tuple[str, ...]:
 def _kinds(configs: Configs) -> list[Array]:
     """Say of each configuration whether it is of each of `KINDS`."""
     return [(configs.gpus > 1) & (configs.pcie > 0), configs.adapters > 0, configs.experts > 1]
+
+
+def _lacks_format(configs: Configs, known: Known) -> Array:
+    """Say of each configuration whether nothing of its generation was measured in its number format.
+
+    By a calibration that did not count formats yet, of none.
+    """
+    import numpy as np
+
+    if NUMBER_FORMAT not in known.seen:
+        return np.zeros(len(configs), dtype=bool)
+    seen = [name for name in known.seen.get(NUMBER_FORMAT, {}) if known.has(NUMBER_FORMAT, name)]
+    return ~np.isin(formats_of(configs).astype(str), seen)

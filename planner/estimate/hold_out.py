@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from planner.estimate.calibrate import Fit, Sample, fit, model_step
 from planner.estimate.expected_error import Known, count_evidence, expected_error, groups_of
+from planner.estimate.number_format import format_of, formats_of
 
 if TYPE_CHECKING:
     from planner.estimate.observation import Observation
@@ -75,18 +76,11 @@ def gpus_of(observation: Observation) -> float:
     return config["dp"] * config["tp"] * config["pp"] * config["cp"]
 
 
-def _precision(observation: Observation) -> str:
-    config = observation.config
-    if config["format_step"]:
-        return f"format {config['format_step']:g}"
-    return "16bit" if config["number_bytes"] == 2 else ("fp32" if config["vector_rate"] else "tf32")
-
-
 KEYS: dict[str, Callable[[Observation], str]] = {
     "source": lambda observation: observation.labels.source,
     "family": lambda observation: FAMILIES.get(observation.labels.accelerator, observation.labels.generation),
     "model": lambda observation: observation.labels.workload,
-    "precision": _precision,
+    "precision": lambda observation: format_of(observation.config),
 }
 """What one fold of a split has in common."""
 
@@ -103,7 +97,7 @@ def judge(data: Sample, split_folds: Sequence[Fold], whole: Fit) -> Judged:
             continue
         taught = data.at(fold.train)
         found = fit(taught, start=whole, rounds=ROUNDS)
-        known = count_evidence(taught.labels, taught.configs.gpus)
+        known = count_evidence(taught.labels, taught.configs.gpus, formats_of(taught.configs))
         fits.append((found, known))
         asked = data.at(fold.test)
         rows.append(fold.test)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from planner.estimate.image_config import ImageObservation
     from planner.estimate.physics.configs import Array
 
-METHOD = "images 4"
+METHOD = "images 5"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "accelerator")
 """What is left out, to see how far predictions of each group miss."""

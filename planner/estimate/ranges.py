@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from planner.estimate.expected_error import GROUPS, OWN_GROUPS, UNKNOWN_ERROR
+from planner.estimate.expected_error import GROUPS, NUMBER_FORMAT, OWN_GROUPS, UNKNOWN_ERROR
 from planner.model.calibration import Spread
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ LARGE = 150
 does not set the range of a small group. From few sources they can show it where no label is lacking."""
 NORMAL_80, NORMAL_90 = 1.2816, 1.6449
 """Standard deviations within which 80 and 90 % of normal errors lie: the least that such a group takes."""
-LACKING = tuple(f"new {level}" for level in UNKNOWN_ERROR)
+LACKING = tuple(f"new {level}" for level in (*UNKNOWN_ERROR, NUMBER_FORMAT))
 """Groups of predictions that lack a label."""
 
 

@@ -12,8 +12,8 @@ DOUBLINGS = 3
 """Of one step, at most."""
 CHORDS = 8
 """Cheap steps after each full one, at most."""
-FORGIVING = 2.0
-"""Times the noise, at first."""
+FORGIVING = 4.0, 2.0
+"""Times the noise, at first and then."""
 LARGEST_STEP = 0.7
 """Of one number of the state in one step, in logarithms."""
 
@@ -62,14 +62,16 @@ class RobustProblem(ABC):
         return state
 
     def solve_from_afar(self, state: Array, *, rounds: int) -> Array:
-        """Descend from a state that is far off: first with twice the noise, which makes the loss nearly convex.
+        """Descend from a state that is far off: first with several times the noise, which makes the loss nearly convex.
 
         Robust errors make valleys in which rows that start far off are given up as outliers.
         Source: Blake and Zisserman 1987, graduated non-convexity.
         """
-        noise, self.noise = self.noise, FORGIVING * self.noise
+        noise = self.noise
         try:
-            state = self.solve(state, rounds=max(1, rounds // 3))
+            for times in FORGIVING:
+                self.noise = times * noise
+                state = self.solve(state, rounds=max(1, rounds // 6))
         finally:
             self.noise = noise
         return self.solve(state, rounds=rounds)

@@ -18,6 +18,13 @@ _SLOT = re.compile(r"[\s_-]*(?<![a-z0-9])pci[- ]?e(xpress)?( ?gen)? ?[3-6]?(\.0)
 _MODULE = re.compile(r"SXM|DGXS|per-GPU|^(TPU|GH200|MI(25|3)|Gaudi|Trainium|Inferentia|Ascend|Max)")
 """What is built into machines and sold in no slot."""
 _SOCKET = re.compile(r"(?<=sxm)\d(?!\d)", re.IGNORECASE)
+_REMARK = re.compile(r"\(([^()]*)\)")
+_BESIDE_IT = re.compile(
+    r"\d+ ?w(atts?)?|v\d[ep]?-\d+|\d+ (chips|devices)( of \d+ ?g(i?b)?)?|\d+ ?g(i?b)?|ironwood|trillium"
+    r"|(atlas|azure|aws|gcp|oci|dgx|hgx) [\w .-]+",
+    re.IGNORECASE,
+)
+"""What a remark may say that is no variant and no part: power, a slice, memory, the machine around it."""
 ABOUT = 0.1
 """Memory in a name may be the chip's or what is left of it: 192 or 180 GB of a B200."""
 
@@ -29,7 +36,7 @@ def accelerator_named(
 
     A size of memory may be said on top of what tells accelerators apart, but not another size. So may the generation
     of the socket, save of a V100, which came in two: "B300-SXM6"; and the slot of what is sold as a card alone: "L40S
-    48GB PCIe".
+    48GB PCIe". So may a remark in brackets on what stands beside it, of which memory counts: "TPU v3 (v3-8, 4 chips)".
     """
     found = accelerators.get(aliases.get(name, name)) or _alike(name, accelerators, aliases)
     if found is None and (plain := _SOCKET.sub("", name)) != name:
@@ -37,7 +44,16 @@ def accelerator_named(
     if found is None and (plain := _SLOT.sub("", name)) != name:
         card = _alike(plain, accelerators, aliases)
         found = card if card and not _MODULE.search(card.id) else None
+    if found is None and (plain := _REMARK.sub(_memory_of, name)) != name:
+        found = accelerator_named(plain, accelerators, aliases)
     return found
+
+
+def _memory_of(remark: re.Match[str]) -> str:
+    """Return what a remark says of memory; all of it where it may say more than what stands beside an accelerator."""
+    if not all(_BESIDE_IT.fullmatch(part.strip()) for part in remark[1].split(",")):
+        return remark[0]
+    return " ".join(found[0] for found in _MEMORY.finditer(remark[1]))
 
 
 def _alike(name: str, accelerators: Mapping[str, Accelerator], aliases: Mapping[str, str]) -> Accelerator | None:

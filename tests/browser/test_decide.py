@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Page, expect
 
+from planner import clock
 from planner.adapters.workspace import examples_dir
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.plans import compare, read_plan
@@ -33,7 +33,7 @@ def page(visit: Visit) -> Page:
 
 
 def sentence_of(path: Path) -> str:
-    return compare(read_plan(path), open_catalog(), today=date.today()).sentence.partition("; ")[0]
+    return compare(read_plan(path), open_catalog(), today=clock.today()).sentence.partition("; ")[0]
 
 
 def enter(page: Page, label: str, value: str) -> None:
@@ -97,7 +97,7 @@ def test_an_uploaded_plan_takes_the_page_and_a_bad_one_does_not(page: Page) -> N
 
 
 def test_the_reports_hold_what_the_page_says(page: Page) -> None:
-    answer = compare(read_plan(FIRST), open_catalog(), today=date.today())
+    answer = compare(read_plan(FIRST), open_catalog(), today=clock.today())
     rows = list(csv.DictReader(io.StringIO(download(page, "CSV of all numbers"))))
     assert [row["option"] for row in rows] == [option.id for option in answer.options]
     assert answer.sentence in download(page, "Markdown report")

@@ -61,6 +61,38 @@ def test_the_same_rows_give_the_same_digits_in_any_process(evidence: list[Observ
     assert fingerprint(few) == fingerprint(list(few)) != fingerprint(few[1:])
 
 
+@pytest.mark.parametrize(
+    ("known", "dense", "mixtures"),
+    [
+        pytest.param({"megatron": 0.3, "megatron, experts": 0.7}, 0.3, 0.7, id="each by its own code"),
+        pytest.param({"megatron": 0.3}, 0.3, 0.3, id="mixtures without evidence as the rest"),
+        pytest.param({"megatron, experts": 0.7}, 0.0, 0.7, id="mixtures say nothing of the rest"),
+        pytest.param({"another": 0.5}, 0.0, 0.0, id="nothing known"),
+    ],
+)
+def test_a_framework_takes_its_own_time_for_launches(
+    evidence: list[Observation], known: dict[str, float], dense: float, mixtures: float
+) -> None:
+    data = sample([one for one in evidence if one.labels.framework == "megatron"])
+    mixture = data.configs.experts > 1
+    assert 0 < mixture.sum() < len(mixture)
+    nothing = prior_fit()
+    found = replace(nothing, effects=nothing.effects | {"host": known})
+    scale = np.exp(np.where(mixture, mixtures, dense))
+    seconds = step_seconds(data.configs.replaced(host_scale=scale), nothing.constants)
+    np.testing.assert_allclose(model_step(found, data.configs, data.labels)[0], np.log(seconds), rtol=1e-12)
+
+
+def test_the_fit_and_the_prediction_read_effects_alike(evidence: list[Observation]) -> None:
+    """What the fit calls a residual is what the prediction misses, whatever the effects are."""
+    data = sample(evidence[::5])
+    problem = _Problem(data)
+    start = problem.start(prior_fit())
+    state = start + np.random.default_rng(1).normal(0, 0.1, len(start))
+    missed = data.log_seconds - model_step(problem.named(state), data.configs, data.labels)[0]
+    np.testing.assert_allclose(problem.residual(state), missed, atol=1e-12)
+
+
 def test_derivatives_of_all_generations_at_once_are_those_one_by_one(evidence: list[Observation]) -> None:
     """Twelve shares of peak moved together, against each alone."""
     few = [one for number, one in enumerate(evidence) if number % 20 == 0]

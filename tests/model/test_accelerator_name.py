@@ -31,6 +31,27 @@ from planner.model.accelerator_name import accelerator_named, spelling
         pytest.param("L40S_PCIe", "L40S", id="an underscore"),
         pytest.param("L40S PCIe Gen4 x16", "L40S", id="generation and lanes"),
         pytest.param("MI250X (one GCD)", None, id="half of one in brackets"),
+        pytest.param("TPU v3 (v3-8, 4 chips of 32GB)", "TPU-v3", id="a slice in brackets"),
+        pytest.param("V100-16GB (300 W)", "V100-SXM2-16GB", id="a limit of power in brackets"),
+        pytest.param("Ascend 910B (Atlas 800T A2, 64GB)", "Ascend-910B", id="a machine in brackets"),
+        pytest.param("A100-PCIe (Azure NC24ads, 80GB)", "A100-80GB-PCIe", id="memory in a remark that tells two apart"),
+        pytest.param("A100 (Azure NC24ads, 48GB)", None, id="memory in a remark that no such accelerator has"),
+        pytest.param("TPU7x (Ironwood) 192GB", "TPU7x", id="a name of its maker's in brackets"),
+        *(
+            pytest.param(name, None, id=name)
+            for name in (
+                "RTX 4090 (laptop)",
+                "RTX 5090 (D)",
+                "A6000 (Ada)",
+                "MI250X (1/2)",
+                "H100 (50%)",
+                "H100 (GH200)",
+                "TPU v4 (TPU v3)",
+                "A100 (host 40GB)",
+                "Max 1550 (one stack)",
+            )
+        ),
+        pytest.param("RTX 9999 (24GB)", None, id="nobody's, with a remark"),
         pytest.param("H100 96GB", "H100-96GB-SXM", id="an H100 with the older memory"),
         pytest.param("V100-SXM4-32GB", None, id="but not another one than those that tell two apart"),
         pytest.param("RTX 6000", None, id="three generations carry the name"),
