@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from planner.estimate.number_format import formats_of
+from planner.estimate.number_format import format_codes, format_named
 from planner.estimate.observation import of_each
 
 if TYPE_CHECKING:
@@ -181,5 +181,6 @@ def _lacks_format(configs: Configs, known: Known) -> Array:
 
     if NUMBER_FORMAT not in known.seen:
         return np.zeros(len(configs), dtype=bool)
-    seen = [name for name in known.seen.get(NUMBER_FORMAT, {}) if known.has(NUMBER_FORMAT, name)]
-    return ~np.isin(formats_of(configs).astype(str), seen)
+    codes = format_codes(configs)
+    lacking = [code for code in set(codes.tolist()) if not known.has(NUMBER_FORMAT, format_named(code))]
+    return np.isin(codes, lacking) if lacking else np.zeros(len(configs), dtype=bool)

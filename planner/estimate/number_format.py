@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from planner.estimate.physics.configs import GENERATIONS
@@ -15,21 +16,32 @@ NARROW = {1.0: "fp8", 2.0: "fp4"}
 
 def format_of(facts: Mapping[str, float]) -> str:
     """Return the format of a described training's products: both kinds of 16 bits, MX and plain fp8 are one each."""
-    if facts["format_step"]:
-        return NARROW[facts["format_step"]]
-    if facts["number_bytes"] == 2:
-        return "16bit"
-    return "fp32" if facts["vector_rate"] else "tf32"
+    return _format(facts["number_bytes"], facts["format_step"], facts["vector_rate"])
 
 
-def formats_of(configs: Configs) -> Array:
+def formats_of(configs: Configs) -> list[str]:
     """Return the format of each configuration with the generation that computes in it, as in "fp8 on hopper"."""
-    import numpy as np
+    return [format_named(code) for code in format_codes(configs).tolist()]
 
-    names = ("generation", "number_bytes", "format_step", "vector_rate")
-    facts = [getattr(configs, name) for name in names]
-    code = ((facts[0] * 8 + facts[1]) * 4 + facts[2]) * 2 + facts[3]
-    _, first, place = np.unique(code, return_index=True, return_inverse=True)
-    rows = [dict(zip(names, (float(column[at]) for column in facts), strict=True)) for at in first]
-    named = [f"{format_of(row)} on {GENERATIONS[int(row['generation'])]}" for row in rows]
-    return np.array(named, dtype=object)[place]
+
+def format_codes(configs: Configs) -> Array:
+    """Return a number for each configuration, alike where format and generation are."""
+    of_format = (configs.number_bytes * 4 + configs.format_step) * 2 + configs.vector_rate
+    return of_format * len(GENERATIONS) + configs.generation
+
+
+@cache
+def format_named(code: float) -> str:
+    """Return the format and generation that a code means."""
+    of_format, generation = divmod(int(code), len(GENERATIONS))
+    of_bytes, vector_rate = divmod(of_format, 2)
+    number_bytes, format_step = divmod(of_bytes, 4)
+    return f"{_format(number_bytes, format_step, vector_rate)} on {GENERATIONS[generation]}"
+
+
+def _format(number_bytes: float, format_step: float, vector_rate: float) -> str:
+    if format_step:
+        return NARROW[format_step]
+    if number_bytes == 2:
+        return "16bit"
+    return "fp32" if vector_rate else "tf32"
