@@ -14,6 +14,8 @@ USUAL_WATTS = {
 }  # fmt: skip
 """Watts per dense 16-bit TFLOP/s of each generation's usual server card, by the catalog: P100, V100, T4, A100, L40S,
 H100, B200, MI300X and Gaudi2, with SXM sockets where there are several."""
+FORMAT_STEPS = {"fp8": 1.0, "fp4": 2.0}
+"""How often a format halves 16 bits."""
 SIXTEEN_BITS = ("16bit", "bf16")
 """Formats of 16 bits: the accelerator's best, and bf16 alone, which some do at half the rate (MI100)."""
 
@@ -79,11 +81,10 @@ def accelerator_facts(accelerator: Accelerator, number_format: str) -> dict[str,
     sixteen = peak_flops(accelerator, "bf16")
     assert peak is not None
     assert accelerator.hbm_gb_per_s is not None
-    narrow = number_format in ("fp8", "fp4")
     return {
         "peak": peak,
-        "peak16": (sixteen or peak) if narrow else peak,
-        "format_step": {"fp8": 1.0, "fp4": 2.0}.get(number_format, 0.0),
+        "peak16": (sixteen or peak) if number_format in FORMAT_STEPS else peak,
+        "format_step": FORMAT_STEPS.get(number_format, 0.0),
         "vector_rate": float(on_ordinary_cores(accelerator, number_format)),
         "power": power_budget(accelerator),
         "hbm": accelerator.hbm_gb_per_s * 1e9,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from planner.estimate.number_format import format_codes, format_named
@@ -100,13 +100,13 @@ class Known:
         return 0 if found is None else found.rows
 
 
-def count_evidence(labels: Sequence[Labels], gpus: Array, formats: Iterable[str] = ()) -> Known:
+def count_evidence(labels: Sequence[Labels], gpus: Array, formats: Sequence[str] = ()) -> Known:
     """Count measurements, sources and scale of each label, and of each number format where they are given."""
     from planner.model.calibration import Seen
 
     named = {level: [getattr(label, level) for label in labels] for level in UNKNOWN_ERROR}
-    if of_formats := list(formats):
-        named[NUMBER_FORMAT] = of_formats
+    if formats:
+        named[NUMBER_FORMAT] = list(formats)
     rows: dict[str, dict[str, list[int]]] = {level: {} for level in named}
     sources: dict[tuple[str, str], set[str]] = {}
     for level, names in named.items():

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from planner.estimate.accelerator_facts import FORMAT_STEPS
 from planner.estimate.physics.configs import GENERATIONS
 
 if TYPE_CHECKING:
     from planner.estimate.physics.configs import Array, Configs
 
-NARROW = {1.0: "fp8", 2.0: "fp4"}
+NARROW = {step: name for name, step in FORMAT_STEPS.items()}
 
 
 def format_of(facts: Mapping[str, float]) -> str:
