@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import peers
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
-from planner.estimate.accuracy import LEAVE_OUT, Scored, predict_rows, teach
+from planner.speed.calibration.accuracy import LEAVE_OUT, Scored, predict_rows, teach
 from planner.use_cases.evidence import accuracy_document, bundled_evidence
 
 PEERS = ("<!-- peers: begin -->", "<!-- peers: end -->")

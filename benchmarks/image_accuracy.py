@@ -12,11 +12,11 @@ from datetime import date
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
-from planner.estimate.accuracy import Scored, Taught
-from planner.estimate.image_accuracy import score_image_rows, teach_images
-from planner.estimate.image_config import ImageObservation
-from planner.estimate.naive import METHODS, naive_predictions
-from planner.estimate.score import error_figures, overall, split_by
+from planner.speed.calibration.accuracy import Scored, Taught
+from planner.speed.calibration.image_accuracy import score_image_rows, teach_images
+from planner.speed.calibration.naive import METHODS, naive_predictions
+from planner.speed.calibration.score import error_figures, overall, split_by
+from planner.speed.physics.image_config import ImageObservation
 from planner.use_cases.evidence import bundled_image_evidence
 from planner.use_cases.image_evidence import of_images, shipped_image_calibration
 

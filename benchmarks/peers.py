@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from planner.estimate.accuracy import Scored
-from planner.estimate.observation import Observation
+from planner.speed.calibration.accuracy import Scored
+from planner.speed.physics.observation import Observation
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = ROOT / "build" / "accuracy-peers"

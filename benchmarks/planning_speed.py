@@ -17,11 +17,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import peers
 from planner.adapters.catalog import load_catalog
-from planner.estimate.estimator import estimate_many
-from planner.estimate.physics.configs import Configs, from_rows
-from planner.estimate.planned_config import labels_of, planned_config
-from planner.model.architecture import Decoder
-from planner.model.workload import Checkpointing, Precision, Strategy
+from planner.model.network.architecture import Decoder
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.speed.estimator.estimator import estimate_many
+from planner.speed.physics.configs import Configs, from_rows
+from planner.speed.physics.planned_config import labels_of, planned_config
 
 MANY = 100_000
 REPEATS = 200

@@ -20,7 +20,7 @@ from planner.adapters.catalog import load_catalog
 from planner.adapters.price_file import as_csv, read_prices
 from planner.adapters.price_filter import PriceFilter
 from planner.model.catalog import Catalog
-from planner.model.offer import Price, PriceKind
+from planner.model.prices.offer import Price, PriceKind
 
 ROWS = 100_000
 REPEATS = 5

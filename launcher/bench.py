@@ -14,9 +14,9 @@ from launcher.local import run_local
 from launcher.probe import PROBE_WINDOW, failed_probe, probe_of
 from launcher.saturation import has_room
 from planner.errors import InputError, NodeError
-from planner.model.architecture import Resnet
-from planner.model.run import Probe, RunRecord
-from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
+from planner.model.evidence.run import Probe, RunRecord
+from planner.model.network.architecture import Resnet
+from planner.model.network.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
 from workloads.batch_search import search_micro_batch
 from workloads.shards import check_shards
 from workloads.spec import SpecError, from_json

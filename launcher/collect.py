@@ -15,11 +15,11 @@ from pydantic import TypeAdapter, ValidationError
 from launcher.expected import NOTHING, Expect, Expected, memory_facts, mfu_by_name
 from launcher.verdict import problems_of, restart_problems
 from planner.errors import InputError, NodeError
-from planner.model.adapters import Adapters
-from planner.model.architecture import Architecture, Resnet
+from planner.model.evidence.run import NodeResult, Probe, RunHardware, RunRecord
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, Resnet
+from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.model.run import NodeResult, Probe, RunHardware, RunRecord
-from planner.model.workload import BenchMode, Checkpointing, Precision, Strategy
 
 SHORT_WINDOW_S = 10.0
 ENERGY_COUNTER_ERROR = 0.10

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from planner.model.run import NodeResult
+from planner.model.evidence.run import NodeResult
 
 
 @dataclass(frozen=True)

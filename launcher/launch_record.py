@@ -12,8 +12,8 @@ from launcher.entry import Entry, Outcome
 from launcher.expected import Expect
 from launcher.target import Target
 from planner.errors import InputError
+from planner.model.evidence.run import LaunchFacts, Probe, RunHardware, RunRecord
 from planner.model.quantity import Basis, Quantity, Unit, weakest
-from planner.model.run import LaunchFacts, Probe, RunHardware, RunRecord
 
 TRUNCATED_ENDS = (*GOOD_ENDS, "interrupted")
 BOOT_DOUBT = 0.25

@@ -12,9 +12,9 @@ import json
 from typing import TYPE_CHECKING
 
 from planner.errors import InputError, MissingExtraError
-from planner.model.adapters import Adapters
-from planner.model.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, Vit
-from planner.model.workload import Precision
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, Vit
+from planner.model.network.workload import Precision
 
 if TYPE_CHECKING:
     from torch import Tensor

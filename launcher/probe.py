@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from planner.errors import NodeError
-from planner.model.run import Probe
-from planner.model.workload import Window
+from planner.model.evidence.run import Probe
+from planner.model.network.workload import Window
 from workloads import probe as node_probe
 
 PROBE_WINDOW = Window.model_validate(node_probe.PROBE_WINDOW)

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from launcher.backends.base import RESULT_NAME, SENTINEL, STEPS_NAME, Collected
-from planner.model.run import Probe
+from planner.model.evidence.run import Probe
 
 PROBES_NAME = "probes.json"
 READ_LIMIT_BYTES = 64 * 2**20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.model.run import NodeResult, Probe
+from planner.model.evidence.run import NodeResult, Probe
 from workloads.probe import ROOM_SHARE, used_memory_share
 
 WORTH_DOUBLING = 1.05

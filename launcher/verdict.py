@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from launcher.expected import NOTHING, Expected, memory_facts, mfu_by_name
 from launcher.saturation import room_for_more
-from planner.model.run import NodeResult, Probe
+from planner.model.evidence.run import NodeResult, Probe
 
 MIN_WINDOW_S = 60.0
 MIN_STEPS = 50

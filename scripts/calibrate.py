@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
-from planner.model.calibration import Calibration
+from planner.model.evidence.calibration import Calibration
 from planner.use_cases.evidence import bundled_image_evidence, calibrate, write_calibration
 from planner.use_cases.image_evidence import calibrate_images, image_differences, write_image_calibration
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from launcher.bench import Settings, spec_of
 from planner.adapters.catalog import load_catalog
-from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
+from planner.model.network.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
 
 ONE = Settings(devices=1)
 TUNED = replace(ONE, mode=BenchMode.TUNED)

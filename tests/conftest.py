@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from planner import clock
+from planner.adapters.catalog import load_catalog
+from planner.model.catalog import Catalog
 
 GOLDEN = Path(__file__).parent / "golden"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -34,6 +36,12 @@ class Golden:
             difflib.unified_diff(expected.splitlines(), text.splitlines(), "golden", "now", lineterm="")
         )
         assert expected == text, f"{name} differs (rewrite with --update-golden, then review):\n{difference}"
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    """The bundled catalog, read once a process."""
+    return load_catalog()
 
 
 @pytest.fixture

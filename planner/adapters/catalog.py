@@ -15,20 +15,20 @@ from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.adapters.price_store import PriceStore
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import catalogs_dir
+from planner.cost.cloud.price_level import price_bands
 from planner.errors import InputError, StoreError
-from planner.estimate.price_level import price_bands
 from planner.model.base import Frozen
-from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog, Defaults
-from planner.model.convergence import ConvergenceSpread
-from planner.model.hardware import Accelerator, Link, Node
-from planner.model.offer import Price, PriceOrigin
-from planner.model.run import RunRecord
-from planner.model.service import ServiceRate
-from planner.model.site import Site
-from planner.model.storage import StorageKind
-from planner.model.tariff import Tariff
-from planner.model.workload import Preset
+from planner.model.evidence.calibration import Calibration
+from planner.model.evidence.run import RunRecord
+from planner.model.hardware.hardware import Accelerator, Link, Node
+from planner.model.hardware.storage import StorageKind
+from planner.model.network.workload import Preset
+from planner.model.owning.site import Site
+from planner.model.owning.tariff import Tariff
+from planner.model.plan.convergence import ConvergenceSpread
+from planner.model.prices.offer import Price, PriceOrigin
+from planner.model.prices.service import ServiceRate
 
 
 class _HasId(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
-from planner.estimate.image_measured import by_name
-from planner.model.image_network import ImageNetwork
+from planner.model.network.image_network import ImageNetwork
+from planner.speed.evidence.image_measured import by_name
 
 FILE = "image_networks.csv"
 

@@ -17,10 +17,10 @@ from pydantic import ValidationError
 
 from planner.adapters.documents import read_text
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
+from planner.cost.cloud.price_level import Bands, implausible
 from planner.errors import InputError
-from planner.estimate.price_level import Bands, implausible
-from planner.model.hardware import Node
-from planner.model.offer import Price, PriceOrigin
+from planner.model.hardware.hardware import Node
+from planner.model.prices.offer import Price, PriceOrigin
 
 PRICE_LIMIT_BYTES = 200_000_000
 A_DAY = timedelta(days=1)

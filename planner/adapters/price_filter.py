@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planner.model.offer import Price
+from planner.model.prices.offer import Price
 
 Names = frozenset[str] | None
 

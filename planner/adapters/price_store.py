@@ -18,7 +18,7 @@ from planner.adapters.files import write_text
 from planner.adapters.price_file import COLUMNS, PRICE_LIMIT_BYTES, as_csv, parse_prices, read_prices
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.errors import InputError, StoreError
-from planner.model.offer import Price, PriceOrigin
+from planner.model.prices.offer import Price, PriceOrigin
 
 Key = tuple[str, str, str, str | None, str, str]
 

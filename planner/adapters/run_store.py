@@ -11,7 +11,7 @@ from typing import Protocol
 
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_text
 from planner.errors import StoreError
-from planner.model.run import RunRecord
+from planner.model.evidence.run import RunRecord
 
 
 class RunStore(Protocol):

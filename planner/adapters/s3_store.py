@@ -13,7 +13,7 @@ from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_
 from planner.adapters.run_store import file_name, refuse_twins, taken
 from planner.errors import InputError, MissingExtraError, NodeError, StoreError
 from planner.model.aws_error import explain
-from planner.model.run import RunRecord
+from planner.model.evidence.run import RunRecord
 
 SCHEME = "s3://"
 READERS = 16

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from planner.cli.output import check_positive
 from planner.errors import InputError, NotFoundError
-from planner.model.adapters import AdapterKind, Adapters, FrozenFormat
-from planner.model.workload import ArchitectureFile, Method
+from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
+from planner.model.network.workload import ArchitectureFile, Method
 
 if TYPE_CHECKING:
     from launcher.bench import DataSettings

@@ -41,9 +41,9 @@ from planner.cli.workload_options import (
     read_settings,
 )
 from planner.errors import InputError, StoreError
-from planner.model.answer import SweepDocument
-from planner.model.run import RunRecord
-from planner.model.workload import BenchMode, BenchWorkload, Checkpointing, Method, Strategy
+from planner.model.answer.answer import SweepDocument
+from planner.model.evidence.run import RunRecord
+from planner.model.network.workload import BenchMode, BenchWorkload, Checkpointing, Method, Strategy
 from planner.use_cases import catalogs, networks, runs
 from planner.use_cases.expectations import expect_from, start_micro_batch
 

@@ -52,7 +52,7 @@ from planner.cli.workload_options import (
     read_settings,
 )
 from planner.errors import InputError, RefusedError
-from planner.model.workload import BenchMode, Checkpointing, Method, Strategy
+from planner.model.network.workload import BenchMode, Checkpointing, Method, Strategy
 
 if TYPE_CHECKING:
     from planner.use_cases.launch_plan import Planned

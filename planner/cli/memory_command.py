@@ -28,13 +28,13 @@ from planner.cli.workload_options import (
     WorkloadArgument,
 )
 from planner.errors import InputError
-from planner.estimate.memory import uses_autocast
-from planner.estimate.memory_question import MemoryQuestion
-from planner.model.adapters import AdapterKind
-from planner.model.answer import MemoryDocument
-from planner.model.architecture import ImageModel
-from planner.model.workload import Checkpointing, Loss, Strategy
+from planner.model.answer.answer import MemoryDocument
+from planner.model.network.adapters import AdapterKind
+from planner.model.network.architecture import ImageModel
+from planner.model.network.workload import Checkpointing, Loss, Strategy
 from planner.present.table import NOT_KNOWN, Row, quantity_text
+from planner.speed.memory.memory_question import MemoryQuestion
+from planner.speed.physics.number_format import uses_autocast
 from planner.use_cases import catalogs, networks
 
 

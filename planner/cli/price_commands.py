@@ -12,7 +12,7 @@ from planner import clock
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
 from planner.errors import InputError
-from planner.model.offer import PriceKind
+from planner.model.prices.offer import PriceKind
 from planner.present.price_rows import price_rows, refresh_rows, span_rows
 from planner.use_cases import catalogs, price_books, prices
 from planner.use_cases.prices import SortKey, SourceChoice

@@ -17,7 +17,7 @@ from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print
 from planner.cli.scaling_output import print_scaling
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
-from planner.model.run import RunRecord
+from planner.model.evidence.run import RunRecord
 from planner.present.table import WRITERS, origin_of, quantity_text, run_rows
 from planner.use_cases import catalogs, runs
 from planner.use_cases.expectations import expect_from

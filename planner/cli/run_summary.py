@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.cli.output import say
-from planner.model.run import RunRecord
+from planner.model.evidence.run import RunRecord
 from planner.present.table import quantity_text
 
 MFU_NAMES = {

@@ -45,7 +45,7 @@ from planner.cli.workload_options import (
     WorkloadArgument,
     read_settings,
 )
-from planner.model.workload import BenchMode, Checkpointing, Method, Strategy
+from planner.model.network.workload import BenchMode, Checkpointing, Method, Strategy
 
 
 def register(app: typer.Typer) -> None:

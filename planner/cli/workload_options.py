@@ -9,8 +9,8 @@ import typer
 from planner.cli.bench_arguments import read_adapters, read_data, read_micro_batch
 from planner.cli.output import check_positive
 from planner.errors import InputError
-from planner.model.adapters import AdapterKind, FrozenFormat
-from planner.model.workload import BenchMode, Checkpointing, Method, Precision, Strategy
+from planner.model.network.adapters import AdapterKind, FrozenFormat
+from planner.model.network.workload import BenchMode, Checkpointing, Method, Precision, Strategy
 
 if TYPE_CHECKING:
     from launcher.bench import Settings

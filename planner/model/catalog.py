@@ -6,21 +6,21 @@ from pydantic import Field, field_serializer
 
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
-from planner.model.bill_defaults import BillDefaults
-from planner.model.calibration import Calibration
-from planner.model.convergence import ConvergenceSpread
-from planner.model.goodput import GoodputDefaults
-from planner.model.hardware import Accelerator, Node
-from planner.model.offer import Price
-from planner.model.owning_defaults import OwningDefaults
-from planner.model.price_book import Credit
+from planner.model.evidence.calibration import Calibration
+from planner.model.evidence.run import RunRecord
+from planner.model.hardware.hardware import Accelerator, Node
+from planner.model.hardware.storage import StorageKind
+from planner.model.network.workload import Preset
+from planner.model.owning.owning_defaults import OwningDefaults
+from planner.model.owning.site import Site
+from planner.model.owning.tariff import Tariff
+from planner.model.plan.convergence import ConvergenceSpread
+from planner.model.plan.goodput import GoodputDefaults
+from planner.model.prices.bill_defaults import BillDefaults
+from planner.model.prices.offer import Price
+from planner.model.prices.price_book import Credit
+from planner.model.prices.service import ServiceRate
 from planner.model.quantity import Quantity
-from planner.model.run import RunRecord
-from planner.model.service import ServiceRate
-from planner.model.site import Site
-from planner.model.storage import StorageKind
-from planner.model.tariff import Tariff
-from planner.model.workload import Preset
 
 
 class Defaults(Frozen):

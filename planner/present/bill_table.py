@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.model.bill import Bill, BillLine
+from planner.model.answer.bill import Bill, BillLine
 from planner.model.currency_codes import minor_digits
 from planner.model.quantity import Quantity
 from planner.present.table import NOT_KNOWN, Row, range_text

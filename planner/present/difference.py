@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.model.difference import DiffDocument, Move, WatchDocument, WatchedPlan
+from planner.model.answer.difference import DiffDocument, Move, WatchDocument, WatchedPlan
 from planner.present.table import NOT_KNOWN, Row
 from planner.present.table import as_markdown as markdown_table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner.model.explanation import ExplainDocument, OptionExplanation
+from planner.model.answer.explanation import ExplainDocument, OptionExplanation
 from planner.present.table import Row, quantity_text
 from planner.present.time_table import time_facts, time_rows
 
@@ -75,7 +75,7 @@ def _step(option: OptionExplanation) -> Iterator[str]:
     ]  # fmt: skip
     left = len(option.constants) - len(shown)
     more = f", {left} weaker ones left out" if left else ""
-    yield from _block(f"The constants that move it most{more} (planner/estimate/physics/*parameters.py)", rows)
+    yield from _block(f"The constants that move it most{more} (planner/speed/physics/*parameters.py)", rows)
     for effect in option.effects:
         known = "no evidence of it, so no effect"
         if effect.step_factor is not None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.model.answer import OptionEstimate, RankedOption
-from planner.model.offer import PriceKind
+from planner.decide.recommend.wording import duration_text
+from planner.model.answer.answer import OptionEstimate, RankedOption
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
 from planner.present.table import NOT_KNOWN, accelerators_text, number_text, range_text
-from planner.recommend.wording import duration_text
 
 QUANTITIES: dict[str, str] = {
     "campaign_hours": "Campaign time",

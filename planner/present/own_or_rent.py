@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.currency import LocalAmount
-from planner.model.own_or_rent import OwnOrRentDocument
 from planner.model.quantity import Quantity
 from planner.present.bill_text import amount_text
 from planner.present.table import NOT_KNOWN, Row, quantity_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from planner.model.own_or_rent import OwnOrRentDocument
+from planner.model.answer.own_or_rent import OwnOrRentDocument
 
 if TYPE_CHECKING:
     import altair as alt

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from planner.model.offer import PriceKind
-from planner.model.price_answer import PriceRow, PriceSpan, SourceReport
+from planner.model.answer.price_answer import PriceRow, PriceSpan, SourceReport
+from planner.model.prices.offer import PriceKind
 from planner.present.table import NOT_KNOWN, Row
 
 WORDY = ("source", "note", "range", "to be had")

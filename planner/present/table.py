@@ -6,10 +6,10 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-from planner.model.answer import CampaignOption, OptionEstimate, RankedOption, SweepDocument
+from planner.model.answer.answer import CampaignOption, OptionEstimate, RankedOption, SweepDocument
 from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity, Unit
-from planner.model.run import RunRecord
 from planner.present.bill_text import bill_text, local_text
 
 NOT_KNOWN = "-"

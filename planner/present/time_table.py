@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from planner.model.answer.training_time import TrainingTime
 from planner.model.quantity import Quantity
-from planner.model.training_time import TrainingTime
 from planner.present.table import Row, number_text, quantity_text, range_text
 
 TOTAL, LAUNCH = "wall clock, first step to last", "before the first step: launch"

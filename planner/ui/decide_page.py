@@ -13,9 +13,9 @@ import streamlit as st
 from planner import clock
 from planner.adapters.catalog import load_catalog
 from planner.errors import InputError
-from planner.model.answer import ComparisonDocument, RankedOption
+from planner.model.answer.answer import ComparisonDocument, RankedOption
 from planner.model.catalog import Catalog
-from planner.model.plan import Plan
+from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity
 from planner.present import charts, html, report
 from planner.present.facts import LEFT_OUT, MODELLED_MEANS_ESTIMATED, OWNED_MEANS_ELECTRICITY, verdict_text

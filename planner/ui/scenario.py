@@ -9,8 +9,8 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, par
 from planner.adapters.workspace import examples_dir
 from planner.errors import InputError
 from planner.model.catalog import Catalog
-from planner.model.plan import Plan
-from planner.model.run import RunRecord
+from planner.model.evidence.run import RunRecord
+from planner.model.plan.plan import Plan
 from planner.use_cases.plans import PLAN_FIX, parse_plan
 from planner.use_cases.runs import parse_run
 

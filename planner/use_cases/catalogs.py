@@ -7,11 +7,11 @@ from planner.adapters.catalog import accelerator_aliases, load_catalog, with_obs
 from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError
-from planner.model.accelerator_name import accelerator_named
 from planner.model.catalog import Catalog
-from planner.model.hardware import Accelerator
-from planner.model.offer import Price
-from planner.model.plan import Plan
+from planner.model.hardware.accelerator_name import accelerator_named
+from planner.model.hardware.hardware import Accelerator
+from planner.model.plan.plan import Plan
+from planner.model.prices.offer import Price
 
 
 def open_catalog(home: str | None = None, *, wanted: PriceFilter = EVERYTHING) -> Catalog:

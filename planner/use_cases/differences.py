@@ -6,14 +6,14 @@ from datetime import date
 from pathlib import Path
 
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.decide.recommend.answer_plan import answer_plan
+from planner.decide.recommend.difference import attribute, changed_inputs, moves, values_of
+from planner.decide.recommend.frozen_inputs import exchanged, reachable
 from planner.errors import InputError, PlannerError
-from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.answer.answer import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.answer.difference import Cause, DiffDocument, WatchDocument, WatchedPlan
 from planner.model.catalog import Catalog
-from planner.model.difference import Cause, DiffDocument, WatchDocument, WatchedPlan
 from planner.model.lock import Lock
-from planner.recommend.answer_plan import answer_plan
-from planner.recommend.difference import attribute, changed_inputs, moves, values_of
-from planner.recommend.frozen_inputs import exchanged, reachable
 from planner.use_cases.locks import ENDING, LOCK_FIX, frozen_answer, read_lock
 
 ANSWERS: dict[str, type[EstimateDocument] | type[CampaignDocument] | type[ComparisonDocument]] = {

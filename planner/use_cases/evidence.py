@@ -14,18 +14,18 @@ from planner.adapters.evidence import CALIBRATION, FOLDER, evidence_files, read_
 from planner.adapters.image_networks import read_image_networks
 from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError
-from planner.estimate.accuracy import Scored, predict_rows, teach, without
-from planner.estimate.image_accuracy import predict_image_rows
-from planner.estimate.image_measured import is_of_images, observe_image
-from planner.estimate.learn import learn
-from planner.estimate.measured_config import observe
-from planner.estimate.naive import METHODS, naive_predictions
-from planner.estimate.observation import Observation, Refusal
-from planner.estimate.score import error_figures, groups, macro, macro_errors, overall, ranking, regret
-from planner.model.accelerator_name import accelerator_named
-from planner.model.calibration import Calibration
 from planner.model.catalog import Catalog
-from planner.model.evidence import Measurement
+from planner.model.evidence.calibration import Calibration
+from planner.model.evidence.evidence import Measurement
+from planner.model.hardware.accelerator_name import accelerator_named
+from planner.speed.calibration.accuracy import Scored, predict_rows, teach, without
+from planner.speed.calibration.image_accuracy import predict_image_rows
+from planner.speed.calibration.learn import learn
+from planner.speed.calibration.naive import METHODS, naive_predictions
+from planner.speed.calibration.score import error_figures, groups, macro, macro_errors, overall, ranking, regret
+from planner.speed.evidence.image_measured import is_of_images, observe_image
+from planner.speed.evidence.measured_config import observe
+from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.image_evidence import (
     differences_between,
     of_images,

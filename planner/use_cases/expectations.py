@@ -11,15 +11,15 @@ from pydantic import TypeAdapter
 
 from launcher.bench import Settings
 from launcher.expected import Expect, Expected
-from planner.estimate.fit import largest_micro_batch
-from planner.estimate.flops import flops_per_sample
-from planner.estimate.memory import Memory, device_memory
-from planner.model.adapters import Adapters
-from planner.model.architecture import Architecture, TextModel
 from planner.model.catalog import Catalog
-from planner.model.plan import FlopsConvention
-from planner.model.run import NodeResult
-from planner.model.workload import BenchWorkload, Checkpointing, Loss, Precision, Preset, Strategy
+from planner.model.evidence.run import NodeResult
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.workload import BenchWorkload, Checkpointing, Loss, Precision, Preset, Strategy
+from planner.model.plan.plan import FlopsConvention
+from planner.network.flops import flops_per_sample
+from planner.speed.memory.fit import largest_micro_batch
+from planner.speed.memory.memory import Memory, device_memory
 
 INIT_STD = 0.02
 """Of the benchmark's normal weights (workloads/decoder.py), as in GPT-2."""

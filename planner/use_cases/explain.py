@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from planner.estimate.explain import explain_plan
-from planner.estimate.observation import Observation
+from planner.decide.options.explain import explain_plan
+from planner.model.answer.explanation import ExplainDocument
 from planner.model.catalog import Catalog
-from planner.model.explanation import ExplainDocument
-from planner.model.plan import Plan
+from planner.model.plan.plan import Plan
+from planner.speed.physics.observation import Observation
 from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence
 
 

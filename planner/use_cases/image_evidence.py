@@ -9,10 +9,10 @@ from pathlib import Path
 from planner.adapters.evidence import FOLDER, IMAGE_CALIBRATION, read_calibration
 from planner.adapters.files import write_text
 from planner.adapters.workspace import catalogs_dir
-from planner.estimate.image_config import ImageObservation
-from planner.estimate.image_learn import learn_images
-from planner.estimate.observation import Observation
-from planner.model.calibration import Calibration
+from planner.model.evidence.calibration import Calibration
+from planner.speed.calibration.image_learn import learn_images
+from planner.speed.physics.image_config import ImageObservation
+from planner.speed.physics.observation import Observation
 
 
 def of_images(observations: Sequence[Observation]) -> list[ImageObservation]:

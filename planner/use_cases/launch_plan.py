@@ -25,8 +25,8 @@ from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.model.base import Frozen, NonNegative
 from planner.model.catalog import Catalog
-from planner.model.run import RunRecord
-from planner.model.workload import BenchWorkload, Window
+from planner.model.evidence.run import RunRecord
+from planner.model.network.workload import BenchWorkload, Window
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.launch_probes import Probes, probes_of, settings_on

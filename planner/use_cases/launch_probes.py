@@ -8,7 +8,7 @@ from launcher.bench import Settings, allowed_micro_batches, global_batch_of
 from launcher.target import Target
 from planner.errors import InputError
 from planner.model.catalog import Catalog
-from planner.model.workload import BenchMode, BenchWorkload
+from planner.model.network.workload import BenchMode, BenchWorkload
 from planner.use_cases.expectations import start_micro_batch
 
 PROBE_MINUTES = 1.5

@@ -10,10 +10,10 @@ from launcher.backends.hosts import Host
 from launcher.bill import Rate
 from launcher.target import Provider, Purchase, Target
 from planner.errors import InputError
-from planner.estimate.candidate import current_price
 from planner.model.catalog import Catalog
-from planner.model.offer import Price, PriceKind
+from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Basis
+from planner.scenario.candidate import current_price
 from planner.use_cases.launch_target import Terms
 
 KINDS: Mapping[Purchase, PriceKind] = {

@@ -17,15 +17,15 @@ from planner.adapters.documents import (
     read_text,
 )
 from planner.adapters.files import write_text
+from planner.decide.options.estimate_plan import estimate_plan
+from planner.decide.recommend.answer_plan import answer_plan
+from planner.decide.recommend.difference import FrozenAnswer, values_of
+from planner.decide.recommend.frozen_inputs import reachable
 from planner.errors import InputError, PlannerError
-from planner.estimate.estimate_plan import estimate_plan
-from planner.model.answer import ComparisonDocument, EstimateDocument
+from planner.model.answer.answer import ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
-from planner.model.plan import Plan
-from planner.recommend.answer_plan import answer_plan
-from planner.recommend.difference import FrozenAnswer, values_of
-from planner.recommend.frozen_inputs import reachable
+from planner.model.plan.plan import Plan
 from planner.use_cases.plans import PLAN_FIX, parse_plan
 
 ENDING = ".lock.json"

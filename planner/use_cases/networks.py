@@ -7,14 +7,11 @@ from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_model, read_text
 from planner.errors import InputError, NotFoundError
-from planner.estimate.job import checked_adapters, known_framework, resolve_job
-from planner.estimate.memory_question import MemoryQuestion, answer
-from planner.model.adapters import AdapterKind, Adapters
-from planner.model.answer import MemoryDocument
-from planner.model.architecture import Decoder, ImageModel, MoeDecoder, Resnet, Vit
+from planner.model.answer.answer import MemoryDocument
 from planner.model.catalog import Catalog
-from planner.model.plan import Plan
-from planner.model.workload import (
+from planner.model.network.adapters import AdapterKind, Adapters
+from planner.model.network.architecture import Decoder, ImageModel, MoeDecoder, Resnet, Vit
+from planner.model.network.workload import (
     QUICK_WINDOW,
     STANDARD_WINDOW,
     ArchitectureFile,
@@ -22,6 +19,9 @@ from planner.model.workload import (
     Precision,
     Preset,
 )
+from planner.model.plan.plan import Plan
+from planner.scenario.job import checked_adapters, known_framework, resolve_job
+from planner.speed.memory.memory_question import MemoryQuestion, answer
 from planner.use_cases.plans import parse_plan
 
 ARCHITECTURE_FIX = "Write architecture (layers, hidden, heads, ...) and seq_len, as in catalogs/workloads/*.yaml."

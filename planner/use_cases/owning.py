@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from planner.adapters.files import write_text
+from planner.decide.recommend.own_or_rent import own_or_rent as compare_owning
 from planner.errors import InputError, MissingExtraError
+from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.catalog import Catalog
-from planner.model.own_or_rent import OwnOrRentDocument
-from planner.model.plan import Plan
-from planner.model.plan_option import PlanOption
-from planner.recommend.own_or_rent import own_or_rent as compare_owning
+from planner.model.plan.plan import Plan
+from planner.model.plan.plan_option import PlanOption
 
 
 def own_or_rent(

@@ -9,16 +9,16 @@ from pathlib import Path
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_model, read_text
 from planner.adapters.files import write_text
 from planner.adapters.workspace import templates_dir
+from planner.decide.options.estimate_plan import estimate_plan
+from planner.decide.recommend.answer_plan import answer_plan, run_campaign
 from planner.errors import InputError, NotFoundError
-from planner.estimate.estimate_plan import estimate_plan
-from planner.model.answer import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.answer.answer import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog
-from planner.model.plan import Plan
-from planner.model.run import RunRecord
-from planner.model.site import Site
-from planner.model.tariff import Tariff
-from planner.recommend.answer_plan import answer_plan, run_campaign
+from planner.model.evidence.run import RunRecord
+from planner.model.owning.site import Site
+from planner.model.owning.tariff import Tariff
+from planner.model.plan.plan import Plan
 from planner.use_cases.runs import find_run
 
 ASSUMED_OWN_KW = 0.2

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
+from planner.cost.cloud.net_price import with_book
 from planner.errors import InputError
-from planner.estimate.net_price import with_book
 from planner.model.catalog import Catalog
-from planner.model.price_book import PriceBook
+from planner.model.prices.price_book import PriceBook
 
 NAME = "price_book.yaml"
 FIX = "Its keys are in docs/prices.md. A fraction is between 0 and 1: 0.13 is 13 % off."

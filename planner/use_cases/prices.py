@@ -15,15 +15,10 @@ from planner.adapters.price_filter import NOTHING, PriceFilter
 from planner.adapters.price_sources.source import Found, Names
 from planner.adapters.price_store import PriceStore
 from planner.adapters.workspace import workspace_dir
+from planner.cost.cloud.net_price import net_of
+from planner.cost.cloud.price_level import carried, implausible, price_bands, usd_per_accelerator_hour
 from planner.errors import InputError, NotFoundError, PlannerError, PriceSourceError
-from planner.estimate.candidate import ANY_REGION
-from planner.estimate.net_price import net_of
-from planner.estimate.price_choice import believed
-from planner.estimate.price_level import carried, implausible, price_bands, usd_per_accelerator_hour
-from planner.model.accelerator_name import spelling
-from planner.model.catalog import Catalog
-from planner.model.offer import Price, PriceKind, PriceOrigin
-from planner.model.price_answer import (
+from planner.model.answer.price_answer import (
     PriceHistoryDocument,
     PriceRow,
     PricesDocument,
@@ -31,7 +26,12 @@ from planner.model.price_answer import (
     RefreshDocument,
     SourceReport,
 )
-from planner.model.price_book import PriceBook
+from planner.model.catalog import Catalog
+from planner.model.hardware.accelerator_name import spelling
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.price_book import PriceBook
+from planner.scenario.candidate import ANY_REGION
+from planner.scenario.price_choice import believed
 from planner.use_cases.catalogs import find_accelerator, open_catalog, with_wanted
 
 LAMBDA_KEY_VARIABLE = "LAMBDA_API_KEY"

@@ -12,11 +12,11 @@ from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
-from planner.estimate.hardware_ratio import hardware_ratio
-from planner.estimate.scaling_table import scaling_table, too_good_against
-from planner.model.answer import RatioDocument, SweepDocument
+from planner.model.answer.answer import RatioDocument, SweepDocument
 from planner.model.catalog import Catalog
-from planner.model.run import RunRecord
+from planner.model.evidence.run import RunRecord
+from planner.speed.throughput.hardware_ratio import hardware_ratio
+from planner.speed.throughput.scaling_table import scaling_table, too_good_against
 
 
 def find_run(run_id: str, catalog: Catalog) -> RunRecord:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from planner.errors import InputError, NotFoundError
-from planner.estimate.frameworks import other_maker
-from planner.estimate.job import checked_adapters, known_framework
-from planner.estimate.strategy_search import Question, Way, search
-from planner.model.adapters import Adapters
-from planner.model.architecture import TextModel
 from planner.model.catalog import Catalog
-from planner.model.workload import ArchitectureFile, Precision
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import TextModel
+from planner.model.network.workload import ArchitectureFile, Precision
+from planner.scenario.frameworks import other_maker
+from planner.scenario.job import checked_adapters, known_framework
+from planner.scenario.parallel_config import ParallelConfig
+from planner.speed.throughput.strategy_search import Question, search
 
 MODELLED = (
     "Modelled; the range is 90 % for one way by itself. Ways on one machine share most of their error, so their order "
@@ -89,7 +90,7 @@ def find_strategies(
     }
 
 
-def _row(way: Way, best: Way) -> dict[str, Any]:
+def _row(way: ParallelConfig, best: ParallelConfig) -> dict[str, Any]:
     return {
         "strategy": way.strategy.value,
         "tensor": way.split.tensor,

@@ -8,8 +8,8 @@ import pytest
 
 from planner.adapters.catalog import load_catalog
 from planner.errors import InputError
-from planner.estimate.candidate import expand
-from planner.model.plan import Plan
+from planner.model.plan.plan import Plan
+from planner.scenario.candidate import expand
 
 SITE = """
 schema_version: 1

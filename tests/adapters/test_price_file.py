@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planner.adapters.catalog import load_catalog
 from planner.adapters.price_file import COLUMNS, as_csv, parse_prices, read_prices
 from planner.errors import InputError
-from planner.model.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 
 HEADER = "provider,instance_type,region,price_kind,usd_per_hour,source,as_of"
 OLD_HEADER = (

@@ -8,7 +8,7 @@ from planner.adapters.catalog import load_catalog
 from planner.adapters.price_file import as_csv, parse_prices
 from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
 from planner.errors import InputError
-from planner.model.offer import PriceOrigin
+from planner.model.prices.offer import PriceOrigin
 
 CATALOG = load_catalog()
 CARRIED = {node.id: node.accelerator for node in CATALOG.nodes.values()}

@@ -12,7 +12,7 @@ from planner.adapters import price_store
 from planner.adapters.catalog import load_catalog
 from planner.adapters.price_store import PriceStore
 from planner.errors import InputError, StoreError
-from planner.model.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 
 
 def price(usd=55.0, day=20, **cells):

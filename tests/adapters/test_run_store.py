@@ -16,7 +16,7 @@ from planner.adapters.run_store import FolderStore
 from planner.adapters.workspace import catalogs_dir
 from planner.cli.main import run
 from planner.errors import StoreError
-from planner.model.run import RunRecord
+from planner.model.evidence.run import RunRecord
 
 ROOT = Path(__file__).parents[2]
 WRITER = """

@@ -14,7 +14,7 @@ from planner.adapters.s3_store import S3Store
 from planner.adapters.workspace import catalogs_dir
 from planner.cli.main import run
 from planner.errors import InputError, NodeError, StoreError
-from planner.model.run import RunRecord
+from planner.model.evidence.run import RunRecord
 
 ROOT = Path(__file__).parents[2]
 SOURCE = catalogs_dir() / "runs" / "seed-000-dgx-station-v100.json"

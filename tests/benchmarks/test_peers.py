@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import peers
-from planner.estimate.accuracy import Scored
-from planner.estimate.observation import Labels, Observation
+from planner.speed.calibration.accuracy import Scored
+from planner.speed.physics.observation import Labels, Observation
 
 
 def scored(name: str, source: str, *, measured: float, predicted: float) -> Scored:

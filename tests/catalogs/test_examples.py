@@ -7,8 +7,8 @@ import pytest
 from planner.adapters.catalog import load_catalog
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import examples_dir
-from planner.model.plan import Plan
-from planner.model.plan_option import PlanOption
+from planner.model.plan.plan import Plan
+from planner.model.plan.plan_option import PlanOption
 
 CATALOG = load_catalog()
 PLANS = {path.stem: read_model(Plan, path) for path in sorted(examples_dir().glob("*.yaml"))}

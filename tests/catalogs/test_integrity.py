@@ -14,16 +14,16 @@ from pydantic import BaseModel
 from planner.adapters.catalog import load_catalog
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import catalogs_dir, examples_dir
-from planner.estimate.flops import parameters
-from planner.estimate.owned_inputs import resolve_site
-from planner.estimate.resolved_site import ResolvedSite
+from planner.cost.ownership.owned_inputs import resolve_site
+from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.model.evidence.run import RunRecord
 from planner.model.figure import Figure
-from planner.model.hardware import Accelerator, Link, Node
-from planner.model.plan import Plan
+from planner.model.hardware.hardware import Accelerator, Link, Node
+from planner.model.network.workload import Preset
+from planner.model.owning.site import Site
+from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Unit
-from planner.model.run import RunRecord
-from planner.model.site import Site
-from planner.model.workload import Preset
+from planner.network.flops import parameters
 
 CATALOG = load_catalog()
 PLAN = read_model(Plan, examples_dir() / "local_pc.yaml")

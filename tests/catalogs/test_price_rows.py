@@ -11,8 +11,8 @@ import pytest
 from planner.adapters.catalog import load_catalog
 from planner.adapters.price_file import COLUMNS, as_csv, numbered_prices
 from planner.adapters.workspace import catalogs_dir
-from planner.estimate.price_level import usd_per_accelerator_hour
-from planner.model.offer import Price, PriceKind, PriceOrigin
+from planner.cost.cloud.price_level import usd_per_accelerator_hour
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 
 CATALOG = load_catalog()
 PATHS = sorted((catalogs_dir() / "prices").glob("*.csv"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from planner.adapters.catalog import load_catalog
-from planner.estimate.flops import parameters
+from planner.network.flops import parameters
 
 CATALOG = load_catalog()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from planner.adapters.catalog import load_catalog
-from planner.estimate.flops import flops_per_token
-from planner.model.plan import FlopsConvention
-from planner.model.workload import Strategy
+from planner.model.network.workload import Strategy
+from planner.model.plan.plan import FlopsConvention
+from planner.network.flops import flops_per_token
 
 CATALOG = load_catalog()
 RUNS = CATALOG.runs

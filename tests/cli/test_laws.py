@@ -52,7 +52,7 @@ NO_DATA = {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0}
 def plan_of(name: str) -> Plan:
     """Return an example whose bill is the hours alone, at a price by the hour: then every law is a product.
 
-    What stands beside the hours, and blocks, have their own laws (tests/estimate/test_bill.py).
+    What stands beside the hours, and blocks, have their own laws (tests/cost/cloud/test_bill.py).
     """
     plan = yaml.safe_load((examples_dir() / f"{name}.yaml").read_text(encoding="utf-8"))
     plan["assumptions"] = HOURS_ALONE | plan.get("assumptions", {})

@@ -15,12 +15,12 @@ import launcher.bench
 import launcher.local
 from launcher.bench import Settings
 from planner.adapters.catalog import load_catalog
+from planner.decide.options.estimate_plan import estimate_plan
 from planner.errors import NodeError, StoreError
-from planner.estimate.estimate_plan import estimate_plan
-from planner.model.plan import Plan
+from planner.model.evidence.run import RunRecord
+from planner.model.network.workload import BenchWorkload
+from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis
-from planner.model.run import RunRecord
-from planner.model.workload import BenchWorkload
 from planner.use_cases import networks, runs
 
 NETWORK = {

@@ -15,7 +15,7 @@ import pytest
 
 from planner.adapters.catalog import load_catalog
 from planner.model.catalog import Catalog
-from planner.model.offer import Price
+from planner.model.prices.offer import Price
 from planner.use_cases.differences import watch
 from planner.use_cases.locks import freeze
 from tests.cli.refusals import one_error

@@ -13,7 +13,7 @@ from launcher.bench import Settings, Talk, benchmark, spec_of
 from launcher.probe import probe_of
 from planner.adapters.catalog import load_catalog
 from planner.errors import InputError, NodeError
-from planner.model.workload import BenchMode, BenchWorkload, Window
+from planner.model.network.workload import BenchMode, BenchWorkload, Window
 
 PRESETS = load_catalog().presets
 TUNED = BenchMode.TUNED

@@ -11,9 +11,9 @@ from launcher.bench import LoraSettings, Settings, spec_of
 from launcher.collect import record_of
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.errors import InputError, NodeError
-from planner.model.adapters import Adapters
-from planner.model.run import Probe
-from planner.model.workload import Checkpointing, Precision
+from planner.model.evidence.run import Probe
+from planner.model.network.adapters import Adapters
+from planner.model.network.workload import Checkpointing, Precision
 from workloads.spec import from_json, to_json
 
 ALIASES = accelerator_aliases()

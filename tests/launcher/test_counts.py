@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from planner.estimate.flops import flops_per_sample, parameters
-from planner.model.architecture import Architecture, Resnet, TextModel, Vit
-from planner.model.plan import FlopsConvention
+from planner.model.network.architecture import Architecture, Resnet, TextModel, Vit
+from planner.model.plan.plan import FlopsConvention
+from planner.network.flops import flops_per_sample, parameters
 from tests.workloads.kinds import KINDS, TINY_MOE, TINY_RESNET, TINY_VIT
 
 torch = pytest.importorskip("torch")

@@ -15,7 +15,7 @@ from launcher.bench import Settings, spec_of
 from launcher.collect import record_of
 from launcher.local import run_local
 from planner.adapters.catalog import load_catalog
-from planner.model.workload import Window
+from planner.model.network.workload import Window
 
 BLINK = Window(min_warmup_steps=1, min_warmup_s=0.0, max_warmup_s=0.5, min_steps=100, min_s=0.1, max_s=5.0)
 

@@ -9,11 +9,11 @@ import pytest
 from launcher.memory_trace import traced_layer_bytes
 from planner.adapters.catalog import load_catalog
 from planner.errors import InputError, MissingExtraError
-from planner.estimate.activations import activation_bytes_per_sample, bytes_per_number, layer_activation_bytes
-from planner.estimate.lora_memory import lora_layer_bytes
-from planner.model.adapters import Adapters
-from planner.model.architecture import Architecture, Decoder, MoeDecoder
-from planner.model.workload import Checkpointing, Precision
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
+from planner.model.network.workload import Checkpointing, Precision
+from planner.network.activations import activation_bytes_per_sample, bytes_per_number, layer_activation_bytes
+from planner.network.lora_memory import lora_layer_bytes
 
 torch = pytest.importorskip("torch")
 

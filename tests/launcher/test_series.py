@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from launcher.collect import record_of
-from planner.estimate.scaling_table import scaling_table
+from planner.speed.throughput.scaling_table import scaling_table
 
 MakeResult = Callable[..., dict[str, Any]]
 

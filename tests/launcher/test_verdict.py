@@ -11,7 +11,7 @@ import pytest
 
 from launcher.expected import Expected
 from launcher.verdict import problems_of
-from planner.model.run import NodeResult, Probe
+from planner.model.evidence.run import NodeResult, Probe
 
 MakeResult = Callable[..., dict[str, Any]]
 

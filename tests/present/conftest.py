@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from planner.model.answer import Assumption, ComparisonDocument, RankedOption
-from planner.model.bill import Bill, BillLine, Coverage, Uncounted
+from planner.model.answer.answer import Assumption, ComparisonDocument, RankedOption
+from planner.model.answer.bill import Bill, BillLine, Coverage, Uncounted
 from planner.model.currency import LocalAmount
-from planner.model.offer import PriceKind
+from planner.model.network.workload import Strategy
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.model.workload import Strategy
 
 HOURS, USD = Unit.HOURS, Unit.USD
 

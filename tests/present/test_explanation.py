@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from planner.model.bill import Uncounted
-from planner.model.convergence import Convergence
-from planner.model.explanation import (
+from planner.model.answer.bill import Uncounted
+from planner.model.answer.explanation import (
     ConstantUsed,
     ExplainDocument,
     LabelEffect,
@@ -14,9 +13,10 @@ from planner.model.explanation import (
     RunEffect,
     StepPart,
 )
+from planner.model.answer.training_time import TimeLine, TrainingTime
+from planner.model.network.workload import Strategy
+from planner.model.plan.convergence import Convergence
 from planner.model.quantity import Basis, Unit
-from planner.model.training_time import TimeLine, TrainingTime
-from planner.model.workload import Strategy
 from planner.present.explanation import as_text
 from planner.present.html import time_html
 from tests.present.conftest import option, quantity

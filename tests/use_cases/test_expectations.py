@@ -13,8 +13,8 @@ from launcher.bench import Settings, spec_of
 from launcher.collect import record_of
 from launcher.expected import Expected, memory_facts, mfu_by_name
 from planner.adapters.catalog import load_catalog
-from planner.model.run import NodeResult
-from planner.model.workload import BenchWorkload, Checkpointing, Precision
+from planner.model.evidence.run import NodeResult
+from planner.model.network.workload import BenchWorkload, Checkpointing, Precision
 from planner.use_cases.expectations import expect_from, first_loss, start_micro_batch
 from workloads.data import SyntheticTokens
 from workloads.models import build_on_meta

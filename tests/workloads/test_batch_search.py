@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.model.run import Probe
+from planner.model.evidence.run import Probe
 from workloads.batch_search import BatchSearch, search_micro_batch
 
 POWERS = [2**power for power in range(13)]

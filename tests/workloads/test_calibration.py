@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from launcher.verdict import problems_of
-from planner.model.run import NodeResult
+from planner.model.evidence.run import NodeResult
 from workloads.calibration import ON_CPU, Plan, calibrate
 from workloads.precision import Precision
 

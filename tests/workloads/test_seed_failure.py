@@ -3,7 +3,7 @@
 import pytest
 
 from launcher.verdict import problems_of
-from planner.model.run import NodeResult, Probe
+from planner.model.evidence.run import NodeResult, Probe
 
 pytestmark = pytest.mark.slow
 

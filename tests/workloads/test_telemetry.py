@@ -9,7 +9,7 @@ import pytest
 
 from launcher.collect import record_of
 from launcher.verdict import problems_of
-from planner.model.run import NodeResult
+from planner.model.evidence.run import NodeResult
 from workloads import telemetry
 from workloads.telemetry import Telemetry, device_facts, joined, open_telemetry
 

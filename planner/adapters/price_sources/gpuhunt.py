@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from planner.adapters.http_fetch import TIMEOUT_S, fetch
 from planner.adapters.price_sources.source import Found, Names, as_id
 from planner.errors import MissingExtraError, PriceSourceError
-from planner.model.offer import PriceKind, PriceOrigin
+from planner.model.prices.offer import PriceKind, PriceOrigin
 
 if TYPE_CHECKING:
     from gpuhunt import CatalogItem

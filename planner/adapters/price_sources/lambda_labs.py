@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from planner.adapters.http_fetch import TIMEOUT_S, fetch
 from planner.adapters.price_sources.source import Found, Names, as_id
 from planner.errors import PriceSourceError
-from planner.model.offer import PriceKind, PriceOrigin
+from planner.model.prices.offer import PriceKind, PriceOrigin
 
 API_URL = "https://cloud.lambda.ai/api/v1"
 LIMIT_BYTES = 5_000_000

@@ -13,7 +13,7 @@ from datetime import date
 from planner.adapters.http_fetch import TIMEOUT_S, Fetched, fetch
 from planner.adapters.price_sources.source import Found, Names, as_id
 from planner.errors import PriceSourceError
-from planner.model.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 
 CATALOG_URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs/v9"
 URL_VARIABLE = "PLANNER_SKYPILOT_CATALOG_URL"

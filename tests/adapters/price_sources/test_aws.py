@@ -19,7 +19,7 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from planner.adapters.catalog import load_catalog
 from planner.adapters.price_sources.aws import aws_prices
 from planner.errors import PriceSourceError
-from planner.model.offer import PriceKind
+from planner.model.prices.offer import PriceKind
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 ALL = load_catalog().nodes

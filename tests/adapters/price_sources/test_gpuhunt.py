@@ -11,7 +11,7 @@ import pytest
 from planner.adapters.price_sources import gpuhunt as source
 from planner.adapters.price_sources.gpuhunt import gpuhunt_prices
 from planner.errors import PriceSourceError
-from planner.model.offer import PriceKind, PriceOrigin
+from planner.model.prices.offer import PriceKind, PriceOrigin
 
 TODAY = date(2026, 11, 21)
 HEADER = (

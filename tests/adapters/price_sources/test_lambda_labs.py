@@ -9,7 +9,7 @@ import pytest
 
 from planner.adapters.price_sources.lambda_labs import lambda_prices
 from planner.errors import PriceSourceError
-from planner.model.offer import PriceKind, PriceOrigin
+from planner.model.prices.offer import PriceKind, PriceOrigin
 
 TODAY = date(2026, 11, 21)
 

@@ -1,0 +1,227 @@
+"""The whole bill of a rented option, line by line; and the short one of an owned machine (docs/bill.md)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.cost.cloud.bill_lines import (
+    UNSUPPORTED_OWNED,
+    UNSUPPORTED_RENTED,
+    Entry,
+    as_bill,
+    hours_entry,
+    kept_and_moved,
+)
+from planner.cost.cloud.bill_rates import BillRates
+from planner.cost.cloud.billing_terms import Terms, sold_hours, terms_text
+from planner.duration.duration import HOURS_PER_DAY
+from planner.model.answer.bill import Bill
+from planner.model.currency import Currency
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.border import computed, interval
+from planner.quantity.cents import to_cents
+from planner.quantity.interval import Interval, sum_of
+
+ELECTRICITY, OWNING = "electricity", "owning: all but electricity"
+COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "bought and not used"
+COMMITMENT = "commitment already bought"
+
+
+@dataclass(frozen=True)
+class Work:
+    """How often a training runs: `at_once` side by side, each on machines of its own, until `trainings` are done."""
+
+    trainings: int = 1
+    at_once: int = 1
+
+    @property
+    def sets(self) -> int:
+        """Sets of machines in use."""
+        return min(self.trainings, self.at_once)
+
+    @property
+    def waves(self) -> int:
+        """Trainings that one set runs, one after another."""
+        return math.ceil(self.trainings / self.at_once)
+
+
+@dataclass(frozen=True)
+class Rent:
+    """What renting the machines costs, and what of it is more than the trainings use."""
+
+    entries: list[Entry]
+    usd: Interval
+    usd_of_hours: Interval
+    """Of all hours used, also where they are paid for already."""
+    bought: Quantity | None = None
+
+
+@dataclass(frozen=True)
+class Billed:
+    """A bill, and the amounts behind it before they are rounded."""
+
+    bill: Bill
+    usd: Quantity
+    """What the trainings add to the bills."""
+    worth: Quantity
+    """The same, with the hours of a commitment that is paid for already."""
+    bought: Quantity | None = None
+    """Where a term is bought for more hours than are used: all of the rent."""
+
+
+def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quantity | None = None) -> Billed:
+    """Bill trainings on rented machines: `training` holds the hours of the steps, `lost` those of what stops them.
+
+    total = compute + stalls, checkpoints, interruptions + set-up + data to the nodes + idle tail + failed launches
+            + bought and not used + storage + checkpoints + upload + egress + support
+    """
+    rent = _rent(training, rates, work, lost)
+    wall = sum_of([interval(part, Unit.HOURS) for part in (training, lost) if part is not None])
+    days = wall.scaled(work.waves / HOURS_PER_DAY)
+    beside = kept_and_moved(rates, trainings=work.trainings, sets=work.sets, campaign_days=days)
+    entries = [*rent.entries, *beside]
+    usd = sum_of([rent.usd, *(entry.usd for entry in beside)])
+    if rates.support_fraction.value > 0:
+        entries.append(support_entry(entries, usd, rates.support_fraction, currency=rates.price_currency))
+        usd = usd.scaled(1 + rates.support_fraction.value)
+    bill, total = as_bill(
+        entries,
+        usd,
+        trainings=work.trainings,
+        currency=rates.currency,
+        no_price=(*rates.volumes.unknown, *rates.unknown),
+        unsupported=UNSUPPORTED_RENTED,
+    )
+    ahead = rent.usd.value * rates.terms.upfront_fraction if rates.terms.once and not rates.committed else 0.0
+    if ahead > 0:
+        bill = bill.model_copy(update={"usd_upfront": float(to_cents(ahead))})
+    worth = total
+    if rates.committed:
+        value = sum_of([interval(total, Unit.USD), rent.usd_of_hours])
+        worth = computed(value, Unit.USD, total, rates.price, source=f"{total.source} + {COMMITMENT}")
+    return Billed(bill, total, worth, rent.bought)
+
+
+def owned_bill(
+    marginal: Quantity | None,
+    *,
+    trainings: int,
+    currency: Currency | None,
+    paid_in: str,
+    full: Quantity | None = None,
+) -> Billed | None:
+    """Bill trainings on an owned machine: their electricity, and with `full` the rest of owning it in a second line.
+
+    electricity = trainings x usd_marginal        owning = trainings x (usd_total - usd_marginal)
+
+    Electricity is paid in the tariff's currency, the rest in USD. None where the amount that is asked for is not known.
+    """
+    counted = marginal if full is None else full
+    if counted is None:
+        return None
+    count = "1 training" if trainings == 1 else f"{trainings} trainings"
+    usd = interval(counted, Unit.USD).scaled(trainings)
+    source = f"{count} x {counted.value:.5g} USD; {counted.source}"
+    entries = []
+    if marginal is not None:
+        each = interval(marginal, Unit.USD).scaled(trainings)
+        why = f"{count} x {marginal.value:.5g} USD; {marginal.source}"
+        line = Entry(
+            ELECTRICITY, each, float(trainings), "trainings", marginal.value, (marginal,), why, currency=paid_in
+        )
+        entries.append(line)
+    if full is not None:
+        known = marginal.value if marginal is not None else 0.0
+        rest = Interval(full.value - known, full.low - known, full.high - known)
+        parts = (full,) if marginal is None else (full, marginal)
+        why = f"{count} x ({full.value:.5g} in full - {known:.5g} of electricity) USD; {full.source}"
+        entries.append(Entry(OWNING, rest.scaled(trainings), float(trainings), "trainings", rest.value, parts, why))
+    unsupported = UNSUPPORTED_OWNED if full is None else ("taxes",)
+    bill, total = as_bill(entries, usd, trainings=trainings, currency=currency, no_price=(), unsupported=unsupported)
+    total = total.model_copy(update={"source": source})
+    return Billed(bill, total, total)
+
+
+def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, currency: str = "USD") -> Entry:
+    """Bill a provider's support: a share of everything above."""
+    value = sum(entry.usd.value for entry in entries)
+    share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(fraction.value)
+    source = f"{fraction.value:g} of everything above; {fraction.source}"
+    return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source, currency=currency)
+
+
+def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | None) -> Rent:
+    """Bill every launch by itself, or buy one term for all of them.
+
+    launch hours = training + lost + set-up + data to the nodes + idle tail
+    by launch:     trainings x nodes x (sold(launch hours) + failed share x set-up) x price
+    one term:      sets x nodes x sold(waves x (launch hours + failed share x set-up)) x price
+    """
+    setup = interval(rates.setup_hours, Unit.HOURS)
+    failed = setup.times(interval(rates.failed_launch_fraction, Unit.RATIO))
+    launch: list[tuple[str, Interval, tuple[Quantity, ...]]] = [
+        (COMPUTE, interval(training, Unit.HOURS), (training,)),
+        ("provisioning and set-up", setup, (rates.setup_hours,)),
+        ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS), (rates.idle_tail_hours,)),
+    ]
+    if lost is not None:
+        launch.insert(1, (LOST, interval(lost, Unit.HOURS), (lost,)))
+    if rates.staging_hours is not None:
+        launch.insert(-1, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,)))
+    hours = sum_of([used for _, used, _ in launch])
+    used = [*launch, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
+    entries = [
+        hours_entry(what, each, parts, rates=rates, trainings=work.trainings)
+        for what, each, parts in used
+        if each.value > 0
+    ]
+    if rates.committed:
+        return _committed(entries, rates)
+    price, terms = interval(rates.price, Unit.USD_PER_HOUR), rates.terms
+    if terms.once:
+        times = work.sets * rates.nodes
+        bought = _sold(sum_of([hours, failed]).scaled(work.waves), terms)
+    else:
+        times = work.trainings * rates.nodes
+        bought = sum_of([_sold(hours, terms), failed])
+    rent = bought.times(price).scaled(times)
+    left = bought.value * times - sum(entry.quantity for entry in entries)
+    if left <= 1e-9 * bought.value * times:
+        return Rent(entries, rent, rent)
+    entries.append(_unused(left, rates, bought_hours=bought.value * times))
+    whole = _bought_usd(rent, training, rates, hours=bought.value, times=times) if terms.once else None
+    return Rent(entries, rent, rent, whole)
+
+
+def _committed(entries: list[Entry], rates: BillRates) -> Rent:
+    """Take the hours off again whose term is paid for: they add nothing to the bills."""
+    used = sum_of([entry.usd for entry in entries])
+    off = Interval(-used.value, -used.high, -used.low)
+    hours = sum(entry.quantity for entry in entries)
+    source = f"the plan: commitment_bought; the hours above are worth {used.value:,.2f} USD at its rate"
+    credit = Entry(
+        COMMITMENT, off, hours, "node-h", None, (rates.price,), source, currency=rates.price_currency
+    )  # the currency of the hours that it takes off
+    return Rent([*entries, credit], Interval.exact(0.0), used)
+
+
+def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entry:
+    usd = node_hours * rates.price.value
+    source = (
+        f"{bought_hours:,.5g} node-h are bought: {terms_text(rates.terms)}; {node_hours:,.5g} of them are left; "
+        f"{rates.price.source}"
+    )
+    return Entry(
+        UNUSED, Interval.exact(usd), node_hours, "node-h", rates.price.value, (rates.price,), source,
+        currency=rates.price_currency,
+    )  # fmt: skip
+
+
+def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, *, hours: float, times: int) -> Quantity:
+    source = f"{times} x {hours:g} h x {rates.price.value:g} USD/h: {terms_text(rates.terms)}; {rates.price.source}"
+    return computed(rent, Unit.USD, training, rates.price, source=source)
+
+
+def _sold(hours: Interval, terms: Terms) -> Interval:
+    return Interval(*(sold_hours(value, terms) for value in hours))

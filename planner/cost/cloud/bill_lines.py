@@ -1,0 +1,185 @@
+"""The lines of a bill: hours of machines, gigabytes kept and moved; rounded to cents that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from planner.cost.cloud.bill_rates import BillRates
+from planner.duration.duration import SECONDS_PER_HOUR
+from planner.model.answer.bill import Bill, BillLine, Coverage, Uncounted
+from planner.model.currency import Currency, LocalAmount
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.border import HEAVY_FRACTION, computed, interval, stated
+from planner.quantity.cents import in_cents, in_local, to_cents, to_local
+from planner.quantity.interval import Interval, sum_of
+
+DAYS_PER_MONTH = 30.4375
+"""365.25 / 12: a GB-month of storage."""
+MBIT_PER_GB = 8000.0
+USD = "USD"
+UNSUPPORTED_RENTED = ("waiting for capacity", "taxes", "requests to storage")
+UNSUPPORTED_OWNED = ("storage", "taxes")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line before its amount is rounded."""
+
+    what: str
+    usd: Interval
+    quantity: float
+    unit: str
+    usd_per_unit: float | None
+    parts: tuple[Quantity, ...]
+    """What it was computed from: its basis and date are the weakest and oldest among them."""
+    source: str
+    hours: float | None = None
+    currency: str = USD
+
+
+def hours_entry(what: str, hours: Interval, parts: tuple[Quantity, ...], *, rates: BillRates, trainings: int) -> Entry:
+    """Bill hours of machines: USD = trainings x nodes x hours x USD per node-hour."""
+    times = trainings * rates.nodes
+    usd = hours.times(interval(rates.price, Unit.USD_PER_HOUR)).scaled(times)
+    counts = [f"{trainings} trainings"] if trainings > 1 else []
+    counts += [f"{rates.nodes} nodes"] if rates.nodes > 1 else []
+    product = " x ".join([*counts, f"{hours.value:.5g} h", f"{rates.price.value:g} USD/h"])
+    source = "; ".join([product, rates.price.source, *(part.source for part in parts)])
+    return Entry(
+        what, usd, hours.value * times, "node-h", rates.price.value, (*parts, rates.price), source,
+        currency=rates.price_currency,
+    )  # fmt: skip
+
+
+def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days: Interval) -> list[Entry]:
+    """Bill storage, upload and egress, as far as sizes and rates are known.
+
+    storage     = GB x (campaign days + days kept after) / 30.4375 x USD/GB-month
+    checkpoints = the same for GB of one x kept of each x sets of machines
+    upload      = GB x USD/GB, in GB x 8000 / (Mbit/s) / 3600 hours
+    egress      = max(0, GB - free GB) x USD/GB        Source: definitions; the first price tier is taken throughout.
+    """
+    sizes, entries = rates.volumes, []
+    months = sum_of([campaign_days, interval(rates.keep_days, Unit.DAYS)]).scaled(1 / DAYS_PER_MONTH)
+    if sizes.dataset is not None and not rates.already_there:
+        entries += _kept("data set in storage", interval(sizes.dataset, Unit.GB), months, (sizes.dataset,), rates)
+        entries += _upload(sizes.dataset, rates)
+    if sizes.checkpoint is not None:
+        kept = interval(sizes.checkpoint, Unit.GB).times(interval(rates.checkpoints_kept, Unit.RATIO)).scaled(sets)
+        entries += _kept("checkpoints in storage", kept, months, (sizes.checkpoint, rates.checkpoints_kept), rates)
+    if sizes.egress is not None:
+        entries += _egress(sizes.egress, rates, times=1 if sizes.egress_is_of_campaign else trainings)
+    return entries
+
+
+def as_bill(
+    entries: Sequence[Entry],
+    usd: Interval,
+    *,
+    trainings: int,
+    currency: Currency | None,
+    no_price: tuple[Uncounted, ...],
+    unsupported: tuple[str, ...],
+) -> tuple[Bill, Quantity]:
+    """Round the lines to cents that add up to the total; return the bill, and the total before rounding.
+
+    `usd` carries the total's range; its value is the sum of the lines. The total's basis and date are the weakest and
+    oldest of the lines that make up `HEAVY_FRACTION` of it or more. Amounts in the plan's currency are the exact ones
+    at its rate, in its smallest unit, not the rounded cents at it: 30 h at 60,000 KRW are 1,800,000 KRW.
+    """
+    exact = sum(entry.usd.value for entry in entries)
+    usd = Interval(exact, min(exact, usd.low), max(exact, usd.high))
+    cents, total = in_cents([entry.usd.value for entry in entries])
+    local = in_local([entry.usd.value for entry in entries], currency) if currency else [None] * len(cents)
+    lines = tuple(_line(entry, float(usd), own) for entry, usd, own in zip(entries, cents, local, strict=True))
+    source = " + ".join(f"{line.what} {line.usd.value:,.2f}" for line in lines)
+    heavy = [entry for entry in entries if abs(entry.usd.value) >= HEAVY_FRACTION * abs(exact)]
+    unrounded = computed(usd, Unit.USD, *(part for entry in heavy for part in entry.parts), source=source)
+    rounded = float(total)
+    total_usd = _in_cents(unrounded, rounded)
+    bill = Bill(
+        trainings=trainings,
+        lines=lines,
+        usd_total=total_usd,
+        local_total=_total_of([amount for amount in local if amount is not None], local_amount(unrounded, currency)),
+        coverage=Coverage(
+            priced=tuple(dict.fromkeys(entry.what for entry in entries)), no_price=no_price, unsupported=unsupported
+        ),
+    )
+    return bill, unrounded
+
+
+def local_amount(usd: Quantity, currency: Currency | None) -> LocalAmount | None:
+    """Return an amount in the plan's currency: USD x rate, in its smallest unit."""
+    if currency is None:
+        return None
+    value, low, high = (float(to_local(part, currency)) for part in (usd.value, usd.low, usd.high))
+    return LocalAmount(code=currency.code, value=value, low=low, high=high)
+
+
+def _total_of(lines: Sequence[Decimal], amount: LocalAmount | None) -> LocalAmount | None:
+    """Let the lines add up to the total: the exact sum, rounded once, and not its float."""
+    if amount is None:
+        return None
+    value = float(sum(lines, Decimal(0)))
+    return LocalAmount(code=amount.code, value=value, low=min(value, amount.low), high=max(value, amount.high))
+
+
+def _kept(what: str, size: Interval, months: Interval, parts: tuple[Quantity, ...], rates: BillRates) -> list[Entry]:
+    if rates.storage is None or size.value == 0:
+        return []
+    gigabyte_months = size.times(months)
+    usd = gigabyte_months.times(interval(rates.storage, Unit.USD_PER_GB_MONTH))
+    source = (
+        f"{size.value:,.4g} GB x {months.value:.4g} months x {rates.storage.value:.4g} USD/GB-month; "
+        f"{rates.storage.source}; " + "; ".join(part.source for part in parts) + f"; {rates.keep_days.source}"
+    )
+    used = (*parts, rates.keep_days, rates.storage)
+    return [Entry(what, usd, gigabyte_months.value, "GB-month", rates.storage.value, used, source)]
+
+
+def _upload(dataset: Quantity, rates: BillRates) -> list[Entry]:
+    if rates.ingress is None or dataset.value == 0:
+        return []
+    usd = interval(dataset, Unit.GB).times(interval(rates.ingress, Unit.USD_PER_GB))
+    hours = dataset.value * MBIT_PER_GB / rates.upload_mbit_per_s.value / SECONDS_PER_HOUR
+    source = (
+        f"{dataset.value:,.4g} GB x {rates.ingress.value:g} USD/GB, in {hours:.3g} h at "
+        f"{rates.upload_mbit_per_s.value:g} Mbit/s; {rates.ingress.source}; {rates.upload_mbit_per_s.source}"
+    )
+    return [
+        Entry("upload", usd, dataset.value, "GB", rates.ingress.value, (dataset, rates.ingress), source, hours=hours)
+    ]
+
+
+def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[Entry]:
+    if rates.egress is None or each.value == 0:
+        return []
+    size = Interval(*(max(0.0, part * times - rates.free_egress_gb) for part in (each.value, each.low, each.high)))
+    rate = interval(rates.egress, Unit.USD_PER_GB)
+    usd = Interval(size.value * rate.value, size.low * rate.low, size.high * rate.high)
+    free = f" less {rates.free_egress_gb:g} free" if rates.free_egress_gb else ""
+    source = f"{each.value * times:,.4g} GB{free} x {rate.value:g} USD/GB; {rates.egress.source}; {each.source}"
+    return [Entry("egress", usd, size.value, "GB", rate.value, (each, rates.egress), source)]
+
+
+def _line(entry: Entry, usd: float, local: Decimal | None) -> BillLine:
+    exact = computed(entry.usd, Unit.USD, *entry.parts, source=entry.source)
+    return BillLine(
+        what=entry.what,
+        usd=_in_cents(exact, usd),
+        quantity=entry.quantity,
+        quantity_unit=entry.unit,
+        usd_per_unit=entry.usd_per_unit,
+        hours=entry.hours,
+        currency=entry.currency,
+        local=None if local is None else float(local),
+    )
+
+
+def _in_cents(exact: Quantity, usd: float) -> Quantity:
+    """Put the rounded value in, and round the range; the value stays inside it."""
+    low, high = float(to_cents(exact.low)), float(to_cents(exact.high))
+    return stated(Interval(usd, min(usd, low), max(usd, high)), Unit.USD, exact.basis, exact.source, exact.as_of)

@@ -1,0 +1,166 @@
+"""Everything that a rented option's bill multiplies: price, terms, hours of a launch, gigabytes and their rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.cost.cloud.billing_terms import Terms, terms_of
+from planner.cost.cloud.service_rates import find_rate, no_rate_reason, rate_quantity
+from planner.duration.data_volumes import Volumes, data_volumes
+from planner.duration.duration import SECONDS_PER_HOUR
+from planner.model.answer.answer import Assumption
+from planner.model.answer.bill import Uncounted
+from planner.model.catalog import Catalog
+from planner.model.currency import Currency
+from planner.model.plan.plan import Assumptions, Data, Plan
+from planner.model.prices.bill_defaults import BillDefaults
+from planner.model.prices.service import Service
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.border import computed, interval, stated
+from planner.quantity.interval import Interval, sum_of
+from planner.scenario.candidate import Candidate
+from planner.scenario.job import Job
+
+
+@dataclass(frozen=True)
+class BillRates:
+    """One option's; every quantity is of one node, one launch, or one gigabyte."""
+
+    price: Quantity
+    terms: Terms
+    committed: bool
+    """The term is paid for already."""
+    nodes: int
+    price_currency: str
+    currency: Currency | None
+    setup_hours: Quantity
+    idle_tail_hours: Quantity
+    failed_launch_fraction: Quantity
+    support_fraction: Quantity
+    staging_hours: Quantity | None
+    """None: the size of the data set is not known, or it is 0."""
+    volumes: Volumes
+    upload_mbit_per_s: Quantity
+    already_there: bool
+    checkpoints_kept: Quantity
+    keep_days: Quantity
+    storage: Quantity | None
+    egress: Quantity | None
+    ingress: Quantity | None
+    free_egress_gb: float
+    unknown: tuple[Uncounted, ...]
+    """Rates that no source gives."""
+
+
+def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, catalog: Catalog) -> BillRates:
+    """Join the plan's figures, the defaults and the provider's rates."""
+    defaults, data, assumed = catalog.bill_defaults, plan.data, plan.assumptions
+    volumes = data_volumes(job, data, defaults)
+    provider = candidate.node.id.partition("/")[0]
+    rows = {service: find_rate(provider, service, catalog) for service in Service}
+    rates = {service: rate_quantity(row) if row else None for service, row in rows.items()}
+    unknown = tuple(
+        Uncounted(what=service.value, reason=no_rate_reason(provider, service, rows[service]))
+        for service, rate in rates.items()
+        if rate is None and _is_needed(service, volumes, data)
+    )
+    egress = rows[Service.EGRESS]
+    return BillRates(
+        price=price,
+        terms=terms_of(candidate),
+        committed=candidate.option.commitment_bought,
+        nodes=candidate.nodes,
+        price_currency=plan.currency.code if plan.currency and candidate.option.local_per_hour else "USD",
+        currency=plan.currency,
+        setup_hours=_assumed(assumed, "setup_hours", Unit.HOURS, defaults),
+        idle_tail_hours=_assumed(assumed, "idle_tail_hours", Unit.HOURS, defaults),
+        failed_launch_fraction=_assumed(assumed, "failed_launch_fraction", Unit.RATIO, defaults),
+        support_fraction=support_fraction(assumed, catalog),
+        staging_hours=_staging_hours(volumes.dataset, defaults.staging_gb_per_s),
+        volumes=volumes,
+        upload_mbit_per_s=_of_data(data, "upload_mbit_per_s", Unit.MBIT_PER_S, defaults),
+        already_there=data.already_there,
+        checkpoints_kept=_of_data(data, "checkpoints_kept", Unit.RATIO, defaults),
+        keep_days=_of_data(data, "keep_days", Unit.DAYS, defaults),
+        storage=rates[Service.STORAGE],
+        egress=rates[Service.EGRESS],
+        ingress=rates[Service.INGRESS],
+        free_egress_gb=egress.free_gb if egress else 0.0,
+        unknown=unknown,
+    )
+
+
+def support_fraction(given: Assumptions, catalog: Catalog) -> Quantity:
+    """Return the share of a provider's bill that its support costs: the plan's, else the default."""
+    return _assumed(given, "support_fraction", Unit.RATIO, catalog.bill_defaults)
+
+
+def bill_assumptions(plan: Plan, catalog: Catalog) -> list[Assumption]:
+    """List what every rented option's bill takes from the plan or the defaults."""
+    defaults = catalog.bill_defaults
+    launch = {
+        "set-up of a launch": ("setup_hours", Unit.HOURS),
+        "idle tail of a launch": ("idle_tail_hours", Unit.HOURS),
+        "failed launches": ("failed_launch_fraction", Unit.RATIO),
+        "support": ("support_fraction", Unit.RATIO),
+    }
+    kept = {"checkpoints kept": ("checkpoints_kept", Unit.RATIO), "kept after the campaign": ("keep_days", Unit.DAYS)}
+    found = [
+        Assumption(name=name, quantity=_assumed(plan.assumptions, key, unit, defaults))
+        for name, (key, unit) in launch.items()
+    ]
+    return found + [
+        Assumption(name=name, quantity=_of_data(plan.data, key, unit, defaults)) for name, (key, unit) in kept.items()
+    ]
+
+
+def launch_hours(plan: Plan, job: Job, catalog: Catalog) -> Quantity:
+    """Return the hours from the request of a rented machine to the first step: each launch that fails repeats set-up.
+
+    hours = set-up x (1 + failed launches) + data to the nodes
+    """
+    defaults = catalog.bill_defaults
+    setup = _assumed(plan.assumptions, "setup_hours", Unit.HOURS, defaults)
+    failed = _assumed(plan.assumptions, "failed_launch_fraction", Unit.RATIO, defaults)
+    launches = Interval(1 + failed.value, 1 + failed.low, 1 + failed.high)
+    hours = interval(setup, Unit.HOURS).times(launches)
+    parts, source = [setup, failed], f"{setup.value:g} h of set-up x {launches.value:g} launches"
+    staging = _staging_hours(data_volumes(job, plan.data, defaults).dataset, defaults.staging_gb_per_s)
+    if staging is not None:
+        hours = sum_of([hours, interval(staging, Unit.HOURS)])
+        parts.append(staging)
+        source += f" + {staging.value:.3g} h of data to the nodes"
+    return computed(hours, Unit.HOURS, *parts, source="; ".join([source, *(part.source for part in parts)]))
+
+
+def _is_needed(service: Service, volumes: Volumes, data: Data) -> bool:
+    """Say whether a rate would stand on the bill: there is something to keep or move, or its size is not known."""
+    moved = {
+        Service.STORAGE: [None if data.already_there else volumes.dataset, volumes.checkpoint],
+        Service.EGRESS: [volumes.egress],
+        Service.INGRESS: [] if data.already_there else [volumes.dataset],
+    }
+    return any(volume is not None and volume.value > 0 for volume in moved[service])
+
+
+def _staging_hours(dataset: Quantity | None, speed: Quantity) -> Quantity | None:
+    """Return the hours in which the data set reaches the nodes: GB / (GB/s) / 3600."""
+    if dataset is None or dataset.value == 0:
+        return None
+    hours = interval(dataset, Unit.GB).times(interval(speed, Unit.GB_PER_S).inverse()).scaled(1 / SECONDS_PER_HOUR)
+    source = f"{dataset.value:.4g} GB / {speed.value:g} GB/s / 3600; {dataset.source}; {speed.source}"
+    return computed(hours, Unit.HOURS, dataset, speed, source=source)
+
+
+def _assumed(given: Assumptions, name: str, unit: Unit, defaults: BillDefaults) -> Quantity:
+    return _stated_or_default(getattr(given, name), f"assumptions.{name}", unit, getattr(defaults, name))
+
+
+def _of_data(given: Data, name: str, unit: Unit, defaults: BillDefaults) -> Quantity:
+    return _stated_or_default(getattr(given, name), f"data.{name}", unit, getattr(defaults, name))
+
+
+def _stated_or_default(value: float | None, key: str, unit: Unit, default: Quantity) -> Quantity:
+    if value is None:
+        return default
+    return stated(Interval.exact(float(value)), unit, Basis.ASSUMED, f"the plan: {key}")

@@ -1,0 +1,104 @@
+"""How rented hours are sold: by the second, in steps, with a minimum, or in blocks bought once for the campaign."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.duration.duration import HOURS_PER_DAY, SECONDS_PER_HOUR
+from planner.model.prices.offer import PriceKind
+from planner.scenario.candidate import Candidate
+
+BLOCK_DAYS: tuple[int, ...] = (*range(1, 15), *range(21, 183, 7))
+"""Lengths of an AWS Capacity Block: 1-day steps up to 14 days, 7-day steps up to 182. Source: the service's API
+reference, CapacityDurationHours of DescribeCapacityBlockOfferings."""
+BLOCK_LAST_HOURS = 0.5
+"""AWS ends the instances of a block from 30 minutes before its end. Source: EC2 user guide, Capacity Blocks."""
+BLOCK_INSTANCES = 64
+"""The most in one block. Source: EC2 user guide, Capacity Blocks."""
+HOURS_PER_YEAR = 8766.0
+TERM_HOURS = {
+    PriceKind.SAVINGS_1Y: HOURS_PER_YEAR,
+    PriceKind.RESERVED_1Y: HOURS_PER_YEAR,
+    PriceKind.SAVINGS_3Y: 3 * HOURS_PER_YEAR,
+    PriceKind.RESERVED_3Y: 3 * HOURS_PER_YEAR,
+}
+"""A year of 365.25 days: the commitment is paid for all of it, used or not."""
+UNRESOLVED_HOURS = 1 / SECONDS_PER_HOUR
+"""Billing by the second is finer than any estimate."""
+SHORT_HOURS = 1.0
+"""A minimum up to this is of each launch; a longer one is a term, bought once and used by the whole campaign."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How hours of one node are sold."""
+
+    minimum_hours: float = 0.0
+    step_hours: float = 0.0
+    """0: to the second, which no estimate resolves."""
+    blocks: bool = False
+    """Sold as Capacity Blocks only."""
+    upfront_fraction: float = 0.0
+    """Share of a term that is paid before its first hour."""
+
+    @property
+    def once(self) -> bool:
+        """Say whether the hours are bought once for the campaign, and not anew for each training."""
+        return self.blocks or self.minimum_hours > SHORT_HOURS
+
+
+def terms_of(candidate: Candidate) -> Terms:
+    """Return how the candidate's hours are sold: by its kind of price, and by its row where the row's price counts."""
+    row, kind = candidate.price, candidate.option.price or PriceKind.ON_DEMAND
+    if kind is PriceKind.CAPACITY_BLOCK:
+        return Terms(blocks=True, upfront_fraction=1.0)
+    term = TERM_HOURS.get(kind, 0.0)
+    if row is None or candidate.has_own_price:
+        return Terms(minimum_hours=term)
+    step_hours = (row.billing_granularity_s or 0.0) / SECONDS_PER_HOUR
+    least = max(row.minimum_term_hours or term, row.minimum_hours)
+    return Terms(
+        minimum_hours=least,
+        step_hours=step_hours if step_hours > UNRESOLVED_HOURS else 0.0,
+        upfront_fraction=row.upfront_fraction,
+    )
+
+
+def sold_hours(hours: float, terms: Terms) -> float:
+    """Return the hours that must be bought for `hours` of use.
+
+    max(minimum, ceil(hours / step) x step); for blocks the shortest length that is sold and holds hours + 0.5, after
+    as many of the longest as the use fills.        Monotone in `hours`, and never less than it.
+    """
+    if terms.blocks:
+        longest = BLOCK_DAYS[-1] * HOURS_PER_DAY
+        whole = math.floor(hours / (longest - BLOCK_LAST_HOURS))
+        rest = hours - whole * (longest - BLOCK_LAST_HOURS)
+        if rest <= 0:
+            return whole * longest
+        days = next((day for day in BLOCK_DAYS if rest + BLOCK_LAST_HOURS <= day * HOURS_PER_DAY), BLOCK_DAYS[-1])
+        return whole * longest + days * HOURS_PER_DAY
+    if terms.step_hours:
+        hours = max(hours, math.ceil(hours / terms.step_hours - 1e-9) * terms.step_hours)
+    return max(terms.minimum_hours, hours)
+
+
+def terms_notes(candidate: Candidate) -> tuple[str, ...]:
+    """Say what cannot be bought in one piece."""
+    kind = candidate.option.price
+    if kind is not PriceKind.CAPACITY_BLOCK or candidate.nodes <= BLOCK_INSTANCES:
+        return ()
+    blocks = math.ceil(candidate.nodes / BLOCK_INSTANCES)
+    return (f"a Capacity Block holds {BLOCK_INSTANCES} instances: {candidate.nodes} nodes need {blocks} blocks",)
+
+
+def terms_text(terms: Terms) -> str:
+    """Say in words how the hours are sold."""
+    if terms.blocks:
+        return "blocks of 1 to 14 days or of weeks up to 26, bought once for the campaign, ended 30 minutes early"
+    if terms.once:
+        return f"{terms.minimum_hours:g} h at least, bought once for the campaign"
+    steps = f"in steps of {terms.step_hours * SECONDS_PER_HOUR:g} s" if terms.step_hours else ""
+    least = f"{terms.minimum_hours:g} h at least" if terms.minimum_hours else ""
+    return " and ".join(part for part in (least, steps) if part) or "by the second"

@@ -1,0 +1,108 @@
+"""From the list price to what we pay, by the price book; both stay visible."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import NamedTuple
+
+from planner.errors import InputError
+from planner.model.catalog import Catalog
+from planner.model.prices.offer import Price
+from planner.model.prices.price_book import PriceBook
+
+
+class Net(NamedTuple):
+    """What we pay, and which entries of the book brought it about, in their order."""
+
+    amount: float
+    """Per hour; of hosted training per million tokens."""
+    steps: tuple[str, ...]
+    committed_nodes: int | None = None
+    """Where it is the price of a commitment: how many instances that holds; more of them cost what others do."""
+
+
+def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
+    """Return what we pay, per hour or per million tokens; None where no entry holds, or no price is there to change.
+
+    1. An instance already committed to costs what was committed; nothing more is taken off.
+    2. Else a quote replaces the list price; of several, the lowest.
+    3. Then each discount in the book's order: price -= fraction x (what is left, or the list price).
+       After a quote only those that say so.
+
+    Commitments and quotes are of machines, by the hour: to hosted training only discounts apply.
+    """
+    listed = price.amount
+    if not listed:
+        return None
+    by_hour, unit = price.usd_per_hour is not None, "USD/h" if price.usd_per_hour is not None else "USD/M tokens"
+    held = [entry for entry in book.commitments if by_hour and entry.applies(price, on)]
+    if held:
+        first = min(held, key=lambda entry: entry.usd_per_hour)
+        text = f"{first.name}: {first.nodes} already bought at {first.usd_per_hour:g} USD/h until {first.valid_until}"
+        return Net(first.usd_per_hour, (text,), first.nodes)
+    quotes = [entry for entry in book.quotes if by_hour and entry.applies(price, on)]
+    net = base = min((entry.usd_per_hour for entry in quotes), default=listed)
+    steps = [f"{entry.name}: quoted at {base:g} USD/h" for entry in quotes if entry.usd_per_hour == base][:1]
+    for discount in book.stacked():
+        if not discount.applies(price, on) or (quotes and not discount.on_quotes):
+            continue
+        net -= discount.discount_fraction * (base if discount.of == "list" else net)
+        steps.append(f"{discount.name}: -{100 * discount.discount_fraction:g} % of the {discount.of}")
+        if net <= 0:
+            raise InputError(
+                f"the price book takes {price.node} ({price.price_kind.value}, {price.region}) down to "
+                f"{net:.4g} {unit}: {'; '.join(steps)}.",
+                fix="Write of: rest where a discount is of what others have left, or lower the fractions.",
+            )
+    return Net(net, tuple(steps)) if steps else None
+
+
+def with_book(catalog: Catalog, book: PriceBook, *, on: date) -> Catalog:
+    """Return the catalog at the prices of the book, each with list, net and why, and with the credits that hold."""
+    return catalog.model_copy(
+        update={
+            "prices": tuple(net_price(price, book, on=on) for price in catalog.prices),
+            "own_prices": tuple(net_price(price, book, on=on) for price in catalog.own_prices),
+            "credits": tuple(credit for credit in book.credits if on <= credit.expires),
+        }
+    )
+
+
+def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
+    """Return the price as we pay it, its range in proportion; credits are named and change nothing."""
+    net = net_of(price, book, on=on)
+    owed = [credit for credit in book.credits if credit.provider == price.provider and on <= credit.expires]
+    notes = [f"credit {credit.name}: {credit.usd:,.2f} USD left until {credit.expires}" for credit in owed]
+    listed = price.amount
+    if listed is None or not (net or notes):
+        return price
+    if net is None:
+        return price.model_copy(update={"note": _joined(price.note, *notes)})
+    unit = "USD/M tokens" if price.usd_per_hour is None else "USD/h"
+    book_note = f"list {listed:g} {unit}, net {net.amount:.6g} by the price book ({'; '.join(net.steps)})"
+    note = _joined(book_note, *notes, price.note)
+    if price.usd_per_hour is None:
+        update = {"usd_per_million_tokens": net.amount, "list_usd_per_million_tokens": listed}
+        return price.model_copy(update={**update, "note": note})
+    if net.committed_nodes is not None:
+        others = net_of(price, book.model_copy(update={"commitments": ()}), on=on)
+        agreed = {
+            "usd_per_hour": net.amount, "low_usd_per_hour": None, "high_usd_per_hour": None,
+            "list_usd_per_hour": listed, "committed_nodes": net.committed_nodes,
+            "beyond_usd_per_hour": others.amount if others else listed, "note": note,
+        }  # fmt: skip
+        return price.model_copy(update=agreed)
+    low, high, factor = price.low_usd_per_hour, price.high_usd_per_hour, net.amount / listed
+    return price.model_copy(
+        update={
+            "usd_per_hour": net.amount,
+            "low_usd_per_hour": None if low is None else min(low * factor, net.amount),
+            "high_usd_per_hour": None if high is None else max(high * factor, net.amount),
+            "list_usd_per_hour": listed,
+            "note": note,
+        }
+    )
+
+
+def _joined(*notes: str | None) -> str:
+    return "; ".join(note for note in notes if note)

@@ -1,0 +1,95 @@
+"""What one node of a candidate costs an hour, or why that is not known."""
+
+from __future__ import annotations
+
+from planner.model.catalog import Catalog
+from planner.model.currency import Currency
+from planner.model.prices.offer import Price, PriceKind
+from planner.model.quantity import Basis, Quantity, Unit, weakest
+from planner.quantity.border import stated
+from planner.quantity.interval import Interval
+from planner.scenario.candidate import Candidate, prices_of
+
+
+def price_of(candidate: Candidate) -> Quantity | None:
+    """Return the price of one node-hour: the plan's own, or the catalog's with its range; None where there is none."""
+    own, local = candidate.option.usd_per_hour, candidate.option.local_per_hour
+    if own is not None:
+        return stated(Interval.exact(own), Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: usd_per_hour")
+    if local is not None:
+        assert candidate.currency is not None, "the plan's model asks for it"
+        return of_local(local, candidate.currency, Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: local_per_hour")
+    price = candidate.price
+    if price is None or price.usd_per_hour is None:
+        return None
+    value = price.usd_per_hour
+    mean = beyond_commitment(price, nodes=candidate.nodes)
+    if mean is not None:
+        return mean
+    doubt = Interval(value, min(value, price.low_usd_per_hour or value), max(value, price.high_usd_per_hour or value))
+    basis = Basis.ASSUMED if price.confidence == "estimate" else Basis.QUOTED
+    source = f"{price.price_kind.value} in {price.region}: {price.source}"
+    return stated(doubt, Unit.USD_PER_HOUR, basis, source, price.as_of)
+
+
+def no_price_reason(candidate: Candidate, catalog: Catalog) -> str:
+    """Say why there is no price; never zero."""
+    if candidate.price is not None and candidate.price.no_price_reason:
+        return f"no price: {candidate.price.no_price_reason}"
+    kind = (candidate.option.price or PriceKind.ON_DEMAND).value
+    where = f" in {candidate.option.region}" if candidate.option.region else ""
+    rows = prices_of(candidate.node.id, catalog)
+    regions: dict[str, dict[str, None]] = {}
+    for row in rows:
+        regions.setdefault(row.price_kind.value, {})[row.region] = None
+    known = [f"{found} in {', '.join(places)}" for found, places in regions.items()]
+    instead = f"it has {'; '.join(known)}" if known else "give usd_per_hour"
+    return f"no price: the catalog has no {kind} price of {candidate.node.id}{where}; {instead}"
+
+
+def price_notes(candidate: Candidate) -> tuple[str, ...]:
+    """Return what the catalog says of the price that was used."""
+    price = _listed(candidate)
+    return (f"price: {price.note}",) if price is not None and price.note else ()
+
+
+def list_price_of(candidate: Candidate) -> float | None:
+    """Return the list price beside a net one; None where the price is the list's."""
+    price = _listed(candidate)
+    return None if price is None else price.list_usd_per_hour
+
+
+def of_local(amount: float, currency: Currency, unit: Unit, basis: Basis, where: str) -> Quantity:
+    """Return an amount in the plan's own currency as USD.
+
+    USD = amount / rate; the range is that of the rate.
+    """
+    usd = Interval(amount / currency.per_usd, amount / currency.highest, amount / currency.lowest)
+    rate = f"{currency.per_usd:g} {currency.code} a USD ({currency.source})"
+    return stated(
+        usd, unit, weakest(basis, Basis.QUOTED), f"{where} {amount:g} {currency.code} / {rate}", currency.as_of
+    )
+
+
+def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:
+    """Return the mean price of a node-hour where more nodes work at once than were bought already; else None.
+
+    USD = (bought x their price + the others x the price of others) / nodes
+    """
+    if price is None or price.committed_nodes is None or price.usd_per_hour is None:
+        return None
+    held, beyond = price.committed_nodes, price.beyond_usd_per_hour
+    if beyond is None or nodes <= held:
+        return None
+    mean = (held * price.usd_per_hour + (nodes - held) * beyond) / nodes
+    source = (
+        f"({held} bought already x {price.usd_per_hour:g} + {nodes - held} x {beyond:g} USD/h) / {nodes} nodes; "
+        f"{price.price_kind.value} in {price.region}: {price.source}"
+    )
+    return stated(Interval.exact(mean), Unit.USD_PER_HOUR, Basis.QUOTED, source, price.as_of)
+
+
+def _listed(candidate: Candidate) -> Price | None:
+    """Return the catalog's price where that is what counts."""
+    price = candidate.price
+    return None if price is None or price.usd_per_hour is None or candidate.has_own_price else price

@@ -1,0 +1,24 @@
+"""How old the price of an option is, and whether it is older than its kind allows."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TypeVar
+
+from planner.model.answer.answer import OptionEstimate
+from planner.model.prices.offer import PriceKind, stale_days
+
+Option = TypeVar("Option", bound=OptionEstimate)
+
+
+def dated(option: Option, *, today: date) -> Option:
+    """Return the option with the age of its price; untouched where the price has no date (the plan's own) or is none.
+
+    days = today - the day for which the source states the price
+    """
+    price = option.price
+    if price is None or price.as_of is None:
+        return option
+    age_days = max(0, (today - price.as_of).days)
+    stale = age_days > stale_days(option.price_kind or PriceKind.ON_DEMAND)
+    return option.model_copy(update={"price_age_days": age_days, "price_stale": stale})

@@ -1,0 +1,70 @@
+"""What a price comes to per accelerator-hour, and which prices cannot be true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from planner.model.hardware.hardware import Node
+from planner.model.prices.offer import Price
+
+BAND_FACTOR = 10.0
+"""A price may lie this far outside everything known of its accelerator. Per month it would lie 730 times too high, in
+cents 100 times; between the dearest list and the cheapest marketplace lie some 10 times."""
+ANY_ACCELERATOR = (0.01, 100.0)
+"""USD per accelerator-hour, of an accelerator that no bundled price knows."""
+
+PER_MILLION_TOKENS = (0.01, 1000.0)
+"""USD, of hosted training; lists of 2025 and 2026 ask 0.4 to 25. Per thousand tokens it would be 1,000 times less."""
+
+Bands = Mapping[str, tuple[float, float]]
+
+
+def carried(price: Price, nodes: Mapping[str, Node]) -> tuple[str, int] | None:
+    """Return which accelerator the instance carries and how many: the row's own word, else that of its node."""
+    if price.accelerator is not None and price.accelerators is not None:
+        return price.accelerator, price.accelerators
+    node = nodes.get(price.node)
+    return None if node is None else (node.accelerator, node.accelerators)
+
+
+def usd_per_accelerator_hour(price: Price, nodes: Mapping[str, Node]) -> float | None:
+    """Return USD per instance-hour / accelerators of the instance; None where either is not known."""
+    found = carried(price, nodes)
+    return None if found is None or price.usd_per_hour is None else price.usd_per_hour / found[1]
+
+
+def price_bands(prices: Iterable[Price], nodes: Mapping[str, Node]) -> dict[str, tuple[float, float]]:
+    """Return, for each accelerator, the lowest known USD per accelerator-hour / 10 and the highest x 10."""
+    bands: dict[str, tuple[float, float]] = {}
+    for price in prices:
+        found, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
+        if found is None or not each:
+            continue
+        low, high = bands.get(found[0], (each / BAND_FACTOR, each * BAND_FACTOR))
+        bands[found[0]] = (min(low, each / BAND_FACTOR), max(high, each * BAND_FACTOR))
+    return bands
+
+
+def implausible(price: Price, nodes: Mapping[str, Node], bands: Bands) -> str | None:
+    """Say why the price cannot be one per instance-hour, or of hosted training one per million tokens.
+
+    None where it can, or where there is nothing to judge.
+    """
+    by_tokens = price.usd_per_million_tokens
+    if by_tokens is not None and not PER_MILLION_TOKENS[0] <= by_tokens <= PER_MILLION_TOKENS[1]:
+        low, high = PER_MILLION_TOKENS
+        return (
+            f"{by_tokens:.4g} USD per million tokens lies outside {low:g} to {high:g}: a price of one token, of a "
+            "thousand, or of a whole training?"
+        )
+    found, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
+    if found is None or not each:
+        return None
+    low, high = bands.get(found[0], ANY_ACCELERATOR)
+    if low <= each <= high:
+        return None
+    guess = "a price per month?" if each > high else "a price per accelerator and minute, or in another currency?"
+    return (
+        f"{each:.4g} USD per {found[0]} and hour lies outside {low:.3g} to {high:.4g}, "
+        f"ten times beyond every known price: {guess}"
+    )

@@ -1,0 +1,85 @@
+"""What a kilowatt-hour and a contracted kilowatt cost an option, and its PUE: the plan, the site, or the default."""
+
+from __future__ import annotations
+
+from planner.cost.cloud.price import of_local
+from planner.cost.ownership.tariff import demand_price, energy_price
+from planner.model.catalog import Catalog
+from planner.model.owning.site import Site
+from planner.model.owning.tariff import Tariff
+from planner.model.plan.plan import Plan
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.border import stated
+from planner.quantity.interval import Interval
+
+
+def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
+    """Return the price of a kWh: the plan's, then the site's, then the default; 0 where the place includes power."""
+    if includes_power(site):
+        assert site is not None
+        source = f"site {site.id}: colocation.power_included, so its price per kW holds the power"
+        return stated(Interval.exact(0.0), Unit.USD_PER_KWH, Basis.QUOTED, source, site.as_of)
+    if plan.assumptions.electricity_usd_per_kwh is not None:
+        return _from_plan(plan.assumptions.electricity_usd_per_kwh, Unit.USD_PER_KWH, "electricity_usd_per_kwh")
+    local, currency = plan.assumptions.electricity_local_per_kwh, plan.currency
+    if local is not None and currency is not None:
+        where = "the plan: assumptions.electricity_local_per_kwh"
+        return of_local(local, currency, Unit.USD_PER_KWH, Basis.ASSUMED, where)
+    tariff = _tariff(site, plan, catalog)
+    if tariff is not None:
+        return energy_price(tariff, plan.currency)
+    return (site.electricity if site else None) or catalog.defaults.electricity
+
+
+def demand_charge(site: Site, plan: Plan, catalog: Catalog) -> Quantity:
+    """Return the price of a contracted kW a month; 0 where the terms have none."""
+    tariff = None if includes_power(site) else _tariff(site, plan, catalog)
+    if tariff is not None:
+        return demand_price(tariff, plan.currency)
+    return stated(Interval.exact(0.0), Unit.USD_PER_KW_MONTH, Basis.ASSUMED, "no tariff with a demand charge is named")
+
+
+def pue(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
+    """Return the power usage effectiveness: the plan's, then the site's, then the default."""
+    if plan.assumptions.pue is not None:
+        return _from_plan(plan.assumptions.pue, Unit.RATIO, "pue")
+    return (site.pue if site else None) or catalog.defaults.pue
+
+
+def cloud_pue(plan: Plan, catalog: Catalog) -> Quantity:
+    """Return the PUE of a rented machine: the plan's, else that of large data centres; only emissions need it."""
+    if plan.assumptions.pue is not None:
+        return _from_plan(plan.assumptions.pue, Unit.RATIO, "pue")
+    return catalog.defaults.cloud_pue or catalog.defaults.pue
+
+
+def includes_power(site: Site | None) -> bool:
+    """Say whether the place where the machine stands includes its power."""
+    return site is not None and site.colocation is not None and site.colocation.power_included
+
+
+def paid_in(site: Site | None, plan: Plan, catalog: Catalog) -> str:
+    """Return the code of the currency in which the electricity of an owned machine is paid."""
+    if includes_power(site) or plan.assumptions.electricity_usd_per_kwh is not None:
+        return "USD"
+    if plan.assumptions.electricity_local_per_kwh is not None and plan.currency is not None:
+        return plan.currency.code
+    tariff = _tariff(site, plan, catalog)
+    return tariff.currency if tariff is not None else "USD"
+
+
+def _tariff(site: Site | None, plan: Plan, catalog: Catalog) -> Tariff | None:
+    given = plan.assumptions
+    if given.electricity_usd_per_kwh is not None or given.electricity_local_per_kwh is not None:
+        return None
+    if given.tariff is not None:
+        return catalog.find_tariff(given.tariff, where="assumptions.tariff")
+    if site is None or site.tariff is None:
+        return None
+    if isinstance(site.tariff, Tariff):
+        return site.tariff
+    return catalog.find_tariff(site.tariff, where=f"site {site.id}: tariff")
+
+
+def _from_plan(value: float, unit: Unit, key: str) -> Quantity:
+    return stated(Interval.exact(value), unit, Basis.ASSUMED, f"the plan: assumptions.{key}")

@@ -1,0 +1,292 @@
+"""Resolves a site into the inputs of the cost of owning: its own figures first, then the defaults, each named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from planner.cost.ownership.circuit import node_rated_kw
+from planner.cost.ownership.electricity import demand_charge, electricity, includes_power, pue
+from planner.cost.ownership.owned_cost import HOURS_PER_YEAR, MONTHS_PER_YEAR, OwnedInputs
+from planner.cost.ownership.resolved_site import ResolvedSite, resale_share, with_grants
+from planner.model.catalog import Catalog
+from planner.model.figure import Figure
+from planner.model.hardware.hardware import Accelerator, Node
+from planner.model.owning.site import Acquisition, AlreadyOwned, Site
+from planner.model.plan.plan import Plan
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.border import computed, interval, stated
+from planner.quantity.interval import Interval
+
+YEAR_BY_YEAR = 1.0
+"""Over how many years a machine is looked at that is at the end of its life."""
+DAYS_PER_YEAR = 365.25
+
+
+@dataclass(frozen=True)
+class NoOwningCost:
+    """Why the full cost of owning is not known, and what would help."""
+
+    reason: str
+
+
+def resolve_site(
+    site: Site,
+    node: Node,
+    accelerator: Accelerator,
+    plan: Plan,
+    catalog: Catalog,
+    *,
+    training_power: Quantity | None = None,
+) -> ResolvedSite | NoOwningCost:
+    """Return every input of one node's cost, or why one of them cannot be known.
+
+    `training_power` is what a node draws in this plan's training where that is known better than the site knows it.
+    """
+    rated_kw = node_rated_kw(site, node)
+    if rated_kw is None:
+        return NoOwningCost(f"the site {site.id} names no rated power: give rated_kw")
+    taken = _Inputs(site, catalog)
+    problem = taken.capital(accelerator)
+    if problem is not None:
+        return NoOwningCost(f"the site {site.id}: {problem}")
+    taken.keeping()
+    taken.place(rated_kw)
+    taken.power(node, rated_kw, training_power, plan)
+    taken.use()
+    found = {name: quantity.value for name, quantity in taken.quantities.items()}
+    absent = {field.name: 0.0 for field in fields(OwnedInputs) if field.name not in found}
+    acquisition = site.acquisition
+    assert acquisition is not None, "capital() returns a problem where there is none"
+    inputs = OwnedInputs(**absent | found | {"acquisition": acquisition, "gpus": node.accelerators})  # type: ignore[arg-type]
+    return ResolvedSite(
+        site=site,
+        inputs=with_grants(site, inputs),
+        quantities=taken.quantities,
+        defaults=tuple(taken.defaults),
+        curve=taken.curve,
+        age_years=taken.age_years,
+        notes=tuple(taken.notes),
+    )
+
+
+class _Inputs:
+    """Collects the inputs of one site; a field that is never set is 0: the site has no such cost."""
+
+    def __init__(self, site: Site, catalog: Catalog) -> None:
+        self.site, self.catalog, self.given = site, catalog, catalog.owning_defaults
+        self.quantities: dict[str, Quantity] = {}
+        self.defaults: list[str] = []
+        self.notes: list[str] = []
+        self.curve = site.residual
+        self.age_years = 0.0
+
+    def take(self, name: str, own: Figure | None, unit: Unit, *, default: Figure | None = None, key: str = "") -> float:
+        """Take the site's own figure, else the default, and say which."""
+        if own is None:
+            assert default is not None
+            self.defaults.append(name)
+            quantity = default.quantity(unit, where=f"default: {name}")
+        else:
+            quantity = own.quantity(unit, where=f"site {self.site.id}: {key or name}")
+        self.quantities[name] = quantity
+        return quantity.value
+
+    def capital(self, accelerator: Accelerator) -> str | None:
+        """Set what the machine ties up, for how long, and what it fetches at the end; return what is missing."""
+        site = self.site
+        if site.acquisition is None:
+            return "it says neither purchase, lease nor already_owned"
+        self.take(
+            "discount_rate_per_year",
+            site.discount_rate_per_year,
+            Unit.RATIO,
+            default=self.given.discount_rate_per_year,
+        )
+        if not self.curve and site.lease is None:
+            self.curve = self.given.residual
+            self.defaults.append("residual")
+        if site.purchase is not None:
+            bought = site.purchase
+            self.take("server_usd", bought.server_usd, Unit.USD, key="purchase.server_usd")
+            for name in ("network_fraction_of_capex", "storage_fraction_of_capex"):
+                own, default = getattr(bought, name), getattr(self.given, name)
+                self.take(name, own, Unit.RATIO, default=default, key=f"purchase.{name}")
+            self.take("years", site.life_years, Unit.YEARS, default=self.given.life_years, key="life_years")
+            self._residual()
+            if accelerator.support_ended is not None:
+                self.notes.append(
+                    f"it may serve less than its life: software support has ended: {accelerator.support_ended}"
+                )
+        elif site.lease is not None:
+            self.take("lease_usd_per_month", site.lease.usd_per_month, Unit.USD, key="lease.usd_per_month")
+            term = site.lease.term_months
+            self.quantities["years"] = self._own(term / MONTHS_PER_YEAR, Unit.YEARS, f"lease.term_months {term}")
+            if not site.lease.maintenance_included and site.maintenance_usd_per_node_year is None:
+                return "lease says neither maintenance_included: true nor is there maintenance_usd_per_node_year"
+        else:
+            assert site.already_owned is not None
+            return self._already_owned(site.already_owned, accelerator)
+        return None
+
+    def _already_owned(self, owned: AlreadyOwned, accelerator: Accelerator) -> str | None:
+        life = self.site.life_years or self.given.life_years
+        if owned.bought_on is not None:
+            self.age_years = (self.site.as_of - owned.bought_on).days / DAYS_PER_YEAR
+        elif owned.remaining_life_years is not None:
+            self.age_years = max(0.0, life.value - owned.remaining_life_years.value)
+        else:
+            return "already_owned says neither bought_on nor remaining_life_years"
+        if owned.resale_usd is None and owned.paid_usd is None:
+            return "already_owned says neither resale_usd nor paid_usd"
+        if owned.paid_usd is not None:
+            self.take("server_usd", owned.paid_usd, Unit.USD, key="already_owned.paid_usd")
+        if owned.resale_usd is not None:
+            resale = self.take("resale_usd", owned.resale_usd, Unit.USD, key="already_owned.resale_usd")
+            if owned.paid_usd is None and resale > 0:
+                self.take("server_usd", owned.resale_usd, Unit.USD, key="already_owned.resale_usd")
+        else:
+            self._resale_by_age()
+        self._years_left(owned, life, accelerator)
+        self._residual()
+        return None
+
+    def _resale_by_age(self) -> None:
+        paid = self.quantities["server_usd"]
+        share = resale_share(self.curve, age_years=0.0, years=self.age_years)
+        usd = Interval(paid.value * share.value, paid.value * share.low, paid.value * share.high)
+        source = f"{paid.value:,.0f} USD paid x {share.value:.3g} after {self.age_years:.1f} years; {self._curve()}"
+        self.quantities["resale_usd"] = stated(usd, Unit.USD, Basis.MODELLED, source, self.site.as_of)
+
+    def _years_left(self, owned: AlreadyOwned, life: Figure, accelerator: Accelerator) -> None:
+        left = owned.remaining_life_years
+        if left is not None and left.value > 0:
+            self.take("years", left, Unit.YEARS, key="already_owned.remaining_life_years")
+            return
+        years, why = life.value - self.age_years, f"{life.value:g} years of life - {self.age_years:.1f} of age"
+        if left is not None:
+            years, why = 0.0, "already_owned.remaining_life_years 0"
+        elif accelerator.support_ended is not None:
+            years, why = 0.0, f"software support has ended: {accelerator.support_ended}"
+        if years < YEAR_BY_YEAR:
+            self.notes.append(f"less than a year of life is left, so it is looked at one year at a time: {why}")
+            years, why = YEAR_BY_YEAR, f"one year at a time: {why}"
+        if self.site.life_years is None and left is None and accelerator.support_ended is None:
+            self.defaults.append("life_years")
+        self.quantities["years"] = self._own(years, Unit.YEARS, why)
+
+    def _residual(self) -> None:
+        years = self.quantities["years"].value
+        share = resale_share(self.curve, age_years=self.age_years, years=years)
+        of = "today's resale" if self.site.already_owned else "capex"
+        source = f"{share.value:.3g} of {of} after {years:.3g} more years; {self._curve()}"
+        nearest = min(self.curve, key=lambda point: abs(point.age_years - self.age_years - years)).fraction
+        self.quantities["residual_fraction"] = stated(share, Unit.RATIO, nearest.basis, source, nearest.as_of)
+
+    def _curve(self) -> str:
+        return f"site {self.site.id}: residual" if self.site.residual else "default: residual"
+
+    def keeping(self) -> None:
+        """Set what keeps the machine going: maintenance, software, people, spares."""
+        site, given = self.site, self.given
+        if site.maintenance_usd_per_node_year is not None:
+            self.take("maintenance_usd_per_node_year", site.maintenance_usd_per_node_year, Unit.USD_PER_YEAR)
+        elif site.lease is None:
+            own, default = site.maintenance_fraction_per_year, given.maintenance_fraction_per_year
+            self.take("maintenance_fraction_per_year", own, Unit.RATIO, default=default)
+        own, default = site.software_usd_per_gpu_year, given.software_usd_per_gpu_year
+        self.take("software_usd_per_gpu_year", own, Unit.USD_PER_YEAR, default=default)
+        staff = site.staff
+        for name, unit in (("fte_per_node", Unit.RATIO), ("usd_per_fte_year", Unit.USD_PER_YEAR)):
+            own = getattr(staff, name) if staff else None
+            self.take(name, own, unit, default=getattr(given, name), key=f"staff.{name}")
+        self.take(
+            "spares_fraction_of_nodes",
+            site.spares_fraction_of_nodes,
+            Unit.RATIO,
+            default=given.spares_fraction_of_nodes,
+        )
+
+    def place(self, rated_kw: float) -> None:
+        """Set what the place costs: a room of one's own, or colocation by reserved power."""
+        site = self.site
+        if site.room is not None:
+            room = site.room.usd_per_month.quantity(Unit.USD, where=f"site {site.id}: room.usd_per_month")
+            each = interval(room, Unit.USD).scaled(1 / site.nodes)
+            source = f"{room.value:g} USD a month / {site.nodes} node(s); {room.source}"
+            self.quantities["room_usd_per_month"] = computed(each, Unit.USD, room, source=source)
+            return
+        terms = site.colocation
+        if terms is not None and terms.usd_per_kw_hour is not None:
+            hourly = terms.usd_per_kw_hour.quantity(
+                Unit.USD_PER_HOUR, where=f"site {site.id}: colocation.usd_per_kw_hour"
+            )
+            monthly = interval(hourly, Unit.USD_PER_HOUR).scaled(HOURS_PER_YEAR / MONTHS_PER_YEAR)
+            source = f"{hourly.value:g} USD a kW-hour x 730.5 h a month; {hourly.source}"
+            self.quantities["colocation_usd_per_kw_month"] = computed(
+                monthly, Unit.USD_PER_KW_MONTH, hourly, source=source
+            )
+        else:
+            self.take(
+                "colocation_usd_per_kw_month",
+                terms.usd_per_kw_month if terms else None,
+                Unit.USD_PER_KW_MONTH,
+                default=self.given.colocation_usd_per_kw_month,
+                key="colocation.usd_per_kw_month",
+            )
+        reserved = terms.reserved_kw_per_node if terms else None
+        self.quantities["reserved_kw"] = self._kw(reserved, rated_kw, "colocation.reserved_kw_per_node", "rated power")
+
+    def power(self, node: Node, rated_kw: float, training_power: Quantity | None, plan: Plan) -> None:
+        """Set what a node draws and what that costs."""
+        site, defaults = self.site, self.catalog.defaults
+        rated = self._kw(site.rated_kw, rated_kw, "rated_kw", f"data sheet of {node.id}")
+        own_power = training_power or site.power
+        for name, own, share in (
+            ("training_kw", own_power, defaults.training_power_fraction),
+            ("idle_kw", None, defaults.idle_power_fraction),
+        ):
+            if own is not None:
+                self.quantities[name] = own
+            elif name == "idle_kw" and site.idle_kw is not None:
+                self.take(name, site.idle_kw, Unit.KW)
+            else:
+                self.defaults.append(name)
+                drawn = interval(share, Unit.RATIO).scaled(rated_kw)
+                source = f"{rated_kw:g} kW rated ({rated.source}) x {share.value:g}; {share.source}"
+                self.quantities[name] = computed(drawn, Unit.KW, rated, share, source=source)
+        building = pue(site, plan, self.catalog)
+        self.quantities["pue"] = building
+        if building is defaults.pue:
+            self.defaults.append("pue")
+        price = electricity(site, plan, self.catalog)
+        self.quantities["usd_per_kwh"] = price
+        if price is defaults.electricity:
+            self.defaults.append("electricity")
+        demand = demand_charge(site, plan, self.catalog)
+        if demand.value > 0:
+            self.quantities["demand_usd_per_kw_month"] = demand
+            what = "rated power x PUE"
+            self.quantities["contracted_kw"] = self._kw(
+                site.contracted_kw_per_node, rated_kw * building.value, "contracted_kw_per_node", what
+            )
+        if includes_power(site):
+            self.notes.append("the place includes power: no electricity is charged beside it")
+
+    def use(self) -> None:
+        """Set how much of the year the machine works."""
+        site, given = self.site, self.given
+        self.take("availability", site.availability, Unit.RATIO, default=given.availability)
+        busy = site.utilisation.busy if site.utilisation else None
+        self.take("busy_fraction", busy, Unit.RATIO, default=given.busy, key="utilisation.busy")
+        if site.acquisition is Acquisition.ALREADY_OWNED and site.lead_time_months is None:
+            self.quantities["lead_time_months"] = self._own(0.0, Unit.MONTHS, "already_owned: it runs today")
+        else:
+            self.take("lead_time_months", site.lead_time_months, Unit.MONTHS, default=given.lead_time_months)
+
+    def _kw(self, own: Figure | None, fallback_kw: float, key: str, what: str) -> Quantity:
+        if own is not None:
+            return own.quantity(Unit.KW, where=f"site {self.site.id}: {key}")
+        return stated(Interval.exact(fallback_kw), Unit.KW, Basis.QUOTED, what, self.site.as_of)
+
+    def _own(self, value: float, unit: Unit, why: str) -> Quantity:
+        return stated(Interval.exact(value), unit, Basis.QUOTED, f"site {self.site.id}: {why}", self.site.as_of)

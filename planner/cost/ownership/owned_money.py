@@ -1,0 +1,112 @@
+"""What one training costs on an owned machine: the electricity it adds, and its share of owning in full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.cost.ownership.electricity import electricity, pue
+from planner.cost.ownership.energy import energy_usd
+from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year, usd_per_busy_gpu_hour
+from planner.cost.ownership.owned_inputs import NoOwningCost, resolve_site
+from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.model.answer.answer import OWNING_NOT_KNOWN
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.border import computed, interval, stated
+from planner.quantity.spread import signed_product
+from planner.scenario.candidate import Candidate
+
+
+@dataclass(frozen=True)
+class OwnedMoney:
+    """Money of one training; null parts have their reason in `missing`."""
+
+    usd_per_epoch: Quantity | None
+    usd_total: Quantity | None
+    usd_marginal: Quantity | None
+    missing: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def owned_money(
+    plan: Plan,
+    candidate: Candidate,
+    catalog: Catalog,
+    *,
+    epoch: Quantity | None,
+    training: Quantity | None,
+    energy: Quantity | None,
+    power: Quantity | None,
+) -> OwnedMoney:
+    """Count a training at the margin (its electricity) and in full (its busy GPU-hours of the site's annual cost)."""
+    site = candidate.site
+    marginal = _electricity_usd(energy, electricity(site, plan, catalog), pue(site, plan, catalog))
+    resolved = resolve_candidate(plan, candidate, catalog, power=power)
+    if isinstance(resolved, NoOwningCost):
+        return OwnedMoney(None, None, marginal, (f"{OWNING_NOT_KNOWN}: {resolved.reason}",), ())
+    price = full_price(resolved)
+    notes = list(resolved.notes)
+    if resolved.defaults:
+        notes.append(f"cost of owning: defaults taken for {', '.join(resolved.defaults)}")
+    return OwnedMoney(
+        usd_per_epoch=_share(epoch, price, candidate),
+        usd_total=_share(training, price, candidate),
+        usd_marginal=marginal,
+        missing=(),
+        notes=tuple(notes),
+    )
+
+
+def resolve_candidate(
+    plan: Plan, candidate: Candidate, catalog: Catalog, *, power: Quantity | None
+) -> ResolvedSite | NoOwningCost:
+    """Resolve the site of an owned candidate; its own power counts where the whole node works."""
+    assert candidate.site is not None
+    whole = candidate.accelerators_per_node == candidate.node.accelerators
+    return resolve_site(
+        candidate.site,
+        candidate.node,
+        candidate.accelerator,
+        plan,
+        catalog,
+        training_power=power if whole else None,
+    )
+
+
+def full_price(resolved: ResolvedSite) -> Quantity:
+    """Return what a busy GPU-hour costs in full, with its range and arithmetic."""
+    inputs = resolved.inputs
+    total, hours = annual_cost(inputs).total, busy_gpu_hours_per_year(inputs)
+    source = (
+        f"{total:,.0f} USD a year of one node / ({inputs.gpus} GPUs x 8,766 h x {inputs.busy_fraction:g} busy x "
+        f"{inputs.availability:g} available = {hours:,.0f} h); site {resolved.site.id}: {resolved.site.source}"
+    )
+    price = resolved.range_of(usd_per_busy_gpu_hour)
+    return stated(price, Unit.USD_PER_GPU_HOUR, resolved.basis, source, resolved.as_of)
+
+
+def _share(hours: Quantity | None, price: Quantity, candidate: Candidate) -> Quantity | None:
+    """USD = hours x accelerators x USD per busy GPU-hour."""
+    if hours is None:
+        return None
+    usd = signed_product(interval(hours, Unit.HOURS), interval(price, Unit.USD_PER_GPU_HOUR)).scaled(
+        candidate.accelerators
+    )
+    arithmetic = (
+        f"{hours.value:.5g} h x {candidate.accelerators} accelerators x {price.value:.4g} USD per busy GPU-hour"
+    )
+    return computed(usd, Unit.USD, hours, price, source=f"{arithmetic}; {price.source}")
+
+
+def _electricity_usd(energy: Quantity | None, price: Quantity, building: Quantity) -> Quantity | None:
+    if energy is None:
+        return None
+    usd = energy_usd(
+        energy_kwh=interval(energy, Unit.KWH),
+        pue=interval(building, Unit.RATIO),
+        usd_per_kwh=interval(price, Unit.USD_PER_KWH),
+    )
+    product = f"{energy.value:.5g} kWh x {building.value:g} PUE x {price.value:g} USD/kWh"
+    source = f"{product}; {price.source}; PUE: {building.source}; {energy.source}"
+    return computed(usd, Unit.USD, energy, price, building, source=source)

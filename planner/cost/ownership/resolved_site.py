@@ -1,0 +1,111 @@
+"""A site whose every input is known: ready for the formulas of owning, and movable one input at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+
+from planner.cost.ownership.cash_flow import TaxTerms
+from planner.cost.ownership.incentives import AppliedIncentive, apply_incentives, schedule_of, sum_of
+from planner.cost.ownership.owned_cost import OwnedInputs, capex_usd
+from planner.cost.ownership.residual import residual_fraction
+from planner.model.owning.site import Acquisition, IncentiveKind, ResidualPoint, Site
+from planner.model.quantity import Basis, Quantity, weakest
+from planner.quantity.interval import Interval
+from planner.quantity.spread import Swing, combined, swings
+
+
+@dataclass(frozen=True)
+class ResolvedSite:
+    """One node of a site. `curve` is empty where nothing is sold at the end."""
+
+    site: Site
+    inputs: OwnedInputs
+    quantities: Mapping[str, Quantity]
+    """Every input by its field in OwnedInputs."""
+    defaults: tuple[str, ...]
+    """Fields that the site left out."""
+    curve: tuple[ResidualPoint, ...]
+    age_years: float
+    """At the start of what is looked at."""
+    notes: tuple[str, ...]
+
+    @property
+    def ranges(self) -> dict[str, Interval]:
+        """The uncertain inputs."""
+        return {
+            name: Interval(found.value, found.low, found.high)
+            for name, found in self.quantities.items()
+            if found.low < found.high
+        }
+
+    @property
+    def basis(self) -> Basis:
+        """Of a number computed from all inputs: the weakest of those that are not nothing."""
+        return weakest(*(found.basis for found in self.quantities.values() if found.high != 0))
+
+    @property
+    def as_of(self) -> date | None:
+        """The oldest input's date."""
+        return min((found.as_of for found in self.quantities.values() if found.as_of), default=None)
+
+    @property
+    def incentives(self) -> tuple[AppliedIncentive, ...]:
+        """Every incentive of the site, worked out."""
+        return _applied(self.site, self.inputs)
+
+    @property
+    def tax(self) -> TaxTerms | None:
+        """How taxes meet the purchase; None where the site names no tax rate."""
+        if self.site.tax is None:
+            return None
+        owned = self.site.already_owned
+        return TaxTerms(
+            rate=self.site.tax.rate.value,
+            credits_usd=sum_of(self.incentives, IncentiveKind.TAX_CREDIT),
+            schedule_fractions=schedule_of(self.incentives),
+            book_usd=owned.book_usd.value if owned is not None and owned.book_usd is not None else None,
+        )
+
+    def moved(self, inputs: OwnedInputs, name: str, value: float) -> OwnedInputs:
+        """Return the inputs with one of them changed, and with it what hangs on it: resale by age, grants."""
+        changed = replace(inputs, **{name: value})  # type: ignore[arg-type]
+        if name == "years" and self.curve:
+            share = resale_share(self.curve, age_years=self.age_years, years=value)
+            changed = replace(changed, residual_fraction=share.value)
+        return with_grants(self.site, changed)
+
+    def swings(self, answer: Callable[[OwnedInputs], float]) -> list[Swing]:
+        """Move each uncertain input of an answer to both its ends; widest first."""
+        return swings(answer, self.inputs, self.ranges, self.moved)
+
+    def range_of(self, answer: Callable[[OwnedInputs], float]) -> Interval:
+        """Return an answer with its range."""
+        return combined(answer(self.inputs), self.swings(answer))
+
+
+def resale_share(curve: tuple[ResidualPoint, ...], *, age_years: float, years: float) -> Interval:
+    """What a machine of this age fetches `years` later, as a share of what it would fetch today.
+
+    share = residual(age + years) / residual(age), at most 1; of a new machine residual(years). 0 where it fetches
+    nothing today.
+    """
+    later = residual_fraction(curve, age_years=age_years + years)
+    if age_years == 0:
+        return later
+    today = residual_fraction(curve, age_years=age_years).value
+    if today <= 0:
+        return Interval.exact(0.0)
+    return Interval(*(min(share, 1.0) for share in later.scaled(1 / today)))
+
+
+def with_grants(site: Site, inputs: OwnedInputs) -> OwnedInputs:
+    """Return the inputs with the grants that the site's incentives give on them."""
+    if not site.incentives or inputs.acquisition is not Acquisition.PURCHASE:
+        return inputs
+    return replace(inputs, grants_usd=sum_of(_applied(site, inputs), IncentiveKind.GRANT))
+
+
+def _applied(site: Site, inputs: OwnedInputs) -> tuple[AppliedIncentive, ...]:
+    return apply_incentives(site.incentives, server_usd=inputs.server_usd, capex_usd=capex_usd(inputs), on=site.as_of)

@@ -1,0 +1,146 @@
+"""Takes a modelled step apart, of text or of images: parts, constants, effects, weights of runs, nearest evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from planner.model.answer.explanation import ConstantUsed, LabelEffect, NearRow, StepPart
+from planner.speed.estimator.calibrate import LEVELS, Fit
+from planner.speed.estimator.estimator import fitted
+from planner.speed.estimator.estimator_query import EstimatorQuery
+from planner.speed.estimator.network_kind import NetworkKind, kind_of
+from planner.speed.physics.step_formulas import ELSEWHERE
+
+if TYPE_CHECKING:
+    from planner.model.evidence.calibration import Calibration
+    from planner.speed.estimator.own_runs import Place
+    from planner.speed.physics.observation import Observation
+    from planner.speed.physics.parameters import Parameter
+
+NUDGE = 1e-4
+"""Of a logarithm, for derivatives."""
+SMALLEST_INFLUENCE = 0.005
+"""Per cent by which the step must grow with one per cent of a constant, for it to be listed."""
+NEAREST = 3
+OTHER_ACCELERATOR, OTHER_GENERATION, OTHER_FRAMEWORK = 1.0, 3.0, 1.0
+"""Distances on top of that of the settings."""
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """One step, taken apart; `size` in `unit`: tokens or images."""
+
+    seconds: float
+    size: float
+    unit: str
+    parts: tuple[StepPart, ...]
+    constants: tuple[ConstantUsed, ...]
+    effects: tuple[LabelEffect, ...]
+    weights: dict[str, float]
+    """By run: how much of its logarithmic error the estimate takes over."""
+    nearest: tuple[NearRow, ...]
+
+
+def anatomy(asked: EstimatorQuery, calibration: Calibration, evidence: Sequence[Observation]) -> Anatomy:
+    """Take the step apart: seconds of a part = its share / all shares x seconds of the step.
+
+    A correction by runs spreads evenly over the parts, and so does what waiting for the slowest multiplies.
+    """
+    kind = kind_of(asked, calibration)
+    fit, here = fitted(calibration), [asked.observation]
+    modelled = kind.model(fit, here)
+    log_step, place = modelled.log_step, modelled.place
+    size, gpus = kind.size(asked.observation)
+    seconds = size / (float(kind.estimate(here, asked.own).tokens_per_s_per_gpu[0]) * gpus)
+    whole = sum(float(share[0]) for share in place.shares.values())
+    parts = []
+    for name, share in place.shares.items():
+        if share[0] <= 0:
+            continue
+        formula = kind.formulas.get(name, ELSEWHERE)
+        parts.append(
+            StepPart(
+                name=name,
+                seconds=float(share[0]) / whole * seconds,
+                share=float(share[0]) / whole,
+                formula=formula.formula,
+                where=formula.where,
+            )
+        )
+    constants = []
+    for parameter in kind.parameters:
+        value = calibration.constants.get(parameter.name, parameter.prior)
+        moved = replace(fit, constants=fit.constants | {parameter.name: value * math.exp(NUDGE)})
+        influence = float((kind.model(moved, here).log_step - log_step)[0]) / NUDGE
+        if abs(influence) >= SMALLEST_INFLUENCE:
+            constants.append(_constant(parameter, value, influence))
+    return Anatomy(
+        seconds=seconds,
+        size=size,
+        unit=kind.unit,
+        parts=tuple(sorted(parts, key=lambda part: -part.seconds)),
+        constants=tuple(sorted(constants, key=lambda one: -abs(one.percent_per_percent))),
+        effects=tuple(_effect(level, getattr(asked.label, level), calibration) for level in LEVELS),
+        weights=_weights(kind, fit, asked, place),
+        nearest=_nearest(kind, fit, asked, place, evidence),
+    )
+
+
+def _constant(parameter: Parameter, value: float, influence: float) -> ConstantUsed:
+    return ConstantUsed(
+        name=parameter.name, value=value, prior=parameter.prior, low=parameter.low, high=parameter.high,
+        meaning=parameter.meaning, percent_per_percent=influence,
+    )  # fmt: skip
+
+
+def _effect(level: str, label: str, calibration: Calibration) -> LabelEffect:
+    effect = calibration.effects[level].get(label)
+    return LabelEffect(level=level, label=label, step_factor=None if effect is None else math.exp(effect))
+
+
+def _weights(kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: Place) -> dict[str, float]:
+    """Return the pull of each own run (own_runs.py)."""
+    if not asked.own:
+        return {}
+    from planner.speed.estimator.own_runs import update
+
+    anchors = kind.model(fit, asked.own)
+    posterior = update(place, anchors.place, kind.log_seconds(asked.own) - anchors.log_step)
+    return {one.id: float(pull) for one, pull in zip(asked.own, posterior.pull[0], strict=True)}
+
+
+def _nearest(
+    kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: Place, evidence: Sequence[Observation]
+) -> tuple[NearRow, ...]:
+    """Return the published measurements whose settings are nearest, with what the calibration says of them."""
+    if not evidence:
+        return ()
+    import numpy as np
+
+    label = asked.label
+    settings = ((kind.model(fit, evidence).place.features - place.features) ** 2).sum(axis=1)
+    apart = [
+        OTHER_ACCELERATOR * (one.labels.accelerator != label.accelerator)
+        + OTHER_GENERATION * (one.labels.generation != label.generation)
+        + OTHER_FRAMEWORK * (one.labels.framework != label.framework)
+        for one in evidence
+    ]
+    distance = np.sqrt(settings) + np.array(apart)
+    order = np.argsort(distance, kind="stable")[:NEAREST]
+    rows = [evidence[int(place)] for place in order]
+    return tuple(
+        NearRow(
+            id=row.id,
+            source=row.labels.source,
+            accelerator=row.labels.accelerator,
+            workload=row.labels.workload,
+            accelerators=round(kind.size(row)[1]),
+            measured_per_s=row.tokens_per_s_per_gpu,
+            modelled_per_s=float(modelled),
+            distance=float(distance[at]),
+        )
+        for at, row, modelled in zip(order, rows, kind.estimate(rows, ()).tokens_per_s_per_gpu, strict=True)
+    )

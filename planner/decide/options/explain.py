@@ -1,0 +1,133 @@
+"""Why the estimate of an option is what it is: the parts of its step, its constants, and what each run moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planner.decide.options.anatomy import anatomy
+from planner.decide.options.estimate_plan import estimate_options
+from planner.decide.options.next_run import next_runs
+from planner.errors import NotFoundError
+from planner.model.answer.answer import OptionEstimate
+from planner.model.answer.explanation import ExplainDocument, NextRun, OptionExplanation, RunEffect
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.border import stated
+from planner.scenario.candidate import Candidate, expand
+from planner.scenario.job import Job, resolve_job
+from planner.speed.throughput.predict import predict
+from planner.speed.throughput.prediction import Prediction
+from planner.speed.throughput.speed import Speed, fastest, speed
+
+if TYPE_CHECKING:
+    from planner.speed.physics.observation import Observation
+
+Evidence = Callable[[bool], "Sequence[Observation]"]
+"""Published measurements: of images where it is asked so, else of text."""
+
+
+def explain_plan(plan: Plan, catalog: Catalog, evidence: Evidence, *, option: str | None = None) -> ExplainDocument:
+    """Explain every option of the plan, or the one that is named."""
+    machines = {candidate.id: candidate for candidate in expand(plan, catalog)}
+    estimates = {one.option.id: one.option for one in estimate_options(plan, catalog).options}
+    if option is not None and option not in estimates:
+        known = f"The plan has: {', '.join(estimates)}"
+        raise NotFoundError("option", option, estimates, where="--option", fix=known)
+    job = resolve_job(plan, catalog)
+    return ExplainDocument(
+        plan=plan.name,
+        options=tuple(
+            _explained(job, machines[name], catalog, estimate, evidence) if name in machines else _of_service(estimate)
+            for name, estimate in estimates.items()
+            if option in (None, name)
+        ),
+    )
+
+
+def _of_service(estimate: OptionEstimate) -> OptionExplanation:
+    """Say of a service that trains by the token what there is to say: nobody outside knows its machines."""
+    return OptionExplanation(
+        id=estimate.id,
+        name=estimate.name,
+        throughput=None,
+        physics=None,
+        step_seconds=None,
+        step_size=None,
+        step_unit=None,
+        parts=(),
+        constants=(),
+        effects=(),
+        runs=(),
+        nearest=(),
+        time=None,
+        notes=estimate.notes,
+        why_not=estimate.why_not,
+    )
+
+
+def _explained(
+    job: Job, candidate: Candidate, catalog: Catalog, estimate: OptionEstimate, evidence: Evidence
+) -> OptionExplanation:
+    chosen, found = fastest(job, candidate, catalog)
+    predicted = predict(replace(job, mfu=None), chosen, catalog, found.fit)
+    prediction = predicted if isinstance(predicted, Prediction) and predicted.asked is not None else None
+    apart = None
+    if prediction is not None and prediction.asked is not None:
+        images = prediction.asked.is_of_images
+        calibration = catalog.image_calibration if images else catalog.calibration
+        assert calibration is not None, "it made the prediction"
+        apart = anatomy(prediction.asked, calibration, evidence(images))
+    return OptionExplanation(
+        id=estimate.id,
+        name=estimate.name,
+        throughput=estimate.throughput,
+        physics=_quantity(prediction),
+        step_seconds=apart.seconds if apart else None,
+        step_size=apart.size if apart else None,
+        step_unit=apart.unit if apart else None,
+        parts=apart.parts if apart else (),
+        constants=apart.constants if apart else (),
+        effects=apart.effects if apart else (),
+        runs=_run_effects(job, chosen, catalog, found, apart.weights if apart else {}),
+        next_runs=_next_runs(job, chosen, catalog, found, prediction),
+        nearest=apart.nearest if apart else (),
+        time=estimate.time,
+        notes=estimate.notes,
+        why_not=estimate.why_not,
+    )
+
+
+def _next_runs(
+    job: Job, candidate: Candidate, catalog: Catalog, found: Speed, prediction: Prediction | None
+) -> tuple[NextRun, ...]:
+    """Return what one more run would do; nothing where a measured run answers, or somebody's own figure."""
+    if prediction is None or prediction.asked is None or found.samples_per_s is None:
+        return ()
+    return next_runs(job, candidate, catalog, prediction.asked) if found.basis is Basis.MODELLED else ()
+
+
+def _quantity(prediction: Prediction | None) -> Quantity | None:
+    if prediction is None:
+        return None
+    return stated(prediction.samples_per_s, Unit.SAMPLES_PER_S, prediction.basis, prediction.source, prediction.as_of)
+
+
+def _run_effects(
+    job: Job, candidate: Candidate, catalog: Catalog, found: Speed, weights: dict[str, float]
+) -> tuple[RunEffect, ...]:
+    """Answer again without each of the runs; the difference is what that run moves. The largest move comes first."""
+    effects = []
+    for run_id in found.run_ids:
+        others = {key: run for key, run in catalog.runs.items() if key != run_id}
+        again = speed(job, candidate, catalog.model_copy(update={"runs": others}))
+        without, change = None, None
+        if again.samples_per_s is not None:
+            without = stated(again.samples_per_s, Unit.SAMPLES_PER_S, again.basis, again.source, again.as_of)
+            if found.samples_per_s is not None:
+                change = found.samples_per_s.value / again.samples_per_s.value - 1
+        weight = weights.get(run_id) if found.basis.value == "modelled" else None
+        effects.append(RunEffect(id=run_id, weight=weight, without=without, change_fraction=change))
+    return tuple(sorted(effects, key=lambda one: (one.change_fraction is not None, -abs(one.change_fraction or 0))))

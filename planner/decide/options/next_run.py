@@ -1,0 +1,76 @@
+"""What one more run would tell of an estimate: how narrow its range becomes, before anybody pays for the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planner.model.answer.explanation import NextRun
+from planner.model.network.adapters import AdapterKind
+from planner.model.network.workload import Strategy
+from planner.speed.estimator.network_kind import kind_of
+from planner.speed.memory.fit import fit
+from planner.speed.throughput.carry_over import nearest_run
+from planner.speed.throughput.predict import predict
+from planner.speed.throughput.prediction import Prediction
+
+if TYPE_CHECKING:
+    from planner.model.catalog import Catalog
+    from planner.model.evidence.calibration import Calibration
+    from planner.scenario.candidate import Candidate
+    from planner.scenario.job import Job
+    from planner.speed.estimator.estimator_query import EstimatorQuery
+    from planner.speed.physics.observation import Observation
+
+
+def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: EstimatorQuery) -> tuple[NextRun, ...]:
+    """Return what runs on a part of the candidate's machines would do: one accelerator, one node, all but the whole.
+
+    They are runs of the benchmark, whatever will train the job. Parts on which it does not fit are left out. The whole
+    would be a measurement and needs no estimate.
+    """
+    calibration = catalog.image_calibration if asked.is_of_images else catalog.calibration
+    assert calibration is not None, "it made the prediction"
+    found = []
+    for nodes, per_node in dict.fromkeys([(1, 1), (1, candidate.accelerators_per_node)]):
+        if nodes * per_node == candidate.accelerators:
+            continue
+        part = replace(
+            candidate,
+            nodes=nodes,
+            accelerators_per_node=per_node,
+            strategy=Strategy.DDP if per_node == 1 else candidate.strategy,
+            way=None,
+        )
+        adapters = job.adapters.model_copy(update={"frozen": None, "kind": AdapterKind.LORA}) if job.adapters else None
+        alone = replace(job, mfu=None, global_batch=None, framework=None, adapters=adapters)
+        fitting = fit(alone, part, nearest_run(alone, part, catalog), catalog)
+        predicted = predict(alone, part, catalog, fitting) if fitting.fits is not False else None
+        if isinstance(predicted, Prediction) and predicted.asked is not None:
+            then = half_width_with(asked, predicted.asked.observation, calibration)
+            found.append(NextRun(nodes=nodes, accelerators=nodes * per_node, strategy=part.strategy, half_width=then))
+    return tuple(found)
+
+
+def half_width_with(asked: EstimatorQuery, run: Observation, calibration: Calibration) -> float:
+    """Return high / value - 1 of the 90 % range if `run` were known too, and came out as expected.
+
+    The posterior's width does not depend on what is measured, but for results beyond belief (`own_runs.update`).
+    """
+    import numpy as np
+
+    from planner.speed.estimator.estimator import corrected, estimates, fitted
+
+    kind = kind_of(asked, calibration)
+    learnt, own = fitted(calibration), list(asked.own)
+    seconds = kind.log_seconds(own) if own else np.zeros(0)
+    expected = kind.model(learnt, [run])
+    if own:
+        expected = corrected(expected, kind.model(learnt, own), seconds)
+    here = corrected(
+        kind.model(learnt, [asked.observation]),
+        kind.model(learnt, [*own, run]),
+        np.concatenate([seconds, expected.log_step]),
+    )
+    width = estimates(here, np.zeros(1), calibration.spreads)
+    return float(width.high_90[0] / width.tokens_per_s_per_gpu[0] - 1)

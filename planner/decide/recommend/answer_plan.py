@@ -1,0 +1,32 @@
+"""A plan, a catalog and a day in; the comparison of its options out."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from planner.decide.campaign.campaign import campaign_option
+from planner.decide.options.estimate_plan import estimate_options
+from planner.decide.recommend.compare import compare
+from planner.model.answer.answer import CampaignDocument, ComparisonDocument
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
+
+
+def run_campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
+    """Run the plan's campaign on each option alone."""
+    estimated = estimate_options(plan, catalog, today=today)
+    return CampaignDocument(
+        plan=plan.name,
+        currency=plan.currency,
+        assumptions=estimated.document.assumptions,
+        runs=plan.campaign.runs,
+        options=tuple(
+            campaign_option(option, plan.campaign, catalog, today=today, owning=plan.owning)
+            for option in estimated.options
+        ),
+    )
+
+
+def answer_plan(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
+    """Rank the options under the plan's limits and recommend one."""
+    return compare(run_campaign(plan, catalog, today=today), plan.campaign, today=today)

@@ -1,0 +1,144 @@
+"""What can be done with an owned machine besides leaving it as it is: keep, buy, lease, add nodes, sell, rent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.cost.cloud.bill_lines import local_amount
+from planner.cost.ownership.circuit import circuit_problem
+from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost, busy_gpu_hours_per_year, capex_usd
+from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.model.answer.answer import OptionEstimate
+from planner.model.answer.own_or_rent import Choice, ChoiceKind, Rival
+from planner.model.currency import Currency
+from planner.model.hardware.hardware import Node
+from planner.model.owning.site import Acquisition
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.border import computed, interval, stated
+from planner.quantity.spread import signed_product
+
+KIND_OF = {
+    Acquisition.PURCHASE: ChoiceKind.BUY,
+    Acquisition.LEASE: ChoiceKind.LEASE,
+    Acquisition.ALREADY_OWNED: ChoiceKind.KEEP,
+}
+
+
+@dataclass(frozen=True)
+class OwnedOption:
+    """An owned option of the plan with its resolved site."""
+
+    option: OptionEstimate
+    resolved: ResolvedSite
+    node: Node
+
+
+def choices(
+    owned: OwnedOption, others: Sequence[OwnedOption], rivals: Sequence[Rival], currency: Currency | None
+) -> tuple[Choice, ...]:
+    """Lay out every way to do the site's yearly work, cheapest first per training; empty where no speed is known.
+
+    The work is what the site does as planned: nodes x busy GPU-hours / (hours x accelerators of one training).
+    Keeping counts what the machine would sell for as its capital, so selling and renting costs the rent alone.
+    """
+    work = _trainings_per_node_year(owned)
+    if work is None:
+        return ()
+    resolved, nodes = owned.resolved, owned.resolved.site.nodes
+    inputs = resolved.inputs
+    already = inputs.acquisition is Acquisition.ALREADY_OWNED
+    overload = circuit_problem(resolved.site, owned.node, nodes=nodes)
+    as_it_is = KIND_OF[inputs.acquisition]
+    found = [_owned(as_it_is, owned, nodes, work * nodes, _upfront(inputs, nodes), why_not=overload)]
+    if not already:
+        problem = circuit_problem(resolved.site, owned.node, nodes=nodes + 1)
+        more = _upfront(inputs, nodes + 1)
+        found.append(_owned(ChoiceKind.ADD_NODES, owned, nodes + 1, work * (nodes + 1), more, why_not=problem))
+    proceeds = nodes * inputs.resale_usd if already else 0.0
+    for other in others:
+        each = _trainings_per_node_year(other)
+        if each is None or other.resolved.inputs.acquisition is Acquisition.ALREADY_OWNED:
+            continue
+        needed = max(1, math.ceil(work * nodes / each - 1e-9))
+        kind = ChoiceKind.SELL_AND_BUY if already else KIND_OF[other.resolved.inputs.acquisition]
+        spent = _upfront(other.resolved.inputs, needed) - proceeds
+        problem = circuit_problem(other.resolved.site, other.node, nodes=needed)
+        found.append(_owned(kind, other, needed, work * nodes, spent, why_not=problem))
+    hours = nodes * busy_gpu_hours_per_year(inputs)
+    for rival in rivals:
+        if rival.usd_per_owned_gpu_hour is not None and rival.usd_per_training is not None:
+            found.append(_rented(rival, hours, work * nodes, proceeds if already else None))
+    found = [_in_local_money(choice, currency) for choice in found]
+    return tuple(sorted(found, key=lambda choice: (choice.why_not is not None, choice.usd_per_training.value)))
+
+
+def _in_local_money(choice: Choice, currency: Currency | None) -> Choice:
+    year, training = local_amount(choice.usd_per_year, currency), local_amount(choice.usd_per_training, currency)
+    return choice.model_copy(update={"local_per_year": year, "local_per_training": training})
+
+
+def _trainings_per_node_year(owned: OwnedOption) -> float | None:
+    hours, accelerators = owned.option.wall_hours, owned.option.accelerators
+    if hours is None or accelerators is None:
+        return None
+    return busy_gpu_hours_per_year(owned.resolved.inputs) / (hours.value * accelerators)
+
+
+def _upfront(inputs: OwnedInputs, nodes: int) -> float:
+    if inputs.acquisition is not Acquisition.PURCHASE:
+        return 0.0
+    return nodes * (capex_usd(inputs) - inputs.grants_usd) * (1 + inputs.spares_fraction_of_nodes)
+
+
+def _owned(
+    kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float, *, why_not: str | None = None
+) -> Choice:
+    each = owned.resolved.range_of(lambda inputs: annual_cost(inputs).total)
+    source = (
+        f"{nodes} node(s) x {each.value:,.0f} USD a year; site {owned.resolved.site.id}: {owned.resolved.site.source}"
+    )
+    year = stated(each.scaled(nodes), Unit.USD_PER_YEAR, owned.resolved.basis, source, owned.resolved.as_of)
+    return Choice(
+        kind=kind,
+        id=owned.option.id,
+        nodes=nodes,
+        trainings_per_year=trainings,
+        usd_per_year=year,
+        local_per_year=None,
+        local_per_training=None,
+        usd_per_training=_per_training(year, trainings, owned.option),
+        usd_upfront=upfront,
+        why_not=why_not,
+    )
+
+
+def _rented(rival: Rival, gpu_hours: float, trainings: float, proceeds: float | None) -> Choice:
+    rent = rival.usd_per_owned_gpu_hour
+    assert rent is not None
+    assert rival.usd_per_training is not None
+    year = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(gpu_hours)
+    source = f"{gpu_hours:,.0f} busy GPU-hours of ours a year x {rent.value:.4g} USD; {rent.source}"
+    return Choice(
+        kind=ChoiceKind.RENT if proceeds is None else ChoiceKind.SELL_AND_RENT,
+        id=rival.id,
+        nodes=None,
+        trainings_per_year=trainings,
+        usd_per_year=computed(year, Unit.USD_PER_YEAR, rent, source=source),
+        local_per_year=None,
+        local_per_training=None,
+        usd_per_training=rival.usd_per_training,
+        usd_upfront=None if proceeds is None else -proceeds,
+        why_not=None,
+    )
+
+
+def _per_training(year: Quantity, trainings: float, option: OptionEstimate) -> Quantity:
+    """USD a year / trainings a year, with the doubt in how long a training takes."""
+    hours = option.wall_hours
+    assert hours is not None, "the number of trainings comes from it"
+    slower = interval(hours, Unit.HOURS).scaled(1 / hours.value)
+    each = signed_product(slower, interval(year, Unit.USD_PER_YEAR)).scaled(1 / trainings)
+    source = f"{year.value:,.0f} USD a year / {trainings:.4g} trainings; {year.source}; {hours.source}"
+    return computed(each, Unit.USD, year, hours, source=source)

@@ -1,0 +1,188 @@
+"""A plan and one of its owned machines in, the whole answer to "own or rent" out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.cost.cloud.bill_lines import local_amount
+from planner.cost.ownership.owned_inputs import NoOwningCost
+from planner.cost.ownership.owned_money import full_price, resolve_candidate
+from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.decide.options.estimate_plan import estimate_plan
+from planner.decide.recommend.choices import OwnedOption, choices
+from planner.decide.recommend.own_or_rent_sentence import sentence
+from planner.decide.recommend.owning_costs import (
+    annual_usd,
+    cost_lines,
+    curve,
+    marginal_price,
+    usd_per_allocated_gpu_hour,
+    usd_per_node_hour,
+)
+from planner.decide.recommend.rivals import Duel, rival_of
+from planner.decide.recommend.tornado import sensitivities
+from planner.errors import InputError, NotFoundError
+from planner.model.answer.answer import OptionEstimate
+from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, Rival, Sensitivity
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
+from planner.scenario.candidate import Candidate, expand
+
+
+def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentDocument:
+    """Compare one owned machine of the plan (the first, or the one named) with everything that the plan could rent."""
+    candidates = expand(plan, catalog)
+    options = {option.id: option for option in estimate_plan(plan, catalog).options}
+    candidate = _chosen(candidates, site)
+    resolved = _resolved(candidate, options, plan, catalog)
+    if isinstance(resolved, NoOwningCost):
+        raise InputError(
+            f"own-or-rent: the cost of owning {candidate.id} is not known: {resolved.reason}.",
+            fix="Describe the machine in your workspace's sites folder; see docs/owning.md.",
+        )
+    owned = OwnedOption(options[candidate.id], resolved, candidate.node)
+    rented = [other for other in candidates if other.site is None]
+    rivals = tuple(
+        rival_of(Duel(resolved, owned.option, options[other.id], same_hardware=_same_hardware(candidate, other)))
+        for other in rented
+    )
+    against = next((rival for rival in rivals if rival.usd_per_owned_gpu_hour is not None), None)
+    reasons = [] if rented else ["break_even_utilisation, npv_usd, payback_months: the plan names nothing to rent"]
+    if rented and against is None:
+        reasons.append("npv_usd, payback_months: no rented option has a price and a speed to compare with")
+    return OwnOrRentDocument(
+        plan=plan.name,
+        currency=plan.currency,
+        site=resolved.site.id,
+        name=resolved.site.name,
+        acquisition=resolved.inputs.acquisition,
+        nodes=resolved.site.nodes,
+        accelerators_per_node=candidate.node.accelerators,
+        accelerator=candidate.accelerator.id,
+        usd_per_busy_gpu_hour=full_price(resolved),
+        local_per_busy_gpu_hour=local_amount(full_price(resolved), plan.currency),
+        usd_per_allocated_gpu_hour=usd_per_allocated_gpu_hour(resolved),
+        usd_per_node_hour=usd_per_node_hour(resolved),
+        usd_per_training=owned.option.usd_total,
+        marginal_usd_per_busy_gpu_hour=marginal_price(resolved),
+        marginal_usd_per_training=owned.option.usd_marginal,
+        annual=cost_lines(resolved),
+        annual_usd_per_node=annual_usd(resolved),
+        against=against.id if against else None,
+        break_even_utilisation={
+            rival.price_kind: rival.break_even_utilisation
+            for rival in reversed(rivals)
+            if rival.price_kind is not None and rival.usd_per_owned_gpu_hour is not None
+        },
+        npv_usd=against.npv_usd if against else None,
+        npv_after_tax_usd=against.npv_after_tax_usd if against else None,
+        payback_months=against.payback_months if against else None,
+        curve=curve(resolved),
+        rivals=rivals,
+        choices=choices(
+            owned,
+            _other_owned(candidates, candidate, options, plan, catalog),
+            rivals,
+            plan.currency,
+        ),
+        sensitivities=_sensitivities(resolved, against, rivals),
+        incentives=_incentives(resolved),
+        fits_circuit=_fits(candidate, owned.option),
+        sentence=sentence(resolved, rivals, against),
+        inputs=tuple(
+            Input(name=name, quantity=found, default=_is_default(name, resolved))
+            for name, found in resolved.quantities.items()
+        ),
+        notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
+        why_not="; ".join([*reasons, *([owned.option.obstacles] if owned.option.obstacles else [])]) or None,
+    )
+
+
+def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
+    owned = {candidate.id: candidate for candidate in candidates if candidate.site is not None}
+    if not owned:
+        raise InputError(
+            "own-or-rent: the plan has no owned machine.",
+            fix="Add one to its options, e.g. {site: hgx-h200-8x}, or name one with --site.",
+        )
+    if site is None:
+        return next(iter(owned.values()))
+    for candidate in owned.values():
+        if site in (candidate.id, candidate.site.id if candidate.site else None):
+            return candidate
+    raise NotFoundError("owned machine", site, owned, where="--site", fix=f"The plan has: {', '.join(owned)}")
+
+
+def _resolved(
+    candidate: Candidate, options: dict[str, OptionEstimate], plan: Plan, catalog: Catalog
+) -> ResolvedSite | NoOwningCost:
+    power = options[candidate.id].power_kw
+    return resolve_candidate(plan, candidate, catalog, power=power)
+
+
+def _other_owned(
+    candidates: Sequence[Candidate],
+    chosen: Candidate,
+    options: dict[str, OptionEstimate],
+    plan: Plan,
+    catalog: Catalog,
+) -> list[OwnedOption]:
+    found = []
+    for candidate in candidates:
+        if candidate.site is None or candidate.id == chosen.id:
+            continue
+        resolved = _resolved(candidate, options, plan, catalog)
+        if isinstance(resolved, ResolvedSite):
+            found.append(OwnedOption(options[candidate.id], resolved, candidate.node))
+    return found
+
+
+def _same_hardware(one: Candidate, other: Candidate) -> bool:
+    def key(candidate: Candidate) -> tuple[object, ...]:
+        return (
+            candidate.accelerator.id,
+            candidate.accelerators_per_node,
+            candidate.nodes,
+            candidate.node.link,
+            candidate.strategy,
+            candidate.any_strategy,
+            candidate.option.step,
+        )
+
+    return key(one) == key(other)
+
+
+def _sensitivities(resolved: ResolvedSite, against: Rival | None, rivals: Sequence[Rival]) -> tuple[Sensitivity, ...]:
+    if against is None or against.usd_per_owned_gpu_hour is None:
+        return ()
+    rents = [rival.usd_per_owned_gpu_hour.value for rival in rivals if rival.usd_per_owned_gpu_hour is not None]
+    return sensitivities(resolved, against.usd_per_owned_gpu_hour, rents)
+
+
+def _incentives(resolved: ResolvedSite) -> tuple[IncentiveLine, ...]:
+    return tuple(
+        IncentiveLine(
+            name=line.incentive.name,
+            kind=line.incentive.kind,
+            counts=line.counts,
+            usd=line.usd,
+            reason=line.reason,
+            eligibility=line.incentive.eligibility,
+            expires=line.incentive.expires,
+            source=line.incentive.source,
+        )
+        for line in resolved.incentives
+    )
+
+
+def _fits(candidate: Candidate, option: OptionEstimate) -> bool | None:
+    site = candidate.site
+    assert site is not None
+    if site.circuit_kw is None and site.rack_kw is None:
+        return None
+    return "does not fit its" not in (option.why_not or "")
+
+
+def _is_default(name: str, resolved: ResolvedSite) -> bool:
+    alias = {"usd_per_kwh": "electricity", "residual_fraction": "residual", "years": "life_years"}.get(name, name)
+    return name in resolved.defaults or alias in resolved.defaults

@@ -1,0 +1,43 @@
+"""Own or rent, in one sentence: what an hour costs, against what, and how busy the machine must be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
+from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.model.answer.own_or_rent import Rival
+from planner.model.owning.site import Acquisition
+
+VERBS = {
+    Acquisition.PURCHASE: "Buying",
+    Acquisition.LEASE: "Leasing",
+    Acquisition.ALREADY_OWNED: "Keeping",
+}
+
+
+def sentence(resolved: ResolvedSite, rivals: Sequence[Rival], against: Rival | None) -> str:
+    """Say which is cheaper against the first rented option, and where the others flip."""
+    inputs = resolved.inputs
+    own = annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
+    start = (
+        f"{VERBS[inputs.acquisition]} {resolved.site.id} costs {own:.2f} USD per busy GPU-hour in full at "
+        f"{_percent(inputs.busy_fraction)} busy"
+    )
+    if against is None or against.usd_per_owned_gpu_hour is None:
+        return f"{start}; there is no rented option to hold it against."
+    rent = against.usd_per_owned_gpu_hour.value
+    verdict = "cheaper than" if own < rent else "dearer than"
+    flips = "; ".join(_flip(rival) for rival in rivals if rival.usd_per_owned_gpu_hour is not None)
+    return f"{start}, {verdict} the same work on {against.id} ({rent:.2f} USD). It breaks even {flips}."
+
+
+def _flip(rival: Rival) -> str:
+    found = rival.break_even_utilisation
+    if found is None:
+        return f"never against {rival.id}"
+    return f"at {_percent(found.value)} ({_percent(found.low)} to {_percent(found.high)}) busy against {rival.id}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

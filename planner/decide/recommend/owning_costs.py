@@ -1,0 +1,113 @@
+"""The cost of owning as it is shown: by part, by hour, and against how busy the machine is."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from planner.cost.ownership.owned_cost import (
+    HOURS_PER_YEAR,
+    AnnualCost,
+    annual_cost,
+    busy_gpu_hours_per_year,
+    marginal_usd_per_busy_gpu_hour,
+    usd_per_busy_gpu_hour,
+)
+from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.model.answer.own_or_rent import CostLine, CurvePoint
+from planner.model.owning.site import Acquisition
+from planner.model.quantity import Quantity, Unit, weakest
+from planner.quantity.border import computed, interval, stated
+
+CURVE_STEPS = 20
+"""Points of the curve: every 5 % of the hours."""
+
+
+def usd_per_allocated_gpu_hour(resolved: ResolvedSite) -> Quantity | None:
+    """USD a year / (GPUs x 8,766 x allocated share): what a user pays whose jobs hold GPUs without using them."""
+    used = resolved.site.utilisation
+    if used is None or used.allocated is None:
+        return None
+    allocated, gpus = used.allocated.value, resolved.inputs.gpus
+    value = resolved.range_of(lambda inputs: annual_cost(inputs).total / (gpus * HOURS_PER_YEAR * allocated))
+    total = annual_cost(resolved.inputs).total
+    source = f"{total:,.0f} USD a year / ({gpus} GPUs x 8,766 h x {allocated:g} allocated)"
+    return stated(value, Unit.USD_PER_GPU_HOUR, resolved.basis, source, resolved.as_of)
+
+
+def annual_usd(resolved: ResolvedSite) -> Quantity:
+    """Return what one node costs a year: the sum of its parts."""
+    value = resolved.range_of(lambda inputs: annual_cost(inputs).total)
+    return stated(value, Unit.USD_PER_YEAR, resolved.basis, "sum of the parts", resolved.as_of)
+
+
+def usd_per_node_hour(resolved: ResolvedSite) -> Quantity:
+    """Return what one node costs in each of the year's hours, busy or not."""
+    year = annual_usd(resolved)
+    each = interval(year, Unit.USD_PER_YEAR).scaled(1 / HOURS_PER_YEAR)
+    return computed(each, Unit.USD_PER_HOUR, year, source=f"{year.value:,.0f} USD a year / 8,766 h")
+
+
+def marginal_price(resolved: ResolvedSite) -> Quantity:
+    """Return what a busy GPU-hour adds to the bills, with its arithmetic."""
+    inputs = resolved.inputs
+    parts = [resolved.quantities[name] for name in ("training_kw", "pue", "usd_per_kwh")]
+    source = (
+        f"{inputs.training_kw:g} kW x {inputs.pue:g} PUE x {inputs.usd_per_kwh:g} USD/kWh / {inputs.gpus} GPUs; "
+        + "; ".join(part.source for part in parts)
+    )
+    value = resolved.range_of(marginal_usd_per_busy_gpu_hour)
+    return stated(value, Unit.USD_PER_GPU_HOUR, weakest(*(part.basis for part in parts)), source, resolved.as_of)
+
+
+PARTS = {
+    "recovery": ("server_usd", "resale_usd", "years", "discount_rate_per_year"),
+    "residual": ("residual_fraction", "server_usd", "resale_usd"),
+    "lease": ("lease_usd_per_month",),
+    "spares": ("spares_fraction_of_nodes",),
+    "maintenance": ("maintenance_fraction_per_year", "maintenance_usd_per_node_year"),
+    "software": ("software_usd_per_gpu_year",),
+    "colocation": ("colocation_usd_per_kw_month", "reserved_kw"),
+    "room": ("room_usd_per_month",),
+    "staff": ("fte_per_node", "usd_per_fte_year"),
+    "power": ("training_kw", "idle_kw", "busy_fraction", "pue", "usd_per_kwh"),
+    "demand": ("contracted_kw", "demand_usd_per_kw_month"),
+}
+"""Which inputs each part of the yearly cost is computed from."""
+
+
+def cost_lines(resolved: ResolvedSite) -> tuple[CostLine, ...]:
+    """Return every part that the site has, with its range and the inputs behind it."""
+    hours = busy_gpu_hours_per_year(resolved.inputs)
+    lines = []
+    for part in fields(AnnualCost):
+        inputs = [resolved.quantities[name] for name in PARTS[part.name] if name in resolved.quantities]
+        if not inputs or (part.name == "recovery" and resolved.inputs.acquisition is Acquisition.LEASE):
+            continue
+        value = resolved.range_of(lambda each, name=part.name: getattr(annual_cost(each), name))  # type: ignore[misc]
+        source = "; ".join(dict.fromkeys(found.source for found in inputs))
+        quantity = computed(value, Unit.USD_PER_YEAR, *inputs, source=source)
+        lines.append(CostLine(part=part.name, usd_per_node_year=quantity, usd_per_busy_gpu_hour=value.value / hours))
+    return tuple(lines)
+
+
+def curve(resolved: ResolvedSite) -> tuple[CurvePoint, ...]:
+    """Return what a busy GPU-hour costs at each busy share, the other inputs as they are."""
+    points = []
+    for step in range(1, CURVE_STEPS + 1):
+        share = step / CURVE_STEPS
+        there = replace(
+            resolved,
+            inputs=replace(resolved.inputs, busy_fraction=share),
+            quantities={name: found for name, found in resolved.quantities.items() if name != "busy_fraction"},
+        )
+        full = there.range_of(usd_per_busy_gpu_hour)
+        points.append(
+            CurvePoint(
+                busy_fraction=share,
+                usd_per_busy_gpu_hour=full.value,
+                low_usd_per_busy_gpu_hour=full.low,
+                high_usd_per_busy_gpu_hour=full.high,
+                marginal_usd_per_busy_gpu_hour=marginal_usd_per_busy_gpu_hour(there.inputs),
+            )
+        )
+    return tuple(points)

@@ -1,0 +1,36 @@
+"""The Pareto front: options that no other beats on both time and money."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.model.answer.answer import CampaignOption
+
+
+def is_known(option: CampaignOption) -> bool:
+    """Say whether time and money are both known and the model fits, as far as can be said."""
+    return option.fits is not False and option.campaign_hours is not None and option.campaign_usd is not None
+
+
+def is_priced(option: CampaignOption) -> bool:
+    """Say whether the money alone is known: a service that trains by the token does not say how long it takes."""
+    return option.fits is not False and option.campaign_hours is None and option.campaign_usd is not None
+
+
+def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
+    """Return campaign hours and dollars of an option where both are known."""
+    assert option.campaign_hours is not None
+    assert option.campaign_usd is not None
+    return option.campaign_hours.value, option.campaign_usd.value
+
+
+def dominates(one: CampaignOption, other: CampaignOption) -> bool:
+    """Say whether `one` is no slower and no dearer than `other`, and better in one of both."""
+    (hours, usd), (other_hours, other_usd) = hours_and_usd(one), hours_and_usd(other)
+    return hours <= other_hours and usd <= other_usd and (hours, usd) != (other_hours, other_usd)
+
+
+def pareto_front(options: Sequence[CampaignOption]) -> frozenset[str]:
+    """Return the ids of the known and allowed options that no other dominates; identical twins are both in it."""
+    known = [option for option in options if is_known(option) and option.not_allowed is None]
+    return frozenset(option.id for option in known if not any(dominates(other, option) for other in known))

@@ -1,0 +1,73 @@
+"""At which exchange rate the answer turns: options that are paid in different currencies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.decide.recommend.rank import is_feasible, preference
+from planner.model.answer.answer import CampaignOption, SwitchingRate
+from planner.model.currency import Currency
+from planner.model.plan.plan import CampaignLimits, Prefer
+
+NEARLY_EQUAL = 1e-9
+
+
+def switching_rates(
+    recommended: CampaignOption | None,
+    options: Sequence[CampaignOption],
+    limits: CampaignLimits,
+    currency: Currency | None,
+) -> tuple[SwitchingRate, ...]:
+    """Return the rates at which another feasible option gets as cheap as the recommended one, the nearest first.
+
+    cost(rate) = USD part + local part / rate;  equal where rate = (L1 - L2) / (U2 - U1)
+
+    U is what an option pays in USD, L what it pays in the plan's currency: a price or a tariff in it. What owning
+    costs beside electricity counts as USD. All else stays as it is, the budget included. Empty where time decides.
+    Source: the intersection of the two cost curves.
+    """
+    if recommended is None or currency is None or preference(limits) is not Prefer.COST:
+        return ()
+    usd, local = _parts(recommended, currency)
+    found = []
+    for other in options:
+        if other.id == recommended.id or not is_feasible(other):
+            continue
+        other_usd, other_local = _parts(other, currency)
+        if abs(other_usd - usd) <= NEARLY_EQUAL * max(abs(usd), abs(other_usd)):
+            continue
+        rate = (local - other_local) / (other_usd - usd)
+        if rate > 0:
+            found.append(
+                SwitchingRate(
+                    code=currency.code,
+                    per_usd=rate,
+                    today_per_usd=currency.per_usd,
+                    option=other.id,
+                    side="above" if rate > currency.per_usd else "below",
+                )
+            )
+    nearest: dict[str, SwitchingRate] = {}
+    for switch in sorted(
+        found, key=lambda one: max(one.per_usd, one.today_per_usd) / min(one.per_usd, one.today_per_usd)
+    ):
+        nearest.setdefault(switch.side, switch)
+    return tuple(nearest.values())
+
+
+def switching_text(rates: Sequence[SwitchingRate]) -> str:
+    """Say it in words; nothing where no rate turns the answer."""
+    texts = [
+        f"{rate.option} becomes cheaper {rate.side} {rate.per_usd:,.6g} {rate.code} a USD "
+        f"(counted with {rate.today_per_usd:,.6g})"
+        for rate in rates
+    ]
+    return " and ".join(texts)
+
+
+def _parts(option: CampaignOption, currency: Currency) -> tuple[float, float]:
+    """Return what the bill holds in USD, and what it holds in the plan's currency."""
+    lines = option.bill.lines if option.bill else ()
+    local_usd = sum(line.usd.value for line in lines if line.currency == currency.code)
+    total = option.campaign_usd.value if option.campaign_usd else 0.0
+    return total - local_usd, local_usd * currency.per_usd

@@ -1,0 +1,95 @@
+"""How many gigabytes a training moves and keeps, or why that is not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.model.answer.bill import Uncounted
+from planner.model.network.architecture import ImageModel
+from planner.model.plan.plan import Data
+from planner.model.prices.bill_defaults import BillDefaults
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.network.lora_memory import trained_parameters
+from planner.quantity.border import computed, interval, stated
+from planner.quantity.interval import Interval
+from planner.scenario.job import Job
+
+BYTES_PER_GB = 1e9
+
+
+@dataclass(frozen=True)
+class Volumes:
+    """In GB of 10^9 bytes. None where `unknown` says why."""
+
+    dataset: Quantity | None
+    checkpoint: Quantity | None
+    """One."""
+    egress: Quantity | None
+    """Of one training, unless `egress_is_of_campaign`."""
+    egress_is_of_campaign: bool
+    unknown: tuple[Uncounted, ...]
+
+
+def data_volumes(job: Job, data: Data, defaults: BillDefaults) -> Volumes:
+    """Return what is moved and kept: the plan's figures, else counted from the workload.
+
+    data set   = samples of an epoch x (tokens of a sample x bytes a token, or bytes an image)
+    checkpoint = parameters x bytes of weights and optimizer
+    egress     = parameters x bytes of weights, after each training        Source: definitions.
+    Where adapters are trained, checkpoint and egress are of their parameters alone.
+    """
+    dataset = _stated(data.dataset_gb, "dataset_gb") or _dataset(job, defaults)
+    checkpoint = _stated(data.checkpoint_gb, "checkpoint_gb") or _of_network(
+        job, defaults.checkpoint_bytes_per_parameter, "weights and optimizer"
+    )
+    egress = _stated(data.egress_gb, "egress_gb") or _of_network(job, defaults.weight_bytes_per_parameter, "weights")
+    network = "the network is not known, so its size cannot be counted; give data."
+    unknown = [
+        Uncounted(what=what, reason=reason)
+        for what, found, reason in (
+            ("data set", dataset, "how many bytes a sample has is not known; give data.dataset_gb"),
+            ("checkpoints", checkpoint, f"{network}checkpoint_gb"),
+            ("egress", egress, f"{network}egress_gb"),
+        )
+        if found is None
+    ]
+    return Volumes(dataset, checkpoint, egress, data.egress_gb is not None, tuple(unknown))
+
+
+def _stated(gigabytes: float | None, key: str) -> Quantity | None:
+    if gigabytes is None:
+        return None
+    return stated(Interval.exact(gigabytes), Unit.GB, Basis.ASSUMED, f"the plan: data.{key}")
+
+
+def bytes_per_sample(job: Job, volumes: Volumes) -> Quantity | None:
+    """Return what one sample takes in storage: data set / samples of an epoch; None where neither is known."""
+    if volumes.dataset is None:
+        return None
+    each = interval(volumes.dataset, Unit.GB).scaled(BYTES_PER_GB / job.samples_per_epoch)
+    source = f"{volumes.dataset.value:.4g} GB / {job.samples_per_epoch:,.0f} samples; {volumes.dataset.source}"
+    return computed(each, Unit.BYTES, volumes.dataset, source=source)
+
+
+def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
+    if job.seq_len is not None:
+        tokens, each = job.samples_per_epoch * job.seq_len, defaults.bytes_per_token
+        return _gigabytes(tokens, each, f"{tokens:.4g} tokens x {each.value:g} bytes; {each.source}")
+    if isinstance(job.network, ImageModel) and defaults.bytes_per_image is not None:
+        images, each = job.samples_per_epoch, defaults.bytes_per_image
+        return _gigabytes(images, each, f"{images:,.0f} images x {each.value:g} bytes; {each.source}")
+    return None
+
+
+def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
+    if job.network is None:
+        return None
+    count = trained_parameters(job.network, job.adapters)
+    of = "parameters" if job.adapters is None else "parameters of the adapters"
+    return _gigabytes(count, each, f"{count:,} {of} x {each.value:g} bytes of {what}; {each.source}")
+
+
+def _gigabytes(count: float, each: Quantity, source: str) -> Quantity:
+    scale = count / BYTES_PER_GB
+    size = Interval(each.value * scale, each.low * scale, each.high * scale)
+    return computed(size, Unit.GB, each, source=source)

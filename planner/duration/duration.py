@@ -1,0 +1,32 @@
+"""Work to hours, and hours to the day on which they end."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, timedelta
+
+from planner.quantity.interval import Interval
+
+SECONDS_PER_HOUR = 3600.0
+HOURS_PER_DAY = 24.0
+
+
+def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: float) -> Interval:
+    """Wall-clock hours to train on `samples`.
+
+    hours = samples / (samples_per_s x goodput_fraction) / 3600
+
+    `samples_per_s` is of the whole cluster in steady state (warm-up dropped). `goodput_fraction` in (0, 1] takes off
+    restarts, checkpoints and evaluation. Leaves out set-up and a last partial batch (under one step an epoch).
+    Source: definition.
+    """
+    return samples_per_s.inverse().scaled(samples / goodput_fraction / SECONDS_PER_HOUR)
+
+
+def last_day(*, start: date, hours: float) -> date:
+    """Return the day on which it ends, counting from the morning of the first; at most the calendar's last day.
+
+    day = start + ceil(hours / 24) - 1
+    """
+    days = max(0, math.ceil(hours / HOURS_PER_DAY) - 1)
+    return start + timedelta(days=min(days, (date.max - start).days))

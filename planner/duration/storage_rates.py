@@ -1,0 +1,73 @@
+"""How fast a candidate's storage reads and writes: the option's, the site's, the plan's, or a default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.model.base import Id
+from planner.model.catalog import Catalog
+from planner.model.hardware.storage import Scope, StorageRates
+from planner.model.plan.goodput import GoodputDefaults
+from planner.model.plan.plan import Plan
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.border import interval, stated
+from planner.scenario.candidate import Candidate
+
+
+@dataclass(frozen=True)
+class Rates:
+    """GB/s of all nodes that read or write, together."""
+
+    name: str
+    read: Quantity
+    write: Quantity
+
+
+def sample_storage(plan: Plan, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults) -> Rates:
+    """Return the storage that samples are read from."""
+    given = (*_of_machine(candidate), (plan.data.storage, "the plan: data.storage"))
+    return _first(given, defaults.sample_storage, catalog, candidate, nodes=candidate.nodes)
+
+
+def checkpoint_storage(
+    plan: Plan, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults, *, writing_nodes: int
+) -> Rates:
+    """Return the storage that checkpoints are written to; where samples are read, unless something else is said."""
+    given = (
+        *_of_machine(candidate),
+        (plan.data.checkpoint_storage, "the plan: data.checkpoint_storage"),
+        (plan.data.storage, "the plan: data.storage"),
+    )
+    return _first(given, defaults.checkpoint_storage, catalog, candidate, nodes=writing_nodes)
+
+
+Given = tuple[Id | StorageRates | None, str]
+
+
+def _of_machine(candidate: Candidate) -> tuple[Given, Given]:
+    site = candidate.site
+    return (
+        (candidate.option.storage, "the option: storage"),
+        (site.storage if site else None, f"site {site.id}: storage" if site else ""),
+    )
+
+
+def _first(given: tuple[Given, ...], default: Id, catalog: Catalog, candidate: Candidate, *, nodes: int) -> Rates:
+    found, where = next(((value, where) for value, where in given if value is not None), (default, "default"))
+    if isinstance(found, StorageRates):
+        read = found.read_gb_per_s.quantity(Unit.GB_PER_S, where=f"{where}.read_gb_per_s")
+        write = found.write_gb_per_s.quantity(Unit.GB_PER_S, where=f"{where}.write_gb_per_s")
+        name, scope = where, found.scope
+    else:
+        kind = catalog.find_storage(found, where=where)
+        read, write, name, scope = kind.read, kind.write, kind.id, kind.scope
+    times = {"accelerator": nodes * candidate.accelerators_per_node, "node": nodes, "training": 1}[scope]
+    return Rates(name, _of_all(read, times, scope), _of_all(write, times, scope))
+
+
+def _of_all(rate: Quantity, times: int, scope: Scope) -> Quantity:
+    if times == 1:
+        return rate
+    whole = interval(rate, Unit.GB_PER_S).scaled(times)
+    source = f"{times} {scope}s x {rate.value:g} GB/s; {rate.source}"
+    return stated(whole, Unit.GB_PER_S, rate.basis, source, rate.as_of)

@@ -1,0 +1,266 @@
+"""Where the hours of one training go, line by line: the steps, and everything that stops them (docs/goodput.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from planner.duration.convergence import convergence_of
+from planner.duration.data_volumes import data_volumes
+from planner.duration.duration import SECONDS_PER_HOUR
+from planner.duration.goodput import Losses, is_hopeless, losses
+from planner.duration.met import MODE, Met, met_by, moved, optimal_interval
+from planner.model.answer.training_time import TimeLine, TrainingTime
+from planner.model.catalog import Catalog
+from planner.model.network.workload import Strategy
+from planner.model.plan.convergence import Convergence
+from planner.model.plan.goodput import GoodputDefaults
+from planner.model.plan.plan import Plan
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.border import HEAVY_FRACTION, computed, interval, stated
+from planner.quantity.interval import Interval, sum_of
+from planner.quantity.spread import Swing, combined, signed_product, swings
+from planner.scenario.candidate import Candidate
+from planner.scenario.job import Job
+
+STEPS, STATED = "steps", "lost, as the plan states"
+STALL, EVALUATION, CHECKPOINTS = "waiting for samples", "evaluation", "checkpoints"
+LOST = {"failure": "failures: work done again", "preemption": "preemption: work done again"}
+RESTARTS = {"failure": "failures: restarts", "preemption": "preemption: restarts"}
+WORTH_SAYING = 0.01
+"""Share of the wall-clock time from which a loss, or what a better interval would save, is named."""
+OFTEN = 0.1
+"""The same for interruptions, which always cost something."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Where the time goes, or why the training would not end; and what the reader should know."""
+
+    time: TrainingTime | None
+    problem: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def training_time(
+    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *,
+    throughput: Quantity, training: Quantity, strategy: Strategy, launch: Quantity | None,
+) -> Timed:  # fmt: skip
+    """Count what one training loses; `training` holds the hours of its steps, `launch` those before the first one."""
+    defaults = catalog.goodput_defaults
+    if defaults is None or plan.assumptions.goodput_fraction is not None:
+        return Timed(_as_stated(plan, job, catalog, training, launch))
+    return _counted(plan, job, candidate, catalog, defaults, throughput, training, strategy, launch)
+
+
+def _counted(
+    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults,
+    throughput: Quantity, training: Quantity, strategy: Strategy, launch: Quantity | None,
+) -> Timed:  # fmt: skip
+    volumes = data_volumes(job, plan.data, catalog.bill_defaults)
+    met = met_by(plan, job, candidate, catalog, defaults, throughput=throughput, volumes=volumes, strategy=strategy)
+    here = met.interruptions(met.values)
+    if is_hopeless(here):
+        return Timed(
+            None,
+            f"the training would not get on: it is interrupted every {1 / here.per_hour:.3g} h, and needs "
+            f"{here.interval_hours + here.checkpoint_hours:.3g} h from checkpoint to checkpoint and "
+            f"{here.restart_hours:g} h for a restart",
+        )
+    spread = _Spread.of(met)
+    total = spread.share(lambda part: part.total)
+    whole = Interval(total.value, max(1.0, total.low), total.high)
+    wall_hours = interval(training, Unit.HOURS).times(whole)
+    lines = [TimeLine(what=STEPS, hours=training), *_lost_lines(met, spread, training)]
+    heavy = [line.hours for line in lines if line.hours.value >= HEAVY_FRACTION * wall_hours.value]
+    shown = " + ".join(f"{line.what} {line.hours.value:.5g}" for line in lines if line.hours.value > 0)
+    wall = computed(wall_hours, Unit.HOURS, training, *heavy, source=f"{shown} h; {training.source}")
+    best = optimal_interval(met)
+    time = TrainingTime(
+        lines=tuple(lines),
+        wall_hours=wall,
+        goodput=computed(whole.inverse(), Unit.RATIO, training, *heavy, source=f"steps / wall-clock time: {shown} h"),
+        lost_hours=_lost(lines[1:]),
+        launch_hours=launch,
+        optimizer_steps=_steps(job),
+        interruptions=_interruptions(met, wall),
+        checkpoint_interval_hours=met.inputs["checkpoint_interval_hours"],
+        optimal_interval_hours=best,
+        limited_by=_limits(met, wall, lines),
+        uncounted=met.uncounted,
+        convergence=_convergence(plan, catalog, training),
+    )
+    return Timed(time, notes=(*time.limited_by, *_better_interval(met, best, training)))
+
+
+def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, launch: Quantity | None) -> TrainingTime:
+    """Split the hours as the plan's goodput does; without one (an old lock) nothing is lost."""
+    fraction = plan.assumptions.goodput_fraction or 1.0
+    hours = interval(training, Unit.HOURS)
+    source = f"the plan: assumptions.goodput_fraction {fraction:g}; {training.source}"
+    lines = [TimeLine(what=STEPS, hours=computed(hours.scaled(fraction), Unit.HOURS, training, source=source))]
+    if fraction < 1:
+        lost = computed(hours.scaled(1 - fraction), Unit.HOURS, training, source=source)
+        lines.append(TimeLine(what=STATED, hours=lost))
+    return TrainingTime(
+        lines=tuple(lines),
+        wall_hours=training,
+        goodput=stated(Interval.exact(fraction), Unit.RATIO, Basis.ASSUMED, source),
+        lost_hours=None,
+        launch_hours=launch,
+        optimizer_steps=_steps(job),
+        interruptions=None,
+        checkpoint_interval_hours=None,
+        optimal_interval_hours=None,
+        limited_by=(),
+        uncounted=(),
+        convergence=_convergence(plan, catalog, lines[0].hours),
+    )
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """The losses as they are, and with each uncertain input at its low and at its high end, the others held."""
+
+    value: Losses
+    ends: tuple[tuple[str, Losses, Losses], ...]
+
+    @classmethod
+    def of(cls, met: Met) -> _Spread:
+        values = met.values
+
+        def at(name: str, value: float) -> Losses:
+            return losses(met.interruptions(moved(values, name, value)))
+
+        ends = ((name, at(name, one.low), at(name, one.high)) for name, one in met.ranges.items() if one.low < one.high)
+        return cls(losses(met.interruptions(values)), tuple(ends))
+
+    def share(self, read: Callable[[Losses], float]) -> Interval:
+        """Return one figure of the losses with its range: the moves of all inputs in quadrature."""
+        return combined(read(self.value), [Swing(name, read(low), read(high)) for name, low, high in self.ends])
+
+
+def _lost_lines(met: Met, spread: _Spread, training: Quantity) -> list[TimeLine]:
+    """Return the lines of what is lost; those that stay 0 in their whole range are left out."""
+    values = met.values
+    here = met.interruptions(values)
+    read, samples = met.inputs["read_gb_per_s"], met.inputs.get("bytes_per_sample")
+    checkpoint, every = met.inputs.get("checkpoint_gb"), met.inputs["checkpoint_interval_hours"]
+    wall = training.value * spread.value.total
+    rows: list[tuple[str, Callable[[Losses], float], str, tuple[str, ...]]] = []
+    if samples is not None:
+        text = (
+            f"{met.inputs['samples_per_s'].value:.5g} samples/s x {samples.value:,.0f} B need "
+            f"{met.needed_gb_per_s(values):.3g} GB/s; {met.read_from.name} reads {read.value:.3g}"
+        )
+        rows.append((STALL, lambda part: part.input_stall, text, ("read_gb_per_s", "bytes_per_sample")))
+    rows.append((
+        EVALUATION, lambda part: part.evaluation, f"{values['evaluation_fraction']:g} of the time of the steps",
+        ("evaluation_fraction",),
+    ))  # fmt: skip
+    if checkpoint is not None:
+        how = "until it is written" if values[MODE] else "for the copy to the host's memory"
+        text = (
+            f"one every {here.interval_hours:.3g} h, of {checkpoint.value:.4g} GB, stops the training for "
+            f"{here.checkpoint_hours * SECONDS_PER_HOUR:.3g} s {how}; {met.written_to.name} writes "
+            f"{met.inputs['write_gb_per_s'].value:.3g} GB/s"
+        )
+        inputs = ("checkpoint_gb", "write_gb_per_s", "host_copy_gb_per_s", "checkpoint_interval_hours", MODE)
+        rows.append((CHECKPOINTS, lambda part: part.checkpoints, text, inputs))
+    rates = {"failure": here.failures_per_hour, "preemption": here.preemptions_per_hour}
+    each = {"failure": "gpu_hours_per_failure", "preemption": "node_hours_per_preemption"}
+    count = {"failure": f"{met.accelerators} accelerators", "preemption": f"{met.nodes} node(s)"}
+    for kind, rate in rates.items():
+        if rate == 0:
+            continue
+        often = f"{rate * wall:.3g} expected: {count[kind]} / {values[each[kind]]:,.6g} h"
+        lost = f"{often}, each losing about half of {every.value:.3g} h, and {here.unsaved_hours:.2g} h of writing"
+        rows.append((LOST[kind], _part(f"{kind}_lost"), lost, (each[kind], "checkpoint_interval_hours")))
+        stop = f"{often}, each stopping for {here.restart_hours:g} h"
+        rows.append((RESTARTS[kind], _part(f"{kind}_restarts"), stop, (each[kind], "restart_hours")))
+    lines = []
+    for what, part, text, names in rows:
+        share = spread.share(part)
+        if share.high == 0:
+            continue
+        hours = signed_product(interval(training, Unit.HOURS), share)
+        used = [met.inputs[name] for name in names]
+        source = "; ".join([text, *dict.fromkeys(one.source for one in used)])
+        lines.append(TimeLine(what=what, hours=computed(hours, Unit.HOURS, *used, source=source)))
+    return lines
+
+
+def _lost(lines: list[TimeLine]) -> Quantity | None:
+    """Add what is lost, range by range, as if all erred together."""
+    if not any(line.hours.high > 0 for line in lines):
+        return None
+    hours = sum_of([interval(line.hours, Unit.HOURS) for line in lines])
+    source = " + ".join(f"{line.what} {line.hours.value:.3g} h" for line in lines)
+    return computed(hours, Unit.HOURS, *(line.hours for line in lines), source=source)
+
+
+def _part(name: str) -> Callable[[Losses], float]:
+    return lambda part: float(getattr(part, name))
+
+
+def _interruptions(met: Met, wall: Quantity) -> Quantity:
+    """Expect wall-clock hours x interruptions an hour."""
+
+    def rate(values: Mapping[str, float]) -> float:
+        return met.interruptions(values).per_hour
+
+    values = met.values
+    per_hour = combined(rate(values), swings(rate, values, met.ranges, moved))
+    used = [met.inputs[name] for name in ("gpu_hours_per_failure", "node_hours_per_preemption") if name in met.inputs]
+    source = f"{wall.value:.5g} h x {per_hour.value:.3g} an hour; {'; '.join(one.source for one in used)}"
+    return computed(interval(wall, Unit.HOURS).times(per_hour), Unit.RATIO, *used, source=source)
+
+
+def _limits(met: Met, wall: Quantity, lines: list[TimeLine]) -> tuple[str, ...]:
+    """Name what holds the training back besides the accelerators."""
+    values = met.values
+    here, found = met.interruptions(values), []
+    needed, read = met.needed_gb_per_s(values), values["read_gb_per_s"]
+    if needed > read:
+        found.append(
+            f"storage limits the speed: samples need {needed:.3g} GB/s and {met.read_from.name} reads {read:.3g}, so "
+            f"the accelerators wait {1 - read / needed:.0%} of the time".replace("%", " %")
+        )
+    if here.unsaved_hours > values["checkpoint_interval_hours"]:
+        found.append(
+            f"storage limits the checkpoints: writing one takes {here.unsaved_hours:.3g} h, longer than the interval "
+            f"of {values['checkpoint_interval_hours']:.3g} h"
+        )
+    interrupted = sum(line.hours.value for line in lines if line.what in (*LOST.values(), *RESTARTS.values()))
+    if interrupted > OFTEN * wall.value:
+        share = f"{interrupted / wall.value:.0%}".replace("%", " %")
+        found.append(f"interruptions, one every {1 / here.per_hour:.3g} h, take {share} of the time")
+    return tuple(found)
+
+
+def _better_interval(met: Met, best: Quantity | None, training: Quantity) -> tuple[str, ...]:
+    """Say what the best interval would save, where that is worth saying."""
+    if best is None:
+        return ()
+    values = met.values
+    now = losses(met.interruptions(values)).total
+    chosen_freely = replace(met, longest_hours=None)
+    then = losses(chosen_freely.interruptions(moved(values, "checkpoint_interval_hours", best.value))).total
+    saved = training.value * (now - then)
+    if saved < WORTH_SAYING * training.value * now:
+        return ()
+    chosen = values["checkpoint_interval_hours"]
+    return (
+        f"checkpoints every {chosen:.3g} h: the best interval, after Young and Daly, is {best.value:.3g} h and would "
+        f"save {saved:.3g} h",
+    )
+
+
+def _steps(job: Job) -> float | None:
+    return None if job.global_batch is None else job.samples_per_epoch * job.epochs / job.global_batch
+
+
+def _convergence(plan: Plan, catalog: Catalog, training: Quantity) -> Convergence | None:
+    if plan.work.target is None:
+        return None
+    return convergence_of(catalog.find_convergence(plan.work.target, where="work.target"), training)

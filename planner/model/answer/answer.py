@@ -1,0 +1,291 @@
+"""What the planner answers: one estimate per option, a campaign, a recommendation. These are the `--json` documents."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal
+
+from planner.model.answer.bill import Bill
+from planner.model.answer.training_time import TrainingTime
+from planner.model.base import Frozen
+from planner.model.currency import Currency
+from planner.model.network.workload import BenchMode, Checkpointing, Loss, Precision, Split, Strategy
+from planner.model.plan.plan import Owning
+from planner.model.prices.offer import PriceKind
+from planner.model.quantity import Quantity
+
+OWNING_NOT_KNOWN = "usd_total, usd_per_epoch: the full cost of owning is not known"
+"""Opens the remark in `why_not` of an owned option whose site does not say enough; usd_marginal stands all the same."""
+
+
+class OptionEstimate(Frozen):
+    """Time, money and energy of one training on one option; a null quantity has its reason in `why_not`.
+
+    `usd_total` is all that a rented machine's training costs, or an owned machine's full cost for as long as the
+    training keeps it busy (null where its site does not say enough). `usd_marginal` is what the training adds to the
+    bills: an owned machine's electricity, or what is rented, less than `usd_total` where a commitment is paid for
+    already. `bill` adds up to it, or to `usd_total` of an owned machine under `owning: full`.
+    """
+
+    id: str
+    name: str
+    offer: str | None
+    site: str | None
+    region: str | None
+    price_kind: PriceKind | None
+    nodes: int | None
+    """This and the next two: null of a service that trains by the token, as its machines are its own affair."""
+    accelerators: int | None
+    accelerator: str | None
+    fits: bool | None
+    strategy: Strategy | None
+    split: Split | None = None
+    """Where `strategy: auto` divides the network; null: it is whole on every accelerator, but for what ZeRO shards."""
+    micro_batch: int | None
+    checkpointing: Checkpointing | None
+    throughput: Quantity | None
+    epoch_hours: Quantity | None
+    training_hours: Quantity | None
+    """Of the steps alone, at full speed; with a `goodput_fraction` in the plan, all of the wall-clock time. Null where
+    interruptions never let it end."""
+    time: TrainingTime | None = None
+    """Where the hours go, and the wall-clock time that money, energy and campaign count."""
+    usd_per_hour: Quantity | None
+    """Per node; only of rented machines."""
+    usd_per_million_tokens: Quantity | None = None
+    """Only of a service that trains by the token."""
+    price_age_days: int | None = None
+    """Null where the price has no date, as the plan's own has none."""
+    price_stale: bool | None = None
+    """Older than its kind allows: spot and marketplace a day, others 30 days."""
+    list_usd_per_hour: float | None = None
+    """Where `usd_per_hour` is net, by the price book that was asked for: the list price."""
+    list_usd_per_million_tokens: float | None = None
+    """The same of `usd_per_million_tokens`."""
+    usd_per_epoch: Quantity | None
+    usd_total: Quantity | None
+    usd_marginal: Quantity | None
+    smallest_purchase_usd: Quantity | None
+    """Where the price has a term longer than this training: the rent that must be bought, which `usd_total` holds."""
+    bill: Bill | None = None
+    """Of one training; of the whole campaign in the documents of `campaign` and `compare`."""
+    not_allowed: str | None = None
+    """Why the plan's `limits` rule this place out, or its allocation (a grant's node-hours and window) the work."""
+    energy_kwh: Quantity | None
+    """At the node, before PUE, of the whole training."""
+    carbon_kg: Quantity | None
+    """Of that energy with PUE, in kg of CO2 equivalent; null where the plan gives no carbon intensity."""
+    power_kw: Quantity | None
+    """Of one node, as the energy was computed."""
+    rated_kw: Quantity | None
+    """Of one node, from its data sheet, to stand beside."""
+    runs: tuple[str, ...]
+    """Ids of the measured runs that the answer rests on."""
+    doubts: tuple[str, ...]
+    """What was found wrong with those runs, in plain words."""
+    notes: tuple[str, ...]
+    why_not: str | None
+
+    @property
+    def price(self) -> Quantity | None:
+        """What is paid to others, per node-hour or per million tokens; None of an owned machine, or where unknown."""
+        return self.usd_per_hour or self.usd_per_million_tokens
+
+    @property
+    def list_price(self) -> float | None:
+        """The list price beside a net `price`."""
+        return self.list_usd_per_hour or self.list_usd_per_million_tokens
+
+    @property
+    def wall_hours(self) -> Quantity | None:
+        """From the first step to the last, with everything that stops the training."""
+        return self.time.wall_hours if self.time is not None else self.training_hours
+
+    @property
+    def obstacles(self) -> str:
+        """What stands against the option: `why_not` less the remark that owning in full is not known."""
+        parts = (self.why_not or "").split("; ")
+        return "; ".join(part for part in parts if not part.startswith(OWNING_NOT_KNOWN))
+
+
+class CampaignOption(OptionEstimate):
+    """An option, running the whole campaign alone."""
+
+    @property
+    def obstacles(self) -> str:
+        """What stands against the option; that owning in full is not known does where the plan counts it."""
+        return (self.why_not or "") if self.owning is Owning.FULL else super().obstacles
+
+    at_once: int
+    """Trainings at the same time; an owned site runs no more than it has nodes for."""
+    campaign_hours: Quantity | None
+    owning: Owning | None
+    """What `campaign_usd` counts of an owned machine; null: it is rented."""
+    campaign_usd: Quantity | None
+    """What options are ranked by: the total of `bill`, before its cents are rounded. Of an owned machine that is its
+    electricity, or its full cost where the plan says `owning: full`."""
+    finish: date | None
+    meets_deadline: bool | None
+    within_budget: bool | None
+
+
+class SwitchingRate(Frozen):
+    """The exchange rate at which another option becomes the cheaper one, all else as it is."""
+
+    code: str
+    per_usd: float
+    today_per_usd: float
+    option: str
+    """That takes the recommended one's place, above the rate or below it."""
+    side: Literal["above", "below"]
+
+
+class RankedOption(CampaignOption):
+    """An option in the comparison. Here `why_not` says why it is not the recommended one."""
+
+    rank: int | None
+    pareto: bool
+
+
+class Assumption(Frozen):
+    """A value that the answer took, with where it came from."""
+
+    name: str
+    quantity: Quantity
+
+
+class EstimateDocument(Frozen):
+    """`planner estimate --json`."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["estimate"] = "estimate"
+    plan: str
+    currency: Currency | None = None
+    assumptions: tuple[Assumption, ...]
+    options: tuple[OptionEstimate, ...]
+
+
+class CampaignDocument(Frozen):
+    """`planner campaign --json`."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["campaign"] = "campaign"
+    plan: str
+    currency: Currency | None = None
+    assumptions: tuple[Assumption, ...]
+    runs: int
+    options: tuple[CampaignOption, ...]
+
+
+class ComparisonDocument(Frozen):
+    """`planner compare --json`. `recommended` is null where no option meets the limits; `sentence` says which binds."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["comparison"] = "comparison"
+    plan: str
+    currency: Currency | None = None
+    assumptions: tuple[Assumption, ...]
+    runs: int
+    deadline: date | None
+    deadline_hours: float | None
+    """From the campaign's start to the end of the deadline's day; null without a deadline."""
+    budget_usd: float | None
+    recommended: str | None
+    nearest: str | None
+    """Where nothing is feasible: the option that misses the limits by least."""
+    sentence: str
+    switching_rates: tuple[SwitchingRate, ...] = ()
+    """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
+    options: tuple[RankedOption, ...]
+
+
+class MemoryWay(Frozen):
+    """The same training with one kind of checkpointing: what it needs, and whether the device holds it."""
+
+    checkpointing: Checkpointing
+    total_gib: Quantity
+    fits: Literal["yes", "no", "uncertain"] | None
+    """Against the whole range; uncertain where the device's size lies in it. Null: the size is not known."""
+    largest_micro_batch: int | None
+    """That fits with 5 % of the device free, by the best estimate; 0: none does. Null: the size is not known."""
+
+
+class MemoryDocument(Frozen):
+    """`planner memory --json`: what one device must hold. `total_gib` is the sum of the four parts."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["memory"] = "memory"
+    workload: str
+    parameters: int
+    trained_parameters: int | None = None
+    """Fewer than all of them where adapters are trained."""
+    accelerator: str
+    accelerators: int
+    strategy: Strategy
+    precision: Precision
+    seq_len: int | None
+    """Null where a sample is an image."""
+    micro_batch: int
+    checkpointing: Checkpointing
+    loss: Loss
+    states_gib: Quantity
+    activations_gib: Quantity
+    logits_gib: Quantity
+    buffers_gib: Quantity
+    """Gathered layers, gradient buckets or 16-bit weight copies, and the device's context."""
+    total_gib: Quantity
+    hbm_gib: Quantity | None
+    fits: Literal["yes", "no", "uncertain"] | None
+    largest_micro_batch: int | None
+    ways: tuple[MemoryWay, ...]
+    """Every kind of checkpointing, the lightest first."""
+    notes: tuple[str, ...]
+
+
+class SweepRow(Frozen):
+    """One run of a series: its rate, and that against the smallest count's."""
+
+    accelerators: int
+    nodes: int
+    run: str
+    throughput: Quantity
+    throughput_per_accelerator: Quantity
+    speedup: float
+    efficiency: float
+    """1 is perfect scaling of the smallest count."""
+
+
+class SweepDocument(Frozen):
+    """`planner bench --sweep-gpus --json` and `planner runs scaling --json`: one workload on several counts.
+
+    A setting is null where the runs differ in it (`doubts` then says so) or do not state it.
+    """
+
+    schema_version: Literal[1] = 1
+    kind: Literal["sweep"] = "sweep"
+    workload: str
+    accelerator: str
+    strategy: Strategy | None
+    precision: Precision | None
+    seq_len: int | None
+    micro_batch: int | None
+    rows: tuple[SweepRow, ...]
+    doubts: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class RatioDocument(Frozen):
+    """`planner runs ratio --json`: how much faster one accelerator is than another, from two measured runs."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["ratio"] = "ratio"
+    workload: str
+    accelerator: str
+    base_accelerator: str
+    run: str
+    base_run: str
+    mode: BenchMode | None
+    """Null where the runs differ in it or do not state it."""
+    ratio: Quantity
+    """Per accelerator."""
+    doubts: tuple[str, ...]

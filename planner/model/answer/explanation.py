@@ -1,0 +1,114 @@
+"""Why a number is what it is: `planner explain --json`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from planner.model.answer.training_time import TrainingTime
+from planner.model.base import Frozen
+from planner.model.network.workload import Strategy
+from planner.model.quantity import Quantity
+
+
+class StepPart(Frozen):
+    """One part of an optimizer step; the seconds of all parts add up to the step."""
+
+    name: str
+    seconds: float
+    share: float
+    formula: str
+    where: str
+    """File and function that compute it."""
+
+
+class ConstantUsed(Frozen):
+    """One constant of the physics that this answer depends on."""
+
+    name: str
+    value: float
+    prior: float
+    low: float
+    high: float
+    """Bounds that no evidence moves it past."""
+    meaning: str
+    percent_per_percent: float
+    """By how many per cent the step grows when the constant grows by one."""
+
+
+class LabelEffect(Frozen):
+    """What the evidence adds to all steps of a label; null: no evidence of it."""
+
+    level: str
+    label: str
+    step_factor: float | None
+
+
+class RunEffect(Frozen):
+    """One of the measured runs that the answer rests on, and how far it moves the answer."""
+
+    id: str
+    weight: float | None
+    """How much of the run's error the estimate takes over; null where the answer is the runs' median."""
+    without: Quantity | None
+    """The throughput if this run did not exist; null: nothing could be said."""
+    change_fraction: float | None
+    """Throughput with all runs / without this one - 1."""
+
+
+class NearRow(Frozen):
+    """A published measurement near to the question, and how well the calibration describes it."""
+
+    id: str
+    source: str
+    accelerator: str
+    workload: str
+    accelerators: int
+    measured_per_s: float
+    """Tokens, or images, of one accelerator."""
+    modelled_per_s: float
+    distance: float
+    """In the units within which settings say something of each other; another generation counts 3, framework 1."""
+
+
+class NextRun(Frozen):
+    """A run on a part of the option's machines that nobody has made yet, and what it would do to the range."""
+
+    nodes: int
+    accelerators: int
+    strategy: Strategy
+    half_width: float
+    """high / value - 1 of the 90 % range of the option, were this run known and as expected."""
+
+
+class OptionExplanation(Frozen):
+    """One option of the plan."""
+
+    id: str
+    name: str
+    throughput: Quantity | None
+    physics: Quantity | None
+    """What the estimator says, also where a measured run answers; null where it cannot."""
+    step_seconds: float | None
+    step_size: float | None
+    """Of what one step consumes, in `step_unit`."""
+    step_unit: Literal["tokens", "images"] | None
+    parts: tuple[StepPart, ...]
+    constants: tuple[ConstantUsed, ...]
+    """Those that matter, the strongest first."""
+    effects: tuple[LabelEffect, ...]
+    runs: tuple[RunEffect, ...]
+    next_runs: tuple[NextRun, ...] = ()
+    """Only where the estimator answers."""
+    nearest: tuple[NearRow, ...]
+    time: TrainingTime | None
+    notes: tuple[str, ...]
+    why_not: str | None
+
+
+class ExplainDocument(Frozen):
+    """`planner explain --json`."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["explanation"] = "explanation"
+    plan: str
+    options: tuple[OptionExplanation, ...]

@@ -1,0 +1,234 @@
+"""A RunRecord: one benchmark run, measured here or taken from a document."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture
+from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
+from planner.model.quantity import Basis, Quantity, Unit
+
+
+class RunHardware(Frozen):
+    """On what it ran. `node` names a catalog node, or describes one that no catalog knows."""
+
+    accelerator: Id
+    node: Id | None
+    """Null: a machine that no catalog knows; such runs match only themselves and single accelerators."""
+    nodes: Count
+    accelerators_per_node: Count
+
+    @property
+    def accelerators(self) -> int:
+        """All accelerators of the run."""
+        return self.nodes * self.accelerators_per_node
+
+
+class Probe(Frozen):
+    """One short try of the search for a micro-batch, kept as evidence of how full the device is."""
+
+    micro_batch: Count
+    samples_per_s: Positive | None
+    """Null: nothing was measured, as after out of memory."""
+    grad_accumulation: Count = 1
+    refused: Text | None = None
+    """Why this micro-batch cannot be taken; null: it can."""
+    device_memory_fraction: NonNegative | None = None
+    """Of the fullest rank's device, as its allocator reserved it; null on a CPU and where it ran out."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be taken."""
+        return self.samples_per_s is not None and self.refused is None
+
+
+class LaunchFacts(Frozen):
+    """Where and on which terms a run was launched, and what that cost."""
+
+    run_id: Id | None = None
+    """In the ledger; null for a run that was started by hand."""
+    target: Text
+    """As `planner launch --on` reads it."""
+    nodes: Count
+    region: Text | None = None
+    purchase: Text
+    price: Quantity | None
+    """Of one node-hour at the time of the launch."""
+    no_price_reason: Text | None
+    billed: Quantity | None = None
+    """The ledger's interval x price, for everything that was launched; null where either is not known."""
+    worst_case_usd: NonNegative | None = None
+    """What it was allowed to cost."""
+    submitted_at: Text | None = None
+    down_at: Text | None = None
+    truncated: bool = False
+    """Stopped before its end; what was measured until then counts."""
+
+    @model_validator(mode="after")
+    def _units(self) -> Self:
+        for name, unit in (("price", Unit.USD_PER_HOUR), ("billed", Unit.USD)):
+            quantity: Quantity | None = getattr(self, name)
+            if quantity is not None and quantity.unit is not unit:
+                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
+        if (self.price is None) == (self.no_price_reason is None):
+            raise ValueError("needs either price or no_price_reason")
+        return self
+
+
+class RunRecord(Frozen):
+    """One run: what was trained, on what, how fast, and how that is known.
+
+    `throughput` is in samples/s of the whole cluster in steady state. Null stands for "the source does not say".
+    """
+
+    schema_version: Literal[1]
+    id: Id
+    workload: Id
+    architecture: Architecture | None = None
+    parameters: Count | None = None
+    seq_len: Count | None = None
+    hardware: RunHardware
+    strategy: Strategy | None
+    precision: Precision | None
+    checkpointing: Checkpointing | None = None
+    compiled: bool | None = None
+    loss_chunks: Count | None = None
+    method: Literal["full", "lora"] | None = None
+    """All weights are trained, or low-rank adapters beside frozen ones."""
+    trained_parameters: Count | None = None
+    adapters: Adapters | None = None
+    """Which of them, where adapters alone were trained; older records do not say."""
+    channels_last: bool | None = None
+    """Of convolutions: the colours of a pixel beside each other in memory; null where there are none."""
+    mode: BenchMode | None = None
+    """How the micro-batch was chosen; ratios between hardware come from tuned runs."""
+    micro_batch: Count | None
+    grad_accumulation: Count | None = None
+    """Forward passes in one optimizer step."""
+    global_batch: Count | None
+    data: Literal["synthetic", "shards"] | None = None
+    """What it read: tokens made beforehand, or a person's own token shards through a real input pipeline."""
+    data_wait_fraction: NonNegative | None = None
+    """Of the window, in which the hungriest rank waited for its input."""
+    throughput: Quantity
+    step_seconds: Positive | None = None
+    samples: Count | None = None
+    wall_seconds: Positive | None = None
+    power: Quantity | None = None
+    """Of the whole machine."""
+    accelerator_power: Quantity | None = None
+    """Of all accelerators together, by their own energy counters: without CPUs, fans, network and power supplies."""
+    repeats: tuple[Positive, ...] = ()
+    """Throughput of each process restart, samples/s."""
+    losses_first10: tuple[float | None, ...] = ()
+    """Mean over ranks; null where a loss was not finite."""
+    state_bytes: dict[str, int] = Field(default_factory=dict)
+    """Bytes of weights, gradients and optimizer states on the fullest rank, measured: the proof of the strategy."""
+    matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
+    """Work of the matrix products in one step of rank 0, by the type they were computed in: the proof of precision."""
+    sdpa_backend: Text | None = None
+    memory: dict[str, float | None] = Field(default_factory=dict)
+    """Of the hungriest rank, as the benchmark names it; with `estimate_gib` and used / estimate on a known device."""
+    mfu: dict[str, NonNegative] = Field(default_factory=dict)
+    """FLOPs by formula / (seconds x peak), by convention and peak: `full_attention_of_nominal_peak`, and so on."""
+    probes: tuple[Probe, ...] = ()
+    """Every try of a search for the micro-batch, in order."""
+    phases: dict[str, NonNegative] = Field(default_factory=dict)
+    topology: tuple[dict[str, Any], ...] = ()
+    """Of each node: links, peer access, PCIe, NUMA, RDMA interfaces, read and raw, as the benchmark names them."""
+    telemetry: tuple[dict[str, Any], ...] = ()
+    """Of each start: energy, power, clocks, throttling of every device over the window."""
+    calibration: tuple[dict[str, Any], ...] = ()
+    """Of each start that was asked for it: what the machine did at best just before."""
+    environment: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
+    method_version: Count | None = None
+    """Of our own benchmark; null for runs taken from documents. Versions are never averaged together."""
+    short_window: bool = False
+    """Measured for seconds, not minutes: good for a demonstration, weak evidence."""
+    verdict: tuple[Text, ...] = ()
+    """What was found wrong with the run, in plain words; empty when nothing was."""
+    note: Text | None = None
+    launch: LaunchFacts | None = None
+    """Null: measured where the planner ran, or taken from a document."""
+    document: Text | None = None
+    """The document that a catalog run comes from."""
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if self.throughput.unit is not Unit.SAMPLES_PER_S:
+            raise ValueError(f"throughput is in {self.throughput.unit}; write it in {Unit.SAMPLES_PER_S}")
+        if self.throughput.value <= 0 or self.throughput.low <= 0:
+            raise ValueError("throughput must be over 0")
+        if self.power is not None and self.power.unit is not Unit.KW:
+            raise ValueError(f"power is in {self.power.unit}; write it in {Unit.KW}")
+        if self.accelerator_power is not None and self.accelerator_power.unit is not Unit.KW:
+            raise ValueError(f"accelerator_power is in {self.accelerator_power.unit}; write it in {Unit.KW}")
+        if self.step_seconds is not None and self.global_batch is not None:
+            implied = self.global_batch / self.step_seconds
+            if abs(implied / self.throughput.value - 1) > 0.01:
+                raise ValueError(
+                    f"global_batch / step_seconds is {implied:.6g} samples/s, "
+                    f"throughput says {self.throughput.value:.6g}"
+                )
+        return self
+
+    @property
+    def basis(self) -> Basis:
+        """How the throughput is known."""
+        return self.throughput.basis
+
+
+class NodeResult(Frozen):
+    """The benchmark's `result.json`, as a node wrote it; facts that become a RunRecord.
+
+    The keys are those of `workloads/README.md`. What the planner does not compute with stays untyped here,
+    because the benchmark checked it when it wrote it.
+    """
+
+    schema_version: Literal[1]
+    kind: Literal["result"]
+    method_version: Count
+    exit_reason: Text
+    error: str | None
+    spec: dict[str, Any]
+    parameters: Count | None
+    trained_parameters: Count | None = None
+    world_size: Count
+    nodes: Count
+    devices_per_node: Count
+    device_type: Literal["cpu", "cuda"] | None
+    backend: Text | None
+    global_batch: Count | None
+    warmup_steps: int
+    warmup_steady: bool
+    steps: int
+    step_seconds: tuple[Positive, ...]
+    window_s: NonNegative
+    rank_step_seconds: tuple[NonNegative, ...] = ()
+    rank_work_seconds: tuple[NonNegative, ...] = ()
+    data_wait_s: NonNegative | None = None
+    samples: int
+    tokens: int | None
+    padding_tokens: int | None
+    """Null where samples are images."""
+    images: int | None = None
+    """Images with a label, counted; null where samples are sequences."""
+    phases: dict[str, NonNegative]
+    losses_first10: tuple[float | None, ...]
+    loss_last: float | None
+    memory: dict[str, float | None]
+    state_bytes: dict[str, int] = Field(default_factory=dict)
+    matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
+    sdpa_backend: str | None
+    tf32_allowed: bool
+    topology: tuple[dict[str, Any], ...] = ()
+    calibration: dict[str, Any] | None = None
+    telemetry: dict[str, Any] | None = None
+    environment: dict[str, str | int | float | bool | list[str] | None]
+    disk_problem: str | None = None
+    started_at: Text
+    finished_at: Text

@@ -1,0 +1,76 @@
+"""Machines: accelerators and the nodes that carry them."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Literal
+
+from planner.model.base import Count, Frozen, Id, Positive, Text
+from planner.model.network.workload import Precision
+
+
+class Accelerator(Frozen):
+    """One row of `catalogs/hardware/accelerators.csv`. Peaks are dense, with fp32 accumulation, in TFLOP/s."""
+
+    id: Id
+    vendor: Text
+    architecture: Text
+    launch_year: int
+    hbm_gib: Positive | None = None
+    hbm_gb_per_s: Positive | None = None
+    fp32_tflops: Positive | None = None
+    tf32_tflops: Positive | None = None
+    fp16_tflops: Positive | None = None
+    bf16_tflops: Positive | None = None
+    fp8_tflops: Positive | None = None
+    link_gb_per_s: Positive | None = None
+    """Both directions together, as data sheets print it."""
+    tdp_w: Positive | None = None
+    support_ended: Text | None = None
+    """The date or release from which current software no longer runs on it, with its name."""
+    no_training_reason: Text | None = None
+    """Why it cannot train, where it cannot."""
+    trap: Text | None = None
+    """How this row's numbers are usually got wrong."""
+    source: Text
+    as_of: date
+    confidence: Literal["high", "medium", "low"]
+
+    def peak_tflops(self, precision: Precision) -> float | None:
+        """Return the dense peak that training reaches for in this precision; None where the hardware has none."""
+        peaks: dict[Precision, float | None] = {
+            Precision.FP32: self.fp32_tflops,
+            Precision.TF32: self.tf32_tflops,
+            Precision.BF16: self.bf16_tflops,
+            Precision.FP16: self.fp16_tflops,
+            Precision.FLOAT8: self.fp8_tflops,
+        }
+        return peaks[precision]
+
+
+class Link(StrEnum):
+    """What joins the accelerators inside one node."""
+
+    NVSWITCH = "nvswitch"
+    NVLINK = "nvlink"
+    PCIE = "pcie"
+    PCIE_NO_P2P = "pcie-no-p2p"
+    SINGLE = "single"
+    OTHER = "other"
+
+
+class Node(Frozen):
+    """One row of `catalogs/hardware/nodes.csv`: a machine that can be rented or owned."""
+
+    id: Id
+    name: Text
+    accelerator: Id
+    accelerators: Count
+    link: Link
+    network_gbit_per_s: Positive | None = None
+    """Between nodes, per node."""
+    rated_kw: Positive | None = None
+    """What the data sheet says the whole node draws at most."""
+    source: Text
+    as_of: date

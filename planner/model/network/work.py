@@ -1,0 +1,57 @@
+"""What a plan trains, and how much of it."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import model_validator
+
+from planner.model.base import Count, Frozen, Id, Positive
+from planner.model.network.architecture import Architecture, check_seq_len
+
+
+class WorkloadChoice(Frozen):
+    """Exactly one of: a measured run, a preset by name, an architecture written out."""
+
+    measured: Id | None = None
+    ref: Id | None = None
+    architecture: Architecture | None = None
+    seq_len: Count | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = [name for name in ("measured", "ref", "architecture") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"needs exactly one of measured, ref or architecture, has {' and '.join(given) or 'none'}")
+        if self.measured is not None and self.seq_len is not None:
+            raise ValueError("seq_len belongs to the measured run: leave it out")
+        if self.architecture is not None:
+            check_seq_len(self.architecture, self.seq_len)
+        return self
+
+
+class Work(Frozen):
+    """How much is trained: samples over epochs, or a number of tokens, samples or steps (one epoch over them)."""
+
+    epochs: Positive | None = None
+    samples_per_epoch: Positive | None = None
+    tokens: Positive | None = None
+    samples: Positive | None = None
+    steps: Positive | None = None
+    """Optimizer steps; they need `training.global_batch`."""
+    target: Id | None = None
+    """The amount is what a quality target is expected to take: the id of a row of `catalogs/convergence.csv` whose runs
+    spread as yours will."""
+
+    @model_validator(mode="after")
+    def _one_way_to_say_it(self) -> Self:
+        ways = ("samples_per_epoch", "tokens", "samples", "steps")
+        given = [name for name in ways if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = f", has {' and '.join(given)}" if given else ""
+            raise ValueError(f"needs one of samples_per_epoch (with epochs), tokens, samples or steps{found}")
+        if self.epochs is not None and given != ["samples_per_epoch"]:
+            raise ValueError(f"{given[0]} is the whole training: leave epochs out, or write samples_per_epoch")
+        if self.samples_per_epoch is not None and self.epochs is None:
+            raise ValueError("samples_per_epoch needs epochs")
+        return self

@@ -1,0 +1,199 @@
+"""What is trained: the network, its precision and how it is spread over devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.errors import InputError
+from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, Resnet, check_seq_len
+
+
+class Precision(StrEnum):
+    """The number format of the matrix products in training."""
+
+    FP32 = "fp32"
+    TF32 = "tf32"
+    BF16 = "bf16"
+    FP16 = "fp16"
+    FLOAT8 = "float8"
+    """Linear maps in 8-bit floats (e4m3, scaled per tensor), everything else in bf16."""
+
+
+class Strategy(StrEnum):
+    """How states and work are spread over the devices."""
+
+    DDP = "ddp"
+    FSDP2 = "fsdp2"
+    ZERO1 = "zero1"
+    ZERO2 = "zero2"
+    ZERO3 = "zero3"
+
+
+@dataclass(frozen=True)
+class Split:
+    """Into how many parts a network is divided; the accelerators that this leaves are replicas."""
+
+    tensor: int = 1
+    pipeline: int = 1
+    context: int = 1
+    experts: int = 1
+    """Devices among replicas and context over which a layer's routed experts are spread."""
+
+    @property
+    def devices(self) -> int:
+        """Accelerators of one replica."""
+        return self.tensor * self.pipeline * self.context
+
+    def __str__(self) -> str:
+        degrees = {"tensor": self.tensor, "pipeline": self.pipeline, "context": self.context, "experts": self.experts}
+        return ", ".join(f"{name} {degree}" for name, degree in degrees.items() if degree > 1)
+
+
+WHOLE = Split()
+"""Every accelerator holds the network, or what ZeRO leaves of it."""
+
+
+class Checkpointing(StrEnum):
+    """Which activations are recomputed in the backward pass."""
+
+    NONE = "none"
+    SELECTIVE = "selective"
+    """Per operator: attention and every second matrix product are kept."""
+    FULL = "full"
+
+
+class Loss(StrEnum):
+    """How the cross-entropy is computed, which decides what the logits take."""
+
+    EAGER = "eager"
+    FUSED = "fused"
+    """Compiled, chunked, or one kernel: no fp32 copies of the logits."""
+
+
+class Method(StrEnum):
+    """Which weights are trained: all of them, or low-rank adapters beside frozen ones (Hu et al. 2021)."""
+
+    FULL = "full"
+    LORA = "lora"
+
+
+class BenchMode(StrEnum):
+    """How the benchmark chooses a micro-batch."""
+
+    MATCHED = "matched"
+    """The same one everywhere: the workload's own."""
+    TUNED = "tuned"
+    """The best of this device, at the workload's global batch by accumulation."""
+
+
+class Window(Frozen):
+    """How long the benchmark warms up and measures (workloads/README.md)."""
+
+    min_warmup_steps: Count
+    min_warmup_s: NonNegative
+    max_warmup_s: Positive
+    min_steps: Count
+    min_s: NonNegative
+    max_s: Positive
+
+
+STANDARD_WINDOW = Window(min_warmup_steps=10, min_warmup_s=30, max_warmup_s=300, min_steps=50, min_s=60, max_s=120)
+"""What a measurement takes unless its preset says otherwise."""
+QUICK_WINDOW = Window(min_warmup_steps=10, min_warmup_s=1, max_warmup_s=10, min_steps=20, min_s=3, max_s=10)
+"""A first look."""
+
+
+class FirstLosses(Frozen):
+    """How the loss begins, as a plain fp32 loop of one process on a CPU found it, with seed 0."""
+
+    global_batch: Count
+    losses: tuple[Positive, ...]
+
+
+class BenchWorkload(Frozen):
+    """What the benchmark runs: a network, its samples, and for how long."""
+
+    name: Id
+    architecture: Architecture
+    seq_len: Count | None = None
+    """Tokens in a sample; null where a sample is an image."""
+    micro_batch: Count
+    precision: Precision
+    window: Window
+    quick_window: Window
+    global_batch: Count | None = None
+    """Samples of one optimizer step in tuned mode; null: micro_batch x devices."""
+    least_mfu: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Of the nominal peak, full attention: a run below it has something wrong."""
+    first_losses: tuple[FirstLosses, ...] = ()
+    note: Text | None = None
+    """What must be said with every record of it."""
+
+    @model_validator(mode="after")
+    def _samples_have_their_size(self) -> Self:
+        check_seq_len(self.architecture, self.seq_len)
+        return self
+
+    def cut(self, *, layers: int) -> BenchWorkload:
+        """Return the same network with fewer layers, so that it fits one device: another workload, and named so."""
+        if isinstance(self.architecture, Resnet):
+            raise InputError(
+                f"{self.name} is a resnet, whose stages differ: no cut of it would show how the whole trains.",
+                fix="Leave --layers out.",
+            )
+        whole = self.architecture.layers
+        if layers >= whole:
+            raise InputError(
+                f"{self.name} has {whole} layers; {layers} would be no cut.", fix="Take fewer, or leave --layers out."
+            )
+        try:
+            cut = self.architecture.cut(layers)
+        except ValueError as error:
+            raise InputError(f"{self.name} cannot be cut to {layers} layers: {error}.", fix="Take more.") from error
+        return BenchWorkload(
+            name=f"{self.name}-{layers}layer{'' if layers == 1 else 's'}",
+            architecture=cut,
+            seq_len=self.seq_len,
+            micro_batch=self.micro_batch,
+            precision=self.precision,
+            window=self.window,
+            quick_window=self.quick_window,
+            global_batch=self.global_batch,
+            note=f"A cut of {self.name} to {layers} of its {whole} layers: it shows how such layers train, and is no "
+            f"measurement of {self.name}",
+        )
+
+
+class Preset(BenchWorkload):
+    """A workload that the planner knows by name: `catalogs/workloads/*.yaml`."""
+
+    schema_version: Literal[1]
+    description: Text
+    source: Text
+    as_of: date
+
+
+class ArchitectureFile(Frozen):
+    """A network of one's own: an architecture, and how long its samples are (where they are not images)."""
+
+    schema_version: Literal[1] = 1
+    name: Text | None = None
+    architecture: Architecture
+    seq_len: Count | None = None
+    micro_batch: Count = 1
+    precision: Precision = Precision.BF16
+    adapters: Adapters | None = None
+    framework: Text | None = None
+    """As in a plan's `training`; memory and strategies read them, the benchmark has options of its own."""
+
+    @model_validator(mode="after")
+    def _samples_have_their_size(self) -> Self:
+        check_seq_len(self.architecture, self.seq_len)
+        return self

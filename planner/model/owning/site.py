@@ -1,0 +1,294 @@
+"""An owned machine and all that owning it costs: `catalogs/sites/*.yaml`, or the user's own in the workspace."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Count, Frozen, Id, Text
+from planner.model.figure import (
+    FractionFigure,
+    LeftYearsFigure,
+    MonthsFigure,
+    PositiveFigure,
+    PowerFigure,
+    PowerQuantity,
+    PueQuantity,
+    RateFigure,
+    ResidualFigure,
+    ShareFigure,
+    TariffQuantity,
+    UsdFigure,
+    YearsFigure,
+)
+from planner.model.hardware.storage import StorageRates
+from planner.model.owning.tariff import Tariff
+from planner.model.quantity import Quantity, Unit
+
+
+class Acquisition(StrEnum):
+    """How a site's machines came, or come, to stand there."""
+
+    PURCHASE = "purchase"
+    LEASE = "lease"
+    ALREADY_OWNED = "already_owned"
+
+
+class Purchase(Frozen):
+    """Machines to be bought. All amounts are of one node."""
+
+    server_usd: PositiveFigure
+    network_fraction_of_capex: FractionFigure | None = None
+    storage_fraction_of_capex: FractionFigure | None = None
+
+    @model_validator(mode="after")
+    def _something_is_left_for_the_server(self) -> Self:
+        parts = [part.highest for part in (self.network_fraction_of_capex, self.storage_fraction_of_capex) if part]
+        if sum(parts) >= 1:
+            raise ValueError("network and storage together leave nothing of capex for the server; write shares under 1")
+        return self
+
+
+class Lease(Frozen):
+    """Machines on hire from a lessor, standing at the site. All amounts are of one node."""
+
+    usd_per_month: PositiveFigure
+    term_months: Annotated[int, Field(strict=True, ge=1, le=240)]
+    maintenance_included: bool = False
+
+
+class AlreadyOwned(Frozen):
+    """Machines that are paid for. All amounts are of one node."""
+
+    resale_usd: UsdFigure | None = None
+    """What it would sell for today; left out, it is taken from `paid_usd` and the residual curve."""
+    paid_usd: PositiveFigure | None = None
+    bought_on: date | None = None
+    remaining_life_years: LeftYearsFigure | None = None
+    """Left out: the life less the age; 0 is a machine past its life, which is looked at one year at a time."""
+    book_usd: UsdFigure | None = None
+    """What the accounts still carry; for taxes alone."""
+
+
+class ResidualPoint(Frozen):
+    """What a machine fetches at an age, as a share of what was paid for it; negative where disposal costs."""
+
+    age_years: Annotated[float, Field(strict=True, ge=0, le=30)]
+    fraction: ResidualFigure
+
+
+class Colocation(Frozen):
+    """A place in somebody's data centre, paid for the power that it reserves."""
+
+    usd_per_kw_month: UsdFigure | None = None
+    usd_per_kw_hour: UsdFigure | None = None
+    reserved_kw_per_node: PowerFigure | None = None
+    """Left out: the rated power of a node."""
+    power_included: bool
+    """Then no electricity and no PUE is charged beside it."""
+
+    @model_validator(mode="after")
+    def _one_price(self) -> Self:
+        if (self.usd_per_kw_month is None) == (self.usd_per_kw_hour is None):
+            raise ValueError("needs either usd_per_kw_month or usd_per_kw_hour")
+        return self
+
+
+class Room(Frozen):
+    """A place of one's own, or a rented rack, paid by the month."""
+
+    usd_per_month: UsdFigure
+    """Of the whole site."""
+
+
+class Staff(Frozen):
+    """People who keep the machines running."""
+
+    fte_per_node: FractionFigure | None = None
+    usd_per_fte_year: UsdFigure | None = None
+
+
+class Utilisation(Frozen):
+    """Shares of the hours of a year, as planned; outages then take `availability` off."""
+
+    allocated: ShareFigure | None = None
+    """Promised to somebody's jobs."""
+    busy: ShareFigure
+    """Accelerators at work."""
+
+    @model_validator(mode="after")
+    def _busy_within_allocated(self) -> Self:
+        if self.allocated is not None and self.busy.value > self.allocated.value:
+            raise ValueError(f"busy {self.busy.value:g} is over allocated {self.allocated.value:g}")
+        return self
+
+
+class IncentiveKind(StrEnum):
+    """How an incentive pays."""
+
+    GRANT = "grant"
+    """Takes off the purchase, at once."""
+    TAX_CREDIT = "tax_credit"
+    """Takes off the taxes of the first year."""
+    ACCELERATED_DEPRECIATION = "accelerated_depreciation"
+    """Moves the tax shield of the purchase forward."""
+
+
+class Incentive(Frozen):
+    """One line of public money. It counts only where `eligible` says that somebody checked."""
+
+    name: Text
+    kind: IncentiveKind
+    base: Literal["server", "capex"] = "capex"
+    rate: RateFigure | None = None
+    cap_usd: UsdFigure | None = None
+    """Of one node."""
+    schedule_fractions: tuple[Annotated[float, Field(strict=True, ge=0, le=1)], ...] = ()
+    """Share of the base written off in each year."""
+    eligibility: Text
+    eligible: bool = False
+    expires: date | None = None
+    source: Text
+    as_of: date
+
+    @model_validator(mode="after")
+    def _rate_or_schedule(self) -> Self:
+        scheduled = self.kind is IncentiveKind.ACCELERATED_DEPRECIATION
+        if scheduled and (self.rate is not None or self.cap_usd is not None):
+            raise ValueError("accelerated_depreciation takes schedule_fractions, not rate or cap_usd")
+        if scheduled != bool(self.schedule_fractions):
+            raise ValueError("schedule_fractions belongs to accelerated_depreciation, and is needed there")
+        if not scheduled and self.rate is None:
+            raise ValueError("rate is missing")
+        if scheduled and abs(sum(self.schedule_fractions) - 1) > 1e-6:
+            raise ValueError(f"schedule_fractions add up to {sum(self.schedule_fractions):g}; they must add up to 1")
+        return self
+
+
+class Tax(Frozen):
+    """Taxes on profit; without it only the view before tax is given."""
+
+    rate: FractionFigure
+    source: Text
+
+
+class Site(Frozen):
+    """An owned machine. What is left out is taken from `catalogs/defaults.yaml`, and the answer says so.
+
+    With none of `purchase`, `lease` and `already_owned`, only the electricity of a training is known.
+    """
+
+    schema_version: Literal[1]
+    id: Id
+    name: Text
+    node: Id
+    nodes: Count = 1
+    """How many such nodes stand there."""
+    purchase: Purchase | None = None
+    lease: Lease | None = None
+    already_owned: AlreadyOwned | None = None
+    life_years: YearsFigure | None = None
+    """From new."""
+    residual: Annotated[tuple[ResidualPoint, ...], Field(max_length=50)] = ()
+    discount_rate_per_year: RateFigure | None = None
+    maintenance_fraction_per_year: FractionFigure | None = None
+    """Of the server's price."""
+    maintenance_usd_per_node_year: UsdFigure | None = None
+    software_usd_per_gpu_year: UsdFigure | None = None
+    power: PowerQuantity | None = None
+    """What one node draws while it trains, where somebody knows; otherwise taken from the rated power."""
+    rated_kw: PowerFigure | None = None
+    """Of one node; left out: the node's data sheet."""
+    idle_kw: PowerFigure | None = None
+    """Of one node that waits; left out: a share of the rated power."""
+    electricity: TariffQuantity | None = None
+    tariff: Id | Tariff | None = None
+    """A tariff by its id, or written out; instead of `electricity`."""
+    contracted_kw_per_node: PowerFigure | None = None
+    """What a demand charge is paid for; left out: rated power x PUE."""
+    pue: PueQuantity | None = None
+    storage: Id | StorageRates | None = None
+    """For samples and checkpoints: a kind of `catalogs/storage.csv`, or its own rates."""
+    colocation: Colocation | None = None
+    room: Room | None = None
+    staff: Staff | None = None
+    spares_fraction_of_nodes: FractionFigure | None = None
+    availability: ShareFigure | None = None
+    utilisation: Utilisation | None = None
+    lead_time_months: MonthsFigure | None = None
+    circuit_kw: PowerFigure | None = None
+    """What the site's circuits carry: all nodes at rated power must stay under it."""
+    rack_kw: PowerFigure | None = None
+    nodes_per_rack: Count = 1
+    incentives: tuple[Incentive, ...] = ()
+    tax: Tax | None = None
+    source: Text
+    as_of: date
+    """Ages and the expiry of incentives are counted to this day."""
+
+    @property
+    def acquisition(self) -> Acquisition | None:
+        """How the machines came to stand there; None where the site does not say."""
+        return next((kind for kind in Acquisition if getattr(self, kind.value) is not None), None)
+
+    @model_validator(mode="after")
+    def _units(self) -> Self:
+        for name, unit in (("power", Unit.KW), ("electricity", Unit.USD_PER_KWH), ("pue", Unit.RATIO)):
+            quantity: Quantity | None = getattr(self, name)
+            if quantity is not None and quantity.unit is not unit:
+                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
+        return self
+
+    @model_validator(mode="after")
+    def _does_not_contradict_itself(self) -> Self:
+        _at_most_one(self, "purchase", "lease", "already_owned")
+        _at_most_one(self, "electricity", "tariff")
+        _at_most_one(self, "colocation", "room")
+        _at_most_one(self, "maintenance_fraction_per_year", "maintenance_usd_per_node_year")
+        if self.pue is not None and self.pue.low < 1:
+            raise ValueError(f"pue {self.pue.low:g} is under 1: a building draws at least what its machines draw")
+        ages = [point.age_years for point in self.residual]
+        if ages != sorted(set(ages)):
+            raise ValueError("residual: age_years must rise from point to point")
+        _check_colocation(self)
+        _check_powers(self)
+        _check_shares(self)
+        if self.lease is not None and (self.life_years or self.residual or self.incentives):
+            raise ValueError("lease: life_years, residual and incentives belong to the owner; take them out")
+        return self
+
+
+def _at_most_one(site: Site, *names: str) -> None:
+    given = [name for name in names if getattr(site, name) is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} contradict each other: keep one")
+
+
+def _check_colocation(site: Site) -> None:
+    if site.colocation is None or not site.colocation.power_included:
+        return
+    charged = [name for name in ("electricity", "tariff", "contracted_kw_per_node") if getattr(site, name) is not None]
+    if charged:
+        raise ValueError(f"colocation.power_included is true, so {charged[0]} would charge the power twice: keep one")
+
+
+def _check_powers(site: Site) -> None:
+    rated, idle = site.rated_kw, site.idle_kw
+    if rated is None:
+        return
+    if idle is not None and idle.value > rated.value:
+        raise ValueError(f"idle_kw {idle.value:g} is over rated_kw {rated.value:g}")
+    if site.power is not None and site.power.value > rated.value:
+        raise ValueError(f"power {site.power.value:g} kW is over rated_kw {rated.value:g}")
+
+
+def _check_shares(site: Site) -> None:
+    used, available = site.utilisation, site.availability
+    if used is None or available is None:
+        return
+    for name, share in (("allocated", used.allocated), ("busy", used.busy)):
+        if share is not None and share.value > available.value:
+            raise ValueError(f"utilisation.{name} {share.value:g} is over availability {available.value:g}")

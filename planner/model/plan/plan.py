@@ -1,0 +1,183 @@
+"""The plan file: what is trained, how often, under which limits, and on which options."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Count, Fraction, Frozen, Id, Positive, Text
+from planner.model.currency import Currency
+from planner.model.hardware.storage import StorageRates
+from planner.model.network.adapters import Adapters
+from planner.model.network.work import Work, WorkloadChoice
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.model.plan.goodput import Goodput
+from planner.model.plan.plan_option import PlanOption
+
+Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
+Gigabytes = Annotated[float, Field(strict=True, ge=0, le=1e12)]
+Hours = Annotated[float, Field(strict=True, ge=0, le=10_000)]
+Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
+
+
+class FlopsConvention(StrEnum):
+    """Which operations "FLOPs per token" counts; see `planner/network/flops.py`."""
+
+    FULL_ATTENTION = "full_attention"
+    CAUSAL = "causal"
+    SIX_N = "six_n"
+
+
+class Prefer(StrEnum):
+    """What decides between options that meet the limits."""
+
+    COST = "cost"
+    TIME = "time"
+
+
+class Training(Frozen):
+    """How it is trained; an option may name another strategy."""
+
+    precision: Precision | None = None
+    strategy: Strategy | Literal["auto"] = Strategy.DDP
+    """auto: the fastest that fits, option by option."""
+    global_batch: Count | None = None
+    micro_batch: Count | Literal["auto"] = "auto"
+    checkpointing: Checkpointing | Literal["auto"] = "auto"
+    """auto: recompute activations only where the model does not fit otherwise."""
+    adapters: Adapters | None = None
+    """Only low-rank adapters are trained (LoRA, QLoRA); left out: all weights are."""
+    framework: Text | None = None
+    """What will train it, with its kernels ("HF Trainer, liger"); left out: the planner's own benchmark."""
+
+
+class CampaignLimits(Frozen):
+    """How many trainings, until when, for how much money."""
+
+    runs: Count = 1
+    at_once: Count = 1
+    start: date | None = None
+    deadline: date | None = None
+    budget_usd: Money | None = None
+    prefer: Prefer | None = None
+    """Default: cost where there is a deadline or no limit, time where there is only a budget."""
+
+    @model_validator(mode="after")
+    def _deadline_after_start(self) -> Self:
+        if self.start is not None and self.deadline is not None and self.deadline < self.start:
+            raise ValueError(f"deadline {self.deadline} is before start {self.start}")
+        return self
+
+
+class Assumptions(Frozen):
+    """What the plan assumes; whatever is missing comes from `catalogs/defaults.yaml` and is named in the answer."""
+
+    electricity_usd_per_kwh: Money | None = None
+    tariff: Id | None = None
+    """A tariff of `catalogs/tariffs/` by its id, for every owned machine; instead of electricity_usd_per_kwh."""
+    carbon_kg_per_kwh: Annotated[float, Field(strict=True, ge=0, le=10)] | None = None
+    """Carbon intensity of the electricity, kg of CO2 equivalent; without it no emissions are given."""
+    electricity_local_per_kwh: Money | None = None
+    """The same in the plan's `currency`."""
+    pue: Annotated[float, Field(strict=True, ge=1, le=10)] | None = None
+    goodput_fraction: Fraction | None = None
+    """Share of wall-clock time that trains: takes off restarts, checkpoints, stalls and evaluation, all of which are
+    then not counted one by one. Left out: they are, from `goodput` and the defaults."""
+    mfu: Fraction | None = None
+    """Model FLOPs utilisation assumed on hardware nobody measured, of the dense peak."""
+    flops_convention: FlopsConvention = FlopsConvention.FULL_ATTENTION
+    setup_hours: Hours | None = None
+    """Of each launch of a rented machine, until the first step: provisioning and installing."""
+    idle_tail_hours: Hours | None = None
+    """Of each launch, from the last step until billing ends."""
+    failed_launch_fraction: Share | None = None
+    """Launches that fail in set-up and are billed for it, for each training."""
+    support_fraction: Share | None = None
+    """Of everything else on a cloud's bill."""
+
+    @model_validator(mode="after")
+    def _one_tariff(self) -> Self:
+        names = ("electricity_usd_per_kwh", "electricity_local_per_kwh", "tariff")
+        given = [name for name in names if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are {'two' if len(given) == 2 else 'three'} tariffs: keep one")
+        return self
+
+
+class Data(Frozen):
+    """What is moved and kept beside the training, of rented machines; 0 where there is none."""
+
+    dataset_gb: Gigabytes | None = None
+    """Left out: samples x sequence length x bytes a token, where the workload counts tokens."""
+    already_there: bool = False
+    """The data set lies with the provider already: it is not uploaded, and its storage is paid for anyway."""
+    upload_mbit_per_s: Positive | None = None
+    storage: Id | StorageRates | None = None
+    """Where samples are read: a kind of `catalogs/storage.csv`, or rates of your own."""
+    checkpoint_storage: Id | StorageRates | None = None
+    """Where checkpoints are written; left out: `storage`, else the provider's."""
+    checkpoint_gb: Gigabytes | None = None
+    """Of one full checkpoint. Left out: parameters x bytes of weights and optimizer, where the network is known."""
+    checkpoints_kept: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
+    """At a time, of each training that runs; the last ones stay `keep_days`."""
+    keep_days: Hours | None = None
+    """How long data and checkpoints stay after the campaign."""
+    egress_gb: Gigabytes | None = None
+    """Taken out of the cloud by the campaign. Left out: the weights of each training, where the network is known."""
+
+
+class PlaceLimits(Frozen):
+    """Where the work may be done. An option whose place is not known is not allowed."""
+
+    allowed_regions: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
+    """Regions as price rows name them, and ids of owned sites that stand in an allowed place."""
+    data_region: Text | None = None
+    """The data must stay in this region (or on this site)."""
+
+
+class Owning(StrEnum):
+    """What of an owned machine counts when options are ranked."""
+
+    MARGINAL = "marginal"
+    """What a training adds to the bills: the machine stands there anyhow."""
+    FULL = "full"
+    """Purchase, place, staff and all: the machine is still to be bought, or could be sold."""
+
+
+class Plan(Frozen):
+    """A question to the planner, as a file."""
+
+    schema_version: Literal[1]
+    name: Text
+    workload: WorkloadChoice
+    work: Work
+    training: Training = Training()
+    campaign: CampaignLimits = CampaignLimits()
+    options: Annotated[tuple[PlanOption, ...], Field(min_length=1, max_length=500)]
+    assumptions: Assumptions = Assumptions()
+    goodput: Goodput = Goodput()
+    owning: Owning = Owning.MARGINAL
+    data: Data = Data()
+    limits: PlaceLimits = PlaceLimits()
+    currency: Currency | None = None
+    """Shown beside USD; what the plan states in it is counted at its rate."""
+
+    @model_validator(mode="after")
+    def _one_goodput(self) -> Self:
+        if self.assumptions.goodput_fraction is not None and self.goodput != Goodput():
+            raise ValueError("assumptions.goodput_fraction and goodput both say what is lost: keep one")
+        if self.work.steps is not None and self.training.global_batch is None:
+            raise ValueError("work.steps needs training.global_batch: how many samples a step takes")
+        return self
+
+    @model_validator(mode="after")
+    def _a_rate_for_local_amounts(self) -> Self:
+        local = [f"options.{place}.local_per_hour" for place, o in enumerate(self.options) if o.local_per_hour]
+        if self.assumptions.electricity_local_per_kwh is not None:
+            local.append("assumptions.electricity_local_per_kwh")
+        if local and self.currency is None:
+            raise ValueError(f"{local[0]} is in the plan's own currency: state currency with its rate")
+        return self

@@ -1,0 +1,106 @@
+"""One option of a plan: an owned site, a cloud's machine or a service that trains by the token."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Count, Frozen, Id, Positive, Text
+from planner.model.hardware.storage import StorageRates
+from planner.model.network.workload import Strategy
+from planner.model.prices.offer import PriceKind
+from planner.model.quantity import Basis
+
+Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
+
+
+class UserStep(Frozen):
+    """Somebody's own figure for this machine: `seconds` per optimizer step of `batch` samples."""
+
+    batch: Count
+    seconds: Positive
+    low_seconds: Positive | None = None
+    high_seconds: Positive | None = None
+    basis: Basis
+    source: Text | None = None
+
+    @model_validator(mode="after")
+    def _range_holds_the_value(self) -> Self:
+        if (self.low_seconds or self.seconds) > self.seconds or (self.high_seconds or self.seconds) < self.seconds:
+            raise ValueError("seconds must lie between low_seconds and high_seconds")
+        return self
+
+
+OF_SERVICES = ("usd_per_million_tokens", "training_hours")
+OF_MACHINES = (
+    "usd_per_hour", "local_per_hour", "commitment_bought", "nodes", "accelerators", "strategy", "step", "power_kw",
+    "power_cap_w", "storage",
+)  # fmt: skip
+"""What a plan may say of the one kind of option, and not of the other."""
+UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
+"""Kinds of price that end with the last hour used."""
+
+
+class PlanOption(Frozen):
+    """One machine (an owned site, a cloud offer) or service to consider; lists stand for several options."""
+
+    site: Id | None = None
+    offer: Id | None = None
+    run: Id | None = None
+    """The machine on which this run was made, as an owned one."""
+    region: Text | None = None
+    price: PriceKind | None = None
+    usd_per_hour: Positive | None = None
+    """Your own price for the whole instance, in place of the list's."""
+    local_per_hour: Positive | None = None
+    """The same in the plan's `currency`."""
+    usd_per_million_tokens: Positive | None = None
+    """The same of `price: hosted_training`: a service that trains for a price per million tokens."""
+    training_hours: Positive | None = None
+    """How long that service says it takes; left out: not known."""
+    commitment_bought: bool = False
+    """The term (savings plan, reservation, block) is paid for already: its hours add nothing to the bills."""
+    nodes: Count | Counts | None = None
+    accelerators: Count | Counts | None = None
+    """How many of a node's accelerators are used; default all."""
+    strategy: Strategy | Literal["auto"] | None = None
+    step: UserStep | None = None
+    power_kw: Positive | None = None
+    """What one node draws in training; assumed, as it is yours to say."""
+    storage: Id | StorageRates | None = None
+    """Of this machine, for samples and checkpoints: a kind of `catalogs/storage.csv`, or its own rates."""
+    power_cap_w: Positive | None = None
+    """A limit set on each accelerator. Only runs measured under it answer, or a `step` of your own with `power_kw`."""
+
+    @model_validator(mode="after")
+    def _a_site_or_an_offer(self) -> Self:
+        given = [name for name in ("site", "offer", "run") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"needs exactly one of site, offer or run, has {' and '.join(given) or 'none'}")
+        if self.power_cap_w is not None and self.step is not None and self.power_kw is None:
+            raise ValueError("power_cap_w with a step of your own needs power_kw: what the machine draws under the cap")
+        if self.offer is None:
+            for name in ("region", "price", "usd_per_hour", "local_per_hour", "usd_per_million_tokens"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"{name} belongs to a cloud offer, not to an owned machine")
+        if self.commitment_bought and (self.price is None or self.price in UNCOMMITTED):
+            raise ValueError("commitment_bought belongs to a price with a term; name it with price, e.g. savings_1y")
+        if self.usd_per_hour is not None and self.local_per_hour is not None:
+            raise ValueError("usd_per_hour and local_per_hour are two prices of one hour: keep one")
+        self._check_hosted()
+        return self
+
+    @property
+    def hosted(self) -> bool:
+        """Say whether a service trains, and is paid by the token."""
+        return self.price is PriceKind.HOSTED_TRAINING
+
+    def _check_hosted(self) -> None:
+        """A service is paid by the token, on machines that are its own affair; a machine is paid by the hour."""
+        wrong = OF_MACHINES if self.hosted else OF_SERVICES
+        given = next((name for name in wrong if getattr(self, name) not in (None, False)), None)
+        if given is not None and self.hosted:
+            raise ValueError(f"{given} belongs to a machine; price: hosted_training is a service, paid by the token")
+        if given is not None:
+            raise ValueError(f"{given} belongs to a service: name it with price: hosted_training")

@@ -1,0 +1,127 @@
+"""The price book: what we pay in place of the list: discounts, quotes, commitments already bought, credits. Private."""
+
+from __future__ import annotations
+
+from datetime import date
+from graphlib import CycleError, TopologicalSorter
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Count, Frozen, Id, Positive, Text
+from planner.model.prices.offer import Price, PriceKind
+
+DiscountFraction = Annotated[float, Field(strict=True, gt=0, lt=1)]
+
+
+class Scope(Frozen):
+    """To which prices an entry applies; what is left out matches everything."""
+
+    provider: Id | None = None
+    item: Id | None = None
+    """As a plan names it: provider/instance_type."""
+    kind: PriceKind | None = None
+    region: Text | None = None
+    valid_from: date | None = None
+    valid_until: date | None = None
+    """The last day."""
+
+    def applies(self, price: Price, on: date) -> bool:
+        """Say whether the entry holds for this price on this day."""
+        return (
+            self.provider in (None, price.provider)
+            and self.item in (None, price.node)
+            and self.kind in (None, price.price_kind)
+            and (self.region is None or price.region in (self.region, "any"))
+            and (self.valid_from is None or self.valid_from <= on)
+            and (self.valid_until is None or on <= self.valid_until)
+        )
+
+
+class Discount(Scope):
+    """A share off the price. In the order of `after`, each takes its share of what those before it have left."""
+
+    name: Id
+    discount_fraction: DiscountFraction
+    """0.15 is 15 % off."""
+    of: Literal["rest", "list"] = "rest"
+    """list: the share is of the list price, whatever was taken off before."""
+    after: tuple[Id, ...] = ()
+    """Names of discounts that come first; otherwise the order of the file holds."""
+    on_quotes: bool = False
+    """Whether it also holds for a price of `quotes`; a quote is usually final."""
+    source: Text
+
+
+class Quote(Scope):
+    """A price that a vendor or reseller has offered us, in place of the list's."""
+
+    name: Id
+    item: Id
+    usd_per_hour: Positive
+    source: Text
+
+
+class Commitment(Scope):
+    """Instances that are paid for already, used or not."""
+
+    name: Id
+    item: Id
+    nodes: Count
+    usd_per_hour: Positive
+    """What one of them costs us."""
+    valid_until: date
+    source: Text
+
+
+class Credit(Frozen):
+    """Money that a provider has granted, until it expires."""
+
+    name: Id
+    provider: Id
+    usd: Positive
+    """What is left of it."""
+    expires: date
+    """The last day."""
+    source: Text
+
+
+class PriceBook(Frozen):
+    """`price_book.yaml` in the workspace."""
+
+    schema_version: Literal[1]
+    as_of: date
+    discounts: tuple[Discount, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+    commitments: tuple[Commitment, ...] = ()
+    credits: tuple[Credit, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_and_order(self) -> Self:
+        names = [entry.name for entry in self.discounts] + [entry.name for entry in self.quotes]
+        names += [entry.name for entry in self.commitments] + [entry.name for entry in self.credits]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"the name '{twice}' stands twice")
+        known = {discount.name for discount in self.discounts}
+        for discount in self.discounts:
+            unknown = next((name for name in discount.after if name not in known), None)
+            if unknown is not None:
+                raise ValueError(f"discount '{discount.name}' comes after '{unknown}', which is no discount")
+        try:
+            self.stacked()
+        except CycleError as error:
+            raise ValueError(f"discounts wait for each other: {' after '.join(error.args[1])}") from error
+        return self
+
+    def stacked(self) -> list[Discount]:
+        """Return the discounts in the order of stacking: after those they name, otherwise as the file has them."""
+        by_name = {discount.name: discount for discount in self.discounts}
+        sorter = TopologicalSorter({discount.name: discount.after for discount in self.discounts})
+        sorter.prepare()
+        order: list[str] = []
+        while sorter.is_active():
+            ready = set(sorter.get_ready())
+            order += [name for name in by_name if name in ready]
+            sorter.done(*ready)
+        return [by_name[name] for name in order]

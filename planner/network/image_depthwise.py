@@ -1,0 +1,147 @@
+"""Networks of depthwise convolutions, operator by operator: MobileNet, MNASNet, EfficientNet, ConvNeXt."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from planner.network.image_blocks import (
+    Operator,
+    activation,
+    add,
+    classifier,
+    convolution,
+    depthwise,
+    half,
+    layer_norm,
+    mean,
+    mlp,
+    norm,
+    squeeze,
+)
+from planner.network.image_flops import COLOURS
+
+EIGHT = 8
+KEPT = 0.9
+"""Channels are rounded to eights, but never below nine tenths (Sandler et al. 2018)."""
+STAGE = re.compile(r"(ir|er|ds|cn)_r(\d+)_k(\d+)_s(\d)(?:_e([\d.]+))?_c(\d+)(?:_se([\d.]+))?")
+PATCH, CONVNEXT_KERNEL, CONVNEXT_MLP = 4, 7, 4
+
+
+class Stage(NamedTuple):
+    """Blocks alike; the first one strides."""
+
+    kind: str
+    blocks: int
+    kernel: int
+    stride: int
+    widening: float
+    channels: int
+    squeezed: float
+    """Share of the channels to which a squeeze narrows; 0: none."""
+
+
+class Mobile(NamedTuple):
+    """A whole network of inverted bottlenecks, its multipliers applied."""
+
+    stages: tuple[Stage, ...]
+    stem: int
+    head: int
+    pooled_head: bool
+    wide_squeeze: bool
+
+
+def rounded(channels: float) -> int:
+    """Round to eights, never below nine tenths."""
+    near = max(EIGHT, int(channels + EIGHT / 2) // EIGHT * EIGHT)
+    return near if near >= KEPT * channels else near + EIGHT
+
+
+def stage_of(text: str, *, width: float, depth: float) -> Stage:
+    """Read `ir_r2_k3_s2_e6_c24_se0.25`; channels grow by `width`, blocks by `depth`."""
+    found = STAGE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no stage; write it like ir_r2_k3_s2_e6_c24_se0.25")
+    kind, blocks, kernel, stride, widening, channels, squeezed = found.groups()
+    return Stage(
+        kind, math.ceil(int(blocks) * depth), int(kernel), int(stride), float(widening or 1),
+        rounded(int(channels) * width), float(squeezed or 0),
+    )  # fmt: skip
+
+
+def mobile(network: Mobile, *, image_size: int, classes: int) -> Iterator[Operator]:
+    """A 3x3 stem that halves, stages, the head's 1x1 convolution, mean, classifier."""
+    size, channels = half(image_size), network.stem
+    yield convolution(COLOURS, channels, 3, image_size, size, first=True)
+    yield norm(channels, size)
+    yield activation(channels, size)
+    for stage in network.stages:
+        for number in range(stage.blocks):
+            before, size = size, half(size, stage.stride if number == 0 else 1)
+            yield from _block(stage, channels, before, size, wide_squeeze=network.wide_squeeze)
+            channels = stage.channels
+    if network.pooled_head:
+        yield mean(channels, size)
+        yield classifier(channels, network.head)
+        yield activation(network.head, 1)
+    else:
+        yield convolution(channels, network.head, 1, size, size)
+        yield norm(network.head, size)
+        yield activation(network.head, size)
+        yield mean(network.head, size)
+    yield classifier(network.head, classes)
+
+
+def _block(stage: Stage, inputs: int, before: int, size: int, *, wide_squeeze: bool) -> Iterator[Operator]:
+    """Widen, convolve every channel by itself, squeeze, narrow; the sum where the shape stays."""
+    wide, outputs = rounded(inputs * stage.widening), stage.channels
+    if stage.kind == "cn":
+        yield convolution(inputs, outputs, stage.kernel, before, size)
+        yield norm(outputs, size)
+        yield activation(outputs, size)
+    else:
+        if stage.kind == "er":
+            yield convolution(inputs, wide, stage.kernel, before, size)
+        else:
+            if wide != inputs:
+                yield convolution(inputs, wide, 1, before, before)
+                yield norm(wide, before)
+                yield activation(wide, before)
+            yield depthwise(wide, stage.kernel, before, size)
+        yield norm(wide, size)
+        yield activation(wide, size)
+        if stage.squeezed:
+            narrow = rounded(wide * stage.squeezed) if wide_squeeze else int(inputs * stage.squeezed)
+            yield from squeeze(wide, size, narrow)
+        yield convolution(wide, outputs, 1, size, size)
+        yield norm(outputs, size)
+    if inputs == outputs and before == size:
+        yield add(outputs, size)
+
+
+def convnext(blocks: tuple[int, ...], width: int, *, image_size: int, classes: int) -> Iterator[Operator]:
+    """Patches of 4x4 pixels, stages of doubling width and halving size, mean, norm, classifier.
+
+    The sum of the blocks is fp32 under automatic mixed precision; each convolution reads a copy of it.
+    """
+    size, d = half(image_size, PATCH), width
+    yield convolution(COLOURS, d, PATCH, image_size, size, first=True, bias=True)
+    yield layer_norm(size**2, d)
+    for stage, count in enumerate(blocks):
+        if stage > 0:
+            yield layer_norm(size**2, d)
+            yield convolution(d, 2 * d, 2, size, size // 2, bias=True)
+            size, d = size // 2, 2 * d
+        for _ in range(count):
+            numbers = d * size**2
+            yield Operator("pointwise", forward=1.5 * numbers, backward=1.5 * numbers, wide=True)  # the copy
+            yield depthwise(d, CONVNEXT_KERNEL, size, size, bias=True)
+            yield layer_norm(size**2, d)
+            yield from mlp(size**2, d, CONVNEXT_MLP * d)
+            yield Operator("pointwise", weights=d, forward=1.5 * numbers, backward=3.5 * numbers, wide=True)  # scaled
+            yield Operator("pointwise", forward=3 * numbers, backward=3 * numbers, wide=True)  # the sum
+    yield mean(d, size)
+    yield layer_norm(1, d)
+    yield classifier(d, classes)

@@ -1,0 +1,169 @@
+"""Networks of ordinary convolutions, operator by operator: ResNet and its kin, RegNet, VGG, DenseNet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from planner.network.image_blocks import (
+    Operator,
+    activation,
+    add,
+    classifier,
+    convolution,
+    half,
+    mean,
+    norm,
+    pool,
+    squeeze,
+)
+from planner.network.image_flops import COLOURS, EXPANSION
+
+SQUEEZED = 16
+"""Squeeze-and-excitation narrows its vector so many times (Hu et al. 2017)."""
+SQUEEZED_OF_INPUT = 4
+"""RegNetY: so many times, of the block's input (Radosavovic et al. 2020)."""
+HIDDEN_OF_VGG = 4096
+NARROWED = 4
+"""DenseNet: a 1x1 convolution to so many times the new channels comes before each 3x3 (Huang et al. 2016)."""
+
+
+class Stages(NamedTuple):
+    """The middle of a residual network; `inner` is the width of the first stage's 3x3 convolutions."""
+
+    blocks: tuple[int, ...]
+    width: int
+    inner: int | None = None
+    groups: int = 1
+    bottleneck: bool = True
+    squeeze: bool = False
+
+
+def resnet(stages: Stages, *, image_size: int, classes: int) -> Iterator[Operator]:
+    """A 7x7 stem with pooling, stages of doubling width and halving size, mean, classifier."""
+    size, channels = half(image_size), stages.width
+    yield convolution(COLOURS, channels, 7, image_size, size, first=True)
+    yield norm(channels, size)
+    yield activation(channels, size)
+    yield pool(channels, size, half(size))
+    size = half(size)
+    for stage, blocks in enumerate(stages.blocks):
+        for number in range(blocks):
+            before = size
+            if stage > 0 and number == 0:
+                size = half(size)
+            yield from _block(stages, stage, channels, before, size)
+            channels = stages.width * 2**stage * (EXPANSION if stages.bottleneck else 1)
+    yield mean(channels, size)
+    yield classifier(channels, classes)
+
+
+def _block(stages: Stages, stage: int, inputs: int, before: int, size: int) -> Iterator[Operator]:
+    """Convolutions with norm and ReLU, the shortcut, their sum, and a last ReLU; the 3x3 convolution strides."""
+    width = stages.width * 2**stage
+    inner = (stages.inner or stages.width) * 2**stage
+    outputs = width * (EXPANSION if stages.bottleneck else 1)
+    if stages.bottleneck:
+        steps = [
+            convolution(inputs, inner, 1, before, before),
+            convolution(inner, inner, 3, before, size, groups=stages.groups),
+            convolution(inner, outputs, 1, size, size),
+        ]
+        after = [(inner, before), (inner, size), (outputs, size)]
+    else:
+        steps = [convolution(inputs, outputs, 3, before, size), convolution(outputs, outputs, 3, size, size)]
+        after = [(outputs, size), (outputs, size)]
+    for place, (step, shape) in enumerate(zip(steps, after, strict=True)):
+        yield step
+        yield norm(*shape)
+        if place < len(steps) - 1:
+            yield activation(*shape)
+    if stages.squeeze:
+        yield from squeeze(outputs, size, outputs // SQUEEZED)
+    yield from _shortcut(inputs, outputs, before, size)
+
+
+def _shortcut(inputs: int, outputs: int, before: int, size: int) -> Iterator[Operator]:
+    """A 1x1 convolution where the shape changes, the sum, and a ReLU."""
+    if inputs != outputs or before != size:
+        yield convolution(inputs, outputs, 1, before, size)
+        yield norm(outputs, size)
+    yield add(outputs, size)
+    yield activation(outputs, size)
+
+
+def regnet(
+    blocks: tuple[int, ...], widths: tuple[int, ...], *, group_width: int, stem: int, image_size: int, classes: int
+) -> Iterator[Operator]:
+    """RegNetY: every stage halves; 1x1, 3x3 in groups, squeeze, 1x1, all of the stage's width."""
+    before, size, inputs = image_size, half(image_size), COLOURS
+    yield convolution(COLOURS, stem, 3, before, size, first=True)
+    yield norm(stem, size)
+    yield activation(stem, size)
+    inputs = stem
+    for count, width in zip(blocks, widths, strict=True):
+        for number in range(count):
+            before, size = size, half(size) if number == 0 else size
+            yield convolution(inputs, width, 1, before, before)
+            yield norm(width, before)
+            yield activation(width, before)
+            yield convolution(width, width, 3, before, size, groups=width // group_width)
+            yield norm(width, size)
+            yield activation(width, size)
+            yield from squeeze(width, size, round(inputs / SQUEEZED_OF_INPUT))
+            yield convolution(width, width, 1, size, size)
+            yield norm(width, size)
+            yield from _shortcut(inputs, width, before, size)
+            inputs = width
+    yield mean(inputs, size)
+    yield classifier(inputs, classes)
+
+
+def vgg(blocks: tuple[int, ...], *, normed: bool, image_size: int, classes: int) -> Iterator[Operator]:
+    """3x3 convolutions with bias, pooling after each stage, three linear maps."""
+    size, channels, first = image_size, COLOURS, True
+    for stage, count in enumerate(blocks):
+        width = min(64 * 2**stage, 512)
+        for _ in range(count):
+            yield convolution(channels, width, 3, size, size, first=first, bias=True)
+            if normed:
+                yield norm(width, size)
+            yield activation(width, size)
+            channels, first = width, False
+        yield pool(width, size, size // 2)
+        size //= 2
+    for inputs, outputs in ((channels * size**2, HIDDEN_OF_VGG), (HIDDEN_OF_VGG, HIDDEN_OF_VGG)):
+        yield classifier(inputs, outputs)
+        yield Operator("pointwise", forward=4 * outputs, backward=5 * outputs)
+    yield classifier(HIDDEN_OF_VGG, classes)
+
+
+def densenet(blocks: tuple[int, ...], growth: int, *, image_size: int, classes: int) -> Iterator[Operator]:
+    """Every layer reads all channels before it: norm, ReLU, 1x1, norm, ReLU, 3x3, and joins its own to them."""
+    channels, size = 2 * growth, half(image_size)
+    yield convolution(COLOURS, channels, 7, image_size, size, first=True)
+    yield norm(channels, size)
+    yield activation(channels, size)
+    yield pool(channels, size, half(size))
+    size = half(size)
+    for stage, layers in enumerate(blocks):
+        for _ in range(layers):
+            inner = NARROWED * growth
+            yield norm(channels, size)
+            yield activation(channels, size)
+            yield convolution(channels, inner, 1, size, size)
+            yield norm(inner, size)
+            yield activation(inner, size)
+            yield convolution(inner, growth, 3, size, size)
+            joined = (channels + growth) * size**2
+            yield Operator("pointwise", forward=2 * joined, backward=3 * joined)
+            channels += growth
+        if stage < len(blocks) - 1:
+            yield norm(channels, size)
+            yield activation(channels, size)
+            yield convolution(channels, channels // 2, 1, size, size)
+            channels, before, size = channels // 2, size, size // 2
+            yield Operator("pointwise", forward=channels * (before**2 + size**2), backward=channels * 2 * before**2)
+    yield norm(channels, size)
+    yield activation(channels, size)
+    yield classifier(channels, classes)

@@ -1,0 +1,174 @@
+"""What low-rank adaptation leaves in memory: frozen weights without gradients, and fewer saved tensors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, get_args
+
+from planner.model.network.adapters import AdapterKind, Adapters, AdapterTarget, FrozenFormat
+from planner.model.network.architecture import Architecture, Decoder, ImageModel, TextModel
+from planner.model.network.workload import Strategy
+from planner.network.flops import layer_maps, parameters
+
+NF4_BYTES = 0.5625
+"""Of a weight at 4 bits, with an fp32 scale for every 64. Source: Dettmers et al. 2023, section 3, without double
+quantization, which would leave 0.516."""
+USUAL = Adapters()
+"""Where nobody says: rank 16 beside attention's maps."""
+EVERY: tuple[AdapterTarget, ...] = get_args(AdapterTarget)
+OF_THE_MLP = ("gate", "up", "down")
+"""Targets that a layer with routed experts lacks: adapters stand beside none of an expert's maps."""
+PAIRS = {AdapterKind.LOHA: 2}
+"""Of small matrices that a kind trains for one map, where not one."""
+SHARDS_WEIGHTS = (Strategy.ZERO3, Strategy.FSDP2)
+
+
+class MapShape(NamedTuple):
+    """One linear map of a layer."""
+
+    inputs: float
+    outputs: float
+
+
+def map_shapes(*, hidden: float, q_dim: float, kv_dim: float, ffn_hidden: float, gated: bool) -> dict[str, MapShape]:
+    """Return each linear map of one dense layer, by the names that adapters' targets have."""
+    attention = {"query": (hidden, q_dim), "key": (hidden, kv_dim), "value": (hidden, kv_dim), "out": (q_dim, hidden)}
+    mlp = {"gate": (hidden, ffn_hidden), "up": (hidden, ffn_hidden), "down": (ffn_hidden, hidden)}
+    found = attention | {name: shape for name, shape in mlp.items() if gated or name != "gate"}
+    return {name: MapShape(*shape) for name, shape in found.items()}
+
+
+def _shapes(decoder: TextModel) -> dict[str, MapShape]:
+    return map_shapes(
+        hidden=decoder.hidden,
+        q_dim=decoder.heads * decoder.head_dim,
+        kv_dim=decoder.kv_heads * decoder.head_dim,
+        ffn_hidden=decoder.ffn_hidden or 0,
+        gated=decoder.mlp != "gelu",
+    )
+
+
+class Adapted(NamedTuple):
+    """What adapters stand beside, summed over all layers."""
+
+    numbers: int
+    """Inputs + outputs of the maps that have an adapter."""
+    outputs: int
+    """Of these maps."""
+    weights: int
+    """Inputs x outputs of these maps."""
+    maps: int
+
+
+def adapted(decoder: TextModel, adapters: Adapters) -> Adapted:
+    """Count the maps that have adapters; in a mixture of experts those of the MLP exist in its dense layers alone."""
+    shapes = _shapes(decoder)
+    dense = decoder.layers if isinstance(decoder, Decoder) else len(decoder.dense_layers)
+    layers = {name: dense if name in OF_THE_MLP else decoder.layers for name in shapes}
+    chosen = [(shapes[target], layers[target]) for target in adapters.targets if target in shapes]
+    return Adapted(
+        int(sum((shape.inputs + shape.outputs) * count for shape, count in chosen)),
+        int(sum(shape.outputs * count for shape, count in chosen)),
+        int(sum(shape.inputs * shape.outputs * count for shape, count in chosen)),
+        sum(count for _, count in chosen),
+    )
+
+
+def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
+    """Return the trained parameters: rank x (inputs + outputs), summed over targets and layers.
+
+    DoRA has a magnitude for every output besides; LoHa two pairs of matrices.
+    """
+    beside = adapted(decoder, adapters)
+    magnitudes = beside.outputs if adapters.kind is AdapterKind.DORA else 0
+    return PAIRS.get(adapters.kind, 1) * adapters.rank * beside.numbers + magnitudes
+
+
+def adapters_of(decoder: TextModel, trained: int | None) -> Adapters:
+    """Return the adapters that have so many parameters: of those usual targets that it divides by, else the usual ones.
+
+    Older records say how many parameters were trained, and neither rank nor targets.
+    """
+    for targets in (USUAL.targets, ("query", "value"), EVERY):
+        size = adapted(decoder, Adapters(targets=targets)).numbers
+        if trained and size and trained % size == 0:
+            return Adapters(rank=trained // size, targets=targets)
+    return USUAL
+
+
+def trained_parameters(architecture: Architecture, adapters: Adapters | None) -> int:
+    """Return how many parameters are trained: the adapters' where there are some, else all."""
+    if adapters is None or isinstance(architecture, ImageModel):
+        return parameters(architecture)
+    return adapter_parameters(architecture, adapters)
+
+
+def frozen_bytes_per_parameter(decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int) -> float:
+    """Bytes of a weight that is not trained, on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
+
+    As the benchmark keeps them: ddp 4 (fp32 weights); fsdp2 4/n; zero1 and zero2 2; zero3 2/n.
+    At 16 bit 2, at nf4 0.5625 of the layers' linear maps and 2 of the rest; over n where weights are sharded.
+    Source: DeepSpeed partitions and copies only what the optimizer was given.
+    """
+    if adapters.frozen is not None:
+        shards = devices if strategy in SHARDS_WEIGHTS else 1
+        if adapters.frozen is FrozenFormat.SIXTEEN_BIT:
+            return 2.0 / shards
+        return (2.0 - (2.0 - NF4_BYTES) * layer_maps(decoder) / parameters(decoder)) / shards
+    return {
+        Strategy.DDP: 4.0,
+        Strategy.ZERO1: 2.0,
+        Strategy.ZERO2: 2.0,
+        Strategy.ZERO3: 2 / devices,
+        Strategy.FSDP2: 4 / devices,
+    }[strategy]
+
+
+def lora_state_bytes(
+    decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int, trained_bytes_per_parameter: float
+) -> float:
+    """Return the bytes of frozen weights and of the adapters' weights, gradients and moments."""
+    frozen = frozen_bytes_per_parameter(decoder, adapters, strategy=strategy, devices=devices)
+    return frozen * parameters(decoder) + trained_bytes_per_parameter * adapter_parameters(decoder, adapters)
+
+
+def lora_layer_bytes(
+    decoder: TextModel,
+    adapters: Adapters,
+    *,
+    bytes_per_number: int,
+    residual_bytes: int,
+    autocast: bool,
+    kv_outputs: int,
+) -> float:
+    """Bytes that one dense layer saves of each token, where all but its adapters is frozen.
+
+    A frozen product needs its weight and not its input. So of what full training saves (activations.py) these stay:
+    norms: their input (an RMSNorm's in fp32, without the normalised values, which only a trained weight needs);
+    attention: query, key, value, output, 4 bytes a head, QK-norm's input; MLP: what its non-linearity needs, gelu's
+    input, or gate, up and silu(gate). Each adapter adds its input (shared by those that read the same tensor, one
+    16-bit copy for each under autocast) and its `rank` inner values. `kv_outputs`: of key and value as the kernel
+    reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/test_memory_trace.py). Not
+    traced: DoRA keeps two outputs of each map more, the map's and the adapter's, which its magnitude scales (Liu
+    et al. 2024, equation 5); LoHa has no inner values. Targets that the network lacks cost nothing. Left
+    out: what forming a weight needs for a moment.
+    """
+    shapes = _shapes(decoder)
+    b, targets, rank = bytes_per_number, set(adapters.targets) & set(shapes), adapters.rank
+    d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
+    f = decoder.ffn_hidden or 0
+    norms = 2 * (4 if decoder.norm == "rmsnorm" else residual_bytes) * d
+    qk_norm = 4 * (q + kv) if decoder.qk_norm else 0
+    attention = b * (2 * q + 2 * kv_outputs) + 4 * decoder.heads
+    if "out" in targets and decoder.positions == "rope":
+        attention += b * q  # the output's copy, which is the product's input
+    mlp = b * f * (3 if decoder.mlp == "swiglu" else 1)
+    if "down" in targets:
+        mlp += b * f
+    inputs = sum(
+        b * d * (len(readers) if autocast else min(1, len(readers)))
+        for readers in (targets & {"query", "key", "value"}, targets & {"gate", "up"})
+    )
+    inner = 0 if adapters.kind is AdapterKind.LOHA else rank * len(targets)
+    if adapters.kind is AdapterKind.DORA:
+        inner += 2 * sum(int(shapes[name].outputs) for name in targets)
+    return float(norms + qk_norm + attention + mlp + inputs + b * inner)

@@ -1,0 +1,85 @@
+"""How doubt in the inputs reaches an answer: one input moved at a time, the moves added in quadrature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from planner.quantity.interval import Interval
+
+Inputs = TypeVar("Inputs")
+
+
+@dataclass(frozen=True)
+class Swing:
+    """What the answer becomes at the low and at the high end of one input."""
+
+    name: str
+    at_low: float
+    at_high: float
+
+    @property
+    def width(self) -> float:
+        """How far it moves the answer."""
+        return abs(self.at_high - self.at_low)
+
+
+def swings(
+    answer: Callable[[Inputs], float], inputs: Inputs, ranges: Mapping[str, Interval], moved: Callable[..., Inputs]
+) -> list[Swing]:
+    """Evaluate the answer at both ends of every uncertain input, the others held; widest first.
+
+    `moved(inputs, name, value)` returns the inputs with one changed. Source: one-at-a-time sensitivity ("tornado").
+    """
+    found = [
+        Swing(name, answer(moved(inputs, name, each.low)), answer(moved(inputs, name, each.high)))
+        for name, each in ranges.items()
+        if each.low < each.high
+    ]
+    return sorted(found, key=lambda swing: (-swing.width, swing.name))
+
+
+def combined(value: float, found: list[Swing]) -> Interval:
+    """Return the range of an answer from its swings.
+
+    up = sqrt(sum (largest of value, at_low, at_high - value)^2), down likewise; in logarithms, as ranges multiply,
+    where the answer is positive throughout. An answer that no end takes across 0 stays on its side.
+    Source: propagation of uncertainty, JCGM 100:2008 section 5.1.
+    """
+    highs = [max(value, each.at_low, each.at_high) for each in found]
+    lows = [min(value, each.at_low, each.at_high) for each in found]
+    if value > 0 and all(low > 0 for low in lows):
+        up = math.hypot(*(math.log(high / value) for high in highs))
+        down = math.hypot(*(math.log(value / low) for low in lows))
+        return Interval(value, min(value, value * math.exp(-down)), max(value, value * math.exp(up)))
+    low = value - math.hypot(*(value - each for each in lows))
+    high = value + math.hypot(*(each - value for each in highs))
+    if min(lows, default=value) >= 0:
+        low = max(low, 0.0)
+    if max(highs, default=value) <= 0:
+        high = min(high, 0.0)
+    return Interval(value, low, high)
+
+
+def signed_product(positive: Interval, signed: Interval) -> Interval:
+    """Return the product of a positive number and one that may reach below 0: by its ends where it does."""
+    if signed.low > 0:
+        return positive.times(signed)
+    corners = [one * two for one in (positive.low, positive.high) for two in (signed.low, signed.high)]
+    return Interval(positive.value * signed.value, min(corners), max(corners))
+
+
+def crossing(function: Callable[[float], float], low: float, high: float) -> float | None:
+    """Return where a function changes sign between `low` and `high`; None where it does not. Bisection, 60 steps."""
+    at_low, at_high = function(low), function(high)
+    if not (at_low < 0 < at_high or at_high < 0 < at_low):
+        return None
+    for _ in range(60):
+        middle = (low + high) / 2
+        if (function(middle) < 0) == (at_low < 0):
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -1,0 +1,77 @@
+"""What the name of a framework says: its family, without release numbers."""
+
+from __future__ import annotations
+
+import re
+
+from planner.model.hardware.hardware import Accelerator
+
+
+def name_and_kernels(text: str) -> tuple[str, str]:
+    """Divide what a plan says, "HF Trainer, liger" or "torchtitan with torch.compile", at its first comma or with."""
+    found = re.search(r",| (?=with(out)? )", text)
+    return (text.strip(), "") if found is None else (text[: found.start()].strip(), text[found.end() :].strip())
+
+
+def planned_family(text: str) -> str:
+    """Return the family of the framework that a plan names, without the kernels that stand beside it."""
+    return framework_family(name_and_kernels(text)[0])
+
+
+def other_maker(framework: str | None, accelerator: Accelerator) -> str | None:
+    """Say why a framework does not run on an accelerator; None where nothing is known against it."""
+    maker = ONLY_ON.get(planned_family(framework or ""), accelerator.vendor)
+    if maker == accelerator.vendor:
+        return None
+    return f"{framework} runs on accelerators of {maker} alone, and {accelerator.id} is one of {accelerator.vendor}"
+
+
+def framework_family(name: str) -> str:
+    """Return a framework's name without release numbers, with the trainer that stands over it left out."""
+    said = name.casefold()
+    for family, words in _FRAMEWORKS:
+        if any(word in said for word in words):
+            return family
+    return re.sub(r"[^a-z]+", " ", said).strip() or "not stated"
+
+
+USUAL_KERNELS = {
+    "megatron": "TransformerEngine",
+    "jax": "XLA",
+    "nanogpt": "torch.compile",
+    "torchtitan": "torch.compile",
+    "llm.c": "CUDA/C, cuDNN",
+}
+"""Of frameworks whose published runs nearly all have them, where a plan names the framework alone."""
+ALWAYS_COMPILED = ("jax", "nanogpt", "llm.c")
+"""Those of them that had these kernels at all times, so that a table which says nothing of kernels means them."""
+USUAL_CHECKPOINTING = {"torchtitan": "selective"}
+"""What a framework's configuration does where nobody sets it (torchtitan's job configuration)."""
+ONLY_ON = {"neuron": "AWS", "torch xla torchprime": "Google", "optimum habana": "Intel", "llm.c": "NVIDIA"}
+"""Makers of the accelerators for which frameworks of one maker alone compile."""
+HUGGING_FACE = ("hf trainer", "deepspeed")
+"""Families that train Hugging Face's networks, with PEFT's adapters."""
+
+
+_FRAMEWORKS = (
+    ("neuron", ("neuron",)),
+    ("automodel", ("automodel",)),
+    ("megatron", ("megatron", "nemo", "gpt-neox", "mcore")),
+    ("deepspeed", ("deepspeed",)),
+    (
+        "hf trainer",
+        ("hf ", "trl", "peft", "sfttrainer", "transformers", "llama-factory", "accelerate", "axolotl", "hugging"),
+    ),
+    ("torchtune", ("torchtune",)),
+    ("torchtitan", ("torchtitan",)),
+    ("composer", ("composer", "llm-foundry")),
+    ("deeplearningexamples", ("deeplearningexamples", "pytorch ngc")),
+    ("tensorflow ngc", ("tensorflow",)),
+    ("jax", ("jax", "maxtext", "paxml", "t5x", "levanter")),
+    ("lightning", ("lightning", "lit-", "litgpt")),
+    ("internevo", ("internevo",)),
+    ("llm.c", ("llm.c", "llmq")),
+    ("nanogpt", ("nanogpt", "nanochat")),
+    ("pytorch fsdp", ("fsdp",)),
+)
+"""The first that fits: what compiles for an accelerator of its own before trainers, trainers before what they call."""

@@ -1,0 +1,164 @@
+"""The question, resolved: what is trained, how much of it, and which machines could do it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.errors import InputError, NotFoundError
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.workload import Checkpointing, Precision
+from planner.model.plan.plan import FlopsConvention, Plan
+from planner.network.lora_memory import adapter_parameters
+from planner.scenario.frameworks import planned_family
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training, in the estimator's terms. `network` is None where only a measured step is known.
+
+    It may be an image model, whose samples have no `seq_len`.
+    """
+
+    workload: str
+    network: Architecture | None
+    seq_len: int | None
+    samples_per_epoch: float
+    epochs: float
+    precision: Precision | None
+    global_batch: int | None
+    micro_batch: int | None
+    checkpointing: Checkpointing | None
+    """None: recompute only where the model does not fit otherwise."""
+    adapters: Adapters | None
+    """Only these are trained; None: all weights are."""
+    framework: str | None
+    """What will train it; None: the planner's own benchmark."""
+    named_run: RunRecord | None
+    """The measured run that the plan starts from."""
+    mfu: float | None
+    convention: FlopsConvention
+    goodput_fraction: float | None
+    """None: what is lost is counted line by line (`planner/duration/training_time.py`)."""
+
+
+def resolve_job(plan: Plan, catalog: Catalog) -> Job:
+    """Join the plan's workload with the catalog; raise where a name is unknown or tokens cannot be counted."""
+    named: RunRecord | None = None
+    choice = plan.workload
+    if choice.measured is not None:
+        named = catalog.find_run(choice.measured, where="workload.measured")
+        name, network, seq_len = named.workload, named.architecture, named.seq_len
+    elif choice.ref is not None:
+        preset = catalog.presets.get(choice.ref)
+        if preset is None:
+            known = ", ".join(sorted(catalog.presets))
+            raise NotFoundError("workload", choice.ref, catalog.presets, where="workload.ref", fix=f"Known: {known}")
+        if choice.seq_len is not None and isinstance(preset.architecture, ImageModel):
+            raise InputError(f"workload.seq_len: a sample of {preset.name} is an image.", fix="Leave seq_len out.")
+        name, network, seq_len = preset.name, preset.architecture, choice.seq_len or preset.seq_len
+    else:
+        name, network, seq_len = "inline", choice.architecture, choice.seq_len
+    samples_per_epoch, epochs = _samples(plan, seq_len)
+    training = plan.training
+    return Job(
+        workload=name,
+        network=network,
+        seq_len=seq_len,
+        samples_per_epoch=samples_per_epoch,
+        epochs=epochs,
+        precision=training.precision,
+        global_batch=training.global_batch,
+        micro_batch=None if training.micro_batch == "auto" else training.micro_batch,
+        checkpointing=None if training.checkpointing == "auto" else training.checkpointing,
+        adapters=_adapters(plan, network, named),
+        framework=_framework(plan, network, catalog),
+        named_run=named,
+        mfu=plan.assumptions.mfu,
+        convention=plan.assumptions.flops_convention,
+        goodput_fraction=plan.assumptions.goodput_fraction,
+    )
+
+
+def _adapters(plan: Plan, network: Architecture | None, named: RunRecord | None) -> Adapters | None:
+    """Return what is trained beside frozen weights; other frameworks than the benchmark load these at 16 bit."""
+    chosen = plan.training.adapters
+    if chosen is None:
+        if named is not None and named.method == "lora":
+            raise InputError(
+                f"workload.measured: run {named.id} trained adapters alone, and the plan trains all weights.",
+                fix=f"Write training: adapters: {{rank: ...}}; it has {named.trained_parameters or 'some'} parameters.",
+            )
+        return None
+    return checked_adapters(
+        chosen, network, precision=plan.training.precision, framework=plan.training.framework, where="training.adapters"
+    )
+
+
+def checked_adapters(
+    adapters: Adapters | None,
+    network: Architecture | None,
+    *,
+    precision: Precision | None,
+    framework: str | None,
+    where: str,
+) -> Adapters | None:
+    """Return adapters with the format of the frozen weights: frameworks other than the benchmark load 16 bit.
+
+    InputError where nothing would be trained, or the format does not go with the products'.
+    """
+    if adapters is None:
+        return None
+    if isinstance(network, ImageModel):
+        raise InputError(f"{where}: adapters stand beside the linear maps of a decoder.", fix="Leave them out.")
+    if network is not None and not adapter_parameters(network, adapters):
+        raise InputError(
+            f"{where}: none of {', '.join(adapters.targets)} is a map that adapters can stand beside in this network.",
+            fix="Name query, key, value or out: routed experts have none.",
+        )
+    wide = precision in (Precision.FP32, Precision.TF32)
+    if wide and adapters.frozen is not None:
+        raise InputError(
+            f"{where}: weights frozen at {adapters.frozen.value} do not go with products in {precision}.",
+            fix="Leave frozen out, or train in bf16.",
+        )
+    if wide or adapters.frozen is not None or framework is None:
+        return adapters
+    return adapters.model_copy(update={"frozen": FrozenFormat.SIXTEEN_BIT})
+
+
+def _framework(plan: Plan, network: Architecture | None, catalog: Catalog) -> str | None:
+    if plan.training.framework is not None and plan.workload.measured is not None:
+        raise InputError(
+            "training.framework: the plan starts from a measured run, which had its own.", fix="Leave framework out."
+        )
+    return known_framework(plan.training.framework, network, catalog, where="training.framework")
+
+
+def known_framework(name: str | None, network: Architecture | None, catalog: Catalog, *, where: str) -> str | None:
+    """Return the name of a framework of which there are published measurements; others raise NotFoundError."""
+    learnt = catalog.image_calibration if isinstance(network, ImageModel) else catalog.calibration
+    known = sorted(learnt.effects["framework"]) if learnt is not None else []
+    if name is not None and planned_family(name) not in known:
+        fix = f"Measured ones: {', '.join(known)}. Left out, it is the planner's own benchmark."
+        raise NotFoundError("framework", name, known, where=where, fix=fix)
+    return name
+
+
+def _samples(plan: Plan, seq_len: int | None) -> tuple[float, float]:
+    """Return samples per epoch, and epochs; tokens, samples and steps are one epoch."""
+    work = plan.work
+    if work.samples is not None:
+        return work.samples, 1.0
+    if work.steps is not None and plan.training.global_batch is not None:
+        return work.steps * plan.training.global_batch, 1.0
+    if work.samples_per_epoch is not None and work.epochs is not None:
+        return work.samples_per_epoch, work.epochs
+    if work.tokens is None or seq_len is None:
+        raise InputError(
+            "work.tokens: how many tokens a sample of this workload has is not known.",
+            fix="Write samples, or epochs and samples_per_epoch, instead.",
+        )
+    return work.tokens / seq_len, 1.0

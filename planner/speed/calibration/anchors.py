@@ -1,0 +1,110 @@
+"""Which measurements of a table play the user's own runs, when the planner is tested with anchors.
+
+Neither choice sees a result. Runs drawn by lot are what somebody happens to have, telling ones what somebody measures
+who wants to know the most: accuracy with known runs is scored on the latter, and ranges are wide enough for both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.speed.estimator.expected_error import NOISE
+from planner.speed.estimator.own_runs import covariance, update
+
+if TYPE_CHECKING:
+    from planner.speed.estimator.own_runs import Place
+    from planner.speed.physics.configs import Array
+    from planner.speed.physics.observation import Observation
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Measurements of one source, accelerator and framework: some are known, the others are asked."""
+
+    anchors: tuple[int, ...]
+    asked: tuple[int, ...]
+
+
+def draw_anchors(observations: Sequence[Observation], *, anchors: int) -> list[Cell]:
+    """Divide observations into cells, and draw up to `anchors` of each by lot, the same each time.
+
+    The lot is a digest of the configuration: neither of its result nor of its place in the table.
+    """
+    return _divide(observations, lambda places: places[:anchors])
+
+
+def errors_with_anchors(place: Place, errors: Array, cells: Sequence[Cell]) -> Iterator[tuple[Array, Array, Array]]:
+    """Correct each cell's errors by those of its anchors: places asked, errors left, errors then expected."""
+    import numpy as np
+
+    for cell in cells:
+        asked, known = np.array(cell.asked, dtype=int), np.array(cell.anchors, dtype=int)
+        if len(asked) and len(known):
+            posterior = update(place.at(asked), place.at(known), errors[known])
+            yield asked, errors[asked] - posterior.shift, place.expected[asked] * posterior.left
+
+
+def telling_anchors(
+    observations: Sequence[Observation], place: Callable[[Sequence[Observation]], Place], *, anchors: int
+) -> list[Cell]:
+    """Divide observations into cells, and choose up to `anchors` of each: those that tell most of the others.
+
+    `place` says of observations what the update by own runs needs of them.
+    """
+    if not anchors:
+        return [Cell((), tuple(range(len(observations))))]
+
+    def choose(places: list[int]) -> list[int]:
+        if len(places) <= anchors:
+            return places
+        told = most_telling(place([observations[number] for number in places]), runs=anchors)
+        return [places[number] for number in told]
+
+    return _divide(observations, choose)
+
+
+def part_of(place: Place, rows: Sequence[Observation]) -> Callable[[Sequence[Observation]], Place]:
+    """Return what finds the place of some of the rows in that of all."""
+    import numpy as np
+
+    at = {id(row): number for number, row in enumerate(rows)}
+    return lambda chosen: place.at(np.array([at[id(row)] for row in chosen], dtype=int))
+
+
+def most_telling(place: Place, *, runs: int) -> list[int]:
+    """Return the runs that leave the least unknown of the others, one after the other; of equals the first.
+
+    gain of run j = sum over the others i of C_ij^2 / (C_jj + noise^2), C the covariance of their errors given the runs
+    chosen before. Source: greedy A-optimal design; Rasmussen and Williams 2006, section 2.2, for C given a run.
+    """
+    import numpy as np
+
+    left = covariance(place, place)
+    chosen: list[int] = []
+    for _ in range(min(runs, len(left))):
+        alone = np.diag(left)
+        gain = ((left**2).sum(axis=0) - alone**2) / (alone + NOISE**2)
+        gain[chosen] = -1.0
+        best = int(np.argmax(np.round(gain, 9)))
+        chosen.append(best)
+        left = left - np.outer(left[:, best], left[best]) / (left[best, best] + NOISE**2)
+    return chosen
+
+
+def _divide(observations: Sequence[Observation], choose: Callable[[list[int]], list[int]]) -> list[Cell]:
+    cells: dict[tuple[str, str, str], list[int]] = {}
+    for number, one in enumerate(observations):
+        cells.setdefault((one.labels.source, one.labels.accelerator, one.labels.framework), []).append(number)
+    found = []
+    for places in cells.values():
+        chosen = choose(sorted(places, key=lambda number: _lot(observations[number])))
+        found.append(Cell(tuple(chosen), tuple(number for number in places if number not in set(chosen))))
+    return found
+
+
+def _lot(observation: Observation) -> str:
+    text = repr((sorted(observation.config.items()), observation.labels.workload))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,152 @@
+"""From measurements of image networks to a calibration: one fit with everything, and held-out fits for the ranges."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
+
+from planner.model.evidence.calibration import Calibration, Spread
+from planner.speed.calibration.anchors import Cell, draw_anchors, errors_with_anchors, part_of, telling_anchors
+from planner.speed.calibration.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold
+from planner.speed.calibration.learn import source_weights
+from planner.speed.estimator.calibrate import Fit
+from planner.speed.estimator.expected_error import OWN_RUNS, Known, count_evidence
+from planner.speed.estimator.image_estimator import model_images
+from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample
+from planner.speed.estimator.own_runs import Place
+from planner.speed.estimator.ranges import spreads, wider
+
+if TYPE_CHECKING:
+    from planner.speed.physics.configs import Array
+    from planner.speed.physics.image_config import ImageObservation
+
+METHOD = "images 5"
+"""Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
+SPLITS = ("source", "accelerator")
+"""What is left out, to see how far predictions of each group miss."""
+ANCHORS = 3
+ROUNDS = 8
+"""Of a fit that starts from the one with everything."""
+DIGITS = 9
+
+
+class Missed(NamedTuple):
+    """One fold's rows, predicted by a fit that did not see them."""
+
+    rows: Array
+    errors: Array
+    """ln(measured seconds / predicted)."""
+    place: Place
+    groups: tuple[str, ...]
+    fitted: Fit
+    known: Known
+    taught: Array
+
+
+def learn_images(observations: Sequence[ImageObservation], *, today: date, ranges: bool = True) -> Calibration:
+    """Calibrate on observations. The result depends on them alone: same rows, same digits."""
+    data = image_sample(observations)
+    whole = fit_images(data)
+    known = count_evidence(data.labels, data.configs.gpus)
+    missed = hold_out(data, observations, whole, SPLITS) if ranges else []
+    return Calibration(
+        made_on=today,
+        method=METHOD,
+        rows=len(observations),
+        rows_sha256=image_fingerprint(observations),
+        constants={name: round(value, DIGITS) for name, value in whole.constants.items()},
+        effects={
+            level: {name: round(value, DIGITS) for name, value in sorted(names.items())}
+            for level, names in whole.effects.items()
+        },
+        seen=known.seen,
+        largest=known.largest,
+        spreads=spreads_of(missed, observations) if missed else {"all": Spread(rows=0, times_80=2.3, times_90=3.0)},
+    )
+
+
+def image_fingerprint(observations: Sequence[ImageObservation]) -> str:
+    """Return a digest of everything that the fit reads."""
+    digest = hashlib.sha256()
+    for one in observations:
+        told = (one.id, sorted(one.config.items()), one.labels, one.tokens_per_s_per_gpu, one.operators)
+        digest.update(repr(told).encode())
+    return digest.hexdigest()
+
+
+def image_folds(split: str, observations: Sequence[ImageObservation]) -> list[Fold]:
+    """Divide the observations: a source, accelerator, generation (family), network (model) or scale at a time."""
+    import numpy as np
+
+    label = {"source": "source", "accelerator": "accelerator", "family": "generation", "model": "workload"}
+    if split in label:
+        keys = [getattr(one.labels, label[split]) for one in observations]
+    elif split == "scale":
+        keys = ["large" if one.config["dp"] > LARGEST_TAUGHT else "small" for one in observations]
+    else:
+        keys = [f"{one.config['number_bytes']:g} {one.config['vector_rate']:g}" for one in observations]
+    if split == "source":
+        small = sorted({key for key in keys if keys.count(key) < OWN_FOLD_ROWS})
+        shared = {key: f"small sources {place % SMALL_FOLDS}" for place, key in enumerate(small)}
+        keys = [shared.get(key, key) for key in keys]
+    names, everything = np.array(keys), np.arange(len(observations))
+    asked = ["large"] if split == "scale" else sorted(set(keys))
+    return [Fold(everything[names == key], everything[names != key]) for key in asked if key in keys]
+
+
+LARGEST_TAUGHT = 8
+"""The scale split: trained on one node, tested on several; published image tables have few larger ones."""
+
+
+def hold_out(
+    data: ImageSample, observations: Sequence[ImageObservation], whole: Fit, splits: Sequence[str]
+) -> list[Missed]:
+    """Predict every fold's rows by a fit on the others."""
+    return [miss(data, fold, whole) for split in splits for fold in image_folds(split, observations)]
+
+
+def miss(data: ImageSample, fold: Fold, whole: Fit) -> Missed:
+    """Predict one fold's rows by a fit on the others."""
+    taught, asked = data.at(fold.train), data.at(fold.test)
+    fitted = fit_images(taught, start=whole, rounds=ROUNDS)
+    known = count_evidence(taught.labels, taught.configs.gpus)
+    found = model_images(fitted, asked.configs, asked.labels, known)
+    errors = asked.log_seconds - found.log_step
+    return Missed(fold.test, errors, found.place, found.groups, fitted, known, fold.train)
+
+
+def spreads_of(missed: Sequence[Missed], observations: Sequence[ImageObservation]) -> dict[str, Spread]:
+    """Return the widths of ranges that held-out rows ask for, group by group, and with three runs of one's own."""
+    by_lot = _spreads_with(missed, observations, lambda _, rows: draw_anchors(rows, anchors=ANCHORS))
+    if OWN_RUNS not in by_lot:
+        return by_lot
+    told = _spreads_with(
+        missed, observations, lambda place, rows: telling_anchors(rows, part_of(place, rows), anchors=ANCHORS)
+    )
+    return by_lot | wider({OWN_RUNS: by_lot[OWN_RUNS]}, told)
+
+
+def _spreads_with(
+    missed: Sequence[Missed],
+    observations: Sequence[ImageObservation],
+    choose: Callable[[Place, Sequence[ImageObservation]], Sequence[Cell]],
+) -> dict[str, Spread]:
+    """Return the widths with nothing known, and with the runs that are chosen of each fold."""
+    import numpy as np
+
+    rows = [one.rows for one in missed]
+    errors, expected = [one.errors for one in missed], [one.place.expected for one in missed]
+    groups = [group for one in missed for group in one.groups]
+    for one in missed:
+        cells = choose(one.place, [observations[int(row)] for row in one.rows])
+        for asked, left, then_expected in errors_with_anchors(one.place, one.errors, cells):
+            rows.append(one.rows[asked])
+            errors.append(left)
+            expected.append(then_expected)
+            groups += [OWN_RUNS] * len(asked)
+    all_rows = np.concatenate(rows)
+    sources = [observations[int(row)].labels.source for row in all_rows]
+    weights = source_weights(observations, all_rows)
+    return spreads(np.concatenate(errors), np.concatenate(expected), weights, groups, sources=sources)

@@ -1,0 +1,134 @@
+"""From measurements to a calibration: one fit with everything, and fits that leave sources out for the ranges."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING
+
+from planner.model.evidence.calibration import Calibration, Spread
+from planner.speed.calibration.anchors import draw_anchors, errors_with_anchors, part_of, telling_anchors
+from planner.speed.calibration.hold_out import folds, judge
+from planner.speed.estimator.calibrate import Sample, fit, sample
+from planner.speed.estimator.expected_error import OWN_GROUPS, count_evidence, groups_with_own_runs
+from planner.speed.estimator.own_runs import Place, features
+from planner.speed.estimator.ranges import spreads, wider
+from planner.speed.physics.number_format import formats_of
+
+if TYPE_CHECKING:
+    from planner.speed.calibration.hold_out import Fold, Judged
+    from planner.speed.physics.configs import Array, Configs
+    from planner.speed.physics.observation import Observation
+
+METHOD = "11"
+"""Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
+SPLITS = ("source", "family", "scale", "precision")
+"""What is left out, to see how far predictions of each group miss; never more than is left to teach."""
+ANCHORS = (1, 3)
+"""How many runs of the same machine and framework play a user's own."""
+DIGITS = 9
+
+
+def learn(observations: Sequence[Observation], *, today: date, ranges: bool = True) -> Calibration:
+    """Calibrate on observations. The result depends on them alone: same rows, same digits."""
+    import numpy as np
+
+    data = sample(observations)
+    whole = fit(data)
+    known = count_evidence(data.labels, data.configs.gpus, formats_of(data.configs))
+    if ranges and observations:
+        judged = [judge(data, fair_folds(split, observations), whole) for split in SPLITS]
+        errors = [data.log_seconds[one.rows] - one.log_predicted for one in judged]
+        expected = [one.expected for one in judged]
+        groups = [group for one in judged for group in one.groups]
+        weights = [source_weights(observations, one.rows) for one in judged]
+        all_rows = np.concatenate([one.rows for one in judged])
+        found = spreads(
+            np.concatenate(errors),
+            np.concatenate(expected),
+            np.concatenate(weights),
+            groups,
+            sources=[observations[int(row)].labels.source for row in all_rows],
+        )
+        by_lot, told = _with_anchors(data.at(judged[0].rows).configs, observations, judged[0], errors[0])
+        found |= wider(_own_spreads(data, observations, by_lot), _own_spreads(data, observations, told))
+    else:
+        found = spreads(np.array([0.35]), np.array([0.15]), np.array([1.0]), ["all"])
+    return Calibration(
+        made_on=today,
+        method=METHOD,
+        rows=len(observations),
+        rows_sha256=fingerprint(observations),
+        constants={name: round(value, DIGITS) for name, value in whole.constants.items()},
+        effects={
+            level: {name: round(value, DIGITS) for name, value in sorted(names.items())}
+            for level, names in whole.effects.items()
+        },
+        seen=known.seen,
+        largest=known.largest,
+        spreads=found,
+    )
+
+
+def fair_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
+    """Return the folds of a split that leave more than they take: without all 16-bit rows little could be known."""
+    return [fold for fold in folds(split, observations) if len(fold.train) > len(fold.test)]
+
+
+def fingerprint(observations: Sequence[Observation]) -> str:
+    """Return a digest of everything that the fit reads."""
+    digest = hashlib.sha256()
+    for one in observations:
+        digest.update(repr((one.id, sorted(one.config.items()), one.labels, one.tokens_per_s_per_gpu)).encode())
+    return digest.hexdigest()
+
+
+def source_weights(observations: Sequence[Observation], rows: Array) -> Array:
+    """Weigh rows so that a source counts with the square root of its rows."""
+    import numpy as np
+
+    sources = [observations[int(row)].labels.source for row in rows]
+    counts: dict[str, int] = {}
+    for source in sources:
+        counts[source] = counts.get(source, 0) + 1
+    return np.array([counts[source] ** -0.5 for source in sources])
+
+
+Corrected = list[tuple["Array", "Array", "Array"]]
+"""Rows, errors left and errors then expected, cell by cell."""
+
+
+def _with_anchors(
+    configs: Configs, observations: Sequence[Observation], judged: Judged, errors: Array
+) -> tuple[Corrected, Corrected]:
+    """Repeat the held-out predictions with one and three runs of the same machine and framework as anchors.
+
+    Once with runs by lot, as somebody happens to have, once with those that tell most, as somebody makes who asks.
+    """
+    rows = [observations[int(row)] for row in judged.rows]
+    place = Place([row.labels for row in rows], judged.shares, features(configs), judged.expected)
+    by_lot = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
+    told = [cell for count in ANCHORS for cell in telling_anchors(rows, part_of(place, rows), anchors=count)]
+    corrected = [
+        [(judged.rows[asked], left, expected) for asked, left, expected in errors_with_anchors(place, errors, cells)]
+        for cells in (by_lot, told)
+    ]
+    return corrected[0], corrected[1]
+
+
+def _own_spreads(data: Sample, observations: Sequence[Observation], corrected: Corrected) -> dict[str, Spread]:
+    """Return the widths that corrected predictions ask for, group by group; none where nothing was corrected."""
+    import numpy as np
+
+    if not corrected:
+        return {}
+    rows, errors, expected = (np.concatenate(column) for column in zip(*corrected, strict=True))
+    found = spreads(
+        errors,
+        expected,
+        source_weights(observations, rows),
+        groups_with_own_runs(data.configs.at(rows)),
+        sources=[observations[int(row)].labels.source for row in rows],
+    )
+    return {name: spread for name, spread in found.items() if name in OWN_GROUPS}

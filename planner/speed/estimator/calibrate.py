@@ -1,0 +1,218 @@
+"""Fits the physics to measurements: priors, robust errors, effects that are pooled over levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.speed.estimator.robust_fit import RobustProblem
+from planner.speed.physics.configs import GENERATIONS, Configs, from_rows
+from planner.speed.physics.observation import of_each
+from planner.speed.physics.parameters import INDEX, PARAMETERS
+from planner.speed.physics.step import Step, step
+
+if TYPE_CHECKING:
+    from planner.speed.physics.configs import Array
+    from planner.speed.physics.observation import Labels, Observation
+
+LEVELS = ("accelerator", "framework", "source")
+PARTS = ("host", "attention", "elementwise", "sharding")
+"""Parts of a step whose speed is a framework's own; those of mixtures of experts are other code than those of dense
+networks."""
+LEVEL_SPREAD = {
+    "accelerator": 0.08,
+    "framework": 0.05,
+    "source": 0.35,
+    "host": 0.20,
+    "attention": 0.15,
+    "elementwise": 0.15,
+    "sharding": 0.40,
+}
+"""Standard deviation of the logarithm of what one accelerator, framework or site adds to all of its step times; and
+of a framework's time for launches, attention, element-wise passes and the gathering of sharded weights."""
+NOISE = 0.07
+"""Of one measurement, after everything that the physics knows."""
+TAIL = 4.0
+"""Degrees of freedom of the errors: Student's t, so that a wrong row pulls little."""
+SOURCE_POWER = -0.3
+"""A source of n rows weighs n^0.7 and not n: a large grid does not outvote the rest."""
+STEP = 1e-4
+"""Of a logarithm, for derivatives."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted constants, and the logarithmic effect of each label; an unknown label has none."""
+
+    constants: dict[str, float]
+    effects: dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Measurements in the form in which they are fitted."""
+
+    configs: Configs
+    labels: tuple[Labels, ...]
+    log_seconds: Array
+
+    def at(self, keep: Array) -> Sample:
+        """Return some of the measurements."""
+        import numpy as np
+
+        chosen = np.flatnonzero(keep) if keep.dtype == bool else keep
+        return Sample(
+            self.configs.at(chosen), tuple(self.labels[int(place)] for place in chosen), self.log_seconds[chosen]
+        )
+
+
+def sample(observations: Sequence[Observation]) -> Sample:
+    """Gather observations; seconds of a step = tokens of a step / (tokens/s per accelerator x accelerators)."""
+    import numpy as np
+
+    configs = from_rows([observation.config for observation in observations])
+    rate = np.array([observation.tokens_per_s_per_gpu for observation in observations])
+    seconds = configs.tokens_per_step / (rate * configs.gpus)
+    return Sample(configs, tuple(observation.labels for observation in observations), np.log(seconds))
+
+
+def prior_fit() -> Fit:
+    """Return the constants before any evidence, and no effects."""
+    return Fit({parameter.name: parameter.prior for parameter in PARAMETERS}, {level: {} for level in LEVEL_SPREAD})
+
+
+def model_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple[Array, dict[str, Array]]:
+    """Return the logarithm of the modelled step seconds, with the effects of known labels, and the parts' shares."""
+    import numpy as np
+
+    effects = fitted.effects
+    added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in LEVELS))
+    mixture = configs.experts > 1
+    scales = {f"{part}_scale": np.exp(_of_framework(labels, mixture, effects[part])) for part in PARTS}
+    found = step(configs.replaced(**scales), fitted.constants)
+    return np.asarray(np.log(found.seconds) + added), found.shares
+
+
+def _of_framework(labels: Sequence[Labels], mixture: Array, effects: dict[str, float]) -> Array:
+    import numpy as np
+
+    dense = of_each(labels, lambda label: effects.get(label.framework, 0.0))
+    mixed = of_each(labels, lambda label: effects.get(_code_of(label, mixture=True), effects.get(label.framework, 0.0)))
+    return np.where(mixture, mixed, dense)
+
+
+def _code_of(label: Labels, *, mixture: bool) -> str:
+    """Name the part of a framework that trains such a network; without evidence mixtures count as the rest of it."""
+    return f"{label.framework}, experts" if mixture else label.framework
+
+
+def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
+    """Find the most probable constants and effects.
+
+    minimise  sum_i w_i t((ln measured_i - ln modelled_i - effects_i) / noise)
+              + sum ((ln constant - ln prior) / spread)^2 / 2  +  sum (effect / spread of its level)^2 / 2
+
+    by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963), t as in Student's distribution. Constants stay
+    inside their bounds.
+    """
+    if not data.labels:
+        return prior_fit()
+    problem = _Problem(data)
+    solve = problem.solve_from_afar if start is None else problem.solve
+    return problem.named(solve(problem.start(start or prior_fit()), rounds=rounds))
+
+
+class _Problem(RobustProblem):
+    """The least-squares problem of one sample; its state is one vector: constants, own parts of frameworks, effects."""
+
+    noise, tail = NOISE, TAIL
+
+    def __init__(self, data: Sample) -> None:
+        import numpy as np
+
+        self.data = data
+        self.constants = len(PARAMETERS)
+        mixture = [bool(experts > 1) for experts in data.configs.experts]
+        code = [_code_of(label, mixture=one) for label, one in zip(data.labels, mixture, strict=True)]
+        self.frameworks = sorted(set(code))
+        self.names = sorted({(level, getattr(label, level)) for label in data.labels for level in LEVELS})
+        self.of_framework = np.zeros((len(data.labels), len(self.frameworks)))
+        self.design = np.zeros((len(data.labels), len(self.names)))
+        place = {name: column for column, name in enumerate(self.names)}
+        for row, label in enumerate(data.labels):
+            self.of_framework[row, self.frameworks.index(code[row])] = 1.0
+            for level in LEVELS:
+                self.design[row, place[level, getattr(label, level)]] = 1.0
+        self.effects_at = self.constants + len(PARTS) * len(self.frameworks)
+        own = len(PARTS) * len(self.frameworks) + len(self.names)
+        self.centre = np.concatenate([np.log([p.prior for p in PARAMETERS]), np.zeros(own)])
+        self.spread = np.array(
+            [p.spread for p in PARAMETERS]
+            + [LEVEL_SPREAD[part] for part in PARTS for _ in self.frameworks]
+            + [LEVEL_SPREAD[level] for level, _ in self.names]
+        )
+        self.moved_at_once = _moved_at_once(data.configs)
+        self.low, self.high = np.log([p.low for p in PARAMETERS]), np.log([p.high for p in PARAMETERS])
+        counts: dict[str, int] = {}
+        for label in data.labels:
+            counts[label.source] = counts.get(label.source, 0) + 1
+        self.weights = np.array([counts[label.source] ** SOURCE_POWER for label in data.labels])
+
+    def start(self, found: Fit) -> Array:
+        import numpy as np
+
+        return np.array(
+            [math.log(found.constants[p.name]) for p in PARAMETERS]
+            + [found.effects[part].get(name, 0.0) for part in PARTS for name in self.frameworks]
+            + [found.effects[level].get(name, 0.0) for level, name in self.names]
+        )
+
+    def step(self, state: Array) -> Step:
+        """Step by the physics alone."""
+        import numpy as np
+
+        values = {p.name: float(v) for p, v in zip(PARAMETERS, np.exp(state[: self.constants]), strict=True)}
+        own = state[self.constants : self.effects_at].reshape(len(PARTS), len(self.frameworks))
+        scales = {f"{part}_scale": np.exp(self.of_framework @ row) for part, row in zip(PARTS, own, strict=True)}
+        return step(self.data.configs.replaced(**scales), values)
+
+    def residual(self, state: Array) -> Array:
+        import numpy as np
+
+        return self.data.log_seconds - np.log(self.step(state).seconds) - self.design @ state[self.effects_at :]
+
+    def jacobian(self, state: Array) -> Array:
+        import numpy as np
+
+        found = self.step(state)
+        base = np.log(found.seconds)
+        columns = np.empty((len(base), self.constants))
+        for places in self.moved_at_once:
+            moved = state.copy()
+            moved[list(places)] += STEP
+            column = (np.log(self.step(moved).seconds) - base) / STEP
+            for place, rows in places.items():
+                columns[:, place] = column * rows
+        own = [found.shares[part][:, None] * self.of_framework for part in PARTS]
+        return np.hstack([columns, *own, self.design])
+
+    def named(self, state: Array) -> Fit:
+        effects: dict[str, dict[str, float]] = {level: {} for level in LEVEL_SPREAD}
+        own = state[self.constants : self.effects_at].reshape(len(PARTS), len(self.frameworks))
+        for part, row in zip(PARTS, own, strict=True):
+            effects[part] = {name: float(value) for name, value in zip(self.frameworks, row, strict=True)}
+        for (level, name), value in zip(self.names, state[self.effects_at :], strict=True):
+            effects[level][name] = float(value)
+        constants = {p.name: math.exp(v) for p, v in zip(PARAMETERS, state, strict=False)}
+        return Fit(constants, effects)
+
+
+def _moved_at_once(configs: Configs) -> list[dict[int, Array | float]]:
+    """Say which constants are moved together for their derivatives, each with the rows that it moves.
+
+    A row has one generation, so the shares of all generations are moved at once; each other constant by itself.
+    """
+    generation = {INDEX[f"gemm_{name}"]: configs.generation == number for number, name in enumerate(GENERATIONS)}
+    return [generation, *({place: 1.0} for place in range(len(PARAMETERS)) if place not in generation)]

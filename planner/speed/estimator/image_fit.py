@@ -1,0 +1,160 @@
+"""Fits the physics of images to measurements: priors, robust errors, effects pooled over levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.speed.estimator.calibrate import Fit
+from planner.speed.estimator.robust_fit import RobustProblem
+from planner.speed.physics.image_configs import ImageConfigs, gather
+from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
+from planner.speed.physics.images import image_step
+from planner.speed.physics.observation import of_each
+
+if TYPE_CHECKING:
+    from planner.speed.physics.configs import Array
+    from planner.speed.physics.image_config import ImageObservation
+    from planner.speed.physics.observation import Labels
+
+LEVEL_SPREAD = {"accelerator": 0.08, "framework": 0.10, "source": 0.10}
+"""Standard deviation of the logarithm of what one of them adds to all of its step times."""
+HOST_SPREAD = 0.5
+"""The same of a framework's time to launch a kernel."""
+NOISE = 0.06
+"""Of one measurement, after everything that the physics knows."""
+TAIL = 4.0
+"""Degrees of freedom of the errors: Student's t, so that a wrong row pulls little."""
+SOURCE_POWER = -0.5
+"""A source of n rows weighs n^0.5: many accelerators of one network in one table are not many facts."""
+STEP = 1e-4
+"""Of a logarithm, for derivatives."""
+
+
+@dataclass(frozen=True)
+class ImageSample:
+    """Measurements in the form in which they are fitted."""
+
+    configs: ImageConfigs
+    labels: tuple[Labels, ...]
+    log_seconds: Array
+
+    def at(self, chosen: Array) -> ImageSample:
+        """Return the measurements at some places."""
+        labels = tuple(self.labels[int(place)] for place in chosen)
+        return ImageSample(self.configs.at(chosen), labels, self.log_seconds[chosen])
+
+
+def image_sample(observations: Sequence[ImageObservation]) -> ImageSample:
+    """Gather observations; seconds of a step = images of a step / (images/s per accelerator x accelerators)."""
+    import numpy as np
+
+    configs = gather([one.described for one in observations])
+    rate = np.array([one.tokens_per_s_per_gpu for one in observations])
+    seconds = configs.images_per_step / (rate * configs.gpus)
+    return ImageSample(configs, tuple(one.labels for one in observations), np.log(seconds))
+
+
+def prior_image_fit() -> Fit:
+    """Return the constants before any evidence, and no effects."""
+    return Fit({each.name: each.prior for each in IMAGE_PARAMETERS}, {level: {} for level in (*LEVEL_SPREAD, "host")})
+
+
+def model_image_step(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labels]) -> tuple[Array, dict[str, Array]]:
+    """Return the logarithm of the modelled step seconds, with the effects of known labels, and the parts' shares."""
+    import numpy as np
+
+    effects = fitted.effects
+    added = of_each(labels, lambda label: sum(effects[name].get(getattr(label, name), 0.0) for name in LEVEL_SPREAD))
+    host = of_each(labels, lambda label: effects["host"].get(label.framework, 0.0))
+    found = image_step(configs.with_host_scale(np.exp(host)), fitted.constants)
+    return np.asarray(np.log(found.seconds) + added), found.shares
+
+
+def fit_images(data: ImageSample, *, start: Fit | None = None, rounds: int = 40) -> Fit:
+    """Find the most probable constants and effects.
+
+    minimise  sum_i w_i t((ln measured_i - ln modelled_i) / noise)
+              + sum ((ln constant - ln prior) / spread)^2 / 2  +  sum (effect / spread of its level)^2 / 2
+
+    by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963), t as in Student's distribution. Constants stay
+    inside their bounds.
+    """
+    if not data.labels:
+        return prior_image_fit()
+    problem = _Problem(data)
+    solve = problem.solve_from_afar if start is None else problem.solve
+    return problem.named(solve(problem.start(start or prior_image_fit()), rounds=rounds))
+
+
+class _Problem(RobustProblem):
+    """The least-squares problem of one sample; its state is one vector: logarithms of constants, then effects."""
+
+    noise, tail = NOISE, TAIL
+
+    def __init__(self, data: ImageSample) -> None:
+        import numpy as np
+
+        self.data, self.constants = data, len(IMAGE_PARAMETERS)
+        levels = [(name, name) for name in LEVEL_SPREAD] + [("host", "framework")]
+        self.names = [
+            (level, name)
+            for level, label in levels
+            for name in sorted({getattr(each, label) for each in data.labels})
+        ]  # fmt: skip
+        label_of = dict(levels)
+        self.design = np.array(
+            [[float(getattr(each, label_of[level]) == name) for level, name in self.names] for each in data.labels]
+        )
+        self.of_host = np.array([level == "host" for level, _ in self.names])
+        self.centre = np.concatenate([np.log([each.prior for each in IMAGE_PARAMETERS]), np.zeros(len(self.names))])
+        spreads = LEVEL_SPREAD | {"host": HOST_SPREAD}
+        self.spread = np.array([each.spread for each in IMAGE_PARAMETERS] + [spreads[level] for level, _ in self.names])
+        self.low = np.log([each.low for each in IMAGE_PARAMETERS])
+        self.high = np.log([each.high for each in IMAGE_PARAMETERS])
+        sources = [label.source for label in data.labels]
+        self.weights = np.array([sources.count(source) ** SOURCE_POWER for source in sources])
+
+    def start(self, found: Fit) -> Array:
+        import numpy as np
+
+        return np.array(
+            [math.log(found.constants[each.name]) for each in IMAGE_PARAMETERS]
+            + [found.effects[level].get(name, 0.0) for level, name in self.names]
+        )
+
+    def modelled(self, state: Array) -> Array:
+        import numpy as np
+
+        values = np.exp(state[: self.constants])
+        constants = {each.name: float(value) for each, value in zip(IMAGE_PARAMETERS, values, strict=True)}
+        effects = state[self.constants :]
+        host = np.exp(self.design[:, self.of_host] @ effects[self.of_host])
+        seconds = image_step(self.data.configs.with_host_scale(host), constants).seconds
+        return np.asarray(np.log(seconds) + self.design[:, ~self.of_host] @ effects[~self.of_host])
+
+    def residual(self, state: Array) -> Array:
+        return self.data.log_seconds - self.modelled(state)
+
+    def jacobian(self, state: Array) -> Array:
+        import numpy as np
+
+        base = self.modelled(state)
+        columns = []
+        for place in range(len(state)):
+            level = place - self.constants
+            if level >= 0 and not self.of_host[level]:
+                columns.append(self.design[:, level])
+                continue
+            moved = state.copy()
+            moved[place] += STEP
+            columns.append((self.modelled(moved) - base) / STEP)
+        return np.stack(columns, axis=1)
+
+    def named(self, state: Array) -> Fit:
+        effects: dict[str, dict[str, float]] = {level: {} for level in (*LEVEL_SPREAD, "host")}
+        for (level, name), value in zip(self.names, state[self.constants :], strict=True):
+            effects[level][name] = float(value)
+        return Fit({each.name: math.exp(v) for each, v in zip(IMAGE_PARAMETERS, state, strict=False)}, effects)

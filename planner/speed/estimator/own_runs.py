@@ -1,0 +1,178 @@
+"""What a user's own runs change: a Gaussian posterior of the model's logarithmic error, in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from planner.speed.estimator.expected_error import (
+    ACCELERATOR,
+    COMMON_VARIANCE,
+    NEARBY,
+    NOISE,
+    PART_ERROR,
+    REPEATED,
+    SITE,
+    WORKLOAD,
+)
+
+if TYPE_CHECKING:
+    from planner.speed.physics.configs import Array, Configs
+    from planner.speed.physics.observation import Labels
+
+NEARBY_SCALE = {
+    "gpus": 4.5,
+    "tokens": 3.0,
+    "length": 2.4,
+    "accumulation": 4.0,
+    "tensor": 0.6,
+    "stages": 1.2,
+    "zero3": 1.0,
+    "sharded": 2.0,
+    "recompute": 1.2,
+    "peak": 2.0,
+    "size": 4.0,
+    "adapters": 1.1,
+    "formed": 1.1,
+    "experts": 0.7,
+    "quantized": 1.2,
+    "fused": 0.6,
+    "flash": 1.1,
+    "ragged": 0.9,
+}
+"""Doublings (of flags: whole steps) after which nearby settings say little of each other."""
+SAME = 0.2
+"""Share of these distances within which settings count as the same."""
+
+BELIEVED = 2.0
+"""Expected errors up to which a run's own error is taken at its word."""
+OF_THE_SITE = 0.9
+"""Share of what lies beyond that is held for the site's, whose other runs would show it too; the rest is that run's
+own. Most held-out sources that are odd are odd in every row."""
+
+MOST_DOUBT = 2.0
+"""How far a site that proved odd widens what is expected of it, at most."""
+SHARED_UNKNOWN = 0.5
+"""Share of what is unknown of an accelerator or framework that is the same for all runs there."""
+
+
+class Posterior(NamedTuple):
+    """The expected logarithmic error, and its standard deviation then against before, over 1 where a site is odd."""
+
+    shift: Array
+    left: Array
+    pull: Array
+    """How much of each anchor's error each prediction takes over: predictions x anchors."""
+
+
+def features(configs: Configs) -> Array:
+    """Return where a configuration lies, in units of the distance that nearby settings may have."""
+    import numpy as np
+
+    columns = {
+        "gpus": np.log2(configs.gpus),
+        "tokens": np.log2(configs.micro_batch * configs.seq_len),
+        "length": np.log2(configs.seq_len),
+        "accumulation": np.log2(configs.micro_batches),
+        "tensor": np.log2(configs.tp),
+        "stages": np.log2(configs.pp),
+        "zero3": configs.zero >= 3,
+        "sharded": configs.zero >= 1,
+        "recompute": configs.recompute,
+        "peak": np.log2(configs.peak),
+        "size": np.log2(configs.layers * configs.hidden**2),
+        "adapters": configs.adapters,
+        "formed": configs.forms_weights,
+        "experts": configs.experts > 1,
+        "quantized": configs.quantized,
+        "fused": configs.fused,
+        "flash": configs.flash,
+        "ragged": configs.ragged,
+    }
+    return np.stack([values / NEARBY_SCALE[name] for name, values in columns.items()], axis=1)
+
+
+class Place(NamedTuple):
+    """What the update needs of configurations: labels, shares of the parts of a step, place among settings."""
+
+    labels: Sequence[Labels]
+    shares: Mapping[str, Array]
+    features: Array
+    expected: Array
+
+    def at(self, chosen: Array) -> Place:
+        """Return some of the configurations."""
+        return Place(
+            [self.labels[int(number)] for number in chosen],
+            {name: share[chosen] for name, share in self.shares.items()},
+            self.features[chosen],
+            self.expected[chosen],
+        )
+
+
+def covariance(one: Place, other: Place) -> Array:
+    """Return how errors of two lists of configurations go together.
+
+    Within a site: site^2 + sum over parts (error of the part)^2 x share x share' + accelerator^2 and workload^2 where
+    these are the same + nearby^2 x exp(-distance^2 / 2) + what is unknown of the accelerator or framework. A run that
+    waits for its host says how slow the host is, and little of the products.
+    """
+    import numpy as np
+
+    site = _same(one, other, "source")
+    here = site * _same(one, other, "accelerator")
+    workload = site * _same(one, other, "workload")
+    distance = ((one.features[:, None, :] - other.features[None, :, :]) ** 2).sum(axis=2)
+    parts = sum(
+        error**2 * one.shares[name][:, None] * other.shares[name][None, :] for name, error in PART_ERROR.items()
+    )
+    unknown = np.sqrt(_unknown(one)[:, None] * _unknown(other)[None, :])
+    return np.asarray(
+        site * (SITE**2 + parts)
+        + here * SHARED_UNKNOWN * unknown
+        + here * ACCELERATOR**2
+        + workload * WORKLOAD**2
+        + site * NEARBY**2 * np.exp(-0.5 * distance)
+        + here * workload * REPEATED**2 * np.exp(-0.5 * distance / SAME**2)
+    )
+
+
+def _same(one: Place, other: Place, level: str) -> Array:
+    """Return 1 where two configurations have a label in common, else 0."""
+    import numpy as np
+
+    left, right = (np.array([getattr(label, level) for label in place.labels], dtype=object) for place in (one, other))
+    return np.asarray(left[:, None] == right[None, :], dtype=float)
+
+
+def _unknown(place: Place) -> Array:
+    """Return the variance of what is not known beforehand: it is the same for all runs of one accelerator and site."""
+    import numpy as np
+
+    parts = np.sum([(error * place.shares[name]) ** 2 for name, error in PART_ERROR.items()], axis=0)
+    return np.asarray(np.maximum(0.0, place.expected**2 - COMMON_VARIANCE - parts))
+
+
+def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
+    """Condition the error of each prediction on the errors seen at the anchors.
+
+    shift = k K^-1 r,  left^2 = (k'' - k K^-1 k') / expected^2, at most 2^2
+    What lies beyond twice the expected error is divided: a part counts for the whole site, as a machine that is slow
+    for a reason nobody knows is slow in all runs; the rest is noise of that run, so that one odd run does not carry
+    the others away.
+    Source: Gaussian conditioning, Rasmussen and Williams 2006, section 2.2.
+    """
+    import numpy as np
+
+    surprise = np.maximum(0.0, np.abs(errors) - BELIEVED * anchors.expected) ** 2
+    alike = _same(anchors, anchors, "source")
+    odd = OF_THE_SITE * (alike @ surprise) / alike.sum(axis=1)
+    between = covariance(anchors, anchors) + alike * odd[None, :]
+    between = between + np.diag(NOISE**2 + (1 - OF_THE_SITE) * surprise)
+    towards_odd = _same(asked, anchors, "source") * odd[None, :]
+    towards = covariance(asked, anchors) + towards_odd
+    weights = np.linalg.solve(between, towards.T).T
+    explained = (weights * towards).sum(axis=1)
+    before = asked.expected**2 + towards_odd.max(axis=1)
+    left = np.sqrt(np.maximum(NOISE**2, before - explained) / asked.expected**2)
+    return Posterior(weights @ errors, np.minimum(MOST_DOUBT, left), weights)

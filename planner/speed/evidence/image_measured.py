@@ -1,0 +1,152 @@
+"""Turns a published measurement of an image network into a configuration of the physics, or says why it cannot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from planner.model.evidence.evidence import Measurement
+from planner.model.hardware.hardware import Accelerator
+from planner.model.network.image_network import ImageNetwork
+from planner.network.image_blocks import Operator
+from planner.network.image_operators import operators_of, training_macs
+from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, generation_of, peak_flops, says_bf16
+from planner.speed.physics.image_config import FIELDS_OF_OTHERS, ImageObservation, format_facts, machine_facts
+from planner.speed.physics.links import parse_link, parse_network_gbit
+from planner.speed.physics.observation import Labels, Refusal
+
+FUSED_ATTENTION_YEAR = 2023
+"""From then on the usual frameworks call a fused attention kernel (PyTorch 2.0)."""
+LAYOUT_NOT_STATED = 0.3
+"""Between planes and colours beside each other: the former is torch's default, the latter what fast recipes ask for."""
+LARGEST_GUESSED_BATCH = 256
+"""Of NVIDIA's ResNet-50 recipe; where a batch is not stated, what half of the memory holds, at most this."""
+FEWEST_MULTIPLICATIONS = 1 / 2.25
+"""Of fp32 convolutions on ordinary cores, where Winograd's algorithm serves them (Lavin and Gray 2015)."""
+IMAGE_UNITS = ("images/s", "imgs/s", "img/s", "image/s")
+STATIC = ("mxnet", "tensorflow", "jax", "xla")
+"""Frameworks that choose the layout in memory themselves."""
+
+
+def by_name(networks: Iterable[ImageNetwork]) -> dict[str, ImageNetwork]:
+    """Return networks under all of their names, in small letters."""
+    return {name.casefold(): each for each in networks for name in (each.id, *each.names)}
+
+
+def find_network(name: str, networks: Mapping[str, ImageNetwork]) -> ImageNetwork | None:
+    """Look a network up by id or other spelling, also behind a path (`Classification/ConvNets/resnet50v1.5`)."""
+    said = name.strip().casefold()
+    return networks.get(said) or networks.get(said.rpartition("/")[2])
+
+
+def is_of_images(row: Measurement, networks: Mapping[str, ImageNetwork]) -> bool:
+    """Say whether a table's row measures images: by its unit, or by a network that is known for them."""
+    return row.unit.casefold() in IMAGE_UNITS or find_network(row.model, networks) is not None
+
+
+def observe_image(
+    row: Measurement, accelerator: Accelerator | None, networks: Mapping[str, ImageNetwork]
+) -> ImageObservation | Refusal:
+    """Describe a row for the physics. What the row leaves out is filled with what is usual, never with its result."""
+    network = find_network(row.model, networks)
+    refused = _refusal(row, accelerator, network)
+    if refused is not None:
+        return Refusal(row.id, refused)
+    assert accelerator is not None
+    assert network is not None
+    assert row.throughput_total is not None
+    chosen = _format(row.precision)
+    operators = operators_of(network)
+    per_node = min(row.gpus_per_node or 8, row.num_gpus)
+    facts = format_facts(accelerator, chosen) | machine_facts(
+        accelerator,
+        per_node=per_node,
+        slots=per_node,
+        link=parse_link(row.interconnect_intra, accelerator),
+        network_gbit_per_s=parse_network_gbit(row.interconnect_inter),
+    )
+    facts |= _training(row, chosen) | FIELDS_OF_OTHERS
+    facts |= {"dp": float(row.num_gpus), "flops": 2 * training_macs(operators)}
+    facts |= _batches(row, operators, facts, accelerator)
+    rate = row.throughput_total / row.num_gpus
+    fewest = FEWEST_MULTIPLICATIONS if facts["vector_rate"] else 1.0
+    if facts["flops"] * rate * fewest > facts["peak"]:
+        return Refusal(row.id, "faster than the accelerator's peak: something in the row is wrong")
+    labels = Labels(accelerator.id, generation_of(accelerator), _framework(row), row.source, network.id)
+    return ImageObservation(row.id, facts, labels, rate, float(row.num_gpus), operators)
+
+
+def _refusal(row: Measurement, accelerator: Accelerator | None, network: ImageNetwork | None) -> str | None:
+    if row.metric == "time_to_train":
+        return "time to train, not speed"
+    if accelerator is None:
+        return "accelerator not known"
+    if accelerator.hbm_gb_per_s is None:
+        return "accelerator's bandwidth not known"
+    if network is None:
+        return "image network not known"
+    if peak_flops(accelerator, _format(row.precision)) is None:
+        return "accelerator's peak not known"
+    return None if row.throughput_total is not None else "no throughput in images"
+
+
+def _format(text: str) -> str:
+    """Return the products' format; a table that says nothing means the 16 bit of mixed precision."""
+    said = text.casefold()
+    if says_bf16(text):
+        return "bf16"
+    if "tf32" in said:
+        return "tf32"
+    sixteen = any(word in said for word in ("16", "amp", "mixed", "half", "fp8"))
+    return "16bit" if sixteen or not said else "fp32"
+
+
+def _training(row: Measurement, chosen: str) -> dict[str, float]:
+    said = f"{row.compile_kernels} {row.framework} {row.method}".casefold()
+    spread = row.parallelism.casefold()
+    sixteen = chosen in SIXTEEN_BITS
+    compiled = any(word in said for word in ("xla", "torch.compile", "inductor", "dynamo"))
+    year = row.source_date[:4]
+    return {
+        "recompute": 1.0 if row.activation_checkpointing.casefold().startswith("full") else 0.0,
+        "channels_last": _layout(said, sixteen=sixteen),
+        "fused": float(compiled or ("mxnet" in said and sixteen)),
+        "flash": float("flash" in said or (year.isdigit() and int(year) >= FUSED_ATTENTION_YEAR)),
+        "gradient_bytes": 2.0 if "pure" in row.precision else 4.0,
+        "zero": float(row.zero[:1]) if row.zero[:1].isdigit() else 0.0,
+        "one_process": float("dataparallel" in spread and "distributed" not in spread),
+        "loader": 0.0,
+    }
+
+
+def _layout(said: str, *, sixteen: bool) -> float:
+    if re.search(r"channels[_ -]?last|nhwc", said):
+        return 1.0
+    if re.search(r"contiguous|nchw", said):
+        return 0.0
+    return 1.0 if sixteen and any(word in said for word in STATIC) else LAYOUT_NOT_STATED
+
+
+def _batches(
+    row: Measurement, operators: tuple[Operator, ...], facts: Mapping[str, float], accelerator: Accelerator
+) -> dict[str, float]:
+    micro, accumulated = row.micro_batch, row.grad_accum
+    if micro is None and row.global_batch is not None:
+        micro = max(1.0, row.global_batch / row.num_gpus / (accumulated or 1))
+    if micro is None:
+        kept = sum(each.outputs + each.forward / 3 for each in operators) * facts["number_bytes"]
+        free = 0.5 * (accelerator.hbm_gib or 16) * 2**30
+        micro = float(min(LARGEST_GUESSED_BATCH, 2 ** max(0, int(free / kept).bit_length() - 1)))
+    if accumulated is None:
+        accumulated = max(1.0, (row.global_batch or 0) / row.num_gpus / micro)
+    return {"micro_batch": micro, "micro_batches": max(1.0, accumulated)}
+
+
+def _framework(row: Measurement) -> str:
+    """Return a framework's family: what they differ in is how they launch and fuse."""
+    said = row.framework.casefold()
+    families = ("mxnet", "tensorflow", "jax", "timm", "oneflow", "paddle", "tinygrad")
+    found = next((family for family in families if family in said), None)
+    if found is None and ("ngc" in said or "nvidia" in said):
+        return "pytorch ngc" if "pytorch" in said else "ngc"
+    return found or ("pytorch" if "torch" in said else re.sub(r"[^a-z]+", " ", said).strip() or "not stated")

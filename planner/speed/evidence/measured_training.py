@@ -1,0 +1,125 @@
+"""Reads out of a published measurement how the network was trained: method, kernels, states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from planner.model.evidence.evidence import Measurement, year_of
+from planner.model.hardware.hardware import Accelerator
+from planner.scenario.frameworks import ALWAYS_COMPILED, USUAL_CHECKPOINTING, USUAL_KERNELS, framework_family
+from planner.speed.physics.adapter_facts import measured_adapters
+from planner.speed.physics.kernels import dispatches_tokens, kernel_words, kernels_of
+
+RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
+"""Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
+AUTOCAST = ("amp", "autocast")
+OWN_COMPILERS = ("Gaudi", "TPU", "Neuron")
+FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
+"""How likely a fused attention kernel was in years when nobody says: none before (FlashAttention came in 2022, PyTorch
+2.0 in March 2023), everybody after."""
+SHARDED_OPTIMIZER_YEAR = 2023
+"""From then on Megatron's recipes shard the optimizer's states over replicas (its distributed optimizer)."""
+SECOND_KERNEL_YEAR = 2024
+"""From then on PyTorch's own attention is FlashAttention 2 (version 2.2, January 2024)."""
+
+
+def training_of(
+    row: Measurement, network: Mapping[str, float], number_format: str, accelerator: Accelerator
+) -> dict[str, float]:
+    """Return what the physics needs of the method; what is not said is what was usual at that time."""
+    said = kernel_words(f"{row.compile_kernels or _usual_kernels(row.framework)} {row.method}")
+    noted = re.search(r"\bq?lora\b", row.notes.casefold())
+    method = row.method.casefold() or said + (noted[0] if noted else "")
+    attention = kernel_words(row.flash_attention)
+    amp = "amp" in row.precision.casefold() or number_format in ("fp32", "tf32")
+    zero = _zero(row)
+    return (
+        kernels_of(said, row.framework, attention=attention)
+        | measured_adapters(row, network, method, accelerator)
+        | {
+            "recompute": _recomputed(
+                row.activation_checkpointing.casefold() or USUAL_CHECKPOINTING.get(framework_family(row.framework), "")
+            ),
+            "host_scale": 1.0,
+            "attention_scale": 1.0,
+            "elementwise_scale": 1.0,
+            "sharding_scale": 1.0,
+            "flash": _flash(row, said, attention, accelerator),
+            "early": float(_early(row, said + attention)),
+            "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,
+            "dispatched": float(dispatches_tokens(f"{said} {row.parallelism.casefold()}", row.framework, accelerator)),
+            "autocast": float(any(word in row.precision.casefold() for word in AUTOCAST)),
+            "zero": float(zero),
+            "optimizer_offload": float(_offloaded(row.offload.casefold())),
+        }
+    )
+
+
+def _usual_kernels(framework: str) -> str:
+    family = framework_family(framework)
+    return USUAL_KERNELS[family] if family in ALWAYS_COMPILED else ""
+
+
+def _recomputed(asked: str) -> float:
+    """Return the share of the forward pass that is computed twice: of all layers, of some, of parts of each."""
+    some = re.search(r"(\d+) of (\d+) layers", asked)
+    if some:
+        return min(1.0, int(some[1]) / max(1, int(some[2])))
+    if asked.startswith(("full", "yes", "true", "on")) or "likely on" in asked:
+        return 1.0
+    return RECOMPUTED.get(asked, 0.3 if asked.startswith("selective") else 0.0)
+
+
+def _flash(row: Measurement, said: str, attention: str, accelerator: Accelerator) -> float:
+    if attention:
+        return 0.0 if attention.startswith(("no", "eager", "false")) else 1.0
+    if any(part in said for part in ("flash", "transformerengine", "xformers", "sdpa")):
+        return 1.0
+    year = year_of(row)
+    return 0.0 if old_stack(row, accelerator) or year < min(FUSED_ATTENTION) else FUSED_ATTENTION.get(year, 1.0)
+
+
+def _early(row: Measurement, said: str) -> bool:
+    """Say whether a fused attention kernel is of the first kind: by its name, else by its time."""
+    if any(part in said for part in ("triton/cuda", "attn(triton", "xformers", "fa1")):
+        return True
+    if any(part in said for part in ("fa2", "fa3", "fa4", "cudnn", "transformerengine", "flash-attention 2")):
+        return False
+    return year_of(row) < SECOND_KERNEL_YEAR
+
+
+def _offloaded(said: str) -> bool:
+    """Say whether optimizer or weights wait in the host's memory; activations alone do not slow the optimizer."""
+    if said.startswith(("no", "false")):
+        return False
+    words = ("optimizer", "param", "likely", "auto", "nvme", "yes", "true")
+    return any(part in said for part in words) or ("cpu" in said and "activation" not in said)
+
+
+def old_stack(row: Measurement, accelerator: Accelerator) -> bool:
+    """Say whether the framework is of a kind that writes the attention matrix out.
+
+    Compilers of accelerators that are no GPUs fuse attention, and networks under DeepSpeed bring PyTorch's kernels now.
+    """
+    said = row.framework.casefold()
+    if accelerator.architecture in OWN_COMPILERS:
+        return False
+    old = "megatron" in said or year_of(row) < SECOND_KERNEL_YEAR
+    return "ngc" in said or ("deepspeed" in said and old)
+
+
+def _zero(row: Measurement) -> int:
+    stated = re.match(r"[0-3](?=\.0|$)", row.zero.strip())
+    if stated and stated[0] != "0":
+        return int(stated[0])
+    said = f"{row.zero} {row.parallelism}".casefold()
+    if any(part in said for part in ("shard_grad_op", "zero2", "zero-2")):
+        return 2
+    if any(part in said for part in ("fsdp", "zero-3", "zero3", "full_shard", "hsdp", "gemini")):
+        return 3
+    if any(part in said for part in ("zero-1", "zero1", "distributed optimizer", "sharded optimizer")):
+        return 1
+    if stated:
+        return 0
+    return int(framework_family(row.framework) == "megatron" and year_of(row) >= SHARDED_OPTIMIZER_YEAR)

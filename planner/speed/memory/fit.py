@@ -1,0 +1,137 @@
+"""Does the model fit the device, and with which micro-batch?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.network.architecture import ImageModel
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.network.activations import checkpointings_of
+from planner.scenario.candidate import Candidate
+from planner.scenario.job import Job
+from planner.speed.memory.memory import USABLE_FRACTION, Memory, device_memory
+
+LARGEST_MICRO_BATCH = 64
+"""Of sequences; images are smaller."""
+LARGEST_IMAGE_BATCH = 1024
+
+
+@dataclass(frozen=True)
+class Fit:
+    """`fits` is None where nothing can be said; `reason` says what is lacking, `note` what was assumed."""
+
+    fits: bool | None
+    micro_batch: int | None = None
+    accumulation: int | None = None
+    """Micro-batches of a step on each replica; None: what the plan's global batch needs, or one."""
+    checkpointing: Checkpointing | None = None
+    memory: Memory | None = None
+    reason: str | None = None
+    note: str | None = None
+
+
+def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> Fit:
+    """Find the largest micro-batch that fits, with as little recomputation as possible: none, selective, full.
+
+    Selective recomputes a few per cent of the FLOPs and full a third, so the lighter comes first, at a smaller batch.
+    Where the network is unknown, a device at least as large as the measured one holds the measured micro-batch.
+    """
+    if candidate.accelerator.no_training_reason is not None:
+        return Fit(False, reason=f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}")
+    if job.precision is Precision.FLOAT8 and candidate.accelerator.fp8_tflops is None:
+        return Fit(False, reason=f"{candidate.accelerator.id} has no float8 matrix hardware that is known")
+    if job.global_batch is not None and job.global_batch < candidate.accelerators:
+        return Fit(
+            False,
+            reason=f"a global batch of {job.global_batch} cannot be split over {candidate.accelerators} accelerators",
+        )
+    if job.network is None:
+        return _fit_like_the_measured_run(candidate, anchor, catalog)
+    if candidate.accelerator.hbm_gib is None:
+        return Fit(None, micro_batch=job.micro_batch, note="the device's memory is not known, so fit was not checked")
+    ways = [job.checkpointing] if job.checkpointing else checkpointings_of(job.network)
+    smallest = job.micro_batch or 1
+    for checkpointing in ways:
+        if _need(job, candidate, smallest, checkpointing).total_gib <= _usable_gib(candidate):
+            micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing)
+            need = _need(job, candidate, micro_batch, checkpointing)
+            return Fit(True, micro_batch, checkpointing=checkpointing, memory=need)
+    return _lacking(job, candidate, _need(job, candidate, smallest, ways[-1]), ways[-1])
+
+
+def fits_device(memory: Memory, *, hbm_gib: float) -> Literal["yes", "no", "uncertain"]:
+    """Compare the whole range with the device: uncertain where its size lies inside."""
+    if memory.high_gib <= hbm_gib:
+        return "yes"
+    return "no" if memory.low_gib > hbm_gib else "uncertain"
+
+
+def largest_micro_batch(need: Callable[[int], Memory], *, hbm_gib: float) -> int:
+    """Return the largest micro-batch whose best estimate leaves 5 % of the device free; 0 where none does.
+
+    Memory is a straight line in the micro-batch: largest = (usable - at 0) / (at 1 - at 0), rounded down.
+    """
+    fixed_gib, with_one_gib = need(0).total_gib, need(1).total_gib
+    return max(0, int((hbm_gib * USABLE_FRACTION - fixed_gib) / (with_one_gib - fixed_gib)))
+
+
+def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:
+    assert job.network is not None
+    return device_memory(
+        job.network,
+        seq_len=job.seq_len,
+        micro_batch=micro_batch,
+        strategy=candidate.strategy,
+        precision=job.precision or Precision.BF16,
+        devices=candidate.accelerators,
+        checkpointing=checkpointing,
+        adapters=job.adapters,
+    )
+
+
+def _usable_gib(candidate: Candidate) -> float:
+    assert candidate.accelerator.hbm_gib is not None
+    return candidate.accelerator.hbm_gib * USABLE_FRACTION
+
+
+def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing) -> int:
+    largest = LARGEST_IMAGE_BATCH if isinstance(job.network, ImageModel) else LARGEST_MICRO_BATCH
+    share = (job.global_batch or largest * candidate.accelerators) // candidate.accelerators
+    micro_batch = 1
+    while micro_batch * 2 <= min(share, largest) and _need(
+        job, candidate, micro_batch * 2, checkpointing
+    ).total_gib <= _usable_gib(candidate):
+        micro_batch *= 2
+    return micro_batch
+
+
+def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkpointing) -> Fit:
+    hbm = candidate.accelerator.hbm_gib
+    assert hbm is not None
+    reason = (
+        f"does not fit: {candidate.strategy.value} needs about {need.total_gib:.1f} GiB on each of "
+        f"{candidate.accelerators}x {candidate.accelerator.id} (states {need.states_gib:.1f}, activations "
+        f"{need.activations_gib:.1f}, logits {need.logits_gib:.1f}), which has {hbm:g}: "
+        f"{need.total_gib - hbm * USABLE_FRACTION:.1f} GiB too little"
+    )
+    sharded = replace(candidate, strategy=Strategy.FSDP2)
+    if candidate.strategy not in (Strategy.FSDP2, Strategy.ZERO3):
+        with_sharding = _need(job, sharded, job.micro_batch or 1, checkpointing).total_gib
+        if with_sharding <= _usable_gib(candidate):
+            reason += f"; with fsdp2 it would need {with_sharding:.1f}"
+    return Fit(False, memory=need, reason=reason)
+
+
+def _fit_like_the_measured_run(candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> Fit:
+    hbm = candidate.accelerator.hbm_gib
+    measured_on = catalog.accelerators.get(anchor.hardware.accelerator) if anchor else None
+    if anchor is None or hbm is None or measured_on is None or measured_on.hbm_gib is None:
+        return Fit(None, note="neither network nor memory is known, so fit was not checked")
+    ran = f"micro-batch {anchor.micro_batch or '?'} ran on {measured_on.id} ({measured_on.hbm_gib:g} GiB)"
+    if hbm >= measured_on.hbm_gib:
+        return Fit(True, micro_batch=anchor.micro_batch, note=f"fits because {ran}, which has no more memory")
+    return Fit(None, note=f"the network is not known and {ran}: whether it fits {hbm:g} GiB was not checked")

@@ -1,0 +1,93 @@
+"""What the physics needs of one accelerator: peak by number format, bandwidth, generation."""
+
+from __future__ import annotations
+
+from planner.model.hardware.hardware import Accelerator
+from planner.speed.physics.configs import GENERATIONS
+
+FP4_OVER_FP8 = {"Blackwell": 2.0, "Blackwell Ultra": 3.0}
+"""Dense 4-bit against dense 8-bit peak. Source: NVIDIA HGX B200 and B300 data sheets."""
+
+USUAL_WATTS = {
+    "pascal": 300 / 21.2, "volta": 300 / 125, "turing": 70 / 65, "ampere": 400 / 312, "ada": 350 / 362,
+    "hopper": 700 / 989.4, "blackwell": 1000 / 2250, "cdna": 750 / 1307.4, "gaudi": 600 / 432,
+}  # fmt: skip
+"""Watts per dense 16-bit TFLOP/s of each generation's usual server card, by the catalog: P100, V100, T4, A100, L40S,
+H100, B200, MI300X and Gaudi2, with SXM sockets where there are several."""
+FORMAT_STEPS = {"fp8": 1.0, "fp4": 2.0}
+"""How often a format halves 16 bits."""
+SIXTEEN_BITS = ("16bit", "bf16")
+"""Formats of 16 bits: the accelerator's best, and bf16 alone, which some do at half the rate (MI100)."""
+
+
+def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
+    """Dense FLOP/s in a number format; what hardware lacks falls back to the next that it has, as frameworks do."""
+    bf16 = accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
+    fp16 = accelerator.fp16_tflops or bf16
+    fp8 = accelerator.fp8_tflops
+    tflops = {
+        "fp4": fp8 * FP4_OVER_FP8[accelerator.architecture]
+        if fp8 and accelerator.architecture in FP4_OVER_FP8
+        else None,
+        "fp8": fp8,
+        "16bit": fp16,
+        "bf16": accelerator.fp32_tflops if emulates_bf16(accelerator) else bf16,
+        "tf32": accelerator.tf32_tflops or accelerator.fp32_tflops or (fp16 / 4 if fp16 else None),
+        "fp32": accelerator.fp32_tflops or (fp16 / 8 if fp16 else None),
+    }[number_format]
+    return None if tflops is None else tflops * 1e12
+
+
+def emulates_bf16(accelerator: Accelerator) -> bool:
+    """Say whether bf16 products run at the fp32 rate: on hardware of fp16 alone (Volta, Turing)."""
+    return accelerator.fp16_tflops is not None and accelerator.bf16_tflops is None
+
+
+def says_bf16(precision: str) -> bool:
+    """Say whether a publication's words mean bf16, and not either kind of 16 bits ("fp16/bf16")."""
+    said = precision.casefold()
+    return ("bf16" in said or "bfloat" in said) and "fp16/" not in said and "/fp16" not in said
+
+
+def on_ordinary_cores(accelerator: Accelerator, number_format: str) -> bool:
+    """Say whether products run without tensor cores: fp32, and what falls back to it."""
+    if number_format == "bf16" and emulates_bf16(accelerator):
+        return True
+    if number_format in SIXTEEN_BITS:
+        return accelerator.fp16_tflops is None and accelerator.bf16_tflops is None
+    return number_format == "fp32"
+
+
+def generation_of(accelerator: Accelerator) -> str:
+    """Return the group of architectures to which an accelerator belongs."""
+    name = accelerator.architecture.casefold()
+    return next((known for known in GENERATIONS if name.startswith(known)), "other")
+
+
+def power_budget(accelerator: Accelerator) -> float:
+    """Return watts per FLOP/s of 16-bit peak, against the usual of the generation; 1 where one of them is not known.
+
+    An RTX 4090 has 2.8 times the budget of an L40S, which has 2.2 times the peak at less power.
+    """
+    usual, peak = USUAL_WATTS.get(generation_of(accelerator)), peak_flops(accelerator, "16bit")
+    if usual is None or peak is None or accelerator.tdp_w is None:
+        return 1.0
+    return accelerator.tdp_w / (peak / 1e12) / usual
+
+
+def accelerator_facts(accelerator: Accelerator, number_format: str) -> dict[str, float]:
+    """Return the physics' numbers of one accelerator in one number format."""
+    peak = peak_flops(accelerator, number_format)
+    sixteen = peak_flops(accelerator, "bf16")
+    assert peak is not None
+    assert accelerator.hbm_gb_per_s is not None
+    return {
+        "peak": peak,
+        "peak16": (sixteen or peak) if number_format in FORMAT_STEPS else peak,
+        "format_step": FORMAT_STEPS.get(number_format, 0.0),
+        "vector_rate": float(on_ordinary_cores(accelerator, number_format)),
+        "power": power_budget(accelerator),
+        "hbm": accelerator.hbm_gb_per_s * 1e9,
+        "generation": float(GENERATIONS.index(generation_of(accelerator))),
+        "number_bytes": 4.0 if number_format in ("tf32", "fp32") else 2.0,
+    }

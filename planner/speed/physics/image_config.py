@@ -1,0 +1,122 @@
+"""Describes a planned image training, and a run of the user's, for the physics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.hardware.hardware import Accelerator, Link, Node
+from planner.model.network.architecture import ImageModel, Resnet
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.network.image_blocks import Operator
+from planner.network.image_operators import operators_of, training_macs
+from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
+from planner.speed.physics.image_configs import Described
+from planner.speed.physics.links import links
+from planner.speed.physics.observation import Observation
+from planner.speed.physics.planned_config import RECOMPUTED, ZERO_STAGE, labels_of, number_format
+
+FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0}
+"""What scores read of any observation, of whatever it trains; and `flops` of one image."""
+
+
+@dataclass(frozen=True)
+class ImageObservation(Observation):
+    """A measurement of an image network: its tokens are images, and it is scored in images/s of all accelerators."""
+
+    operators: tuple[Operator, ...]
+
+    @property
+    def described(self) -> Described:
+        """For the physics."""
+        return Described(self.operators, self.config)
+
+
+def planned_image_config(
+    network: ImageModel,
+    *,
+    micro_batch: float,
+    micro_batches: float,
+    strategy: Strategy,
+    precision: Precision | None,
+    checkpointing: Checkpointing | None,
+    compiled: bool,
+    channels_last: bool,
+    accelerator: Accelerator,
+    node: Node,
+    nodes: int,
+    per_node: int,
+) -> Described | str:
+    """Describe a planned training, or say why the physics cannot answer. Its images wait on the device already."""
+    chosen = number_format(precision)
+    if accelerator.hbm_gb_per_s is None:
+        return f"the memory bandwidth of {accelerator.id} is not known: measure the workload there"
+    if peak_flops(accelerator, chosen) is None:
+        return f"the peak of {accelerator.id} is not known: measure the workload there"
+    zero = ZERO_STAGE[strategy]
+    facts = machine_facts(
+        accelerator,
+        per_node=per_node,
+        slots=node.accelerators,
+        link=None if node.link is Link.OTHER else node.link,
+        network_gbit_per_s=node.network_gbit_per_s,
+    )
+    facts |= format_facts(accelerator, chosen)
+    facts |= FIELDS_OF_OTHERS | {
+        "micro_batch": micro_batch,
+        "micro_batches": micro_batches,
+        "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
+        "channels_last": float(channels_last),
+        "fused": float(compiled),
+        "flash": 1.0,
+        "gradient_bytes": 4.0 if zero == 0 or chosen not in SIXTEEN_BITS else 2.0,
+        "zero": float(zero),
+        "one_process": 0.0,
+        "loader": 0.0,
+        "dp": float(nodes * per_node),
+    }
+    operators = operators_of(network)
+    return Described(operators, facts | {"flops": 2 * training_macs(operators)})
+
+
+def format_facts(accelerator: Accelerator, chosen: str) -> dict[str, float]:
+    """Return the physics' numbers of an accelerator; convolutions have no 8-bit form, so they stay at 16 bit."""
+    facts = accelerator_facts(accelerator, "16bit" if chosen == "fp8" else chosen)
+    named = {name: facts[name] for name in ("peak", "peak16", "vector_rate", "hbm", "generation", "number_bytes")}
+    return named | {"peak_vector": peak_flops(accelerator, "fp32") or facts["peak"]}
+
+
+def machine_facts(
+    accelerator: Accelerator, *, per_node: int, slots: int, link: Link | None, network_gbit_per_s: float | None
+) -> dict[str, float]:
+    """Return the physics' numbers of wires and host."""
+    wires = links(accelerator, per_node=per_node, slots=slots, link=link, network_gbit_per_s=network_gbit_per_s)
+    return wires.facts(per_node=per_node) | {"host_scale": 1.0}
+
+
+def observed_image_run(run: RunRecord, catalog: Catalog, node: Node) -> ImageObservation | None:
+    """Describe a run of the user's; None where it does not say enough, or was found wrong."""
+    accelerator = catalog.accelerators.get(run.hardware.accelerator)
+    network, hardware = run.architecture, run.hardware
+    if accelerator is None or run.micro_batch is None or run.verdict or not isinstance(network, ImageModel):
+        return None
+    described = planned_image_config(
+        network,
+        micro_batch=run.micro_batch,
+        micro_batches=max(1.0, (run.global_batch or 0) / run.micro_batch / hardware.accelerators),
+        strategy=run.strategy or Strategy.DDP,
+        precision=run.precision,
+        checkpointing=run.checkpointing,
+        compiled=bool(run.compiled),
+        channels_last=isinstance(network, Resnet) if run.channels_last is None else run.channels_last,
+        accelerator=accelerator,
+        node=node,
+        nodes=hardware.nodes,
+        per_node=hardware.accelerators_per_node,
+    )
+    if isinstance(described, str):
+        return None
+    count, labels = hardware.accelerators, labels_of(accelerator, run.workload)
+    rate = run.throughput.value / count
+    return ImageObservation(run.id, dict(described.facts), labels, rate, float(count), described.operators)

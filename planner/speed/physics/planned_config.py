@@ -1,0 +1,193 @@
+"""Describes a planned training, and a run of the user's, for the physics."""
+
+from __future__ import annotations
+
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.hardware.hardware import Accelerator, Link, Node
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
+from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
+from planner.network.flops import parameters
+from planner.network.lora_memory import adapters_of
+from planner.scenario.frameworks import planned_family
+from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, generation_of, peak_flops
+from planner.speed.physics.adapter_facts import planned_adapters
+from planner.speed.physics.kernels import dispatches_tokens, kernels_of, planned_words
+from planner.speed.physics.links import links
+from planner.speed.physics.number_format import ALIGNED, uses_autocast
+from planner.speed.physics.observation import Labels, Observation
+
+OWN_SITE = "own runs"
+OWN_FRAMEWORK = "training-planner"
+"""The benchmark that ships with the planner; published evidence has none of it."""
+ZERO_STAGE = {Strategy.DDP: 0, Strategy.ZERO1: 1, Strategy.ZERO2: 2, Strategy.ZERO3: 3, Strategy.FSDP2: 3}
+RECOMPUTED = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.3, Checkpointing.FULL: 1.0}
+"""Share of the forward pass that is computed twice; selective: attention and every second product are kept."""
+FORMATS = {
+    None: "16bit", Precision.FP32: "fp32", Precision.TF32: "tf32", Precision.FP16: "16bit", Precision.BF16: "bf16",
+}  # fmt: skip
+
+
+def number_format(precision: Precision | None) -> str:
+    """Return the format of the products; where a plan names none, the 16 bits that the accelerator is best at."""
+    return FORMATS.get(precision, "fp8")
+
+
+def planned_config(
+    decoder: TextModel,
+    *,
+    seq_len: int,
+    micro_batch: float,
+    micro_batches: float,
+    strategy: Strategy,
+    precision: Precision | None,
+    checkpointing: Checkpointing | None,
+    compiled: bool,
+    accelerator: Accelerator,
+    node: Node,
+    nodes: int,
+    per_node: int,
+    split: Split = WHOLE,
+    adapters: Adapters | None = None,
+    framework: str | None = None,
+) -> dict[str, float] | str:
+    """Return the numbers that the physics needs, or why it cannot answer."""
+    chosen, asked = number_format(precision), precision or Precision.BF16
+    if accelerator.hbm_gb_per_s is None:
+        return f"the memory bandwidth of {accelerator.id} is not known: measure the workload there"
+    if peak_flops(accelerator, chosen) is None:
+        return f"the peak of {accelerator.id} is not known: measure the workload there"
+    if split.pipeline > decoder.layers:
+        return f"{split.pipeline} pipeline stages are more than the {decoder.layers} layers"
+    devices = nodes * per_node
+    if devices % split.devices:
+        return f"{devices} accelerators do not divide into {split.tensor} x {split.pipeline} x {split.context}"
+    alike = devices // (split.tensor * split.pipeline)
+    experts = decoder.experts if isinstance(decoder, MoeDecoder) else 1
+    if experts % split.experts or alike % split.experts:
+        return f"{experts} experts on {alike} devices do not divide into {split.experts}"
+    link = None if node.link is Link.OTHER else node.link
+    wires = links(
+        accelerator, per_node=per_node, slots=node.accelerators, link=link,
+        network_gbit_per_s=node.network_gbit_per_s,
+    )  # fmt: skip
+    sixteen_bit = chosen in SIXTEEN_BITS
+    zero = ZERO_STAGE[strategy]
+    width = decoder.heads * decoder.head_dim
+    return (
+        accelerator_facts(accelerator, chosen)
+        | {
+            "layers": decoder.layers,
+            "hidden": decoder.hidden,
+            "q_dim": width,
+            "kv_dim": decoder.kv_heads * decoder.head_dim,
+            "heads": decoder.heads,
+            "mlp_matrices": 3.0 if decoder.mlp == "swiglu" else 2.0,
+            "vocab": decoder.vocab,
+            "head_share": 1.0,
+            "unaligned": float(decoder.vocab % ALIGNED > 0),
+            "causal": 1.0,
+            "parameters": parameters(decoder),
+            "seq_len": seq_len,
+            "micro_batch": micro_batch,
+            "micro_batches": micro_batches,
+            "ragged": 0.0,
+            "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
+            "host_scale": 1.0,
+            "attention_scale": 1.0,
+            "elementwise_scale": 1.0,
+            "sharding_scale": 1.0,
+            "flash": 1.0,
+            "early": 0.0,
+            "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
+            "autocast": float(framework is None and uses_autocast(strategy, precision=asked, adapters=adapters)),
+            "zero": float(zero),
+            "shards": float(alike),
+            "optimizer_offload": 0.0,
+            "dp": devices / split.devices,
+            "tp": float(split.tensor),
+            "pp": float(split.pipeline),
+            "cp": float(split.context),
+            "ep": float(split.experts),
+            "chunks": 1.0,
+        }
+        | planned_kernels(framework, accelerator, compiled=compiled)
+        | planned_adapters(decoder, adapters, framework, compiled=compiled)
+        | wires.facts(per_node=per_node)
+        | _mlp(decoder)
+    )
+
+
+def planned_kernels(framework: str | None, accelerator: Accelerator, *, compiled: bool) -> dict[str, float]:
+    """Return what a framework's name says of its kernels, or what is usual there; of the benchmark, if it compiles."""
+    if framework is None:
+        return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0, "dispatched": 0.0}
+    words = planned_words(framework)
+    return kernels_of(*words) | {"dispatched": float(dispatches_tokens(*words, accelerator))}
+
+
+def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
+    """Return width and number of experts; a few dense layers count as so many experts of the mean width."""
+    if isinstance(decoder, Decoder):
+        return {
+            "looped": 0.0,
+            "ffn_hidden": decoder.ffn_hidden,
+            "experts": 1.0,
+            "active_experts": 1.0,
+            "routed_experts": 1.0,
+        }
+    sparse = decoder.sparse_layers / decoder.layers
+    dense = (1 - sparse) * (decoder.ffn_hidden or 0) / decoder.moe_ffn_hidden
+    return {
+        "looped": 0.0,
+        "ffn_hidden": decoder.moe_ffn_hidden,
+        "experts": sparse * (decoder.experts + decoder.shared_experts) + dense,
+        "active_experts": sparse * (decoder.experts_per_token + decoder.shared_experts) + dense,
+        "routed_experts": sparse * decoder.experts_per_token,
+    }
+
+
+def labels_of(accelerator: Accelerator, workload: str, framework: str | None = None) -> Labels:
+    """Return the labels of a planned training: the user's own site, and our benchmark or the framework named."""
+    return Labels(
+        accelerator=accelerator.id,
+        generation=generation_of(accelerator),
+        framework=OWN_FRAMEWORK if framework is None else planned_family(framework),
+        source=OWN_SITE,
+        workload=workload,
+    )
+
+
+def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
+    """Describe a run of the user's; None where it does not say enough, or was found wrong."""
+    accelerator = catalog.accelerators.get(run.hardware.accelerator)
+    if accelerator is None or run.seq_len is None or run.micro_batch is None:
+        return None
+    if not isinstance(run.architecture, TextModel):
+        return None
+    if run.verdict:
+        return None
+    hardware = run.hardware
+    steps = (run.global_batch or 0) / run.micro_batch / hardware.accelerators
+    config = planned_config(
+        run.architecture,
+        seq_len=run.seq_len,
+        micro_batch=run.micro_batch,
+        micro_batches=max(1.0, steps),
+        strategy=run.strategy or Strategy.DDP,
+        precision=run.precision,
+        checkpointing=run.checkpointing,
+        compiled=bool(run.compiled),
+        accelerator=accelerator,
+        node=node,
+        nodes=hardware.nodes,
+        per_node=hardware.accelerators_per_node,
+        adapters=(run.adapters or adapters_of(run.architecture, run.trained_parameters))
+        if run.method == "lora"
+        else None,
+    )
+    if isinstance(config, str):
+        return None
+    rate = run.throughput.value * run.seq_len / hardware.accelerators
+    return Observation(run.id, config, labels_of(accelerator, run.workload), rate, 1.0)

@@ -1,0 +1,215 @@
+"""Carries runs of the same workload over by ratios: to another count of the same accelerator, or to another one."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass, replace
+
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.hardware.hardware import Link
+from planner.model.network.workload import Precision
+from planner.model.quantity import Basis
+from planner.quantity.interval import Interval
+from planner.scenario.candidate import Candidate
+from planner.scenario.job import Job
+from planner.speed.throughput.evidence import same_workload, training_peak_tflops
+from planner.speed.throughput.power_cap import as_delivered
+from planner.speed.throughput.prediction import NoPrediction, Prediction
+from planner.speed.throughput.scaling import Scaling, is_communication_bound, scaling, scaling_of
+
+RATIO_FACTOR = 2.0
+"""90 % of the ratio's errors lie within it: published pairs have p90 55 % (docs/accuracy.md)."""
+BARE_STEP_FACTOR = 1.25
+"""On top, where nothing is known of the network: bandwidth and compute may weigh differently."""
+SAME_ACCELERATOR_FACTOR = 1.3
+SHORT_WINDOW_FACTOR = 1.15
+
+
+def carry_over(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | NoPrediction | None:
+    """Predict from the nearest runs of the same workload; None where there are none.
+
+    On the candidate's own accelerator: between two measured counts of the same machine, else from the nearest.
+    Otherwise from another accelerator, by the ratio of peaks and bandwidths.
+    """
+    runs = [run for run in as_delivered(catalog.runs.values()) if same_workload(run, job)]
+    here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
+    if here:
+        return _between_counts(here, candidate) or _from_another_count(
+            nearest_run(job, candidate, catalog), candidate, catalog
+        )
+    anchor = nearest_run(job, candidate, catalog)
+    return None if anchor is None else _from_another_accelerator(job, candidate, anchor, catalog)
+
+
+def nearest_run(job: Job, candidate: Candidate, catalog: Catalog) -> RunRecord | None:
+    """Return the run of the same workload that says most about the candidate.
+
+    Long windows first, then runs that measured accelerators rather than links, then the run that the plan names,
+    the same strategy, and the nearest speed. On the candidate's own accelerator: the same machine and nearest count.
+    """
+    runs = [run for run in as_delivered(catalog.runs.values()) if same_workload(run, job)]
+    here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
+
+    def on_this_accelerator(run: RunRecord) -> tuple[bool, bool, bool, float, str]:
+        return (
+            run.hardware.node != candidate.node.id and _measured_links(run, catalog),
+            run.short_window,
+            not _same_strategy(run, candidate),
+            abs(math.log(run.hardware.accelerators / candidate.accelerators)),
+            run.id,
+        )
+
+    def on_another(run: RunRecord) -> tuple[bool, bool, bool, bool, float, int, str]:
+        ratio = _device_ratio(job, candidate, run, catalog)
+        return (
+            run.short_window,
+            _measured_links(run, catalog),
+            run is not job.named_run,
+            not _same_strategy(run, candidate),
+            math.inf if ratio is None else abs(math.log(ratio.value)),
+            run.hardware.accelerators,
+            run.id,
+        )
+
+    if here:
+        return min(here, key=on_this_accelerator)
+    return min(runs, key=on_another, default=None)
+
+
+def _between_counts(here: list[RunRecord], candidate: Candidate) -> Prediction | None:
+    """Compute throughput between two measured counts: a straight line in log(throughput) over log(accelerators)."""
+    same = [
+        run
+        for run in here
+        if run.hardware.node == candidate.node.id
+        and run.hardware.nodes == candidate.nodes
+        and _same_strategy(run, candidate)
+    ]
+    counts = sorted({run.hardware.accelerators for run in same})
+    below = [count for count in counts if count < candidate.accelerators]
+    above = [count for count in counts if count > candidate.accelerators]
+    if not below or not above:
+        return None
+    lower, upper = ([run for run in same if run.hardware.accelerators == count] for count in (below[-1], above[0]))
+    low_rate, high_rate = (statistics.median(run.throughput.value for run in runs) for runs in (lower, upper))
+    place = math.log(candidate.accelerators / below[-1]) / math.log(above[0] / below[-1])
+    rate = low_rate ** (1 - place) * high_rate**place
+    source = (
+        f"interpolated between runs {lower[0].id} ({low_rate:.6g} samples/s on {below[-1]}) and {upper[0].id} "
+        f"({high_rate:.6g} on {above[0]}): a straight line in logarithms"
+    )
+    return _prediction(rate, SAME_ACCELERATOR_FACTOR, source, [*lower, *upper])
+
+
+def _from_another_count(anchor: RunRecord | None, candidate: Candidate, catalog: Catalog) -> Prediction:
+    """Compute throughput = measured x accelerators ratio x ratio of scaling shares."""
+    assert anchor is not None, "the caller found runs on this accelerator"
+    count_ratio, doubt, text = _count_ratio(anchor, candidate, catalog)
+    source = f"carried over from run {anchor.id}: {_rate_text(anchor)} x {text}"
+    return _prediction(anchor.throughput.value * count_ratio, SAME_ACCELERATOR_FACTOR * doubt, source, [anchor])
+
+
+def _from_another_accelerator(
+    job: Job, candidate: Candidate, anchor: RunRecord, catalog: Catalog
+) -> Prediction | NoPrediction:
+    """Compute throughput = measured x sqrt(peak ratio x bandwidth ratio) x accelerators ratio x share ratio.
+
+    The square root is the geometric mean of the two ratios: median error 18 % over published pairs, against 31 %
+    for peaks and 20 % for bandwidth alone (docs/accuracy.md).
+    """
+    ratio = _device_ratio(job, candidate, anchor, catalog)
+    if ratio is None:
+        return NoPrediction(
+            f"the peak or bandwidth of {candidate.accelerator.id} or {anchor.hardware.accelerator} is not known, "
+            "so the measured run cannot be carried over: measure it there"
+        )
+    count_ratio, doubt, text = _count_ratio(anchor, candidate, catalog)
+    factor = RATIO_FACTOR * doubt * (BARE_STEP_FACTOR if job.network is None else 1.0)
+    source = f"carried over from run {anchor.id}: {_rate_text(anchor)} x {ratio.text} x {text}"
+    rate = anchor.throughput.value * ratio.value * count_ratio
+    predicted = _prediction(rate, factor, source, [anchor], notes=ratio.notes)
+    dates = [day for day in (predicted.as_of, candidate.accelerator.as_of) if day]
+    return replace(predicted, as_of=min(dates))
+
+
+@dataclass(frozen=True)
+class _Ratio:
+    """How much faster one accelerator is than another by their data sheets, and the text to recompute it."""
+
+    value: float
+    text: str
+    notes: tuple[str, ...]
+
+
+def _device_ratio(job: Job, candidate: Candidate, anchor: RunRecord, catalog: Catalog) -> _Ratio | None:
+    measured = catalog.accelerators.get(anchor.hardware.accelerator)
+    if measured is None or measured.hbm_gb_per_s is None or candidate.accelerator.hbm_gb_per_s is None:
+        return None
+    peak, note = training_peak_tflops(candidate.accelerator, job.precision)
+    unstated = None if job.precision is Precision.FLOAT8 else job.precision  # of a run: nobody trains in 8 bits unsaid
+    measured_peak, measured_note = training_peak_tflops(measured, anchor.precision or unstated)
+    if peak is None or measured_peak is None:
+        return None
+    notes = tuple(found for found in (note, measured_note) if found)
+    bandwidth, measured_bandwidth = candidate.accelerator.hbm_gb_per_s, measured.hbm_gb_per_s
+    value = math.sqrt(peak / measured_peak * bandwidth / measured_bandwidth)
+    text = f"sqrt({peak:g}/{measured_peak:g} TFLOP/s x {bandwidth:g}/{measured_bandwidth:g} GB/s) = {value:.5g}"
+    return _Ratio(value, text, notes)
+
+
+def _count_ratio(anchor: RunRecord, candidate: Candidate, catalog: Catalog) -> tuple[float, float, str]:
+    """Return the ratio of counts times that of scaling shares, the factor of its doubt, and how it was reached."""
+    ours = scaling_of(candidate)
+    theirs = _scaling_of(anchor, catalog)
+    count = anchor.hardware.accelerators
+    text = f"{candidate.accelerators}/{count} accelerators"
+    if ours.share != theirs.share:
+        text += f" x {ours.share:.4g}/{theirs.share:.4g} of linear scaling"
+    same = candidate.accelerators == count and ours == theirs
+    return candidate.accelerators / count * ours.share / theirs.share, 1.0 if same else ours.factor, text
+
+
+def _scaling_of(run: RunRecord, catalog: Catalog) -> Scaling:
+    hardware = run.hardware
+    return scaling(_link_of(run, catalog), accelerators_per_node=hardware.accelerators_per_node, nodes=hardware.nodes)
+
+
+def _measured_links(run: RunRecord, catalog: Catalog) -> bool:
+    hardware = run.hardware
+    return is_communication_bound(
+        _link_of(run, catalog), accelerators_per_node=hardware.accelerators_per_node, nodes=hardware.nodes
+    )
+
+
+def _link_of(run: RunRecord, catalog: Catalog) -> Link:
+    node = catalog.nodes.get(run.hardware.node or "")
+    return node.link if node else Link.OTHER
+
+
+def _same_strategy(run: RunRecord, candidate: Candidate) -> bool:
+    return run.strategy in (None, candidate.strategy)
+
+
+def _rate_text(run: RunRecord) -> str:
+    return f"{run.throughput.value:.6g} samples/s on {run.hardware.accelerators}x {run.hardware.accelerator}"
+
+
+def _prediction(
+    rate: float, factor: float, source: str, runs: list[RunRecord], *, notes: tuple[str, ...] = ()
+) -> Prediction:
+    if any(run.short_window for run in runs):
+        factor *= SHORT_WINDOW_FACTOR
+    dates = [run.throughput.as_of for run in runs if run.throughput.as_of]
+    batches = sorted({run.micro_batch for run in runs if run.micro_batch})
+    if batches:
+        notes += (f"carried over from micro-batch {batches[0]}; a larger one may be faster",)
+    return Prediction(
+        samples_per_s=Interval.within_factor(rate, factor),
+        basis=Basis.MODELLED,
+        source=source,
+        as_of=min(dates, default=None),
+        runs=tuple(runs),
+        notes=notes,
+    )

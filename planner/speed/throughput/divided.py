@@ -1,0 +1,68 @@
+"""Where a plan leaves the strategy open: does dividing the network make it faster, or fit at all?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.model.catalog import Catalog
+from planner.model.network.architecture import TextModel
+from planner.model.network.workload import WHOLE
+from planner.scenario.candidate import Candidate
+from planner.scenario.job import Job
+from planner.scenario.parallel_config import ParallelConfig
+from planner.speed.memory.fit import Fit
+from planner.speed.throughput.share_of_peak import is_too_small
+from planner.speed.throughput.strategy_search import Question, search
+
+WORTH_DIVIDING = 1.05
+"""How much faster than the fastest undivided way it must be: nearer ones are not told apart, and any trainer can run an
+undivided one, the planner's own benchmark among them. Both in the search, which chooses micro-batch and checkpointing
+alike, and in the answer, which the user's own runs correct."""
+
+NOR_DIVIDED = "; no way to divide it fits either"
+
+
+def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | None:
+    """Return the candidate with the fastest way that divides its network; None where that is not worth it."""
+    ways = _ways(job, candidate, catalog)
+    whole = max((way.samples_per_s for way in ways if way.split == WHOLE), default=0.0)
+    best = next((way for way in ways if way.split != WHOLE), None)
+    if best is None or best.samples_per_s < WORTH_DIVIDING * whole:
+        return None
+    return replace(candidate, strategy=best.strategy, way=best, any_strategy=False)
+
+
+def divided_fit(way: ParallelConfig) -> Fit:
+    """Return micro-batch, accumulation and checkpointing of a divided network."""
+    note = (
+        f"divided ({way.split}): about {way.hbm_gib:.1f} GiB on each accelerator, {way.accumulation} "
+        "micro-batches a step; planner bench runs no divided network"
+    )
+    return Fit(True, way.micro_batch, way.accumulation, way.checkpointing, note=note)
+
+
+def _ways(job: Job, candidate: Candidate, catalog: Catalog) -> list[ParallelConfig]:
+    """Return what the search finds, within what the plan fixes; nothing where the estimator does not answer."""
+    network, accelerator = job.network, candidate.accelerator
+    if not isinstance(network, TextModel) or job.seq_len is None or is_too_small(network) or job.mfu is not None:
+        return []
+    if catalog.calibration is None or accelerator.hbm_gib is None or accelerator.no_training_reason is not None:
+        return []
+    if candidate.accelerators == 1 or candidate.option.step is not None or candidate.option.power_cap_w is not None:
+        return []
+    question = Question(
+        architecture=network,
+        seq_len=job.seq_len,
+        precision=job.precision,
+        accelerator=accelerator,
+        node=candidate.node,
+        nodes=candidate.nodes,
+        per_node=candidate.accelerators_per_node,
+        global_batch=job.global_batch,
+        micro_batch=job.micro_batch,
+        checkpointing=job.checkpointing,
+        shortest_step=True,
+        adapters=job.adapters,
+        framework=job.framework,
+    )
+    return search(question, catalog.calibration, workload=job.workload)

@@ -1,0 +1,100 @@
+"""Which measured runs say something about a candidate, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from planner.model.evidence.run import RunRecord
+from planner.model.hardware.hardware import Accelerator
+from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.architecture import TextModel
+from planner.model.network.workload import Precision, Strategy
+from planner.network.lora_memory import adapter_parameters
+from planner.scenario.candidate import Candidate
+from planner.scenario.hardware_match import same_hardware
+from planner.scenario.job import Job
+from planner.speed.throughput.power_cap import same_cap
+
+UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+
+
+def same_workload(run: RunRecord, job: Job) -> bool:
+    """Say whether a run trained the job's network, or the same adapters beside it, on samples of the job's length."""
+    if (run.method == "lora") != (job.adapters is not None):
+        return False
+    if job.adapters is not None and not _same_adapters(run, job, job.adapters):
+        return False
+    if run.seq_len is not None and job.seq_len is not None and run.seq_len != job.seq_len:
+        return False
+    if run.architecture is not None and job.network is not None:
+        return run.architecture == job.network
+    return run.workload == job.workload
+
+
+def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
+    """Say whether a run trained the same adapters (of an older record: as many parameters) beside weights kept alike.
+
+    The benchmark keeps none at 4 bits, and 16 bit under ZeRO alone.
+    """
+    kept = FrozenFormat.SIXTEEN_BIT if run.strategy in UNDER_ZERO else None
+    if adapters.frozen not in (None, kept) or adapters.kind is not (run.adapters or Adapters()).kind:
+        return False
+    if run.adapters is not None:
+        return run.adapters.rank == adapters.rank and set(run.adapters.targets) == set(adapters.targets)
+    if run.trained_parameters is None or not isinstance(job.network, TextModel):
+        return True
+    return run.trained_parameters == adapter_parameters(job.network, adapters)
+
+
+def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
+    """Say whether strategy, precision, micro-batch and checkpointing agree; what a record omits is taken to agree.
+
+    Runs are the benchmark's: they correct the estimate of another framework, and are no measurement of it.
+    """
+    return (
+        run.strategy in (None, candidate.strategy)
+        and candidate.way is None
+        and job.framework is None
+        and (None in (run.precision, job.precision) or run.precision is job.precision)
+        and (None in (run.checkpointing, job.checkpointing) or run.checkpointing is job.checkpointing)
+        and (None in (run.micro_batch, job.micro_batch) or run.micro_batch == job.micro_batch)
+    )
+
+
+def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> list[RunRecord]:
+    """Return the runs that answer for this candidate by arithmetic alone, the best evidence of them.
+
+    Long windows before short ones, our newest method alone, and of several micro-batches the fastest.
+    """
+    found = [
+        run
+        for run in runs
+        if same_workload(run, job)
+        and same_hardware(run, candidate)
+        and same_settings(run, job, candidate)
+        and same_cap(run, candidate)
+    ]
+    if any(not run.short_window for run in found):
+        found = [run for run in found if not run.short_window]
+    newest = max((run.method_version or 0 for run in found), default=0)
+    found = [run for run in found if (run.method_version or 0) in (0, newest)]
+    if not found:
+        return []
+    best = max(found, key=lambda run: run.throughput.value).micro_batch
+    return [run for run in found if run.micro_batch == best]
+
+
+def training_peak_tflops(accelerator: Accelerator, precision: Precision | None) -> tuple[float | None, str | None]:
+    """Return the peak that a job in this precision reaches for, and a note where the hardware lacks it.
+
+    Without a stated precision: the 16-bit peak. Without hardware for it: fp32, as bf16 on Volta falls back to.
+    """
+    wanted = [precision] if precision else [Precision.BF16, Precision.FP16]
+    for choice in wanted:
+        peak = accelerator.peak_tflops(choice)
+        if peak is not None:
+            return peak, None
+    if accelerator.fp32_tflops is None:
+        return None, None
+    name = precision.value if precision else "16-bit"
+    return accelerator.fp32_tflops, f"{accelerator.id} has no {name} matrix hardware: its fp32 peak is used"

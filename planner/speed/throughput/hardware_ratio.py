@@ -1,0 +1,72 @@
+"""How much faster one accelerator is than another in training: the ratio of two measured runs of one workload. Pure."""
+
+from __future__ import annotations
+
+from planner.errors import InputError
+from planner.model.answer.answer import RatioDocument
+from planner.model.evidence.run import RunRecord
+from planner.model.network.workload import BenchMode
+from planner.model.quantity import Quantity, Unit, weakest
+from planner.speed.throughput.scaling_table import SETTINGS
+
+LEAST_DIFFERENCE = 0.03
+"""One instance against another of the same kind differs by up to 2 %: less than this is no difference."""
+MAY_DIFFER_TUNED = ("mode", "micro_batch")
+
+
+def hardware_ratio(run: RunRecord, base: RunRecord) -> RatioDocument:
+    """Ratio = (rate / accelerators) of `run` / (rate / accelerators) of `base`; 2 is twice as fast.
+
+    Its range is that of the starts: low / high to high / low. Raises InputError where they trained different networks.
+    """
+    if run.id == base.id:
+        raise InputError("a run is compared with itself.", fix="Name two different runs.")
+    networks = {record.architecture.model_dump_json() for record in (run, base) if record.architecture is not None}
+    if run.workload != base.workload or len(networks) > 1:
+        raise InputError(
+            f"the runs trained different networks: {run.workload}, {base.workload}.", fix="Name runs of one workload."
+        )
+    over = base.hardware.accelerators / run.hardware.accelerators
+    ours, theirs = run.throughput, base.throughput
+    ratio = Quantity(
+        value=ours.value / theirs.value * over,
+        low=ours.low / theirs.high * over,
+        high=ours.high / theirs.low * over,
+        unit=Unit.RATIO,
+        basis=weakest(ours.basis, theirs.basis),
+        source=f"samples/s of an accelerator: {ours.value:.6g} / {run.hardware.accelerators} in {run.id}, over "
+        f"{theirs.value:.6g} / {base.hardware.accelerators} in {base.id}",
+        as_of=min((day for day in (ours.as_of, theirs.as_of) if day is not None), default=None),
+    )
+    return RatioDocument(
+        workload=run.workload,
+        accelerator=run.hardware.accelerator,
+        base_accelerator=base.hardware.accelerator,
+        run=run.id,
+        base_run=base.id,
+        mode=run.mode if run.mode is base.mode else None,
+        ratio=ratio,
+        doubts=tuple(_doubts(run, base, ratio)),
+    )
+
+
+def _doubts(run: RunRecord, base: RunRecord, ratio: Quantity) -> list[str]:
+    doubts = []
+    both_tuned = run.mode is base.mode is BenchMode.TUNED
+    if not both_tuned:
+        told = ", ".join(record.mode.value if record.mode else "not stated" for record in (run, base))
+        doubts.append(
+            f"a ratio between hardware comes from two tuned runs, and these are {told}: at a micro-batch that suits "
+            "one device, the other is not at its best"
+        )
+    for name in (*SETTINGS, "global_batch"):
+        values = [getattr(record, name) for record in (run, base)]
+        if values[0] != values[1] and name != "mode" and not (both_tuned and name in MAY_DIFFER_TUNED):
+            told = ", ".join("not stated" if value is None else str(value) for value in values)
+            doubts.append(f"the runs differ in more than their hardware: {name} is {told}")
+    counts = [record.hardware.accelerators for record in (run, base)]
+    if counts[0] != counts[1]:
+        doubts.append(f"{counts[0]} accelerators beside {counts[1]}: how well each scales is in the ratio")
+    if abs(ratio.value - 1) < LEAST_DIFFERENCE:
+        doubts.append(f"under {LEAST_DIFFERENCE:.0%} is no difference: one instance differs from the next by as much")
+    return doubts + [f"{record.id}: {problem}" for record in (run, base) for problem in record.verdict]

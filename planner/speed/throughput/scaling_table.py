@@ -1,0 +1,200 @@
+"""How well a series of measured runs scales: speed-up and efficiency over the smallest count. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from planner.errors import InputError
+from planner.model.answer.answer import SweepDocument, SweepRow
+from planner.model.evidence.run import RunRecord
+from planner.model.quantity import Quantity
+
+MAX_EFFICIENCY = 1.05
+"""More than perfect scaling is hardly ever real: caches rarely give it, a slow first run does."""
+
+SETTINGS = (
+    "seq_len",
+    "strategy",
+    "precision",
+    "mode",
+    "micro_batch",
+    "data",
+    "checkpointing",
+    "compiled",
+    "loss_chunks",
+    "channels_last",
+    "method",
+    "method_version",
+)
+"""Of a record: what two runs must share for their difference to be that of their counts."""
+
+
+def speedup(*, samples_per_s: float, base_samples_per_s: float) -> float:
+    """Speed-up = rate / rate of the smallest count."""
+    return samples_per_s / base_samples_per_s
+
+
+def efficiency(*, samples_per_s: float, accelerators: int, base_samples_per_s: float, base_accelerators: int) -> float:
+    """Efficiency = (rate / accelerators) / (rate / accelerators of the smallest count); 1 is perfect scaling.
+
+    Weak scaling where each accelerator does the same work a step, strong scaling where all counts share one global
+    batch, as tuned runs do; `_kind_of_scaling` tells which.
+    """
+    return (samples_per_s / accelerators) / (base_samples_per_s / base_accelerators)
+
+
+def scaling_table(runs: Sequence[RunRecord]) -> SweepDocument:
+    """Put runs of one workload on one kind of accelerator into a table, the smallest count first.
+
+    Where several runs have the smallest count, their median rate is the one that all are held against.
+    """
+    _refuse_other_things(runs)
+    ordered = sorted(runs, key=lambda run: (run.hardware.accelerators, run.id))
+    base_accelerators = ordered[0].hardware.accelerators
+    base_samples_per_s = statistics.median(
+        run.throughput.value for run in ordered if run.hardware.accelerators == base_accelerators
+    )
+    rows = tuple(
+        SweepRow(
+            accelerators=run.hardware.accelerators,
+            nodes=run.hardware.nodes,
+            run=run.id,
+            throughput=run.throughput,
+            throughput_per_accelerator=_per_accelerator(run),
+            speedup=speedup(samples_per_s=run.throughput.value, base_samples_per_s=base_samples_per_s),
+            efficiency=efficiency(
+                samples_per_s=run.throughput.value,
+                accelerators=run.hardware.accelerators,
+                base_samples_per_s=base_samples_per_s,
+                base_accelerators=base_accelerators,
+            ),
+        )
+        for run in ordered
+    )
+    first = ordered[0]
+    shared = {name for name in SETTINGS if len({getattr(run, name) for run in ordered}) == 1}
+    return SweepDocument(
+        workload=first.workload,
+        accelerator=first.hardware.accelerator,
+        strategy=first.strategy if "strategy" in shared else None,
+        precision=first.precision if "precision" in shared else None,
+        seq_len=first.seq_len if "seq_len" in shared else None,
+        micro_batch=first.micro_batch if "micro_batch" in shared else None,
+        rows=rows,
+        doubts=tuple(dict.fromkeys([*_different_settings(ordered), *_too_good(rows), *_of_the_runs(ordered)])),
+        notes=_notes(ordered),
+    )
+
+
+def too_good_against(run: RunRecord, base: RunRecord) -> tuple[str, ...]:
+    """Say what is hard to believe about a run beside one on fewer accelerators: an efficiency over 105 %."""
+    scaled = efficiency(
+        samples_per_s=run.throughput.value,
+        accelerators=run.hardware.accelerators,
+        base_samples_per_s=base.throughput.value,
+        base_accelerators=base.hardware.accelerators,
+    )
+    return (
+        (_too_good_text(run.hardware.accelerators, base.hardware.accelerators, scaled),)
+        if (scaled > MAX_EFFICIENCY)
+        else ()
+    )
+
+
+def _too_good_text(accelerators: int, base: int, scaled: float) -> str:
+    return (
+        f"{accelerators} accelerators each do {scaled:.0%} of what each of {base} does; "
+        f"over {MAX_EFFICIENCY:.0%} is hardly ever real: look for what slowed the run on {base}"
+    )
+
+
+def _refuse_other_things(runs: Sequence[RunRecord]) -> None:
+    if len({run.id for run in runs}) < 2:
+        raise InputError("a scaling table needs at least two runs.", fix="Name two or more different runs.")
+    if len({run.id for run in runs}) < len(runs):
+        raise InputError("a run is named twice.", fix="Name every run once.")
+    workloads = list(dict.fromkeys(run.workload for run in runs))
+    networks = {run.architecture.model_dump_json() for run in runs if run.architecture is not None}
+    if len(workloads) > 1 or len(networks) > 1:
+        raise InputError(
+            f"the runs trained different networks: {', '.join(workloads)}.", fix="Name runs of one workload."
+        )
+    accelerators = list(dict.fromkeys(run.hardware.accelerator for run in runs))
+    if len(accelerators) > 1:
+        raise InputError(
+            f"the runs were made on different accelerators: {', '.join(accelerators)}.",
+            fix="Name runs on one kind of accelerator.",
+        )
+    if len({run.hardware.accelerators for run in runs}) < 2:
+        raise InputError(
+            f"all runs were made on {runs[0].hardware.accelerators} accelerator(s).", fix="Name runs of several counts."
+        )
+
+
+def _per_accelerator(run: RunRecord) -> Quantity:
+    count, whole = run.hardware.accelerators, run.throughput
+    return whole.model_copy(
+        update={
+            "value": whole.value / count,
+            "low": whole.low / count,
+            "high": whole.high / count,
+            "source": f"run {run.id}: {whole.value:.6g} samples/s / {count} accelerators",
+        }
+    )
+
+
+def _different_settings(runs: Sequence[RunRecord]) -> list[str]:
+    """Name every setting that differs: then the table compares more than counts."""
+    found = []
+    for name in SETTINGS:
+        values = list(dict.fromkeys(getattr(run, name) for run in runs))
+        if len(values) > 1:
+            told = ", ".join("not stated" if value is None else str(value) for value in values)
+            found.append(f"the runs differ in more than their count: {name} is {told}")
+    return found
+
+
+def _too_good(rows: Sequence[SweepRow]) -> list[str]:
+    base = rows[0].accelerators
+    return [
+        f"{row.run}: {_too_good_text(row.accelerators, base, row.efficiency)}"
+        for row in rows
+        if row.efficiency > MAX_EFFICIENCY
+    ]
+
+
+def _of_the_runs(runs: Sequence[RunRecord]) -> list[str]:
+    return [f"{run.id}: {problem}" for run in runs for problem in run.verdict]
+
+
+def _notes(runs: Sequence[RunRecord]) -> tuple[str, ...]:
+    notes = list(dict.fromkeys(run.note for run in runs if run.note is not None and run.document is None))
+    notes += _kind_of_scaling(runs)
+    if any(run.short_window for run in runs):
+        notes.append("Measured for seconds only: a demonstration, not evidence")
+    if runs[0].hardware.accelerator == "CPU":
+        notes.append("Processes on one CPU share its cores, so this is no scaling of accelerators")
+    return tuple(notes)
+
+
+def _kind_of_scaling(runs: Sequence[RunRecord]) -> list[str]:
+    """Say what stays the same while the count grows; nothing where the runs do not state their global batch."""
+    counts = [run.hardware.accelerators for run in runs]
+    batches = [run.global_batch for run in runs if run.global_batch is not None]
+    if len(batches) < len(runs):
+        return []
+    if len(set(batches)) == 1:
+        return [
+            f"Strong scaling: every count does {batches[0]} samples a step, so more accelerators accumulate less and "
+            "average gradients as often"
+        ]
+    if len({batch / count for batch, count in zip(batches, counts, strict=True)}) == 1:
+        return [
+            f"Weak scaling: each accelerator does {batches[0] / counts[0]:g} samples a step at every count, so the "
+            "global batch grows with it"
+        ]
+    return [
+        "Neither weak nor strong scaling: the global batch is "
+        + ", ".join(f"{batch} on {count}" for batch, count in zip(batches, counts, strict=True))
+    ]

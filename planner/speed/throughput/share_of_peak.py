@@ -1,0 +1,137 @@
+"""Without the physics, and no run of the same workload: the FLOP rate of another one, or a share of the peak."""
+
+from __future__ import annotations
+
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.network.architecture import Architecture, ImageModel, Resnet, TextModel
+from planner.model.quantity import Basis
+from planner.network.flops import flops_per_sample, parameters
+from planner.network.image_flops import image_training_flops
+from planner.quantity.interval import Interval
+from planner.scenario.candidate import Candidate
+from planner.scenario.job import Job
+from planner.speed.throughput.evidence import training_peak_tflops
+from planner.speed.throughput.power_cap import as_delivered
+from planner.speed.throughput.prediction import NoPrediction, Prediction
+from planner.speed.throughput.scaling import Scaling, scaling_of
+
+OTHER_WORKLOAD_FACTOR = 3.0
+PRIOR_MFU = 0.40
+PRIOR_MFU_FACTOR = 2.2
+"""Published MFU on dense decoders runs from 0.18 to 0.69; a constant MFU has p90 error 63 %."""
+RESNET_PRIOR_MFU = 0.16
+"""NVIDIA's ResNet-50 recipe in mixed precision: 1,200 images/s on a V100 are 23 % of its peak, 2,470 on an A100 19 %;
+newer cards multiply faster but pass activations through memory hardly so. Source: NVIDIA/DeepLearningExamples."""
+ASSUMED_MFU_FACTOR = 1.5
+SMALLEST_MODELLED_PARAMETERS = 5e7
+"""Below it kernel launches decide on an accelerator, and a share of the peak says nothing of them."""
+SMALLEST_MODELLED_FLOPS_PER_IMAGE = 1e9
+
+
+def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | None:
+    """Compute throughput = FLOP/s that another workload reached on this machine / FLOPs per sample of this one.
+
+    On accelerators only networks large enough to load them count, and only in the job's precision.
+    """
+    if job.network is None:
+        return None
+    here = [run for run in as_delivered(catalog.runs.values()) if _says_something(run, job, candidate)]
+    run = max(
+        here,
+        key=lambda found: (
+            not found.short_window,
+            found.strategy in (None, candidate.strategy),
+            found.parameters or 0,
+            found.id,
+        ),
+        default=None,
+    )
+    if run is None or run.architecture is None:
+        return None
+    there = flops_per_sample(
+        run.architecture, seq_len=run.seq_len, convention=job.convention, adapters=run.method == "lora"
+    )
+    per_sample = _work(job, job.network)
+    rate = run.throughput.value * there / per_sample
+    source = (
+        f"at the FLOP rate of run {run.id}: {run.throughput.value:.6g} samples/s of {run.workload} x "
+        f"{there / 1e12:.5g}/{per_sample / 1e12:.5g} TFLOP per sample ({job.convention.value})"
+    )
+    precision = run.precision.value if run.precision else "an unstated precision"
+    return Prediction(
+        samples_per_s=Interval.within_factor(rate, OTHER_WORKLOAD_FACTOR),
+        basis=Basis.MODELLED,
+        source=source,
+        as_of=run.throughput.as_of,
+        runs=(run,),
+        notes=(f"carried over from another network, measured in {precision}",),
+    )
+
+
+def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
+    """Compute throughput = accelerators x dense peak x MFU x scaling share / FLOPs per sample.
+
+    An MFU that the plan assumes is taken for the whole cluster; the prior is one accelerator's, so it is scaled.
+    """
+    assert job.network is not None
+    target = candidate.accelerator
+    peak, note = training_peak_tflops(target, job.precision)
+    if peak is None:
+        return NoPrediction(f"the peak of {target.id} is not known: measure the workload there")
+    if job.mfu is None and is_too_small(job.network):
+        return NoPrediction(
+            f"a network of {parameters(job.network):,} parameters is bound by kernel launches on {target.id}, "
+            "which a share of the peak says nothing of: measure it there"
+        )
+    prior = RESNET_PRIOR_MFU if isinstance(job.network, Resnet) else PRIOR_MFU
+    mfu, factor, scaled = prior, PRIOR_MFU_FACTOR, scaling_of(candidate)
+    if job.mfu is not None:
+        mfu, factor, scaled = job.mfu, ASSUMED_MFU_FACTOR, Scaling(1.0, 1.0)
+    per_sample = _work(job, job.network)
+    rate = candidate.accelerators * peak * 1e12 * mfu * scaled.share / per_sample
+    precision = job.precision.value if job.precision else "16-bit"
+    grounds = "a usual share of the peak" if job.mfu is None else "MFU assumed by the plan"
+    source = (
+        f"{grounds}: {candidate.accelerators}x {peak:g} TFLOP/s ({precision} peak of {target.id}) x {mfu:g} MFU"
+        f"{f' x {scaled.share:.4g} of linear scaling' if scaled.share != 1 else ''}"
+        f" / {_work_text(job, per_sample)}"
+    )
+    return Prediction(
+        samples_per_s=Interval.within_factor(rate, factor * scaled.factor),
+        basis=Basis.MODELLED if job.mfu is None else Basis.ASSUMED,
+        source=source,
+        as_of=target.as_of,
+        notes=(note,) if note else (),
+    )
+
+
+def _work(job: Job, network: Architecture) -> float:
+    """FLOPs of one sample."""
+    return flops_per_sample(network, seq_len=job.seq_len, convention=job.convention, adapters=job.adapters is not None)
+
+
+def _work_text(job: Job, per_sample: float) -> str:
+    if job.seq_len is None:
+        return f"{per_sample / 1e9:.5g} GFLOP per image"
+    per_token = per_sample / job.seq_len / 1e9
+    return f"{per_token:.5g} GFLOP per token ({job.convention.value}) / {job.seq_len} tokens per sample"
+
+
+def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
+    hardware = run.hardware
+    if hardware.node != candidate.node.id or hardware.accelerators != candidate.accelerators:
+        return False
+    if run.architecture is None or (run.seq_len is None and isinstance(run.architecture, TextModel)):
+        return False
+    if hardware.accelerator == "CPU":
+        return True
+    same_precision = None in (run.precision, job.precision) or run.precision is job.precision
+    return same_precision and not is_too_small(run.architecture)
+
+
+def is_too_small(architecture: Architecture) -> bool:
+    """Say whether a network is so small that kernel launches decide on an accelerator."""
+    if isinstance(architecture, ImageModel):
+        return image_training_flops(architecture) < SMALLEST_MODELLED_FLOPS_PER_IMAGE
+    return parameters(architecture) < SMALLEST_MODELLED_PARAMETERS

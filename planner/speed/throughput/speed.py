@@ -1,0 +1,208 @@
+"""How fast a candidate trains: somebody's own figure, a measurement, or the estimator's prediction."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.network.architecture import TextModel
+from planner.model.network.workload import Strategy
+from planner.model.plan.plan_option import UserStep
+from planner.model.quantity import Basis
+from planner.quantity.interval import Interval
+from planner.scenario.candidate import Candidate
+from planner.scenario.job import Job
+from planner.speed.memory.fit import Fit, fit
+from planner.speed.throughput import power_cap
+from planner.speed.throughput.carry_over import nearest_run
+from planner.speed.throughput.divided import NOR_DIVIDED, WORTH_DIVIDING, divided, divided_fit
+from planner.speed.throughput.evidence import measured_runs
+from planner.speed.throughput.predict import predict
+from planner.speed.throughput.prediction import NoPrediction
+
+NARROWEST_FRACTION = 0.02
+"""No range is tighter: the public node-to-node spread of one accelerator is 0.6 to 2 %."""
+SINGLE_RUN_FRACTION = 0.05
+"""One run without repeats."""
+SHORT_WINDOW_FRACTION = 0.15
+"""Measured for seconds, not minutes."""
+STATED_FRACTION = {Basis.MEASURED: 0.05, Basis.QUOTED: 0.10, Basis.MODELLED: 0.50, Basis.ASSUMED: 0.50}
+"""For a step time that the plan states without a range of its own."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Samples/s of the whole cluster in steady state. `samples_per_s` is None where `problem` says why."""
+
+    samples_per_s: Interval | None
+    basis: Basis
+    source: str
+    as_of: date | None
+    strategy: Strategy
+    fit: Fit
+    run_ids: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
+    """Answer from the best evidence there is; every number says which it was."""
+    if candidate.option.step is not None:
+        return _stated(candidate.option.step, candidate)
+    found = measured_runs(catalog.runs.values(), job, candidate)
+    capped = candidate.option.power_cap_w is not None
+    if found:
+        answer = _measured(found, job, candidate)
+        return _with_effect_of_the_cap(answer, found, job, candidate, catalog) if capped else answer
+    if candidate.way is not None:
+        fitting = divided_fit(candidate.way)
+    else:
+        fitting = fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
+    if fitting.fits is False:
+        return _unknown(candidate, fitting, fitting.reason or "does not fit")
+    if capped:
+        return _unknown(candidate, fitting, power_cap.not_measured(candidate))
+    prediction = predict(job, candidate, catalog, fitting)
+    if isinstance(prediction, NoPrediction):
+        return _unknown(candidate, fitting, f"no estimate: {prediction.reason}")
+    return Speed(
+        samples_per_s=prediction.samples_per_s,
+        basis=prediction.basis,
+        source=prediction.source,
+        as_of=prediction.as_of,
+        strategy=candidate.strategy,
+        fit=fitting,
+        run_ids=tuple(run.id for run in prediction.runs),
+        doubts=_doubts(prediction.runs),
+        notes=prediction.notes + ((fitting.note,) if fitting.note else ()),
+    )
+
+
+def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate, Speed]:
+    """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none.
+
+    A network is divided where that is clearly faster, or nothing else fits; a measured way stands.
+    """
+    if not candidate.any_strategy or candidate.option.step is not None:
+        return candidate, speed(job, candidate, catalog)
+    choices = [Strategy.DDP] if candidate.accelerators == 1 else list(Strategy)
+    tried = [replace(candidate, strategy=choice, any_strategy=False) for choice in choices]
+    found = [(one, speed(job, one, catalog)) for one in tried]
+    chosen, best = max(found, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
+    if best.basis is Basis.MODELLED and (apart := divided(job, candidate, catalog)) is not None:
+        found.append((apart, speed(job, apart, catalog)))
+        if _value(found[-1][1]) > WORTH_DIVIDING * _value(best):
+            chosen, best = found[-1]
+    if len(found) == 1:
+        return chosen, best
+    if best.samples_per_s is None:
+        too_large = best.fit.fits is False and isinstance(job.network, TextModel)
+        return chosen, replace(best, problem=f"{best.problem}{NOR_DIVIDED if too_large else ''}")
+    shown = ", ".join(f"{_way(one)} {_rate(of)}" for one, of in found)
+    return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
+
+
+def _way(candidate: Candidate) -> str:
+    return " with ".join(filter(None, (candidate.strategy.value, str(candidate.split))))
+
+
+def _rate(found: Speed) -> str:
+    return f"{found.samples_per_s.value:.4g}" if found.samples_per_s else "none"
+
+
+def _value(found: Speed) -> float:
+    return found.samples_per_s.value if found.samples_per_s else 0.0
+
+
+def _lacking(found: Speed) -> float:
+    """GiB that a way needs on each accelerator; what cannot be said comes first, as it says why."""
+    return found.fit.memory.total_gib if found.fit.memory else 0.0
+
+
+def _with_effect_of_the_cap(
+    answer: Speed, capped: list[RunRecord], job: Job, candidate: Candidate, catalog: Catalog
+) -> Speed:
+    option = candidate.option.model_copy(update={"power_cap_w": None})
+    free = measured_runs(catalog.runs.values(), job, replace(candidate, option=option))
+    found = power_cap.effect(capped, free)
+    return answer if found is None else replace(answer, notes=(*answer.notes, found))
+
+
+def _stated(step: UserStep, candidate: Candidate) -> Speed:
+    """Compute throughput = batch / seconds, with the plan's range, or one that fits its basis."""
+    spread = STATED_FRACTION[step.basis]
+    low_s = step.low_seconds or step.seconds / (1 + spread)
+    high_s = step.high_seconds or step.seconds * (1 + spread)
+    return Speed(
+        samples_per_s=Interval(step.batch / step.seconds, step.batch / high_s, step.batch / low_s),
+        basis=step.basis,
+        source=f"the plan: {step.seconds:g} s per step of {step.batch}" + (f" ({step.source})" if step.source else ""),
+        as_of=None,
+        strategy=candidate.strategy,
+        fit=Fit(True, micro_batch=_per_device(step.batch, candidate), note="the plan says that this batch runs"),
+    )
+
+
+def _measured(runs: list[RunRecord], job: Job, candidate: Candidate) -> Speed:
+    """Compute throughput = median of the runs; the range holds all of them, and their own ranges."""
+    value = statistics.median(run.throughput.value for run in runs)
+    interval = Interval(
+        value,
+        min(value, *(run.throughput.low for run in runs)),
+        max(value, *(run.throughput.high for run in runs)),
+    ).widened_to(_doubt_fraction(runs))
+    first = runs[0]
+    dates = [run.throughput.as_of for run in runs if run.throughput.as_of]
+    notes = []
+    if any(run.short_window for run in runs):
+        notes.append("measured for seconds only: run the benchmark without --quick for a figure to rely on")
+    if job.global_batch and first.global_batch and job.global_batch != first.global_batch:
+        notes.append(f"measured at a global batch of {first.global_batch}; the plan says {job.global_batch}")
+    silent = [name for name in ("strategy", "precision") if getattr(first, name) is None]
+    if silent:
+        notes.append(f"the record does not state its {' and '.join(silent)}: taken as the plan's")
+    names = ", ".join(run.id for run in runs)
+    return Speed(
+        samples_per_s=interval,
+        basis=max((run.basis for run in runs), key=list(Basis).index),
+        source=f"run{'s' if len(runs) > 1 else ''} {names}: {value:.6g} samples/s",
+        as_of=min(dates, default=None),
+        strategy=first.strategy or candidate.strategy,
+        fit=Fit(True, micro_batch=first.micro_batch),
+        run_ids=tuple(run.id for run in runs),
+        doubts=_doubts(runs),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _doubts(runs: Iterable[RunRecord]) -> tuple[str, ...]:
+    return tuple(f"{run.id}: {problem}" for run in runs for problem in run.verdict)
+
+
+def _doubt_fraction(runs: list[RunRecord]) -> float:
+    """Return the least half-width that these runs deserve: three restarts or more earn the narrowest."""
+    if any(run.short_window for run in runs):
+        return SHORT_WINDOW_FRACTION
+    restarts = sum(max(1, len(run.repeats)) for run in runs)
+    return NARROWEST_FRACTION if restarts >= 3 else SINGLE_RUN_FRACTION
+
+
+def _unknown(candidate: Candidate, fitting: Fit, problem: str) -> Speed:
+    return Speed(
+        samples_per_s=None,
+        basis=Basis.MODELLED,
+        source="",
+        as_of=None,
+        strategy=candidate.strategy,
+        fit=fitting,
+        problem=problem,
+    )
+
+
+def _per_device(batch: int, candidate: Candidate) -> int | None:
+    return batch // candidate.accelerators if batch % candidate.accelerators == 0 else None

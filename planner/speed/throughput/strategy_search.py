@@ -1,0 +1,240 @@
+"""The best way to spread a training over a machine: strategies, splits and micro-batches that fit, ranked by speed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+from planner.model.evidence.calibration import Calibration
+from planner.model.hardware.hardware import Accelerator, Node
+from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.architecture import MoeDecoder, TextModel
+from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
+from planner.network.flops import parameters, routed_parameters
+from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
+from planner.scenario.parallel_config import ParallelConfig
+from planner.speed.estimator.estimator import estimate_many
+from planner.speed.memory.memory import (
+    CONTEXT_GIB,
+    GIB,
+    USABLE_FRACTION,
+    buffer_bytes,
+    device_memory,
+    state_bytes_per_parameter,
+)
+from planner.speed.physics.planned_config import labels_of, planned_config
+
+if TYPE_CHECKING:
+    from planner.speed.physics.configs import Configs
+
+LARGEST_TENSOR = 8
+"""Tensor parallelism beyond a node's link is never worth its traffic."""
+LARGEST_MICRO_BATCH = 64
+KEPT = 128
+"""Questions whose ways are kept: a plan asks the same ones many times, once for every price that it turns."""
+DEFAULT_TOKENS = 1 << 19
+"""Of an optimizer step per eight accelerators where no global batch is named: about what is usual for a few billion."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is trained on which machines. A global batch of None: what is usual, or as few micro-batches as may be."""
+
+    architecture: TextModel
+    seq_len: int
+    precision: Precision | None
+    """None: 16-bit, whichever the accelerator has."""
+    accelerator: Accelerator
+    node: Node
+    nodes: int
+    per_node: int
+    global_batch: int | None
+    micro_batch: int | None = None
+    checkpointing: Checkpointing | None = None
+    """What is fixed; None: the best that fits."""
+    shortest_step: bool = False
+    """Without a global batch: one micro-batch per step and replica, and as many as a pipeline has stages."""
+    adapters: Adapters | None = None
+    framework: str | None = None
+
+    @property
+    def devices(self) -> int:
+        """All accelerators."""
+        return self.nodes * self.per_node
+
+
+def search(question: Question, calibration: Calibration, *, workload: str) -> list[ParallelConfig]:
+    """Return the ways that fit, the fastest first; each split once, with its best micro-batch and checkpointing.
+
+    All of them are computed at once. Splits that do not divide heads, layers, samples or accelerators are left out.
+    """
+    ways, configs = _that_fit(question)
+    if configs is None:
+        return []
+    label = labels_of(question.accelerator, workload, question.framework)
+    guess = estimate_many(configs, [label] * len(ways), calibration)
+    per_sample = question.devices / question.seq_len
+    best: dict[tuple[Strategy, Split], ParallelConfig] = {}
+    for place in (-guess.tokens_per_s_per_gpu).argsort(kind="stable"):
+        way = ways[int(place)]
+        if (way.strategy, way.split) not in best:
+            best[way.strategy, way.split] = replace(
+                way,
+                samples_per_s=float(guess.tokens_per_s_per_gpu[place]) * per_sample,
+                low=float(guess.low_90[place]) * per_sample,
+                high=float(guess.high_90[place]) * per_sample,
+                group=guess.groups[place],
+            )
+    return list(best.values())
+
+
+@lru_cache(maxsize=KEPT)
+def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs | None]:
+    """Return the ways that fit, not timed yet, and what the physics needs of them."""
+    from planner.speed.physics.configs import from_rows
+
+    found: list[tuple[ParallelConfig, dict[str, float]]] = []
+    for way in _ways(question):
+        config = planned_config(
+            question.architecture,
+            seq_len=question.seq_len,
+            micro_batch=way.micro_batch,
+            micro_batches=way.accumulation,
+            strategy=way.strategy,
+            precision=question.precision,
+            checkpointing=way.checkpointing,
+            compiled=False,
+            accelerator=question.accelerator,
+            node=question.node,
+            nodes=question.nodes,
+            per_node=question.per_node,
+            split=way.split,
+            adapters=question.adapters,
+            framework=question.framework,
+        )
+        if not isinstance(config, str):
+            found.append((way, config))
+    return tuple(way for way, _ in found), from_rows([config for _, config in found]) if found else None
+
+
+def _ways(question: Question) -> Iterator[ParallelConfig]:
+    for strategy, split in product(Strategy, _splits(question)):
+        if split.pipeline > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
+            continue  # stages keep weights gathered for all their micro-batches: ZeRO-1's traffic, for more memory
+        replicas = question.devices // split.devices
+        if replicas == 1 and strategy is not Strategy.DDP:
+            continue
+        kept = [question.checkpointing] if question.checkpointing else list(Checkpointing)
+        for checkpointing, micro_batch in product(kept, _micro_batches(question, replicas)):
+            accumulation = _accumulation(question, replicas, micro_batch, split.pipeline)
+            way = ParallelConfig(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
+            need = needed_gib(question, way)
+            if need <= (question.accelerator.hbm_gib or 0) * USABLE_FRACTION:
+                yield replace(way, hbm_gib=need)
+
+
+def _splits(question: Question) -> Iterator[Split]:
+    network = question.architecture
+    tensors = [n for n in _powers(LARGEST_TENSOR) if network.kv_heads % n == 0 and question.per_node % n == 0]
+    stages = [n for n in _powers(min(network.layers, question.devices)) if network.layers % n == 0]
+    contexts = [n for n in _powers(question.per_node) if question.seq_len % n == 0 and question.seq_len // n >= 1024]
+    routed = network.experts if isinstance(network, MoeDecoder) else 1
+    for tensor, stage, context in product(tensors, stages, contexts):
+        if tensor * stage * context > question.devices or question.devices % (tensor * stage * context):
+            continue
+        alike = question.devices // (tensor * stage)
+        for experts in _powers(min(routed, alike)):
+            if routed % experts == 0 and alike % experts == 0:
+                yield Split(tensor, stage, context, experts)
+
+
+def _micro_batches(question: Question, replicas: int) -> list[int]:
+    sizes = [question.micro_batch] if question.micro_batch else _powers(LARGEST_MICRO_BATCH)
+    if question.global_batch is None:
+        return sizes
+    share, rest = divmod(question.global_batch, replicas)
+    return [size for size in sizes if rest == 0 and share % size == 0]
+
+
+def _accumulation(question: Question, replicas: int, micro_batch: int, stages: int) -> int:
+    if question.global_batch is not None:
+        return question.global_batch // replicas // micro_batch
+    if question.shortest_step:
+        return stages
+    tokens = micro_batch * question.seq_len * replicas
+    return max(stages, round(DEFAULT_TOKENS * question.devices / 8 / tokens), 1)
+
+
+def _powers(largest: int) -> list[int]:
+    return [1 << exponent for exponent in range(largest.bit_length()) if 1 << exponent <= largest]
+
+
+def needed_gib(question: Question, way: ParallelConfig) -> float:
+    """Return what one device must hold, in GiB.
+
+    States are divided by slices and stages, then as ZeRO says over the replicas; activations by slices, context and
+    stages, and a pipeline keeps as many micro-batches as it has stages (Narayanan et al. 2021, section 2.2). Routed
+    experts are divided by their own degree first, and by ZeRO among the devices that hold the same ones. Weights that
+    stand there twice are of the device's own slice and stage; a bucket of gradients has its own size.
+    """
+    split = way.split
+    alike = question.devices // (split.tensor * split.pipeline)
+    memory = device_memory(
+        question.architecture,
+        seq_len=question.seq_len,
+        micro_batch=way.micro_batch,
+        strategy=way.strategy,
+        precision=question.precision or Precision.BF16,
+        devices=alike,
+        checkpointing=way.checkpointing,
+        adapters=question.adapters,
+    )
+    in_flight = min(split.pipeline, way.accumulation)
+    return (
+        _states_gib(question, way, alike) / (split.tensor * split.pipeline)
+        + memory.activations_gib / split.devices * in_flight
+        + memory.logits_gib / (split.tensor * split.context)
+        + CONTEXT_GIB
+        + _buffers_gib(question, way)
+    )
+
+
+def _states_gib(question: Question, way: ParallelConfig, alike: int) -> float:
+    """GiB of states on one of `alike` devices, before slices and stages: of what all share, and of its own experts."""
+    network, adapters, experts = question.architecture, question.adapters, way.split.experts
+    routed = routed_parameters(network)
+
+    def each(devices: int) -> float:
+        if adapters is None:
+            return state_bytes_per_parameter(way.strategy, devices=devices)
+        return frozen_bytes_per_parameter(network, adapters, strategy=way.strategy, devices=devices)
+
+    states = (parameters(network) - routed) * each(alike) + routed / experts * each(alike // experts)
+    if adapters is not None:
+        states += adapter_parameters(network, adapters) * state_bytes_per_parameter(way.strategy, devices=alike)
+    return states / GIB
+
+
+def _buffers_gib(question: Question, way: ParallelConfig) -> float:
+    """GiB of weights gathered, copied or formed, of the experts that the device holds alone, or of a bucket."""
+    network, split = question.architecture, way.split
+    if isinstance(network, MoeDecoder):
+        network = network.model_copy(update={"experts": network.experts // split.experts})
+    precision = question.precision or Precision.BF16
+    whole = (
+        buffer_bytes(
+            network,
+            strategy=way.strategy,
+            precision=precision,
+            adapters=question.adapters,
+            checkpointing=way.checkpointing,
+        )
+        / GIB
+    )
+    expanded = question.adapters is not None and question.adapters.frozen is FrozenFormat.NF4
+    if expanded and way.strategy not in SHARDS_WEIGHTS:
+        return whole / split.tensor
+    return whole if way.strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)

@@ -1,0 +1,61 @@
+"""Ranges combine as independent lognormal errors do."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.quantity.interval import Interval
+
+values = st.floats(1e-3, 1e6)
+factors = st.floats(1.0, 10.0)
+
+
+@st.composite
+def intervals(draw: st.DrawFn) -> Interval:
+    value = draw(values)
+    return Interval(value, value / draw(factors), value * draw(factors))
+
+
+def test_two_doubts_of_a_factor_of_two_make_one_of_two_to_the_root_of_two() -> None:
+    product = Interval(10, 5, 20).times(Interval(3, 1.5, 6))
+    assert product.value == 30
+    assert product.high == pytest.approx(30 * 2 ** math.sqrt(2))
+    assert product.low == pytest.approx(30 / 2 ** math.sqrt(2))
+
+
+@given(intervals(), values)
+def test_an_exact_factor_scales_the_range_and_nothing_else(one: Interval, exact: float) -> None:
+    assert one.times(Interval.exact(exact)) == pytest.approx(one.scaled(exact))
+
+
+@given(intervals(), intervals())
+def test_the_order_of_factors_does_not_matter(one: Interval, other: Interval) -> None:
+    assert one.times(other) == pytest.approx(other.times(one))
+
+
+@given(intervals())
+def test_inverting_twice_gives_the_same(one: Interval) -> None:
+    assert one.inverse().inverse() == pytest.approx(one)
+
+
+@given(intervals(), intervals())
+def test_a_product_is_no_surer_than_either_factor(one: Interval, other: Interval) -> None:
+    product = one.times(other)
+    assert product.high / product.value >= max(one.high / one.value, other.high / other.value) * (1 - 1e-9)
+    assert product.low <= product.value <= product.high
+
+
+@given(intervals(), st.floats(0.0, 0.9))
+def test_widening_never_narrows(one: Interval, fraction: float) -> None:
+    wide = one.widened_to(fraction)
+    assert wide.low <= one.low
+    assert wide.high >= one.high
+    assert wide.high >= wide.value * (1 + fraction) * (1 - 1e-12)
+
+
+def test_nothing_times_anything_is_nothing() -> None:
+    assert Interval.exact(0.0).times(Interval(3, 1, 9)) == Interval.exact(0.0)

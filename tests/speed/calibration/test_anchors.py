@@ -1,0 +1,119 @@
+"""Which measurements are known beforehand when the estimator is tested with own runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.adapters.catalog import load_catalog
+from planner.adapters.evidence import read_calibration
+from planner.speed.calibration.anchors import draw_anchors, most_telling, telling_anchors
+from planner.speed.estimator.calibrate import sample
+from planner.speed.estimator.estimator import fitted, model_text
+from planner.speed.estimator.expected_error import NOISE, PART_ERROR, Known
+from planner.speed.estimator.own_runs import Place, covariance, update
+from planner.speed.physics.observation import Labels, Observation
+from planner.use_cases.evidence import bundled_evidence, of_text
+
+
+@pytest.fixture(scope="module")
+def evidence() -> list[Observation]:
+    """Measurements that all differ in their settings."""
+    rows = of_text(bundled_evidence(load_catalog()))
+    return list({repr((sorted(one.config.items()), one.labels)): one for one in rows}.values())[:300]
+
+
+def place_of(rows: list[Observation]) -> Place:
+    data, calibration = sample(rows), read_calibration()
+    return model_text(fitted(calibration), data.configs, data.labels, Known.of(calibration)).place
+
+
+def line(positions: list[float]) -> Place:
+    """Runs of one machine and workload that differ in one setting alone, whose steps are products alone."""
+    count, label = len(positions), Labels("A100", "ampere", "f", "site", "w")
+    shares = {name: np.full(count, float(name == "products")) for name in PART_ERROR}
+    return Place([label] * count, shares, np.array(positions)[:, None], np.full(count, 0.3))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_every_row_is_either_known_or_asked(evidence: list[Observation], count: int) -> None:
+    for cells in (draw_anchors(evidence, anchors=count), telling_anchors(evidence, place_of, anchors=count)):
+        assert sorted(place for cell in cells for place in (*cell.anchors, *cell.asked)) == list(range(len(evidence)))
+        for cell in cells:
+            assert len(cell.anchors) == min(count, len(cell.anchors) + len(cell.asked))
+            labels = {
+                (evidence[place].labels.source, evidence[place].labels.accelerator, evidence[place].labels.framework)
+                for place in (*cell.anchors, *cell.asked)
+            }
+            assert len(labels) == 1 or not cell.anchors
+
+
+def test_neither_the_table_s_order_nor_its_results_choose(evidence: list[Observation]) -> None:
+    def chosen(rows: list[Observation], cells: list) -> set[str]:
+        return {rows[place].id for cell in cells for place in cell.anchors}
+
+    backwards = [replace(one, tokens_per_s_per_gpu=2 * one.tokens_per_s_per_gpu) for one in reversed(evidence)]
+    assert chosen(evidence, draw_anchors(evidence, anchors=2)) == chosen(backwards, draw_anchors(backwards, anchors=2))
+    assert chosen(evidence, telling_anchors(evidence, place_of, anchors=2)) == chosen(
+        backwards, telling_anchors(backwards, place_of, anchors=2)
+    )
+
+
+def test_the_run_in_the_middle_tells_most_and_the_next_ones_lie_apart() -> None:
+    """Of settings on a line the middle is nearest to all; once it is known, the ends are what is left."""
+    told = most_telling(line([-3.0, -1.0, 0.0, 1.0, 3.0]), runs=3)
+    assert told[0] == 2
+    assert set(told[1:]) <= {0, 1, 3, 4}
+    assert told[1] != told[2]
+    assert np.sign(told[1] - 2) != np.sign(told[2] - 2), "one on each side"
+
+
+@given(
+    positions=st.lists(st.floats(-4, 4), min_size=3, max_size=7),
+    runs=st.integers(1, 2),
+)
+def test_each_choice_leaves_no_more_unknown_than_any_other(positions: list[float], runs: int) -> None:
+    """Against trying every run after those chosen before, with the update's own solve."""
+    where = line(positions)
+    told = most_telling(where, runs=runs)
+    before = told[:-1]
+    matrix = covariance(where, where)
+
+    def left_of_others(chosen: list[int]) -> float:
+        """Variance that stays of the rows beside the last of the chosen."""
+        some = np.array(chosen)
+        inner = matrix[np.ix_(some, some)] + NOISE**2 * np.eye(len(some))
+        left = np.diag(matrix - matrix[:, some] @ np.linalg.solve(inner, matrix[some]))
+        return float(left.sum() - left[chosen[-1]])
+
+    def told_by(run: int) -> float:
+        """Variance of the others before, less that after."""
+        left = left_of_others([*before, run])
+        if not before:
+            return float(np.trace(matrix) - matrix[run, run]) - left
+        some = np.array(before)
+        inner = matrix[np.ix_(some, some)] + NOISE**2 * np.eye(len(some))
+        stays = np.diag(matrix - matrix[:, some] @ np.linalg.solve(inner, matrix[some]))
+        return float(stays.sum() - stays[run]) - left
+
+    best = max(told_by(run) for run in range(len(positions)) if run not in before)
+    assert told_by(told[-1]) == pytest.approx(best, abs=1e-7)
+
+
+def test_what_tells_more_narrows_more() -> None:
+    """The telling run leaves the others narrower than the one at the far end."""
+    where = line([-2.0, -0.5, 0.0, 0.5, 9.0])
+
+    def left(known: int) -> float:
+        others = np.array([place for place in range(5) if place != known])
+        anchors = where._replace(labels=where.labels[:1], shares={k: v[:1] for k, v in where.shares.items()},
+                                 features=where.features[[known]], expected=where.expected[:1])  # fmt: skip
+        asked = where._replace(labels=where.labels[:4], shares={k: v[:4] for k, v in where.shares.items()},
+                               features=where.features[others], expected=where.expected[:4])  # fmt: skip
+        return float(update(asked, anchors, np.zeros(1)).left.mean())
+
+    assert left(most_telling(where, runs=1)[0]) < left(4) - 0.01

@@ -1,0 +1,144 @@
+"""Memory of low-rank adaptation, worked by hand; the trace of autograd is the second method (test_memory_trace.py)."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
+from planner.model.network.architecture import Decoder
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.network.lora_memory import adapter_parameters, lora_layer_bytes
+from planner.speed.memory.memory import buffer_bytes, device_memory, formed_bytes, state_bytes
+
+SMALL = Decoder(
+    layers=3,
+    hidden=8,
+    heads=2,
+    kv_heads=1,
+    head_dim=4,
+    ffn_hidden=16,
+    mlp="swiglu",
+    norm="rmsnorm",
+    positions="rope",
+    max_positions=32,
+    vocab=100,
+    tied_head=False,
+)
+QUERY_VALUE = Adapters(rank=2, targets=("query", "value"))
+DORA, LOHA = (QUERY_VALUE.model_copy(update={"kind": kind}) for kind in (AdapterKind.DORA, AdapterKind.LOHA))
+ALL = Adapters(rank=2, targets=("query", "key", "value", "out", "gate", "up", "down"))
+
+
+@pytest.mark.parametrize(
+    ("adapters", "expected"),
+    [
+        pytest.param(QUERY_VALUE, 3 * 2 * ((8 + 8) + (8 + 4)), id="query 8 to 8, value 8 to 4"),
+        pytest.param(ALL, 3 * 2 * (16 + 12 + 12 + 16 + 24 + 24 + 24), id="all"),
+        pytest.param(DORA, 3 * (2 * (16 + 12) + 8 + 4), id="a magnitude for every output"),
+        pytest.param(LOHA, 3 * 2 * 2 * (16 + 12), id="two pairs of matrices"),
+    ],
+)
+def test_the_trained_parameters_by_hand(adapters, expected):
+    assert adapter_parameters(SMALL, adapters) == expected
+
+
+@pytest.mark.parametrize(
+    ("strategy", "devices", "frozen", "trained"),
+    [
+        pytest.param(Strategy.DDP, 4, 4.0, 16.0, id="ddp"),
+        pytest.param(Strategy.FSDP2, 4, 1.0, 4.0, id="fsdp2 on 4"),
+        pytest.param(Strategy.ZERO2, 7, 2.0, 4.0, id="zero2 on 7"),
+        pytest.param(Strategy.ZERO3, 4, 0.5, 4.0, id="zero3 on 4"),
+    ],
+)
+def test_frozen_weights_have_no_gradients_and_no_moments(strategy, devices, frozen, trained):
+    """Embedding and head 2 x 100 x 8, three layers of 2 x 8 x 8 + 2 x 8 x 4 + 3 x 8 x 16 + 2 x 8, a norm of 8."""
+    parameters = 2 * 800 + 3 * (128 + 64 + 384 + 16) + 8
+    expected = frozen * parameters + trained * 168
+    assert state_bytes(SMALL, strategy=strategy, devices=devices, adapters=QUERY_VALUE) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("frozen", "strategy", "shards"),
+    [
+        pytest.param(FrozenFormat.SIXTEEN_BIT, Strategy.DDP, 1, id="16 bit, whole"),
+        pytest.param(FrozenFormat.SIXTEEN_BIT, Strategy.FSDP2, 4, id="16 bit, sharded"),
+        pytest.param(FrozenFormat.NF4, Strategy.ZERO2, 1, id="4 bits, whole"),
+        pytest.param(FrozenFormat.NF4, Strategy.ZERO3, 4, id="4 bits, sharded"),
+    ],
+)
+def test_frozen_weights_in_a_format_of_their_own(frozen, strategy, shards):
+    """Three layers' maps of 128 + 64 + 384 at 2 bytes, or 4 bits and an fp32 scale for 64 of them; the rest at 2."""
+    maps, rest = 3 * 576, 2 * 800 + 3 * 16 + 8
+    each = {FrozenFormat.SIXTEEN_BIT: 2.0, FrozenFormat.NF4: 0.5 + 4 / 64}[frozen]
+    trained = {Strategy.DDP: 16, Strategy.FSDP2: 16 / 4, Strategy.ZERO2: 2 + 14 / 4, Strategy.ZERO3: 16 / 4}[strategy]
+    adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
+    counted = state_bytes(SMALL, strategy=strategy, devices=4, adapters=adapters)
+    assert counted == pytest.approx((each * maps + 2 * rest) / shards + trained * 168)
+
+
+@pytest.mark.parametrize(
+    ("frozen", "expected"),
+    [
+        pytest.param(FrozenFormat.SIXTEEN_BIT, 0, id="16 bit needs no copy"),
+        pytest.param(FrozenFormat.NF4, 2 * 2 * 576, id="two layers expanded"),
+    ],
+)
+def test_what_stands_there_a_second_time(frozen, expected):
+    adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
+    bucket = buffer_bytes(SMALL, strategy=Strategy.ZERO2, precision=Precision.BF16, adapters=adapters)
+    assert bucket == expected + 2 * 168, "a bucket of gradients holds no more than what is trained"
+    assert buffer_bytes(SMALL, strategy=Strategy.DDP, precision=Precision.BF16, adapters=adapters) == expected
+
+
+@pytest.mark.parametrize(
+    ("adapters", "inner"),
+    [
+        pytest.param(QUERY_VALUE, 2 * 2 * 2, id="two adapters' inner values"),
+        pytest.param(DORA, 2 * 2 * 2 + 2 * 2 * (8 + 4), id="and what the magnitudes scale: each map's two outputs"),
+        pytest.param(LOHA, 0, id="no inner values"),
+    ],
+)
+def test_what_a_layer_saves_by_hand(adapters, inner):
+    """16 bit: norms 2 x 4 x 8; query, output 2 x 2 x 8, key, value 2 x 2 x 4, sums 4 x 2; gate, up, silu 3 x 2 x 16;
+    one input of query and value 2 x 8."""
+    counted = lora_layer_bytes(SMALL, adapters, bytes_per_number=2, residual_bytes=2, autocast=False, kv_outputs=4)
+    assert counted == 64 + (32 + 16 + 8) + 96 + 16 + inner
+
+
+def test_maps_that_a_network_has_not_save_nothing():
+    """No gate stands before gelu."""
+    without_gate = SMALL.model_copy(update={"mlp": "gelu"})
+    saved = [
+        lora_layer_bytes(without_gate, adapters, bytes_per_number=2, residual_bytes=2, autocast=False, kv_outputs=4)
+        for adapters in (QUERY_VALUE, QUERY_VALUE.model_copy(update={"targets": (*QUERY_VALUE.targets, "gate")}))
+    ]
+    assert saved[0] == saved[1]
+
+
+@pytest.mark.parametrize(("checkpointing", "layers"), [(Checkpointing.NONE, 3), (Checkpointing.FULL, 1)])
+def test_loha_keeps_the_weights_that_it_forms_and_the_others_none(checkpointing, layers):
+    """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers or of the one that is computed again."""
+    for adapters, kept in ((LOHA, layers * 2 * (64 + 32)), (DORA, 0), (QUERY_VALUE, 0)):
+        formed = formed_bytes(SMALL, adapters, precision=Precision.BF16, checkpointing=checkpointing)
+        assert formed == pytest.approx(kept)
+
+
+@pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.FSDP2, Strategy.ZERO2, Strategy.ZERO3])
+@pytest.mark.parametrize("checkpointing", list(Checkpointing))
+def test_adapters_need_less_than_full_training_and_more_where_they_are_larger(strategy, checkpointing):
+    def total(adapters: Adapters | None) -> float:
+        memory = device_memory(
+            SMALL,
+            seq_len=32,
+            micro_batch=4,
+            strategy=strategy,
+            precision=Precision.BF16,
+            devices=2,
+            checkpointing=checkpointing,
+            adapters=adapters,
+        )
+        return memory.total_gib
+
+    larger = QUERY_VALUE.model_copy(update={"rank": 3})
+    assert total(QUERY_VALUE) < total(larger) < total(None)

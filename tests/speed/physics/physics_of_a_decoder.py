@@ -1,0 +1,43 @@
+"""One small decoder on a machine, as the physics sees it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from planner.adapters.catalog import load_catalog
+from planner.model.network.architecture import Decoder
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.speed.physics import compute
+from planner.speed.physics.configs import Configs, from_rows
+from planner.speed.physics.parameters import PARAMETERS
+from planner.speed.physics.planned_config import planned_config
+
+PRIORS = {parameter.name: parameter.prior for parameter in PARAMETERS}
+HIDDEN, FFN, HEADS = 1024, 4096, 16
+
+
+@cache
+def described(machine: str = "aws/p4d.24xlarge") -> dict[str, float]:
+    catalog = load_catalog()
+    node = catalog.nodes[machine]
+    decoder = Decoder(
+        layers=12, hidden=HIDDEN, heads=HEADS, kv_heads=HEADS, head_dim=64, ffn_hidden=FFN, mlp="gelu", norm="rmsnorm",
+        positions="rope", max_positions=8192, vocab=32_000, tied_head=False,
+    )  # fmt: skip
+    found = planned_config(
+        decoder, seq_len=1024, micro_batch=1, micro_batches=4, strategy=Strategy.DDP, precision=Precision.FP16,
+        checkpointing=Checkpointing.NONE, compiled=False, accelerator=catalog.accelerators[node.accelerator], node=node,
+        nodes=1, per_node=8,
+    )  # fmt: skip
+    assert not isinstance(found, str)
+    return found
+
+
+def configs(**changes: float) -> Configs:
+    return from_rows([described() | changes])
+
+
+def host_layers(**changes: float) -> float:
+    """Return the host's time of a layer, against one of a dense network that is held whole."""
+    one, plain = (compute.host_seconds(configs(**each), PRIORS)[0] for each in (changes, {}))
+    return float(one / plain)

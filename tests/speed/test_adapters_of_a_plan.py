@@ -1,0 +1,140 @@
+"""What a plan may say of adapters beside frozen weights."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from planner.adapters.catalog import load_catalog
+from planner.duration.data_volumes import data_volumes
+from planner.model.catalog import Catalog
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Decoder, MoeDecoder
+from planner.model.plan.plan import Data, FlopsConvention
+from planner.network.flops import flops_per_token
+from planner.network.lora_memory import adapted, adapter_parameters, adapters_of
+from planner.speed.physics.adapter_facts import planned_adapters
+from planner.speed.throughput.evidence import same_workload
+from tests.speed.training_of_llama import OF_LLAMA, QUERY_VALUE, predicted, question, run_of
+
+
+def test_frozen_weights_need_no_product_for_their_gradients() -> None:
+    """4 N + 12 L H Q T: 7,504,920,576 parameters in products (32 layers of 218,103,808, a head of 525,336,576),
+    attention 12 x 32 x 4,096 x 2,048."""
+    network = load_catalog().presets["llama3-8b"].architecture
+    count = flops_per_token(network, seq_len=2048, convention=FlopsConvention.FULL_ATTENTION, adapters=True)
+    assert count == 4 * (32 * 218_103_808 + 128_256 * 4096) + 12 * 32 * 4096 * 2048
+
+
+@given(st.sampled_from([1, 2, 4, 8]), st.sampled_from(["none", "selective", "full"]))
+def test_adapters_on_16_bit_weights_are_never_slower_than_full_training(micro_batch: int, checkpointing: str) -> None:
+    catalog = load_catalog()
+    how = {"micro_batch": micro_batch, "checkpointing": checkpointing, "framework": "Megatron-LM"}
+    full, lora, qlora = (
+        predicted(catalog, how | more).samples_per_s.value
+        for more in ({}, {"adapters": {}}, {"adapters": {"frozen": "nf4"}})
+    )
+    assert full <= lora
+    assert qlora <= lora
+
+
+def test_a_map_named_twice_is_no_plan() -> None:
+    with pytest.raises(ValidationError, match="targets name query twice"):
+        Adapters(targets=("query", "query"))
+
+
+def test_checkpoints_and_what_is_taken_home_are_of_the_adapters(catalog: Catalog) -> None:
+    defaults = catalog.bill_defaults
+    job, _ = question(catalog, {"adapters": QUERY_VALUE})
+    volumes = data_volumes(job, Data(), defaults)
+    assert volumes.checkpoint is not None
+    assert volumes.egress is not None
+    each = defaults.checkpoint_bytes_per_parameter.value
+    assert math.isclose(volumes.checkpoint.value, OF_LLAMA * each / 1e9)
+    assert math.isclose(volumes.egress.value, OF_LLAMA * defaults.weight_bytes_per_parameter.value / 1e9)
+
+
+def test_a_run_of_adapters_corrects_the_estimate_of_others(catalog: Catalog) -> None:
+    """A run twice as fast as foretold moves what is foretold of a higher rank towards it."""
+    before = predicted(catalog, {"adapters": QUERY_VALUE}).samples_per_s.value
+    rate = run_of(catalog).throughput.model_dump() | {"value": 2 * before, "low": 2 * before, "high": 2 * before}
+    run = run_of(catalog, method="lora", trained_parameters=OF_LLAMA, throughput=rate)
+    mine = catalog.model_copy(update={"runs": catalog.runs | {"mine": run}})
+    wider = {"adapters": QUERY_VALUE | {"rank": 64}}
+    assert predicted(mine, wider).samples_per_s.value > 1.2 * predicted(catalog, wider).samples_per_s.value
+
+
+def test_kinds_of_adapters_cost_what_they_form(catalog: Catalog) -> None:
+    """DoRA is slower than LoRA and LoHa slower still; runs of LoRA are no measurement of the others."""
+    every = ["query", "key", "value", "out", "gate", "up", "down"]
+    lora, dora, loha = (
+        predicted(catalog, {"adapters": {"kind": kind, "targets": every}}) for kind in ("lora", "dora", "loha")
+    )
+    assert lora.samples_per_s.value > 1.1 * dora.samples_per_s.value > 1.1 * 1.1 * loha.samples_per_s.value
+    assert "trains DoRA adapters of rank 16 on" in "\n".join(dora.notes)
+    run = run_of(catalog, method="lora", adapters=Adapters.model_validate(QUERY_VALUE))
+    for kind, same in (("lora", True), ("dora", False)):
+        job, _ = question(catalog, {"adapters": QUERY_VALUE | {"kind": kind}})
+        assert same_workload(run.model_copy(update={"seq_len": job.seq_len}), job) is same
+
+
+def test_a_run_as_fast_as_foretold_moves_nothing(catalog: Catalog) -> None:
+    """Of query and value at rank 8, recorded as such: no other adapters are taken for them."""
+    before = predicted(catalog, {"adapters": QUERY_VALUE, "strategy": "ddp"}).samples_per_s.value
+    rate = run_of(catalog).throughput.model_dump() | {"value": before, "low": before, "high": before}
+    run = run_of(catalog, method="lora", adapters=Adapters.model_validate(QUERY_VALUE), throughput=rate)
+    mine = catalog.model_copy(update={"runs": catalog.runs | {"mine": run}})
+    wider = {"adapters": QUERY_VALUE | {"rank": 64}, "strategy": "ddp"}
+    moved = predicted(mine, wider).samples_per_s.value / predicted(catalog, wider).samples_per_s.value
+    assert moved == pytest.approx(1.0, abs=0.01)
+
+
+def test_adapters_beside_maps_that_a_network_has_not_cost_nothing(catalog: Catalog) -> None:
+    """All layers of Qwen3 30B A3B are sparse: no gate, up or down that adapters could stand beside."""
+    decoder = catalog.presets["qwen3-30b-a3b"].architecture
+    assert isinstance(decoder, MoeDecoder)
+    every = Adapters(targets=("query", "key", "value", "out", "gate", "up", "down"))
+    one, other = (planned_adapters(decoder, found, None, compiled=False) for found in (Adapters(), every))
+    assert one == other
+    assert one["adapted_maps"] == 4
+    assert one["adapted"] == 2 * (2048 + 4096) + 2 * (2048 + 512)
+
+
+@pytest.mark.parametrize(
+    "adapters",
+    [
+        Adapters(rank=8, targets=("query", "value")),
+        Adapters(rank=64),
+        Adapters(rank=256, targets=("query", "key", "value", "out", "gate", "up", "down")),
+    ],
+    ids=["query and value", "attention", "everything"],
+)
+def test_a_run_says_its_adapters_by_their_parameters(catalog: Catalog, adapters: Adapters) -> None:
+    """A record has how many were trained, and no rank; what no usual adapters have is taken for the usual ones."""
+    decoder = catalog.presets["llama3-8b"].architecture
+    assert isinstance(decoder, Decoder)
+    found = adapters_of(decoder, adapter_parameters(decoder, adapters))
+    assert adapted(decoder, found).numbers * found.rank == adapted(decoder, adapters).numbers * adapters.rank
+    assert found == adapters or found.targets == Adapters().targets
+    assert adapters_of(decoder, 12_345) == adapters_of(decoder, None) == Adapters()
+
+
+def test_large_adapters_take_the_time_of_their_own_products_and_states(catalog: Catalog) -> None:
+    """Rank 512 instead of 1 on all seven maps of Llama 3 8B: 32 x 511 x 81,920 = 1.34 billion parameters more.
+
+    8 FLOPs for each and token, recomputed, on 989.4 TFLOPS; and a step of the optimizer for 4 samples of 2,048 tokens.
+    The host's launches, which the device nearly hides, are left out.
+    """
+    every = ["query", "key", "value", "out", "gate", "up", "down"]
+    small, large = (
+        predicted(catalog, {"adapters": {"rank": rank, "targets": every}}).samples_per_s.value for rank in (1, 512)
+    )
+    assert catalog.calibration is not None
+    constants, more = catalog.calibration.constants, 32 * 511 * 81_920
+    products = 8 * more * 2048 / (989.4e12 * constants["gemm_hopper"])
+    states = more * constants["optimizer"] / (3.35e12 * constants["hbm"]) / 4
+    assert 1 / large - 1 / small == pytest.approx(products + states, rel=0.08)

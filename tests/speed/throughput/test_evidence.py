@@ -1,0 +1,189 @@
+"""Which number answers for which option: a stated step, a measurement, the estimator, or nothing with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.decide.options.estimate_plan import estimate_plan
+from planner.model.answer.answer import OptionEstimate
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
+from planner.model.quantity import Basis
+
+
+def estimates(catalog: Catalog, *options: dict[str, Any], **changes: Any) -> list[OptionEstimate]:
+    plan = {
+        "schema_version": 1,
+        "name": "test",
+        "workload": {"ref": "gpt-305m", "seq_len": 512},
+        "work": {"tokens": 512.0 * 274_000},
+        "training": {"strategy": "ddp", "micro_batch": "auto"},
+        "options": list(options),
+    } | changes
+    return list(estimate_plan(Plan.model_validate(plan), catalog).options)
+
+
+@pytest.mark.parametrize(
+    ("option", "strategy", "hours"),
+    [
+        pytest.param({"accelerators": 1}, "ddp", 274_000 / 27.4 / 3600, id="one card, DDP 27.4"),
+        pytest.param({"accelerators": 10}, "ddp", 274_000 / 47.9 / 3600, id="ten cards, DDP 47.9"),
+        pytest.param({"accelerators": 8}, "zero2", 274_000 / 59.4 / 3600, id="eight cards, ZeRO-2 59.4"),
+        pytest.param({"nodes": 2}, "zero2", 274_000 / 82.8 / 3600, id="two nodes, ZeRO-2 82.8"),
+        pytest.param({"accelerators": 10}, "zero2", 274_000 / 52.1 / 3600, id="two runs, 52.6 and 51.6: their median"),
+    ],
+)
+def test_a_measured_machine_is_answered_by_arithmetic(
+    catalog: Catalog, option: dict[str, Any], strategy: str, hours: float
+) -> None:
+    (got,) = estimates(catalog, {"site": "rtx3090-x10", "strategy": strategy} | option)
+    assert got.training_hours is not None
+    assert got.training_hours.value == pytest.approx(hours)
+    assert got.training_hours.basis is Basis.MEASURED
+
+
+def test_the_range_holds_both_runs(catalog: Catalog) -> None:
+    (got,) = estimates(catalog, {"site": "rtx3090-x10", "strategy": "zero2"})
+    assert got.throughput is not None
+    assert got.throughput.low <= 51.6
+    assert got.throughput.high >= 52.6
+    assert len(got.runs) == 2
+
+
+def test_unmeasured_hardware_is_modelled_and_says_from_which_run(catalog: Catalog) -> None:
+    (got,) = estimates(catalog, {"site": "pc-rtx4090"}, training={"strategy": "ddp", "micro_batch": 4})
+    assert got.throughput is not None
+    assert got.throughput.basis is Basis.MODELLED
+    assert "seed-003-rtx3090-ddp-x1" in got.runs
+    assert "corrected by" in got.throughput.source
+    # 1.583 is the geometric mean of the data sheets' ratios of peak and bandwidth: either alone is a bound
+    assert 27.4 * 1008 / 936 < got.throughput.value < 27.4 * 165.2 / 71
+    assert got.throughput.low <= 27.4 * 1.583 <= got.throughput.high
+
+
+def test_a_stated_step_wins_over_everything(catalog: Catalog) -> None:
+    (got,) = estimates(
+        catalog, {"site": "rtx3090-x10", "accelerators": 1, "step": {"batch": 64, "seconds": 0.8, "basis": "assumed"}}
+    )
+    assert got.throughput is not None
+    assert got.throughput.value == 80
+    assert got.throughput.basis is Basis.ASSUMED
+
+
+def test_other_samples_are_another_workload(catalog: Catalog) -> None:
+    (got,) = estimates(
+        catalog, {"site": "rtx3090-x10", "accelerators": 1}, workload={"ref": "gpt-305m", "seq_len": 256}
+    )
+    assert got.throughput is not None
+    assert got.throughput.basis is Basis.MODELLED
+
+
+def test_a_bare_step_is_wider_than_a_known_network(catalog: Catalog) -> None:
+    (bare,) = estimates(
+        catalog,
+        {"site": "h200-x1"},
+        workload={"measured": "seed-000-dgx-station-v100"},
+        work={"epochs": 1, "samples_per_epoch": 2_464_256},
+        training={"precision": "fp16"},
+    )
+    (known,) = estimates(catalog, {"site": "h200-x1"})
+    assert bare.throughput is not None
+    assert known.throughput is not None
+    assert bare.throughput.high / bare.throughput.low > known.throughput.high / known.throughput.low
+
+
+def test_what_does_not_fit_says_how_much_is_lacking(catalog: Catalog) -> None:
+    """Llama 3 8B under DDP holds 16 bytes a parameter: 119.7 GiB of states on a card of 40 GiB."""
+    (got,) = estimates(
+        catalog, {"offer": "aws/p4d.24xlarge", "region": "us-east-1"}, workload={"ref": "llama3-8b", "seq_len": 4096}
+    )
+    assert got.fits is False
+    assert got.training_hours is None
+    assert got.why_not is not None
+    assert "states 119.7" in got.why_not
+    assert "GiB too little" in got.why_not
+    assert "fsdp2 it would need" in got.why_not
+
+
+def test_a_tiny_network_is_refused_rather_than_guessed(catalog: Catalog) -> None:
+    (got,) = estimates(catalog, {"site": "h200-x1"}, workload={"ref": "cpu-smoke"}, work={"tokens": 1e9})
+    assert got.throughput is None
+    assert got.why_not is not None
+    assert "measure it there" in got.why_not
+
+
+def test_no_price_is_never_zero(catalog: Catalog) -> None:
+    (got,) = estimates(catalog, {"offer": "aws/p5e.48xlarge", "region": "us-east-2", "price": "on_demand"})
+    assert got.usd_total is None
+    assert got.training_hours is not None
+    assert got.why_not is not None
+    assert "no price" in got.why_not
+    assert "Capacity Block" in got.why_not
+
+
+def test_no_price_of_one_kind_says_which_kinds_there_are(catalog: Catalog) -> None:
+    (got,) = estimates(catalog, {"offer": "aws/p4d.24xlarge", "region": "us-east-1", "price": "capacity_block"})
+    assert "capacity_block in us-east-2, us-west-2" in got.obstacles
+
+
+def test_that_owning_is_not_known_is_a_reason_but_no_obstacle(catalog: Catalog) -> None:
+    bare = catalog.sites["rtx3090-x10"].model_copy(update={"already_owned": None})
+    sites = catalog.sites | {bare.id: bare}
+    (got,) = estimates(catalog.model_copy(update={"sites": sites}), {"site": bare.id})
+    assert "neither purchase, lease nor already_owned" in (got.why_not or "")
+    assert got.usd_total is None
+    assert got.usd_marginal is not None
+    assert got.obstacles == ""
+
+
+def test_what_cannot_train_does_not_fit(catalog: Catalog) -> None:
+    (got,) = estimates(catalog, {"offer": "aws/inf2.48xlarge", "usd_per_hour": 12.98})
+    assert got.fits is False
+    assert "cannot train" in got.obstacles
+
+
+def test_an_own_price_counts_to_the_cent(catalog: Catalog) -> None:
+    (got,) = estimates(
+        catalog,
+        {
+            "offer": "aws/p5e.48xlarge",
+            "usd_per_hour": 36.0,
+            "nodes": 2,
+            "step": {"batch": 100, "seconds": 1.0, "basis": "measured"},
+        },
+    )
+    assert got.bill is not None
+    assert got.bill.lines[0].what == "compute"
+    assert got.bill.lines[0].usd.value == pytest.approx(274_000 / 100 / 3600 * 2 * 36.0)  # 54.80
+
+
+def test_bf16_on_volta_falls_back_to_fp32_and_says_so(catalog: Catalog) -> None:
+    (got,) = estimates(
+        catalog, {"offer": "aws/p3.2xlarge", "region": "us-east-1"}, training={"precision": "bf16", "strategy": "ddp"}
+    )
+    assert any("no bf16 matrix hardware" in note for note in got.notes)
+
+
+def test_assumed_mfu_by_hand(catalog: Catalog) -> None:
+    """8 x 312e12 x 0.5 FLOP/s over 51.470 GFLOP a token: 100B tokens take 47.7 days."""
+    (got,) = estimates(
+        catalog,
+        {"offer": "aws/p4de.24xlarge", "region": "us-east-1"},
+        workload={"ref": "llama3-8b", "seq_len": 4096},
+        work={"tokens": 1e11},
+        training={"precision": "bf16", "strategy": "fsdp2"},
+        assumptions={"mfu": 0.5},
+    )
+    assert got.training_hours is not None
+    assert got.training_hours.value / 24 == pytest.approx(47.73, abs=0.01)
+    assert got.training_hours.basis is Basis.ASSUMED
+
+
+def test_idle_cards_are_not_billed_as_working_ones(catalog: Catalog) -> None:
+    one, ten = estimates(catalog, {"site": "rtx3090-x10", "accelerators": [1, 10]})
+    assert one.power_kw is not None
+    assert ten.power_kw is not None
+    # 1 of 10 at work: 0.1 + 0.9 x 0.25 / 0.76 of the power of ten
+    assert one.power_kw.value / ten.power_kw.value == pytest.approx(0.1 + 0.9 * 0.25 / 0.76)

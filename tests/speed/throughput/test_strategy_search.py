@@ -1,0 +1,124 @@
+"""Ways to spread a training: what each device holds, and which splits are tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from planner.adapters.catalog import load_catalog
+from planner.model.network.architecture import Decoder, MoeDecoder
+from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
+from planner.network.flops import parameters, routed_parameters
+from planner.scenario.parallel_config import ParallelConfig
+from planner.speed.physics.planned_config import planned_config
+from planner.speed.throughput.strategy_search import Question, needed_gib, search
+from planner.use_cases.networks import find_architecture
+
+QWEN3_30B_A3B = MoeDecoder(
+    kind="moe_decoder",
+    layers=48, hidden=2048, heads=32, kv_heads=4, head_dim=128, moe_ffn_hidden=768, experts=128, experts_per_token=8,
+    mlp="swiglu", norm="rmsnorm", qk_norm=True, positions="rope", max_positions=4096, vocab=151_936, tied_head=False,
+)  # fmt: skip
+LLAMA_70B = Decoder(
+    layers=80, hidden=8192, heads=64, kv_heads=8, head_dim=128, ffn_hidden=28672, mlp="swiglu", norm="rmsnorm",
+    positions="rope", max_positions=8192, vocab=128_256, tied_head=False,
+)  # fmt: skip
+ROUTED = 48 * 128 * 3 * 2048 * 768
+"""Layers x experts x (gate, up, down) x hidden x width: 28,991,029,248."""
+
+
+@cache
+def load_once():
+    return load_catalog()
+
+
+def question(network=QWEN3_30B_A3B, *, nodes: int = 2) -> Question:
+    node = load_once().nodes["aws/p5.48xlarge"]
+    return Question(
+        architecture=network, seq_len=4096, precision=Precision.BF16,
+        accelerator=load_once().accelerators[node.accelerator], node=node, nodes=nodes, per_node=8, global_batch=None,
+    )  # fmt: skip
+
+
+def way(strategy: Strategy, split: Split) -> ParallelConfig:
+    return ParallelConfig(strategy, split, 1, 8, Checkpointing.FULL, 0.0)
+
+
+def test_the_routed_experts_are_most_of_a_mixture() -> None:
+    assert routed_parameters(QWEN3_30B_A3B) == ROUTED
+    assert parameters(QWEN3_30B_A3B) - ROUTED == pytest.approx(1.54e9, rel=0.01), "30.5 billion in all"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "experts", "bytes_each"),
+    [
+        pytest.param(Strategy.DDP, 8, 16 / 8, id="ddp: an eighth of the experts, all of their states"),
+        pytest.param(Strategy.ZERO1, 8, (4 + 12 / 2) / 8, id="zero1: two of sixteen devices hold the same ones"),
+        pytest.param(Strategy.ZERO2, 4, (2 + 14 / 4) / 4, id="zero2: four do"),
+        pytest.param(Strategy.ZERO2, 16, 16 / 16, id="zero2: each device has its own"),
+        pytest.param(Strategy.FSDP2, 8, 16 / 16, id="sharded ones were divided anyway"),
+    ],
+)
+def test_states_of_experts_are_divided_by_their_degree_and_then_by_zero(
+    strategy: Strategy, experts: int, bytes_each: float
+) -> None:
+    """Sixteen devices. What is held beside states differs by weights that are gathered or copied: 2 bytes each."""
+    undivided = {Strategy.DDP: 16.0, Strategy.ZERO1: 4 + 12 / 16, Strategy.ZERO2: 2 + 14 / 16, Strategy.FSDP2: 1.0}
+    here = needed_gib(question(), way(strategy, Split(experts=experts)))
+    there = needed_gib(question(), way(strategy, WHOLE))
+    copied = {Strategy.DDP: ROUTED, Strategy.FSDP2: ROUTED / 24}.get(strategy, 0.0) * 2 * (1 - 1 / experts)
+    saved = ROUTED * (undivided[strategy] - bytes_each) + copied
+    assert (there - here) * 2**30 == pytest.approx(saved, rel=0.01), "and the router's few columns"
+
+
+def test_a_dense_network_has_no_experts_to_spread() -> None:
+    llama = find_architecture("llama3-8b", load_once()).architecture
+    ways = search(question(llama), load_once().calibration, workload="w")
+    assert {one.split.experts for one in ways} == {1}
+
+
+def test_a_mixture_fits_by_its_experts_where_the_optimizer_alone_is_sharded() -> None:
+    """30.5 billion x (4 + 12/16) bytes are 135 GiB on each of sixteen H100: without spreading nothing fits in 80 GB."""
+    unsplit = [one for one in search(question(), load_once().calibration, workload="w") if one.split.devices == 1]
+    zero1 = {one.split.experts for one in unsplit if one.strategy is Strategy.ZERO1}
+    assert 1 not in zero1
+    assert {4, 8, 16} <= zero1
+    assert all(one.hbm_gib <= 80 for one in unsplit)
+
+
+@pytest.mark.parametrize("experts", [3, 32, 256])
+def test_experts_that_do_not_divide_are_refused(experts: int) -> None:
+    """Of 128 experts on sixteen devices: 3 divide neither, 32 are more than the devices, 256 than the experts."""
+    asked = question()
+    answer = planned_config(
+        asked.architecture, seq_len=4096, micro_batch=1, micro_batches=1, strategy=Strategy.ZERO1,
+        precision=Precision.BF16, checkpointing=Checkpointing.FULL, compiled=False, accelerator=asked.accelerator,
+        node=asked.node, nodes=2, per_node=8, split=Split(experts=experts),
+    )  # fmt: skip
+    assert answer == f"128 experts on 16 devices do not divide into {experts}"
+
+
+def test_copies_of_weights_are_of_the_device_s_own_slice_and_stage() -> None:
+    """One replica on 32 devices: plain DDP holds 16 bytes of states and 2 of autocast's copies of each weight."""
+    asked = question(LLAMA_70B, nodes=4)
+    whole, cut = (needed_gib(asked, way(Strategy.DDP, split)) for split in (WHOLE, Split(tensor=8, pipeline=4)))
+    held = parameters(LLAMA_70B) * 16 / 2**30
+    assert whole > held * 18 / 16 - 5, "the table of tokens has no copy"
+    assert cut == pytest.approx(held / 32 * 18 / 16, abs=8), "activations, logits and the context beside 39 GiB"
+    ways = search(replace(asked, global_batch=1), load_once().calibration, workload="w")
+    assert any(one.split.devices == 32 for one in ways), "the only way to train on one sample a step"
+
+
+@pytest.mark.parametrize("per_node", [6, 8])
+def test_tensor_slices_stay_on_equal_parts_of_a_node(per_node: int) -> None:
+    """Four slices on six accelerators a node would leave a group that crosses the network."""
+    asked = replace(question(LLAMA_70B, nodes=8), per_node=per_node)
+    tensors = {one.split.tensor for one in search(asked, load_once().calibration, workload="w")}
+    assert all(per_node % tensor == 0 for tensor in tensors)
+
+
+def test_the_shortest_step_has_one_micro_batch_but_for_stages() -> None:
+    ways = search(replace(question(), shortest_step=True), load_once().calibration, workload="w")
+    assert {one.accumulation - one.split.pipeline for one in ways} == {0}
