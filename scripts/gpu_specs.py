@@ -11,7 +11,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from launcher.bench import Settings, spec_of
+from launcher.bench.bench import Settings, spec_of
 from planner.adapters.catalog import load_catalog
 from planner.model.network.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
 

@@ -18,9 +18,10 @@ from pathlib import Path
 from types import FrameType
 from typing import List, Optional, Sequence
 
-from workloads import environment, failure
-from workloads.result import Record, steps_file
-from workloads.spec import SpecError, from_json, read_document
+from workloads.contract import failure
+from workloads.contract.result import Record, steps_file
+from workloads.contract.spec import SpecError, from_json, read_document
+from workloads.measure import environment
 
 BEGAN_VARIABLE = "WORKLOADS_BEGAN_FILE"
 """Names a file that the program on this node touches when it begins."""

@@ -44,7 +44,7 @@ fi
 
 probe() { # $PLANNER_PROBES, with the spec of this run; its words are few, and each is one
   # shellcheck disable=SC2086
-  "$python" -m workloads.probing $PLANNER_PROBES --spec "$out/spec.json" --folder "$out" --devices "$devices"
+  "$python" -m workloads.probe_main $PLANNER_PROBES --spec "$out/spec.json" --folder "$out" --devices "$devices"
 }
 probes=${PLANNER_PROBES:-}
 [ "$nodes" -eq 1 ] || probes=

@@ -14,12 +14,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence
 
-from workloads import environment, failure, telemetry, topology
-from workloads.failure import RunError
+from workloads.contract import failure
+from workloads.contract.failure import RunError
+from workloads.contract.result import Record
+from workloads.contract.spec import Spec, SpecError, from_json, read_document
+from workloads.measure import environment, telemetry, topology
 from workloads.node import BEGAN_VARIABLE
-from workloads.result import Record
-from workloads.spec import Spec, SpecError, from_json, read_document
-from workloads.stop import StopRequest
+from workloads.ranks.stop import StopRequest
 
 if TYPE_CHECKING:
     import torch
@@ -96,7 +97,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
 
     import torch.distributed as dist  # timed: seconds on a cold disk, and billed
 
-    from workloads import peers
+    from workloads.ranks import rendezvous
 
     record.phases["import_s"] = time.perf_counter() - STARTED_S
 
@@ -111,21 +112,21 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
     own_topology = _topology(record, device) if world.local_rank == 0 else None
     dist.init_process_group(
         backend,
-        store=peers.meet(rank=world.rank, world_size=world.world_size, timeout_s=spec.peer_timeout_s),
+        store=rendezvous.meet(rank=world.rank, world_size=world.world_size, timeout_s=spec.peer_timeout_s),
         rank=world.rank,
         world_size=world.world_size,
         device_id=device if device.type == "cuda" else None,
     )
 
-    from workloads.agreement import Agreement
-    from workloads.calibration import calibrate
-    from workloads.data import SyntheticTokens
-    from workloads.images import SyntheticImages
-    from workloads.loop import TrainingLoop
-    from workloads.models import build_on_meta, count_parameters
-    from workloads.precision import Precision, tf32_allowed
-    from workloads.shard_data import ShardTokens
+    from workloads.inputs.images import SyntheticImages
+    from workloads.inputs.shard_data import ShardTokens
+    from workloads.inputs.tokens import SyntheticTokens
+    from workloads.measure.agreement import Agreement
+    from workloads.measure.calibration import calibrate
+    from workloads.measure.loop import TrainingLoop
+    from workloads.models.registry import build_on_meta, count_parameters
     from workloads.strategies import load
+    from workloads.strategies.precision import Precision, tf32_allowed
 
     precision = Precision(spec.precision, device)
     precision.set_global_flags()
@@ -143,7 +144,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
         record.phases["calibrate_s"] = calibration["seconds"]
     model = build_on_meta(spec)
     if spec.precision == "float8":
-        from workloads.float8 import use_float8
+        from workloads.models.float8 import use_float8
 
         use_float8(model)
     record.document.update(

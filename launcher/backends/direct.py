@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from launcher.backends import node_scripts
-from launcher.backends.base import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase
-from launcher.results import collected, last_step
+from launcher.collect.results import collected, last_step
+from launcher.plan.backend import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase
 from planner.errors import NodeError
 
 SHARED_VARIABLE = "SKYPILOT_NODE_IPS"

@@ -8,9 +8,9 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from launcher.backends.base import Launch
 from launcher.backends.direct import DirectBackend, Machine
 from launcher.backends.hosts import Host
+from launcher.plan.backend import Launch
 from planner.errors import InputError, NodeError, NotFoundError
 
 CONNECT_TIMEOUT_S = 10

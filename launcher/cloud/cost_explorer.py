@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import date, timedelta
 from typing import Any
 
-from launcher.task import RUN_LABEL
+from launcher.plan.task import RUN_LABEL
 from planner.errors import MissingExtraError, NodeError
 from planner.model.aws_error import explain
 from planner.model.base import Frozen

@@ -8,7 +8,7 @@ from typing import Any
 
 from launcher.cloud.label import expiry_of
 from launcher.cloud.machine import Machine
-from launcher.task import EXPIRY_LABEL, RUN_LABEL
+from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner.errors import MissingExtraError, NodeError
 
 SSH_POOL_PREFIX = "ssh-"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from launcher.task import EXPIRY_FORMAT
+from launcher.plan.task import EXPIRY_FORMAT
 
 
 def expiry_of(label: str | None) -> datetime | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
-from launcher.backends.base import Launch
 from launcher.cloud import aws, kubernetes, lambda_labs
 from launcher.cloud.machine import Machine
-from launcher.target import Provider, Target
+from launcher.plan.backend import Launch
+from launcher.plan.target import Provider, Target
 from planner.errors import NodeError
 
 ASKED = (Provider.AWS, Provider.LAMBDA, Provider.K8S, Provider.SSH_POOL)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from launcher.cloud.aws import ec2, explained
 from launcher.cloud.machine import Machine
-from launcher.target import Target
+from launcher.plan.target import Target
 from planner.errors import NodeError
 
 TYPES = {"capacity_block": "capacity-block", "reservation": "default"}

@@ -11,7 +11,7 @@ from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.workload import ArchitectureFile, Method
 
 if TYPE_CHECKING:
-    from launcher.bench import DataSettings
+    from launcher.bench.bench import DataSettings
 
 
 def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:
@@ -59,7 +59,7 @@ def _changed(adapters: Adapters, rank: int | None, targets: str | None) -> Adapt
 
 def _read_targets(text: str) -> tuple[str, ...]:
     """Read names of linear maps, with commas between them."""
-    from workloads.spec import LORA_TARGETS
+    from workloads.contract.spec import LORA_TARGETS
 
     names = tuple(name.strip() for name in text.split(","))
     for name in names:
@@ -73,8 +73,8 @@ def _read_targets(text: str) -> tuple[str, ...]:
 
 def read_data(path: str, dtype: str, *, here: bool) -> DataSettings:
     """Return where the token shards lie: on this machine, or on the nodes, where no path is relative to ours."""
-    from launcher.bench import DataSettings
-    from workloads.spec import DATA_DTYPES
+    from launcher.bench.bench import DataSettings
+    from workloads.contract.spec import DATA_DTYPES
 
     if dtype not in DATA_DTYPES:
         raise InputError(f"--data-dtype {dtype}: is not known.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")

@@ -48,7 +48,7 @@ from planner.use_cases import catalogs, networks, runs
 from planner.use_cases.expectations import expect_from, start_micro_batch
 
 if TYPE_CHECKING:
-    from launcher.bench import Settings
+    from launcher.bench.bench import Settings
 
 PROGRESS_EVERY_S = 2.0
 EXAMPLES = (
@@ -134,7 +134,7 @@ def bench(
     catalog = catalogs.open_catalog(home)
     target = networks.bench_workload(workload, catalog, lora=settings.lora is not None, layers=layers, seq_len=seq_len)
 
-    from launcher.local import check_machine, cuda_device_name, cuda_devices
+    from launcher.bench.local import check_machine, cuda_device_name, cuda_devices
 
     if counts:
         check_machine(counts[-1])
@@ -153,7 +153,7 @@ def _measure(
     target: BenchWorkload, settings: Settings, home: str | None, *, base: RunRecord | None = None
 ) -> RunRecord:
     """Measure once, store the record, and say what came out. `base`: the same on fewer devices."""
-    from launcher.bench import Talk, benchmark
+    from launcher.bench.bench import Talk, benchmark
 
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
     work_dir = workspace_dir(home) / "bench" / f"{target.name}-{stamp}"

@@ -155,8 +155,8 @@ def launch(
         workload, on, terms, settings, layers=layers, seq_len=seq_len, home=home, now=datetime.now(tz=UTC)
     )
 
-    from launcher.answer import LaunchDocument
-    from launcher.guard import Limits, worst_total_usd
+    from launcher.documents import LaunchDocument
+    from launcher.plan.guard import Limits, worst_total_usd
     from planner.cli.launch_view import bill_lines
     from planner.cli.launch_watch import conclude, watched
     from planner.use_cases.launches import Launches, planned_document, state_of

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from launcher.answer import BillDocument, LaunchState, PlannedLaunch, ReapDocument
-from launcher.backends.base import NodeStatus
-from launcher.bill import Bill
-from launcher.entry import Entry
+from launcher.documents import BillDocument, LaunchState, PlannedLaunch, ReapDocument
+from launcher.ledger.entry import Entry
+from launcher.plan.backend import NodeStatus
+from launcher.plan.bill import Bill
 from planner.model.quantity import Quantity
 from planner.present.table import Row
 

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import typer
 
-from launcher.entry import Entry, Outcome
+from launcher.ledger.entry import Entry, Outcome
 from planner.cli.launch_view import LiveView
 from planner.cli.output import say
 from planner.errors import NodeError

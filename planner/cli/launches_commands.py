@@ -28,7 +28,7 @@ IdsArgument = Annotated[
 @app.command("list", epilog="Example: planner launches list --json")
 def list_launches(as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
     """List every launch of the workspace, as the ledger has it; asks nobody."""
-    from launcher.answer import LaunchesDocument
+    from launcher.documents import LaunchesDocument
     from planner.cli.launch_view import state_rows
     from planner.use_cases.launches import open_ids, state_of
 
@@ -46,7 +46,7 @@ def list_launches(as_json: JsonFlag = False, form: FormatOption = None, home: Ho
 @app.command(epilog="Example: planner launches show 20261121-120000-1a2b3c")
 def show(run_id: IdArgument, as_json: JsonFlag = False, home: HomeOption = None) -> None:
     """Show one launch: its bill, its caps, and everything that happened."""
-    from launcher.answer import LaunchStory
+    from launcher.documents import LaunchStory
     from planner.cli.launch_view import bill_lines
     from planner.use_cases.launch_plan import Planned
     from planner.use_cases.launches import planned_document, state_of
@@ -93,7 +93,7 @@ def collect(
     home: HomeOption = None,
 ) -> None:
     """Take launches up where the last client left them: wait, collect, take down, verify, make the record."""
-    from launcher.answer import LaunchesDocument
+    from launcher.documents import LaunchesDocument
     from planner.cli.launch_watch import conclude, watched
     from planner.use_cases.launches import open_ids, state_of
 
@@ -118,7 +118,7 @@ def down(
     home: HomeOption = None,
 ) -> None:
     """Bring home what there is, then take launches down and verify it."""
-    from launcher.answer import LaunchesDocument
+    from launcher.documents import LaunchesDocument
     from planner.cli.launch_watch import not_down
     from planner.use_cases.launches import open_ids, state_of
 
@@ -150,7 +150,7 @@ def reap(
     home: HomeOption = None,
 ) -> None:
     """Compare the ledger with what runs here, on the hosts and in the clouds; settle what was left behind."""
-    from launcher.answer import ReapDocument
+    from launcher.documents import ReapDocument
     from planner.cli.launch_view import found_rows
     from planner.cli.launch_watch import end_badly
     from planner.use_cases.launches import state_of

@@ -88,7 +88,7 @@ def memory(
     if trace:
         if adapters is not None and adapters.kind is not AdapterKind.LORA:
             raise InputError(f"--trace: the benchmark has no {adapters.kind.value} adapters.", fix="Leave --trace out.")
-        from launcher.memory_trace import traced_layer_bytes as trace_layer
+        from launcher.bench.memory_trace import traced_layer_bytes as trace_layer
 
         autocast = uses_autocast(strategy, precision=precision, adapters=adapters)
         traced_layer_bytes = trace_layer(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from launcher.expected import Expect
+from launcher.collect.expectations import Expect
 from planner import clock
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.files import write_text
@@ -59,7 +59,7 @@ def _records_in(path: Path, expect: Expect) -> list[RunRecord]:
     """Read a run record, a benchmark result, or what `planner runs export` wrote."""
     data = runs.read_run_file(path)
     if data.get("kind") == "result":
-        from launcher.collect import record_of
+        from launcher.collect.record import record_of
 
         return [record_of([data], aliases=accelerator_aliases(), where=str(path), expect=expect)]
     if data.get("kind") == "runs":

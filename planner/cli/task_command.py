@@ -88,7 +88,7 @@ def task(
     home: HomeOption = None,
 ) -> None:
     """Print the SkyPilot task of a launch, which also runs by hand: sky launch task.yaml."""
-    from launcher.task import task_yaml
+    from launcher.plan.task import task_yaml
     from planner.use_cases.launch_plan import plan_launches
     from planner.use_cases.launch_tasks import by_hand
 

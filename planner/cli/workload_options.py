@@ -13,7 +13,7 @@ from planner.model.network.adapters import AdapterKind, FrozenFormat
 from planner.model.network.workload import BenchMode, Checkpointing, Method, Precision, Strategy
 
 if TYPE_CHECKING:
-    from launcher.bench import Settings
+    from launcher.bench.bench import Settings
 
 WorkloadArgument = Annotated[
     str,
@@ -136,7 +136,7 @@ def read_settings(
             f"--mode tuned searches for the micro-batch, and --micro-batch {size} names one.", fix="Give one of them."
         )
 
-    from launcher.bench import LoraSettings, Settings
+    from launcher.bench.bench import LoraSettings, Settings
 
     return Settings(
         devices=devices,

@@ -115,7 +115,7 @@ def layer_activation_bytes(
 
     Per hidden unit: GPT-2 block 32 (64 in fp32), Llama 3 8B 55 (published: 56), Qwen3-0.6B 84 (128 in fp32).
     Source: Korthikanti et al. 2022 (section 4), counted for these blocks; equals the tensors that autograd saves in
-    the benchmark's decoder, traced on the CPU (tests/launcher/test_memory_trace.py). torch's fused CUDA kernel for
+    the benchmark's decoder, traced on the CPU (launcher/bench/memory_trace.py). torch's fused CUDA kernel for
     RMSNorm should save less than its CPU form: up to 12 bytes per hidden unit of a Llama layer, not measured by us yet.
     """
     b = bytes_per_number(precision)

@@ -147,7 +147,7 @@ def lora_layer_bytes(
     attention: query, key, value, output, 4 bytes a head, QK-norm's input; MLP: what its non-linearity needs, gelu's
     input, or gate, up and silu(gate). Each adapter adds its input (shared by those that read the same tensor, one
     16-bit copy for each under autocast) and its `rank` inner values. `kv_outputs`: of key and value as the kernel
-    reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/test_memory_trace.py). Not
+    reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/bench/test_memory_trace.py). Not
     traced: DoRA keeps two outputs of each map more, the map's and the adapter's, which its magnitude scales (Liu
     et al. 2024, equation 5); LoHa has no inner values. Targets that the network lacks cost nothing. Left
     out: what forming a weight needs for a moment.

@@ -9,8 +9,8 @@ import math
 
 from pydantic import TypeAdapter
 
-from launcher.bench import Settings
-from launcher.expected import Expect, Expected
+from launcher.bench.bench import Settings
+from launcher.collect.expectations import Expect, Expected
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import NodeResult
 from planner.model.network.adapters import Adapters
@@ -22,7 +22,7 @@ from planner.speed.memory.fit import largest_micro_batch
 from planner.speed.memory.memory import Memory, device_memory
 
 INIT_STD = 0.02
-"""Of the benchmark's normal weights (workloads/decoder.py), as in GPT-2."""
+"""Of the benchmark's normal weights (workloads/models/decoder.py), as in GPT-2."""
 FIRST_LOSS_TOLERANCE = 0.02
 """Of the first loss from its formula; the tests measure 0.3 % on cpu-smoke."""
 REFERENCE_TOLERANCE = {"fp32": 0.001, "tf32": 0.005, "bf16": 0.02, "fp16": 0.02, "float8": 0.05}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from launcher.answer import BillDocument, BilledLine
-from launcher.entry import Entry
-from launcher.launch_record import billed_quantity
-from launcher.target import Provider
+from launcher.collect.launch_record import billed_quantity
+from launcher.documents import BillDocument, BilledLine
+from launcher.ledger.entry import Entry
+from launcher.plan.target import Provider
 
 
 def bill_document(entries: Sequence[Entry], *, ask: bool, today: date) -> BillDocument:

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import workloads
-from launcher.backends.base import Launch
 from launcher.backends.hosts import Host
-from launcher.bench import Settings, check_spec, spec_of, window_of
-from launcher.beside import beside_of
-from launcher.bill import Bill, TimeCaps, bill_of
-from launcher.launch_record import record_by_hand
-from launcher.target import Provider, Target
-from launcher.task import cluster_name, task_of
+from launcher.bench.bench import Settings, check_spec, spec_of, window_of
+from launcher.collect.launch_record import record_by_hand
+from launcher.plan.ancillary_costs import beside_of
+from launcher.plan.backend import Launch
+from launcher.plan.bill import Bill, TimeCaps, bill_of
+from launcher.plan.target import Provider, Target
+from launcher.plan.task import cluster_name, task_of
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir

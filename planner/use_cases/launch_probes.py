@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from launcher.bench import Settings, allowed_micro_batches, global_batch_of
-from launcher.target import Target
+from launcher.bench.bench import Settings, allowed_micro_batches, global_batch_of
+from launcher.plan.target import Target
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.workload import BenchMode, BenchWorkload

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from launcher.backends.hosts import Host
-from launcher.bill import Rate
-from launcher.target import Provider, Purchase, Target
+from launcher.plan.bill import Rate
+from launcher.plan.target import Provider, Purchase, Target
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from launcher.backends.hosts import Host, HostsFile
-from launcher.target import Provider, Purchase, Target, parse_target
+from launcher.plan.target import Provider, Purchase, Target, parse_target
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from launcher.backends.base import Launch
-from launcher.task import BY_HAND, EXPIRY_LABEL, RUN_LABEL, cluster_name, sky_config_of
+from launcher.plan.backend import Launch
+from launcher.plan.task import BY_HAND, EXPIRY_LABEL, RUN_LABEL, cluster_name, sky_config_of
 from planner.errors import InputError
 
 

@@ -11,17 +11,17 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
-from launcher.answer import LaunchState, PlannedLaunch
-from launcher.backends.base import Backend, Launch
-from launcher.bill import billed_usd
-from launcher.campaign import Campaign, Watch
-from launcher.drive import Driver, utc_now
-from launcher.entry import Entry, State
-from launcher.guard import Limits, check_launches
-from launcher.launch_record import billed_quantity, record_of_launch
-from launcher.ledger import Ledger
-from launcher.results import collected, read_probes, read_result
-from launcher.target import Provider
+from launcher.collect.launch_record import billed_quantity, record_of_launch
+from launcher.collect.results import collected, read_probes, read_result
+from launcher.documents import LaunchState, PlannedLaunch
+from launcher.drive.campaign import Campaign, Watch
+from launcher.drive.drive import Driver, utc_now
+from launcher.ledger.entry import Entry, State
+from launcher.ledger.ledger import Ledger
+from launcher.plan.backend import Backend, Launch
+from launcher.plan.bill import billed_usd
+from launcher.plan.guard import Limits, check_launches
+from launcher.plan.target import Provider
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.errors import MissingExtraError, NodeError, PlannerError
@@ -219,7 +219,7 @@ class Launches:
 
             return ssh_backend(read_hosts(self.home))
         check_sky()
-        from launcher.backends.sky import SkyBackend
+        from launcher.backends.sky.backend import SkyBackend
 
         return SkyBackend(self.folder / "sky")
 

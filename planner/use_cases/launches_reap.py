@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from launcher.answer import Found
-from launcher.backends.base import Backend, Launch, Leftover
-from launcher.entry import Entry
-from launcher.target import Provider
+from launcher.documents import Found
+from launcher.ledger.entry import Entry
+from launcher.plan.backend import Backend, Launch, Leftover
+from launcher.plan.target import Provider
 from planner.errors import NodeError, PlannerError
 from planner.use_cases.launch_target import read_hosts
 from planner.use_cases.launches import Launches, check_sky

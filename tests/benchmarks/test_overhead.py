@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from launcher.bench import Settings, spec_of
+from launcher.bench.bench import Settings, spec_of
 from planner.adapters.catalog import load_catalog
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from launcher.backends.base import Launch, NodeStatus, Phase
-from launcher.entry import Outcome, State
-from launcher.target import Target
+from launcher.ledger.entry import Outcome, State
+from launcher.plan.backend import Launch, NodeStatus, Phase
+from launcher.plan.target import Target
 from planner.cli.launch_view import LiveView
 from planner.use_cases.launches import Launches
 from planner.use_cases.launches_reap import reap

@@ -24,16 +24,16 @@ import boto3
 import pytest
 import yaml
 
-from launcher.backends.base import Launch, Phase
-from launcher.backends.sky import SkyBackend
-from launcher.bill import TimeCaps
-from launcher.collect import GOOD_ENDS
-from launcher.target import Provider, Target
+from launcher.backends.sky.backend import SkyBackend
+from launcher.collect.record import GOOD_ENDS
+from launcher.plan.backend import Launch, Phase
+from launcher.plan.bill import TimeCaps
+from launcher.plan.target import Provider, Target
 from tests.fakes.aws_network import open_network
 from tests.fakes.aws_policy import enforce, user_keys
 from tests.fakes.servers import FAKES
+from tests.launcher.backends.sky.sky_offline import Clouds, clouds, end_servers
 from tests.launcher.launches import launch_of
-from tests.launcher.sky_offline import Clouds, clouds, end_servers
 
 ROOT = Path(__file__).parents[2]
 RUNTIME = Path(os.environ.get("PLANNER_E2E_RUNTIME", ROOT / "build" / "e2e" / "skypilot-runtime"))
@@ -286,7 +286,7 @@ def submit_and_die(stage: World, launch: Launch, folder: Path) -> None:
     path.write_text(launch.model_dump_json(), encoding="utf-8")
     program = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from launcher.backends.base import Launch; from launcher.backends.sky import SkyBackend\n"
+        "from launcher.plan.backend import Launch; from launcher.backends.sky.backend import SkyBackend\n"
         "launch = Launch.model_validate_json(Path(sys.argv[1]).read_text(encoding='utf-8'))\n"
         "SkyBackend(Path(sys.argv[2])).submit(launch)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

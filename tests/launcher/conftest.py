@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from launcher.bench import Settings, spec_of
+from launcher.bench.bench import Settings, spec_of
 from planner.adapters.catalog import load_catalog
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import workloads
-from launcher.backends.base import Launch
-from launcher.bill import Rate, TimeCaps, bill_of
-from launcher.target import Target
-from launcher.task import cluster_name, task_of
+from launcher.plan.backend import Launch
+from launcher.plan.bill import Rate, TimeCaps, bill_of
+from launcher.plan.target import Target
+from launcher.plan.task import cluster_name, task_of
 from planner.model.quantity import Basis
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

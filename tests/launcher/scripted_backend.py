@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from launcher.backends.base import Collected, Evidence, Launch, Leftover, NodeStatus, Phase
+from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase
 from planner.errors import NodeError
 
 

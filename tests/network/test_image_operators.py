@@ -79,8 +79,8 @@ def test_torch_moves_as_many_numbers_as_are_listed() -> None:
     torch = pytest.importorskip("torch")
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    from workloads.architecture import ResnetShape
-    from workloads.resnet import Resnet as Module
+    from workloads.contract.architecture import ResnetShape
+    from workloads.models.resnet import Resnet as Module
 
     seen: Counter[str] = Counter()
 

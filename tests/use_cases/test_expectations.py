@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import torch
 
-from launcher.bench import Settings, spec_of
-from launcher.collect import record_of
-from launcher.expected import Expected, memory_facts, mfu_by_name
+from launcher.bench.bench import Settings, spec_of
+from launcher.collect.expectations import Expected, memory_facts, mfu_by_name
+from launcher.collect.record import record_of
 from planner.adapters.catalog import load_catalog
 from planner.model.evidence.run import NodeResult
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision
 from planner.use_cases.expectations import expect_from, first_loss, start_micro_batch
-from workloads.data import SyntheticTokens
-from workloads.models import build_on_meta
-from workloads.spec import from_json
+from workloads.contract.spec import from_json
+from workloads.inputs.tokens import SyntheticTokens
+from workloads.models.registry import build_on_meta
 
 CATALOG = load_catalog()
 MakeResult = Callable[..., NodeResult]

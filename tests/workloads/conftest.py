@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import workloads.spec
+import workloads.contract.spec
 
 CPU_SMOKE: dict[str, Any] = {
     "schema_version": 1,
@@ -84,7 +84,7 @@ class BareNode:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        package = Path(workloads.spec.__file__).parent
+        package = Path(workloads.contract.spec.__file__).parent
         shutil.copytree(package, folder / "workloads", ignore=shutil.ignore_patterns("__pycache__"))
 
     def append(self, name: str, text: str) -> None:
@@ -155,7 +155,7 @@ def two_process_run(bare_node: Callable[[], BareNode]) -> NodeRun:
 def strategy_runs(bare_node: Callable[[], BareNode], two_process_run: NodeRun) -> dict[str, NodeRun]:
     """The same run by every strategy, each from a fresh start."""
     window = {"max_warmup_s": 0.5, "min_s": 0.1}
-    others = [name for name in workloads.spec.STRATEGIES if name != "ddp"]
+    others = [name for name in workloads.contract.spec.STRATEGIES if name != "ddp"]
     return {
         "ddp": two_process_run,
         **{name: bare_node().run(smoke(micro_batch=2, strategy=name, window=window), processes=2) for name in others},

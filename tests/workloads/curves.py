@@ -8,12 +8,12 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from workloads.data import SyntheticTokens
-from workloads.images import SyntheticImages
-from workloads.models import build_on_meta
-from workloads.precision import Precision
-from workloads.spec import from_json
+from workloads.contract.spec import from_json
+from workloads.inputs.images import SyntheticImages
+from workloads.inputs.tokens import SyntheticTokens
+from workloads.models.registry import build_on_meta
 from workloads.strategies import load
+from workloads.strategies.precision import Precision
 
 STEPS = 4
 

@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from tests.workloads.kinds import KINDS, TINY_MOE, TINY_RESNET, of_kind
-from workloads.architecture import MoeDecoderShape
-from workloads.data import SyntheticTokens
-from workloads.experts import MixtureOfExperts
-from workloads.images import SyntheticImages, image
-from workloads.models import build_on_meta
-from workloads.precision import Precision
-from workloads.probes import Witness
-from workloads.spec import STRATEGIES, SpecError, from_json, to_json
+from workloads.contract.architecture import MoeDecoderShape
+from workloads.contract.spec import STRATEGIES, SpecError, from_json, to_json
+from workloads.inputs.images import SyntheticImages, image
+from workloads.inputs.tokens import SyntheticTokens
+from workloads.measure.op_recorder import Witness
+from workloads.models.experts import MixtureOfExperts
+from workloads.models.registry import build_on_meta
+from workloads.strategies.precision import Precision
 
 CPU = torch.device("cpu")
 

@@ -6,10 +6,10 @@ import shutil
 import pytest
 import torch
 
-from workloads.data import SyntheticTokens
-from workloads.models import build_on_meta, count_parameters
-from workloads.probes import Witness
-from workloads.spec import STRATEGIES, Lora, from_json
+from workloads.contract.spec import STRATEGIES, Lora, from_json
+from workloads.inputs.tokens import SyntheticTokens
+from workloads.measure.op_recorder import Witness
+from workloads.models.registry import build_on_meta, count_parameters
 
 ADAPTERS = {"rank": 4, "alpha": 8.0, "targets": ["query", "value", "down"]}
 SAME_TRAINING = [{"checkpointing": "full"}, {"checkpointing": "selective", "loss_chunks": 3}]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import workloads.spec
+import workloads.contract.spec
 
-PACKAGE = Path(workloads.spec.__file__).parent
+PACKAGE = Path(workloads.contract.spec.__file__).parent
 
 RESULT_KEYS = [
     *("schema_version", "kind", "method_version", "exit_reason", "error", "spec", "parameters", "trained_parameters"),

@@ -11,10 +11,10 @@ from typing import Iterable, List, NamedTuple, Sequence
 import torch
 from torch import Tensor
 
-from workloads.data import Batch
-from workloads.models import Model
-from workloads.precision import Precision
-from workloads.spec import Spec
+from workloads.contract.spec import Spec
+from workloads.inputs.tokens import Batch
+from workloads.models.base import Model
+from workloads.strategies.precision import Precision
 
 LEARNING_RATE = 3e-4
 BETAS = (0.9, 0.95)

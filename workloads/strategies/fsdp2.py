@@ -12,13 +12,13 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.distributed.device_mesh import init_device_mesh
 
-from workloads import failure
-from workloads.data import Batch
-from workloads.failure import RunError
-from workloads.models import Model
-from workloads.precision import Precision
-from workloads.spec import Spec
+from workloads.contract import failure
+from workloads.contract.failure import RunError
+from workloads.contract.spec import Spec
+from workloads.inputs.tokens import Batch
+from workloads.models.base import Model
 from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
+from workloads.strategies.precision import Precision
 
 try:
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard

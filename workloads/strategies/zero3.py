@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from workloads.architecture import width
-from workloads.spec import Spec
+from workloads.contract.architecture import width
+from workloads.contract.spec import Spec
 from workloads.strategies.base import StateTensors, optimizer_tensors
 from workloads.strategies.zero import ZeroStrategy
 

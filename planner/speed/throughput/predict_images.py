@@ -17,8 +17,14 @@ from planner.speed.physics.image_config import observed_image_run, planned_image
 from planner.speed.physics.planned_config import labels_of, planned_kernels
 from planner.speed.throughput.evidence import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
-from planner.speed.throughput.predict import MOST_RUNS, PART_NAMES, SMALLEST_SHARE, nearest_evidence, training_notes
 from planner.speed.throughput.prediction import NoPrediction, Prediction
+from planner.speed.throughput.prediction_notes import (
+    MOST_RUNS,
+    PART_NAMES,
+    SMALLEST_SHARE,
+    nearest_evidence,
+    training_notes,
+)
 from planner.speed.throughput.scaling import is_communication_bound
 from planner.speed.throughput.share_of_peak import is_too_small
 

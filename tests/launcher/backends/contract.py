@@ -1,10 +1,10 @@
-"""What every way of reaching machines must do, whatever it reaches: see launcher/backends/base.py."""
+"""What every way of reaching machines must do, whatever it reaches: see launcher/plan/backend.py."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from launcher.backends.base import Backend, Launch, Phase
+from launcher.plan.backend import Backend, Launch, Phase
 
 
 def check_never_submitted(backend: Backend, launch: Launch, into: Path) -> None:

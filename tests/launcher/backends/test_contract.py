@@ -6,7 +6,7 @@ import sys
 
 from launcher.backends.local import local_backend
 from launcher.backends.ssh import ssh_backend
-from launcher.target import Target
+from launcher.plan.target import Target
 from tests.launcher.backends.contract import check_never_submitted
 from tests.launcher.launches import launch_of
 from tests.launcher.loopback_ssh import running_sshd

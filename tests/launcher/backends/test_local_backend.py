@@ -10,12 +10,12 @@ import boto3
 import pytest
 
 from launcher.backends.local import local_backend
-from launcher.drive import Driver
-from launcher.entry import Outcome, State
-from launcher.launch_record import record_of_launch
-from launcher.ledger import Ledger
-from launcher.results import collected, read_probes, read_result
-from launcher.target import Target
+from launcher.collect.launch_record import record_of_launch
+from launcher.collect.results import collected, read_probes, read_result
+from launcher.drive.drive import Driver
+from launcher.ledger.entry import Outcome, State
+from launcher.ledger.ledger import Ledger
+from launcher.plan.target import Target
 from planner.adapters.catalog import accelerator_aliases
 from tests.fakes.servers import AWS_KEYS, running
 from tests.launcher.launches import ENDLESS_SPEC, TINY_SPEC, launch_of, rate

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from launcher.backends.base import Phase
 from launcher.backends.hosts import HostsFile
 from launcher.backends.ssh import ssh_backend
-from launcher.drive import Driver
-from launcher.entry import Outcome, State
-from launcher.ledger import Ledger
-from launcher.results import read_result
-from launcher.target import Target
+from launcher.collect.results import read_result
+from launcher.drive.drive import Driver
+from launcher.ledger.entry import Outcome, State
+from launcher.ledger.ledger import Ledger
+from launcher.plan.backend import Phase
+from launcher.plan.target import Target
 from planner.errors import NodeError
 from tests.launcher.launches import ENDLESS_SPEC, asleep, launch_of
 from tests.launcher.loopback_ssh import running_sshd

@@ -1,0 +1,233 @@
+"""Launches through SkyPilot: AWS, Lambda, Kubernetes, SSH node pools and Slurm.
+
+SkyPilot carries the launch; whether anything is left is asked of the provider itself (launcher/cloud/), because
+SkyPilot's own list can be wrong in both directions. Nothing is ever purged from that list.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from launcher.backends.sky.collect import collect
+from launcher.backends.sky.identity import identities
+from launcher.backends.sky.leftovers import (
+    CLUSTER_PREFIX,
+    CONTROLLER_PREFIX,
+    cluster_leftover,
+    job_leftover,
+    machine_leftover,
+    silent,
+)
+from launcher.backends.sky.phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
+from launcher.backends.sky.process import SkyRefusalError
+from launcher.backends.sky.processes import SkyProcesses
+from launcher.cloud.machine import Machine
+from launcher.cloud.ours import could_ask, delete, machines_of, machines_of_anybody
+from launcher.cloud.reservation import check_reservation, reservation_of
+from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase
+from launcher.plan.target import Provider
+from launcher.plan.task import sky_config_of
+from planner.errors import InputError, NodeError
+
+
+class SkyBackend:
+    """The launcher's way through SkyPilot. `place` is a folder of the workspace for logs and own catalogs."""
+
+    def __init__(self, place: Path, *, sky_home: Path | None = None) -> None:
+        self._sky_home = Path.home() if sky_home is None else sky_home
+        self._processes = SkyProcesses(place.resolve(), sky_home=self._sky_home)
+
+    def close(self) -> None:
+        """End the processes that hold SkyPilot; what was launched goes on."""
+        self._processes.close()
+
+    def check(self, launch: Launch) -> tuple[str, ...]:
+        """Let SkyPilot's dry run find, price and accept the machine; return its table's lines."""
+        _refuse_early(launch)
+        reserved = (check_reservation(launch.target),) if launch.target.reservation is not None else ()
+        sky = self._processes.of(launch)
+        shown = sky.ask("dry_run", task=launch.task, config=_config(launch))
+        return (*reserved, *(line.rstrip() for line in shown.splitlines() if line.strip()))
+
+    def submit(self, launch: Launch) -> None:
+        """Hand the launch to SkyPilot's server, unless it has it already."""
+        _refuse_early(launch)
+        sky = self._processes.of(launch)
+        if self._known(launch):
+            return
+        if launch.target.reservation is not None:
+            check_reservation(launch.target)
+        task, managed = launch.task, launch.target.managed
+        sky.ask("submit", task=task, cluster=launch.cluster, config=_config(launch), managed=managed)
+
+    def status(self, launch: Launch) -> NodeStatus:
+        """Ask SkyPilot; where it believes in machines but knows no job, let it ask the cloud."""
+        try:
+            if launch.target.managed:
+                return managed_status_of(self._look_managed(launch))
+            seen = self._look(launch)
+            status = status_of(seen)
+            if status.phase in (Phase.SETTING_UP, Phase.UNKNOWN) and not _under_way(seen):
+                status = status_of(self._look(launch, refresh=True))
+            if launch.target.reservation is not None and status.launched is not None:
+                place = reservation_of(machines_of(launch), launch.target)
+                launched = status.launched.model_copy(update={"reservation": place})
+                status = status.model_copy(update={"launched": launched})
+        except InputError:
+            raise
+        except NodeError as error:
+            return NodeStatus(phase=Phase.UNKNOWN, detail=str(error))
+        return status
+
+    def logs(self, launch: Launch, write: Callable[[str], None]) -> None:
+        """Pass on the log of set-up and job; before there is one, that of how machines are sought."""
+        sky = self._processes.of(launch)
+        try:
+            write(sky.ask("log", cluster=launch.cluster, managed=launch.target.managed))
+        except SkyRefusalError:
+            write(sky.ask("provision_log", cluster=launch.cluster))
+
+    def collect(self, launch: Launch, into: Path) -> Collected:
+        """Bring home what the nodes have, what they pushed to the store, and the logs."""
+        return collect(self._processes.of(launch), launch, into, sky_home=self._sky_home)
+
+    def down(self, launch: Launch) -> None:
+        """Let SkyPilot end the launch and take the cluster down; what the cloud still has is terminated there.
+
+        Where SkyPilot fails but the cloud could be asked and emptied, everywhere, the work is done: its list heals by
+        itself. The machines of a managed job are left to its controller while it is there to take them down; one that
+        is ended under its hands it would start again.
+        """
+        sky, failed = self._processes.of(launch), None
+        try:
+            if launch.target.managed:
+                sky.ask("down_managed", cluster=launch.cluster)
+                if _goes_on(self._look_managed(launch)):
+                    return
+            else:
+                sky.ask("down", cluster=launch.cluster)
+        except NodeError as error:
+            failed = error
+        if failed is not None and (launch.target.managed or not could_ask(launch.target)):
+            raise failed
+        if could_ask(launch.target):
+            found = machines_of(launch, everywhere=failed is not None)
+            delete([machine for machine in found if machine.alive], launch.target)
+
+    def verify_down(self, launch: Launch) -> Evidence:
+        """Ask the cloud for machines with the launch's label, and SkyPilot for a launch that is still under way.
+
+        Where SkyPilot still lists the cluster, it may be in another region than asked for: all are asked then.
+        """
+        checks = []
+        alive = going = False
+        seen = None if launch.target.managed else self._look(launch, refresh=not could_ask(launch.target))
+        listed = None if seen is None else seen["cluster"]
+        if could_ask(launch.target):
+            found = machines_of(launch, everywhere=listed is not None)
+            alive = any(machine.alive for machine in found)
+            checks.append(_said(launch, found))
+        if seen is None:
+            managed = self._look_managed(launch)
+            going = _goes_on(managed)
+            checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
+        else:
+            going = _under_way(seen)
+            checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
+        if seen is not None and not could_ask(launch.target):
+            alive = listed is not None
+            checks.append("SkyPilot's list: " + ("no such cluster" if listed is None else f"{listed['status']}"))
+        return Evidence(down=not alive and not going, checks=tuple(checks))
+
+    def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
+        """List SkyPilot's clusters and jobs with our names and the clouds' machines with our label; alarm where due.
+
+        Who cannot be asked - a cloud, SkyPilot - is itself a leftover with an alarm: silence is no proof, and hides
+        nothing that others know.
+        """
+        now = datetime.now(tz=UTC)
+        own = {launch.cluster: launch for launch in known}
+        managed = any(launch.target.managed for launch in known)
+        found = []
+        for process, where in self._processes.all_of(known):
+            try:
+                listed = process.ask("clusters", prefixes=[CLUSTER_PREFIX, *([CONTROLLER_PREFIX] if managed else [])])
+                jobs = process.ask("managed_jobs", prefix=CLUSTER_PREFIX) if managed else []
+            except NodeError as error:
+                found.append(silent(f"{where}: {error.message}"))
+                continue
+            found += [cluster_leftover(one, _owner(one["name"], own), where=where, now=now) for one in listed]
+            found += [
+                job_leftover(job, own.get(job["name"]), where=where, now=now)
+                for job in jobs
+                if job["status"] not in MANAGED_ENDED
+            ]
+        for machine, problem in machines_of_anybody([launch.target for launch in known]):
+            if machine is None:
+                found.append(silent(problem))
+            elif machine.alive:
+                found.append(machine_leftover(machine, now=now))
+        return found
+
+    def _look_managed(self, launch: Launch) -> dict[str, Any]:
+        return dict(self._processes.of(launch).ask("look_managed", cluster=launch.cluster))
+
+    def _look(self, launch: Launch, *, refresh: bool = False) -> dict[str, Any]:
+        return dict(self._processes.of(launch).ask("look", cluster=launch.cluster, refresh=refresh))
+
+    def _known(self, launch: Launch) -> bool:
+        if launch.target.managed:
+            seen = self._look_managed(launch)
+            return seen["job"] is not None or seen["launch"] is not None
+        seen = self._look(launch)
+        return seen["launch"] is not None or seen["cluster"] is not None
+
+
+def _refuse_early(launch: Launch) -> None:
+    """Refuse what SkyPilot would refuse late, or not at all."""
+    missing = [name for name in ("rsync", "ssh") if shutil.which(name) is None]
+    if missing:
+        raise InputError(f"{missing[0]} is not on this machine, and SkyPilot needs it.", fix="Install it first.")
+    if launch.target.managed and launch.store is None:
+        raise InputError(
+            "a managed job's machines are gone when it ends, and its results with them.",
+            fix="Name a store to which the nodes push: --store s3://bucket/prefix (docs/launching-clouds.md).",
+        )
+
+
+def _config(launch: Launch) -> list[str]:
+    """Return SkyPilot's settings of a launch as `a.b=value`."""
+    asked = sky_config_of(launch.target, launch.bill.caps)
+    return [f"{key}={json.dumps(value)}" for key, value in asked.items()] + identities(launch)
+
+
+def _owner(name: str, own: dict[str, Launch]) -> Launch | None:
+    """Return the launch of a cluster; that of a managed job is called `<its name>-<number>`."""
+    launch = own.get(name)
+    if launch is None and (managed := own.get(name.rpartition("-")[0])) is not None and managed.target.managed:
+        return managed
+    return launch
+
+
+def _under_way(seen: dict[str, Any]) -> bool:
+    return seen["launch"] is not None and seen["launch"]["status"] in UNDER_WAY
+
+
+def _goes_on(managed: dict[str, Any]) -> bool:
+    """Say whether a controller works on a managed job, or will."""
+    job = managed["job"]
+    return _under_way(managed) if job is None else job["status"] not in MANAGED_ENDED
+
+
+def _said(launch: Launch, found: list[Machine]) -> str:
+    who = {Provider.AWS: "EC2", Provider.LAMBDA: "Lambda"}.get(launch.target.provider, "Kubernetes")
+    states: dict[str, int] = {}
+    for machine in found:
+        states[machine.state] = states.get(machine.state, 0) + 1
+    counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
+    return f"{who}, machines of {launch.cluster}: {counted}"

@@ -1,0 +1,61 @@
+"""Brings home what a launch through SkyPilot left: from its nodes, from the store they pushed to, and the logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from launcher.backends.sky.process import SkyProcess, SkyRefusalError
+from launcher.backends.sky.rsync import SSH_CONFIGS, copy_results
+from launcher.cloud import pushed
+from launcher.collect.results import collected
+from launcher.plan.backend import Collected, Launch
+from planner.errors import NodeError
+
+GONE = "ClusterDoesNotExist"
+JOB_LOG = "job.log"
+
+
+def collect(sky: SkyProcess, launch: Launch, into: Path, *, sky_home: Path) -> Collected:
+    """Bring home what the nodes pushed to the store, what they have by rsync, and the logs.
+
+    Each way is tried. NodeError where one failed and not every start's result is home and whole: the nodes may still
+    have it, so whoever asked may ask again before they go down. What came over stays.
+    """
+    problems: list[str] = []
+    _write_log(sky, launch, into, problems)
+    if launch.store is not None:
+        try:
+            pushed.fetch(launch.store, launch.run_id, into)
+        except NodeError as error:
+            problems.append(str(error))
+    if not launch.target.managed:  # after what was pushed, which may be older
+        _fetch_from_nodes(sky, launch, into, problems, sky_home=sky_home)
+    found = collected(into, run_id=launch.run_id, nodes=launch.target.nodes)
+    if problems and len(found.results) < int(launch.task["envs"]["PLANNER_STARTS"]):
+        raise NodeError(f"not everything could be brought home from {launch.cluster}: {'; '.join(problems)}")
+    return found
+
+
+def _write_log(sky: SkyProcess, launch: Launch, into: Path, problems: list[str]) -> None:
+    try:
+        text = sky.ask("log", cluster=launch.cluster, managed=launch.target.managed)
+    except NodeError as error:
+        if not (isinstance(error, SkyRefusalError) and error.sky_type == GONE):  # where there is nothing to read
+            problems.append(str(error))
+    else:
+        (into / JOB_LOG).write_text(text, encoding="utf-8")
+
+
+def _fetch_from_nodes(sky: SkyProcess, launch: Launch, into: Path, problems: list[str], *, sky_home: Path) -> None:
+    """Copy the results of node 0, and below `node-<rank>` what others left."""
+    try:
+        hosts = sky.ask("reach", cluster=launch.cluster)
+    except NodeError as error:
+        problems.append(str(error))
+        return
+    config = sky_home / SSH_CONFIGS / launch.cluster
+    for rank, host in enumerate(hosts):
+        folder = into if rank == 0 else into / f"node-{rank}"
+        problem = copy_results(host, launch.run_id, folder, config=config)
+        if problem is not None:
+            problems.append(f"node {rank}: {problem}")

@@ -1,0 +1,65 @@
+"""How what is still there - a cluster of SkyPilot, a machine of a cloud - is told to a person, and when it alarms."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from launcher.cloud.machine import Machine
+from launcher.plan.backend import Launch, Leftover
+
+CLUSTER_PREFIX = "pl-"
+CONTROLLER_PREFIX = "sky-jobs-controller-"
+"""SkyPilot's machine that watches managed jobs: it stops when idle, keeps its disk, and is in no launch's bill."""
+AUTOSTOP_PATIENCE = timedelta(minutes=10)
+"""A machine that has been shutting itself down for longer probably may not terminate itself."""
+
+
+def cluster_leftover(cluster: dict[str, Any], launch: Launch | None, *, where: str, now: datetime) -> Leftover:
+    """Tell of a cluster in SkyPilot's list; `launch` is the ledger's, where it has one."""
+    age = now - datetime.fromtimestamp(cluster["launched_at"], tz=UTC)
+    detail = f"{cluster['status']}, launched {round(age.total_seconds() / 60)} minutes ago"
+    stuck = cluster["status"] == "AUTOSTOPPING" and _overdue(launch, now)
+    if cluster["autostop_minutes"] < 0 or not cluster["to_down"]:
+        detail += "; it does not take itself down"
+    return Leftover(
+        name=cluster["name"],
+        where=where,
+        run_id=cluster["name"].removeprefix(CLUSTER_PREFIX) if launch is None else launch.run_id,
+        detail=detail + ("; stuck while shutting itself down" if stuck else ""),
+        alarm=stuck or _overdue(launch, now),
+    )
+
+
+def job_leftover(job: dict[str, Any], launch: Launch | None, *, where: str, now: datetime) -> Leftover:
+    """Tell of a managed job that is not over."""
+    late = _overdue(launch, now)
+    return Leftover(
+        name=job["name"],
+        where=f"{where}, managed jobs",
+        run_id=job["name"].removeprefix(CLUSTER_PREFIX),
+        detail=job["status"] + ("; its time is over" if late else ""),
+        alarm=late,
+    )
+
+
+def silent(who: str) -> Leftover:
+    """Tell of somebody who cannot be asked, and why."""
+    return Leftover(name="?", where=who, run_id=None, detail="could not be asked", alarm=True)
+
+
+def _overdue(launch: Launch | None, now: datetime) -> bool:
+    return launch is not None and launch.deadline_at is not None and now > launch.deadline_at + AUTOSTOP_PATIENCE
+
+
+def machine_leftover(machine: Machine, *, now: datetime) -> Leftover:
+    """Tell of a machine in a cloud's list."""
+    late = machine.expires_at is not None and machine.expires_at < now
+    detail = f"{machine.state} {machine.instance_type or ''}".strip()
+    return Leftover(
+        name=machine.name,
+        where=machine.where,
+        run_id=machine.run_id,
+        detail=detail + (f", should have been gone at {machine.expires_at:%Y-%m-%d %H:%M} UTC" if late else ""),
+        alarm=late,
+    )

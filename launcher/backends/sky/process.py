@@ -1,0 +1,124 @@
+"""Asks the process that holds SkyPilot (worker/main.py), and says in plain words why it refused."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from launcher.backends.sky.refusals import plain_words
+from planner.errors import MissingExtraError, NodeError
+
+WORKER = "launcher.backends.sky.worker.main"
+PACKAGES = Path(__file__).resolve().parents[3]
+ANSWER_TIMEOUT_S = 600.0
+"""Of one answer: taking a cluster down waits for its cloud; a launch is not waited for."""
+
+
+class SkyRefusalError(NodeError):
+    """SkyPilot, or the provider behind it, did not do what was asked; `sky_type` is the name of its exception."""
+
+    def __init__(self, sky_type: str, said: str) -> None:
+        reason, fix = plain_words(sky_type, said)
+        super().__init__(reason, fix=fix)
+        self.sky_type = sky_type
+
+
+class SkyProcess:
+    """SkyPilot in a process of its own, started at the first question; safe to share among threads.
+
+    `extra` is added to the environment: with SKY_RUNTIME_DIR and SKYPILOT_API_SERVER_LOCAL_PORT it is another SkyPilot
+    with its own catalogs and its own API server. The server goes on when this process ends, as SkyPilot means it to.
+    """
+
+    def __init__(self, extra: Mapping[str, str] | None = None, *, log: Path) -> None:
+        self._extra = dict(extra or {})
+        self._log = log
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, do: str, *, timeout_s: float = ANSWER_TIMEOUT_S, **question: Any) -> Any:
+        """Ask one question and return the answer. Raises SkyRefusalError with SkyPilot's own reason."""
+        with self._lock:
+            process = self._running()
+            answer = self._answer(process, {"do": do, **question}, timeout_s)
+        if "error" in answer:
+            raise SkyRefusalError(answer["error"]["type"], answer["error"]["message"])
+        return answer["ok"]
+
+    def ask_running(self, do: str, *, timeout_s: float) -> Any:
+        """Ask unless nothing was asked before: not worth starting a process for."""
+        return None if self._process is None else self.ask(do, timeout_s=timeout_s)
+
+    def close(self) -> None:
+        """End the process; SkyPilot's server and what runs stay."""
+        with self._lock:
+            self._end()
+
+    def __del__(self) -> None:
+        self._end()
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        if importlib.util.find_spec("sky") is None:
+            raise MissingExtraError("SkyPilot", "launch")
+        environment = {"SKYPILOT_DISABLE_USAGE_COLLECTION": "1", **os.environ, **self._extra}
+        known = environment.get("PYTHONPATH")
+        environment["PYTHONPATH"] = os.pathsep.join([*([known] if known else []), str(PACKAGES)])
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("a", encoding="utf-8") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", WORKER],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=environment,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for us: we ask SkyPilot to take down what it is launching
+            )
+        return self._process
+
+    def _answer(self, process: subprocess.Popen[str], question: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        lines: list[str] = []
+        reader = threading.Thread(target=_read_line, args=(process.stdout, lines), daemon=True)
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(question) + "\n")
+            process.stdin.flush()
+        reader.start()
+        try:
+            reader.join(timeout_s)
+        except BaseException:  # whoever interrupts must not leave half an answer to the next question
+            self._end()
+            raise
+        if lines and lines[0]:
+            return dict(json.loads(lines[0]))
+        alive = reader.is_alive()
+        self._end()
+        said = f"did not answer within {timeout_s:g} s" if alive else "ended without an answer"
+        raise NodeError(f"SkyPilot {said} ({question['do']}).", fix=f"Its own words are in {self._log}.")
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        process.wait()
+
+
+def _read_line(pipe: IO[str], lines: list[str]) -> None:
+    with contextlib.suppress(ValueError):  # closed because nobody waits any more
+        lines.append(pipe.readline())

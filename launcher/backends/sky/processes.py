@@ -1,0 +1,58 @@
+"""Which SkyPilot carries which launch: the person's own, or one with our price of a Capacity Block in its catalog."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection
+from pathlib import Path
+
+from launcher.backends.sky.catalog import own_catalog
+from launcher.backends.sky.process import SkyProcess
+from launcher.plan.backend import Launch
+from launcher.plan.target import Provider
+from planner.errors import NodeError
+
+REST_TIMEOUT_S = 30.0
+
+
+class SkyProcesses:
+    """The processes that hold a SkyPilot each, made when they are asked for. `place`: for logs and own catalogs."""
+
+    def __init__(self, place: Path, *, sky_home: Path) -> None:
+        self._place = place
+        self._sky_home = sky_home
+        self._ordinary: SkyProcess | None = None
+        self._own: dict[str, SkyProcess] = {}
+
+    def ordinary(self) -> SkyProcess:
+        """Return the person's own SkyPilot."""
+        if self._ordinary is None:
+            self._ordinary = SkyProcess(log=self._place / "sky.log")
+        return self._ordinary
+
+    def of(self, launch: Launch) -> SkyProcess:
+        """Return the SkyPilot of this launch."""
+        target, rate = launch.target, launch.bill.rate
+        if target.provider is not Provider.AWS or target.reservation is None or rate is None:
+            return self.ordinary()
+        if target.name not in self._own:
+            place = self._place / f"catalog-{target.name}"
+            extra = own_catalog(target, usd_per_node_hour=rate.usd_per_node_hour, sky_home=self._sky_home, place=place)
+            self._own[target.name] = SkyProcess(extra, log=place / "sky.log")
+        return self._own[target.name]
+
+    def all_of(self, launches: Collection[Launch]) -> list[tuple[SkyProcess, str]]:
+        """Return every SkyPilot that these launches may have used, and what it is called."""
+        reserved = {launch.target.name: launch for launch in launches if launch.target.reservation is not None}
+        own = [(self.of(launch), f"SkyPilot for {name}") for name, launch in sorted(reserved.items())]
+        return [(self.ordinary(), "SkyPilot"), *own]
+
+    def close(self) -> None:
+        """End the processes. The person's API server goes on; one of ours ends too, unless it has work to do."""
+        for process in self._own.values():
+            with contextlib.suppress(NodeError):  # it goes on then, as it did before it was asked
+                process.ask_running("rest", timeout_s=REST_TIMEOUT_S)
+            process.close()
+        if self._ordinary is not None:
+            self._ordinary.close()
+        self._ordinary, self._own = None, {}

@@ -1,0 +1,66 @@
+"""Hands launches to SkyPilot, for real or to be tried."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from launcher.backends.sky.worker.plain_text import plain
+
+JsonObject = dict[str, Any]
+DRY_RUN = "planner-dry-run"
+KEPT = ("remote_identity", "post_provision_runcmd", "autostop")
+"""A person's own identities, commands at boot and rules for the controller are not replaced by ours."""
+
+
+def dry_run(task: JsonObject, config: list[str]) -> str:
+    """Let SkyPilot check and price the launch; return the table that it prints.
+
+    Under a name of its own: SkyPilot's server keeps a dry run as a launch, and ours must not look launched.
+    """
+    import sky
+
+    with _configured(config):
+        request = sky.launch(_task(task), cluster_name=DRY_RUN, dryrun=True)
+        shown = io.StringIO()
+        sky.stream_and_get(request, output_stream=shown)
+    return plain(shown.getvalue())
+
+
+def submit(task: JsonObject, cluster: str, config: list[str], managed: bool) -> str:
+    """Hand the launch to SkyPilot's server, which goes on by itself; return the id of the request."""
+    import sky
+    from sky import jobs
+
+    with _configured(config):
+        if managed:
+            return str(jobs.launch(_task(task), name=cluster))
+        return str(sky.launch(_task(task), cluster_name=cluster))
+
+
+def _task(config: JsonObject) -> Any:
+    import sky
+
+    return sky.Task.from_yaml_config(config)
+
+
+@contextlib.contextmanager
+def _configured(settings: list[str]) -> Iterator[None]:
+    """Add `a.b=value` settings to SkyPilot's configuration for one launch; a person's own stay where they have any."""
+    from sky import skypilot_config
+
+    settings = [
+        one
+        for one in settings
+        if not any(f".{kept}=" in one for kept in KEPT)
+        or skypilot_config.get_nested(tuple(one.partition("=")[0].split(".")), None) is None
+    ]
+    if settings:
+        skypilot_config.apply_cli_config(settings)
+    try:
+        yield
+    finally:
+        if settings:
+            skypilot_config.reload_config()

@@ -1,0 +1,70 @@
+"""The process that holds SkyPilot, whose package alone imports sky: a question per line in, an answer per line out.
+
+A process of its own, because SkyPilot prints to stdout where our data goes, needs seconds to import, and fixes its
+home, its catalogs and its API server when it is imported: a Capacity Block needs others than an ordinary launch.
+Questions are `{"do": name, ...}`; answers are `{"ok": ...}` or `{"error": {"type", "message"}}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from launcher.backends.sky.worker.cluster import down, reach, rest
+from launcher.backends.sky.worker.launch import dry_run, submit
+from launcher.backends.sky.worker.logs import log, provision_log
+from launcher.backends.sky.worker.managed import down_managed, look_managed, managed_jobs
+from launcher.backends.sky.worker.plain_text import plain
+from launcher.backends.sky.worker.status import clusters, look
+
+
+def main() -> None:
+    """Answer questions until whoever asks is gone, and end at once then. Whatever SkyPilot prints goes to stderr.
+
+    At once, in the middle of an answer too: the next client may already have found that there is nothing, and a
+    submission that went on without its client would come after that.
+    """
+    answers = sys.stdout
+    sys.stdout = sys.stderr
+    questions: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=_read, args=(questions,), daemon=True).start()
+    while True:
+        question = json.loads(questions.get())
+        try:
+            answer: dict[str, Any] = {"ok": ANSWERS[question.pop("do")](**question)}
+        except Exception as error:  # noqa: BLE001  whatever SkyPilot raises has to reach the other side
+            answer = {"error": {"type": type(error).__name__, "message": plain(str(error))}}
+        except SystemExit as error:  # its command-line parts exit where they fail
+            answer = {"error": {"type": "SystemExit", "message": f"SkyPilot gave up with code {error.code}"}}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _read(questions: queue.Queue[str]) -> None:
+    for line in sys.stdin:
+        questions.put(line)
+    os._exit(0)
+
+
+ANSWERS: dict[str, Callable[..., Any]] = {
+    "dry_run": dry_run,
+    "submit": submit,
+    "look": look,
+    "look_managed": look_managed,
+    "log": log,
+    "provision_log": provision_log,
+    "reach": reach,
+    "down": down,
+    "down_managed": down_managed,
+    "clusters": clusters,
+    "managed_jobs": managed_jobs,
+    "rest": rest,
+}
+
+if __name__ == "__main__":
+    main()

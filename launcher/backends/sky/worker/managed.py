@@ -1,0 +1,75 @@
+"""Managed jobs, which SkyPilot's controller starts again where spot takes their machines."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from launcher.backends.sky.phase import UNDER_WAY
+from launcher.backends.sky.worker.plain_text import plain
+from launcher.backends.sky.worker.status import with_reason
+
+JsonObject = dict[str, Any]
+LAST_REQUESTS = 200
+"""Among which a launch is looked for until its controller knows the job."""
+
+
+def look_managed(cluster: str) -> JsonObject:
+    """Return the managed job of this name, and the request to launch it while there is no job."""
+    found = [job for job in managed_jobs(cluster) if job["name"] == cluster]
+    newest = max(found, key=lambda job: int(job["id"]), default=None)
+    return {"job": newest, "launch": _request_for(cluster) if newest is None else None}
+
+
+def managed_jobs(prefix: str) -> list[JsonObject]:
+    """Return the managed jobs whose names begin so; none where there is no controller."""
+    import sky
+    from sky import exceptions, jobs
+
+    try:
+        answer = sky.get(jobs.queue_v2(refresh=False, all_users=False))
+    except exceptions.ClusterNotUpError:
+        return []
+    return [
+        {
+            "name": job["job_name"],
+            "id": job["job_id"],
+            "status": job["status"].value,
+            "recoveries": job.get("recovery_count"),
+            "reason": plain(str(job.get("failure_reason") or "")),
+            "cluster": job.get("current_cluster_name"),
+        }
+        for job in (answer[0] if isinstance(answer, tuple) else answer)
+        if str(job.get("job_name")).startswith(prefix)
+    ]
+
+
+def down_managed(cluster: str) -> bool:
+    """End what would still launch the managed job of this name, then cancel it; its controller takes the machines down.
+
+    Return whether there was a job.
+    """
+    import sky
+    from sky import exceptions, jobs
+
+    request = _request_for(cluster)
+    if request is not None and request["status"] in UNDER_WAY:
+        sky.get(sky.api_cancel([request["id"]], silent=True))
+    try:
+        sky.get(jobs.cancel(name=cluster))
+    except (exceptions.ClusterNotUpError, ValueError):
+        return False
+    return True
+
+
+def _request_for(cluster: str) -> JsonObject | None:
+    """Return the newest request to launch a job of this name: only its body names the job."""
+    import sky
+
+    fields = ["request_id", "name", "status", "created_at", "request_body"]
+    asked: list[JsonObject] = [
+        {"id": one.request_id, "status": str(one.status), "at": one.created_at}
+        for one in sky.api_status(all_status=True, limit=LAST_REQUESTS, fields=fields)
+        if one.name.endswith("jobs.launch") and (json.loads(one.request_body) or {}).get("name") == cluster
+    ]
+    return with_reason(max(asked, key=lambda one: one["at"], default=None))

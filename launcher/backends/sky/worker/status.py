@@ -1,0 +1,126 @@
+"""What SkyPilot knows of a cluster: the requests that concern it, the cluster itself, its job."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from launcher.backends.sky.worker.plain_text import plain
+
+JsonObject = dict[str, Any]
+LAST_WORDS = 12
+"""Lines of a log that stand in for a reason."""
+
+
+def look(cluster: str, refresh: bool) -> JsonObject:
+    """Return what SkyPilot knows of a cluster: requests that concern it, the cluster, its job.
+
+    A cluster that goes down between these questions is told as gone, or as without a job.
+    """
+    import sky
+    from sky import exceptions
+
+    fields = ["request_id", "name", "status", "error", "created_at", "cluster_name"]
+    requests: list[JsonObject] = [
+        {"id": one.request_id, "name": one.name, "status": str(one.status), "at": one.created_at}
+        for one in sky.api_status(all_status=True, cluster_name=cluster, limit=50, fields=fields)
+        if one.cluster_name == cluster
+    ]
+    launches = [one for one in requests if one["name"].endswith("launch")]
+    newest = with_reason(max(launches, key=lambda one: one["at"], default=None))
+    record = _record(cluster, refresh=refresh)
+    try:
+        job = _job(cluster) if record and record["status"] == "UP" else None
+    except exceptions.ClusterDoesNotExist:
+        record = job = None
+    except exceptions.ClusterNotUpError:
+        job = None
+    return {"launch": newest, "cluster": record, "job": job}
+
+
+def with_reason(request: JsonObject | None) -> JsonObject | None:
+    """Add to a request that failed why it did."""
+    if request is not None and request["status"] == "FAILED":
+        return {**request, "error": _error_of(request["id"])}
+    return request
+
+
+def clusters(prefixes: list[str]) -> list[JsonObject]:
+    """Return SkyPilot's clusters whose names begin so, after asking the clouds."""
+    import sky
+    from sky.utils import common
+
+    found = sky.get(sky.status(None, refresh=common.StatusRefreshMode.AUTO))
+    return [_told(record) for record in found if record["name"].startswith(tuple(prefixes))]
+
+
+def _record(cluster: str, *, refresh: bool) -> JsonObject | None:
+    import sky
+    from sky.utils import common
+
+    mode = common.StatusRefreshMode.FORCE if refresh else common.StatusRefreshMode.NONE
+    found = sky.get(sky.status([cluster], refresh=mode))
+    return _told(found[0]) if found else None
+
+
+def _told(record: Any) -> JsonObject:
+    handle = record["handle"]
+    resources = getattr(handle, "launched_resources", None)
+    told: JsonObject = {
+        "name": record["name"],
+        "status": record["status"].value,
+        "launched_at": record["launched_at"],
+        "autostop_minutes": record["autostop"],
+        "to_down": record["to_down"],
+        "launched": None,
+    }
+    if resources is not None and record["cluster_ever_up"]:
+        accelerator, count = next(iter((resources.accelerators or {}).items()), (None, None))
+        told["launched"] = {
+            "instance_type": resources.instance_type,
+            "accelerator": accelerator,
+            "accelerators_per_node": None if count is None else int(count),
+            "nodes": handle.launched_nodes,
+            "region": resources.region,
+            "spot": resources.use_spot,
+            "usd_per_node_hour": _price(resources),
+        }
+    return told
+
+
+def _price(resources: Any) -> float | None:
+    """Return SkyPilot's price of a node-hour; None where it has none, which it says with 0 or not at all."""
+    try:
+        usd = float(resources.get_cost(3600))
+    except Exception:  # noqa: BLE001  a catalog without a price is an exception of pandas, of sky or of Python
+        return None
+    return usd if usd > 0 else None
+
+
+def _job(cluster: str) -> JsonObject | None:
+    """Return the cluster's newest job; None before there is one."""
+    import sky
+
+    jobs = sky.get(sky.queue(cluster, all_users=True))
+    if not jobs:
+        return None
+    newest = max(jobs, key=lambda job: job["job_id"])
+    return {"id": newest["job_id"], "status": newest["status"].value}
+
+
+def _error_of(request: str) -> JsonObject:
+    """Return why a request failed: asking for its answer raises that.
+
+    Parts of SkyPilot say why in their log and exit, so the end of the request's log stands in for a reason.
+    """
+    import sky
+
+    log = io.StringIO()
+    try:
+        sky.stream_and_get(request, output_stream=log)  # type: ignore[call-overload]
+    except Exception as error:  # noqa: BLE001  it is the answer
+        return {"type": type(error).__name__, "message": plain(str(error))}
+    except SystemExit:
+        said = [line for line in plain(log.getvalue()).splitlines() if line.strip()]
+        return {"type": "SystemExit", "message": "\n".join(said[-LAST_WORDS:])}
+    return {"type": "", "message": ""}

@@ -1,0 +1,200 @@
+"""Knows how to run a benchmark on this machine: torchrun in a process group of its own, watched until it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from launcher.bench.output_log import OutputLog
+from planner.errors import InputError, MissingExtraError, NodeError
+from workloads.contract import failure
+from workloads.contract.result import steps_file
+from workloads.measure.environment import available_cores
+
+SPEC_NAME = "spec.json"
+RESULT_NAME = "result.json"
+LOG_NAME = "torchrun.log"
+
+POLL_S = 0.2
+STOP_GRACE_S = 20.0  # a rank writes its record within 10 s of being asked to stop
+NOTHING_MEASURED = (failure.ERROR, failure.WRONG_BUILD, failure.PEER_MISSING)
+
+Progress = Callable[[dict[str, object]], None]
+
+
+def run_local(
+    spec: Mapping[str, object],
+    *,
+    devices_per_node: int,
+    work_dir: Path,
+    on_progress: Progress | None = None,
+    timeout_s: float = 1800.0,
+) -> dict[str, object]:
+    """Run the spec here with one process per device; return result.json with `phases.launch_s` added.
+
+    `launch_s` runs from starting torchrun to the first line of rank 0's program. `on_progress` gets each line of
+    the steps file. A run that ran out of memory, out of time or out of numbers is returned like any other: its
+    `exit_reason` says so. Raises NodeError when nothing was measured, with the reason the run left.
+    """
+    check_machine(devices_per_node)
+    work_dir = work_dir.resolve()
+    out = work_dir / RESULT_NAME
+    if out.exists() or steps_file(out).exists():
+        raise InputError(f"{work_dir} already holds a run.", fix="Give every run a folder of its own.")
+    work_dir.mkdir(parents=True, exist_ok=True)
+    spec_path = work_dir / SPEC_NAME
+    spec_path.write_text(json.dumps(dict(spec), indent=2) + "\n", encoding="utf-8")
+
+    log = OutputLog(work_dir / LOG_NAME)
+    started_unix_s = time.time()
+    process = subprocess.Popen(
+        torchrun_command(devices_per_node=devices_per_node, spec_path=spec_path, out=out),
+        env=node_environment(os.environ, devices_per_node=devices_per_node),
+        cwd=work_dir,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    log.follow(process)
+    timed_out = _watch(process, steps_file(out), on_progress, timeout_s)
+    log.wait()
+    return _read_result(
+        out,
+        log,
+        started_unix_s=started_unix_s,
+        timeout_s=timeout_s if timed_out else None,
+        code=process.returncode,
+    )
+
+
+def torchrun_command(*, devices_per_node: int, spec_path: Path, out: Path) -> list[str]:
+    """Return the command of a run on one machine, met at 127.0.0.1 whatever this host is called."""
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
+    program = ["-m", "workloads.train", "--spec", str(spec_path), "--out", str(out)]
+    return [*launcher, f"--nproc_per_node={devices_per_node}", *program]
+
+
+def node_environment(variables: Mapping[str, str], *, devices_per_node: int) -> dict[str, str]:
+    """Return the variables of the run: the folder that holds `workloads` on the path, cores shared among ranks."""
+    environment = dict(variables)
+    known = environment.get("PYTHONPATH")
+    environment["PYTHONPATH"] = os.pathsep.join([str(_workloads_parent()), *([known] if known else [])])
+    # Unset, torchrun would give every rank one thread.
+    environment.setdefault("OMP_NUM_THREADS", str(max(1, available_cores() // devices_per_node)))
+    loopback = next((name for _, name in socket.if_nameindex() if name in ("lo", "lo0")), None)
+    if loopback is not None:
+        environment.setdefault("GLOO_SOCKET_IFNAME", loopback)  # else gloo looks up this host's name
+    return environment
+
+
+def cuda_devices() -> int:
+    """CUDA devices that torch sees here; 0 on a machine without. Raises MissingExtraError where torch is missing."""
+    if importlib.util.find_spec("torch") is None:
+        raise MissingExtraError("torch", "bench")
+    import torch  # a second to import
+
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def cuda_device_name() -> str | None:
+    """Return the driver's name of the first CUDA device; None on a machine without."""
+    if cuda_devices() == 0:
+        return None
+    import torch
+
+    return torch.cuda.get_device_name()
+
+
+def check_machine(devices_per_node: int) -> None:
+    """Refuse more devices than this machine has; on a CPU any number of processes."""
+    if devices_per_node < 1:
+        raise InputError(f"devices per node is {devices_per_node}.", fix="It must be 1 or more.")
+    visible = cuda_devices()
+    if 0 < visible < devices_per_node:
+        raise InputError(
+            f"the run wants {devices_per_node} devices and this machine has {visible} CUDA devices.",
+            fix=f"Ask for {visible} or fewer.",
+        )
+
+
+def _workloads_parent() -> Path:
+    return Path(failure.__file__).resolve().parents[2]
+
+
+def _watch(process: subprocess.Popen[bytes], steps: Path, on_progress: Progress | None, timeout_s: float) -> bool:
+    """Wait for the end and pass steps on; return whether the time ran out. Leaves no process behind."""
+    deadline_s = time.monotonic() + timeout_s
+    read_bytes = 0
+    try:
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=POLL_S)
+            if on_progress is not None:
+                read_bytes = _pass_on(steps, read_bytes, on_progress)
+            if process.returncode is not None:
+                return False
+            if time.monotonic() > deadline_s:
+                return True
+    finally:
+        _stop(process)
+
+
+def _pass_on(steps: Path, read_bytes: int, on_progress: Progress) -> int:
+    """Report the whole lines that are new since `read_bytes`; return how far it read."""
+    if not steps.exists():
+        return read_bytes
+    with steps.open("rb") as file:
+        file.seek(read_bytes)
+        fresh = file.read()
+    whole = fresh[: fresh.rfind(b"\n") + 1]
+    for line in whole.splitlines():
+        on_progress(json.loads(line))
+    return read_bytes + len(whole)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask torchrun to stop, so that ranks write what they have; then kill it.
+
+    Ranks end with it (workloads/ranks/stop.py).
+    """
+    for number, patience_s in ((signal.SIGTERM, STOP_GRACE_S), (signal.SIGKILL, None)):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, number)
+        try:
+            process.wait(timeout=patience_s)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _read_result(
+    out: Path, log: OutputLog, *, started_unix_s: float, timeout_s: float | None, code: int
+) -> dict[str, object]:
+    document = json.loads(out.read_text(encoding="utf-8")) if out.exists() else log.result()
+    if document is None:
+        raise NodeError(_why(out, log, timeout_s=timeout_s, code=code), fix=f"The whole log is in {log.path}.")
+    if document["exit_reason"] in NOTHING_MEASURED:
+        raise NodeError(f"the benchmark failed: {document['error']}", fix=f"The whole log is in {log.path}.")
+    program_started_s = datetime.fromisoformat(document["started_at"]).timestamp()
+    document["phases"] = {"launch_s": max(0.0, program_started_s - started_unix_s), **document["phases"]}
+    return dict(document)
+
+
+def _why(out: Path, log: OutputLog, *, timeout_s: float | None, code: int) -> str:
+    if timeout_s is not None:
+        return f"the benchmark was stopped after {timeout_s:g} s and left no result."
+    reason = failure.first_reason(out)
+    if reason is not None:
+        return f"the benchmark failed: {reason[1]}"
+    return "\n".join([f"the benchmark ended with code {code} and left no result. Its last lines:", *log.tail()])

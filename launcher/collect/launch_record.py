@@ -1,0 +1,130 @@
+"""Joins what a node measured with where it was launched, at which price, and what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from launcher.collect.expectations import Expect
+from launcher.collect.record import GOOD_ENDS, record_of
+from launcher.ledger.entry import Entry, Outcome
+from launcher.plan.bill import Rate, billed_usd
+from launcher.plan.target import Target
+from planner.errors import InputError
+from planner.model.evidence.run import LaunchFacts, Probe, RunHardware, RunRecord
+from planner.model.quantity import Basis, Quantity, Unit, weakest
+
+TRUNCATED_ENDS = (*GOOD_ENDS, "interrupted")
+BOOT_DOUBT = 0.25
+"""A provider bills from boot to termination, within the ledger's interval: the low end takes off a quarter."""
+
+
+def record_of_launch(
+    entry: Entry,
+    results: Sequence[Mapping[str, Any]],
+    *,
+    aliases: Mapping[str, str],
+    where: str,
+    expect: Expect | None = None,
+    probes: Sequence[Probe] = (),
+) -> RunRecord:
+    """Return the record of a launch that is over. Raises NodeError where nothing was measured."""
+    launch, bill = entry.launch, entry.launch.bill
+    truncated = entry.outcome is not Outcome.COMPLETED
+    facts = LaunchFacts(
+        run_id=launch.run_id,
+        target=launch.target.id,
+        nodes=launch.target.nodes,
+        region=launch.target.region,
+        purchase=bill.price_kind,
+        price=None if bill.rate is None else price_of(bill.rate),
+        no_price_reason=bill.no_price_reason,
+        billed=billed_quantity(entry),
+        worst_case_usd=bill.worst_case_usd,
+        submitted_at=None if entry.submitted_at is None else _text(entry.submitted_at),
+        down_at=None if entry.ended_at is None else _text(entry.ended_at),
+        truncated=truncated,
+    )
+    measured = [result for result in results if result.get("exit_reason") in TRUNCATED_ENDS and result.get("samples")]
+    record = record_of(
+        measured or results, aliases=aliases, probes=probes, where=where, expect=expect, ends=TRUNCATED_ENDS
+    )
+    return _joined(record, launch.target, facts)
+
+
+def record_by_hand(
+    result: Mapping[str, Any],
+    *,
+    target: Target,
+    rate: Rate | None,
+    no_price_reason: str | None,
+    aliases: Mapping[str, str],
+    where: str,
+    expect: Expect | None = None,
+) -> RunRecord:
+    """Return the record of a result that somebody brought home, with the target it ran on."""
+    record = record_of([result], aliases=aliases, where=where, expect=expect)
+    facts = LaunchFacts(
+        target=target.id,
+        nodes=record.hardware.nodes,
+        region=target.region,
+        purchase=target.purchase if target.is_cloud else "own",
+        price=None if rate is None else price_of(rate),
+        no_price_reason=None if rate is not None else no_price_reason or "nobody gave one",
+    )
+    if target.accelerator is not None and target.accelerator != record.hardware.accelerator:
+        raise InputError(
+            f"{where}: was measured on {record.hardware.accelerator}, and {target.id} has {target.accelerator}.",
+            fix="Name the target that it ran on.",
+        )
+    return _joined(record, target, facts)
+
+
+def price_of(rate: Rate) -> Quantity:
+    """Return the price of a node-hour with its range: it may rise to the highest, and never falls below itself."""
+    return Quantity(
+        value=rate.usd_per_node_hour,
+        low=rate.usd_per_node_hour,
+        high=max(rate.usd_per_node_hour, rate.highest_usd_per_node_hour),
+        unit=Unit.USD_PER_HOUR,
+        basis=rate.basis,
+        source=rate.source,
+        as_of=rate.as_of,
+    )
+
+
+def billed_quantity(entry: Entry) -> Quantity | None:
+    """Return what a launch cost by the ledger's interval; None while it is open or where a price is missing."""
+    bill = entry.launch.bill
+    seconds = entry.billed_seconds
+    usd = None if seconds is None else billed_usd(bill, seconds=seconds)
+    if bill.rate is None or usd is None or seconds is None:
+        return None
+    highest = usd * max(1.0, bill.rate.highest_usd_per_node_hour / bill.rate.usd_per_node_hour) if usd else usd
+    return Quantity(
+        value=usd,
+        low=usd * (1 - BOOT_DOUBT),
+        high=highest,
+        unit=Unit.USD,
+        basis=weakest(bill.rate.basis, Basis.MODELLED),
+        source=f"{bill.nodes} node(s) x {bill.rate.usd_per_node_hour:g} USD/h x {seconds / 3600:.3f} h from submission "
+        f"to the proof that nothing runs, by the ledger; {bill.rate.source}",
+        as_of=bill.rate.as_of,
+    )
+
+
+def _joined(record: RunRecord, target: Target, facts: LaunchFacts) -> RunRecord:
+    hardware = record.hardware
+    verdict = list(record.verdict)
+    if target.is_cloud:  # the catalog knows this machine; a result only describes it
+        hardware = RunHardware(**hardware.model_dump(exclude={"node"}), node=target.id)
+    if target.accelerator is not None and target.accelerator != hardware.accelerator:
+        verdict.append(f"{target.id} should have {target.accelerator}, and it ran on {hardware.accelerator}")
+    if facts.truncated:
+        verdict.append("truncated: the launch was stopped before its end, and what it had measured counts")
+    return record.model_copy(update={"hardware": hardware, "launch": facts, "verdict": tuple(verdict)})
+
+
+def _text(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds")

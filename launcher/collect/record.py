@@ -1,0 +1,212 @@
+"""Turns what a node wrote (`result.json`) into a RunRecord."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import statistics
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from launcher.collect.expectations import NOTHING, Expect, Expected, memory_facts, mfu_by_name
+from launcher.collect.verdict import problems_of, restart_problems
+from planner.errors import InputError, NodeError
+from planner.model.evidence.run import NodeResult, Probe, RunHardware, RunRecord
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, Resnet
+from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
+from planner.model.quantity import Basis, Quantity, Unit
+
+SHORT_WINDOW_S = 10.0
+ENERGY_COUNTER_ERROR = 0.10
+"""Of the devices' own energy counters, both ways; source: the measurement protocol in workloads/README.md."""
+GOOD_ENDS = ("completed", "not_steady")
+
+
+def record_of(
+    results: Sequence[Mapping[str, Any]],
+    *,
+    aliases: Mapping[str, str],
+    probes: Sequence[Probe] = (),
+    where: str = "result",
+    expect: Expect | None = None,
+    ends: Collection[str] = GOOD_ENDS,
+) -> RunRecord:
+    """Join the process restarts of one benchmark into one record, with the probes that led to its micro-batch.
+
+    throughput = median over restarts of samples / window_s; its range spans the restarts.
+    `aliases` maps the names that drivers report to accelerator ids; `expect` tells what to hold the run against.
+    `ends` are the exit reasons that are accepted.
+    """
+    parsed = [parse_result(result, where=where, ends=ends) for result in results]
+    first = parsed[0]
+    rates = tuple(result.samples / result.window_s for result in parsed)
+    spec = first.spec
+    accelerator = _accelerator(first, aliases)
+    expected = NOTHING if expect is None else expect(first, accelerator)
+    architecture = TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"])
+    day = date.fromisoformat(first.finished_at[:10])
+    steps = sum(result.steps for result in parsed)
+    seconds = sum(result.window_s for result in parsed)
+    return RunRecord(
+        schema_version=1,
+        id=_id(results, spec, first),
+        workload=str(spec["workload"]),
+        architecture=architecture,
+        parameters=first.parameters,
+        seq_len=spec.get("seq_len"),
+        hardware=RunHardware(
+            accelerator=accelerator,
+            node=_machine_id(first),
+            nodes=first.nodes,
+            accelerators_per_node=first.devices_per_node,
+        ),
+        strategy=Strategy(spec["strategy"]),
+        precision=Precision(spec["precision"]),
+        checkpointing=Checkpointing(spec.get("checkpointing", "none")),
+        compiled=bool(spec.get("compile", False)),
+        loss_chunks=int(spec.get("loss_chunks", 1)),
+        method=spec.get("method", "full"),
+        channels_last=spec.get("channels_last", False) if isinstance(architecture, Resnet) else None,
+        trained_parameters=first.trained_parameters,
+        adapters=_adapters(spec.get("lora")),
+        mode=BenchMode(spec.get("mode", "matched")),
+        micro_batch=int(spec["micro_batch"]),
+        grad_accumulation=int(spec.get("grad_accumulation", 1)),
+        global_batch=first.global_batch,
+        data="shards" if spec.get("data") else "synthetic",
+        data_wait_fraction=_data_wait_fraction(parsed),
+        throughput=Quantity(
+            value=statistics.median(rates),
+            low=min(rates),
+            high=max(rates),
+            unit=Unit.SAMPLES_PER_S,
+            basis=Basis.MEASURED,
+            source=f"standard benchmark, method {first.method_version}: {steps} steps in {seconds:.1f} s, "
+            f"{len(parsed)} start(s)",
+            as_of=day,
+        ),
+        samples=sum(result.samples for result in parsed),
+        wall_seconds=seconds,
+        repeats=rates,
+        losses_first10=first.losses_first10,
+        state_bytes=first.state_bytes,
+        matmul_flops_by_dtype=first.matmul_flops_by_dtype,
+        sdpa_backend=first.sdpa_backend,
+        memory=first.memory | memory_facts(first, expected),
+        mfu=mfu_by_name(first, expected),
+        probes=tuple(probes),
+        phases=first.phases,
+        accelerator_power=_accelerator_power(parsed, day),
+        topology=first.topology,
+        telemetry=tuple(result.telemetry for result in parsed if result.telemetry is not None),
+        calibration=tuple(result.calibration for result in parsed if result.calibration is not None),
+        environment=first.environment | {"machine": machine_name(first)},
+        method_version=first.method_version,
+        short_window=any(result.window_s < SHORT_WINDOW_S for result in parsed),
+        verdict=tuple(dict.fromkeys([*_problems(parsed, probes, expected), *restart_problems(rates)])),
+        note=spec.get("note"),
+    )
+
+
+def machine_name(result: NodeResult) -> str:
+    """Describe the machine for people, without its host name."""
+    environment = result.environment
+    cores = environment.get("cpu_cores")
+    cpu = str(environment.get("cpu_model") or "CPU")
+    if result.device_type == "cuda":
+        return f"{result.devices_per_node}x {environment.get('accelerator_name')}, {cpu}"
+    return f"{cores}-core {cpu}"
+
+
+def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
+    """Read a result.json; InputError where it is none, NodeError where it ended in another way than `ends`."""
+    try:
+        parsed = NodeResult.model_validate(dict(result))
+    except ValidationError as error:
+        detail = error.errors()[0]
+        key = ".".join(str(part) for part in detail["loc"])
+        raise InputError(
+            f"{where}: {key}: {detail['msg']}.", fix="Give the result.json that the benchmark wrote, unchanged."
+        ) from error
+    if parsed.exit_reason not in ends:
+        raise NodeError(
+            f"{where}: the benchmark ended with '{parsed.exit_reason}': {parsed.error or 'no reason given'}.",
+            fix="Try a smaller --micro-batch." if parsed.exit_reason == "out_of_memory" else "",
+        )
+    if parsed.samples < 1 or parsed.window_s <= 0:
+        raise NodeError(f"{where}: the benchmark measured nothing.", fix="Run it again with a longer window.")
+    return parsed
+
+
+def _data_wait_fraction(results: Sequence[NodeResult]) -> float | None:
+    waits = [result.data_wait_s / result.window_s for result in results if result.data_wait_s is not None]
+    return max(waits, default=None)
+
+
+def _problems(results: Sequence[NodeResult], probes: Sequence[Probe], expected: Expected) -> list[str]:
+    """Return every start's problems; of several starts each names its own."""
+    if len(results) == 1:
+        return problems_of(results[0], probes, expected)
+    return [
+        f"start {number}: {problem}"
+        for number, result in enumerate(results, start=1)
+        for problem in problems_of(result, probes, expected)
+    ]
+
+
+def _accelerator_power(results: Sequence[NodeResult], day: date) -> Quantity | None:
+    """Return energy / seconds of all accelerators, the mean of the starts; None where any start does not know it.
+
+    Not the power of the machine: CPUs, fans, network and power supplies are left out, so `power` stays unknown.
+    """
+    kilowatts = []
+    for result in results:
+        energy_j, seconds = ((result.telemetry or {}).get(key) for key in ("energy_j", "seconds"))
+        if not energy_j or not seconds:
+            return None
+        kilowatts.append(energy_j / seconds / 1000.0)
+    return Quantity(
+        value=statistics.mean(kilowatts),
+        low=min(kilowatts) * (1 - ENERGY_COUNTER_ERROR),
+        high=max(kilowatts) * (1 + ENERGY_COUNTER_ERROR),
+        unit=Unit.KW,
+        basis=Basis.MEASURED,
+        source=f"energy counters of the {results[0].world_size} accelerator(s) alone over the window; "
+        "CPUs, fans, network and power supplies are left out",
+        as_of=day,
+    )
+
+
+def _adapters(lora: dict[str, Any] | None) -> Adapters | None:
+    return None if lora is None else Adapters(rank=lora["rank"], targets=lora["targets"])
+
+
+def _accelerator(result: NodeResult, aliases: Mapping[str, str]) -> str:
+    if result.device_type == "cpu":
+        return "CPU"
+    name = str(result.environment.get("accelerator_name"))
+    return aliases.get(name) or _slug(name)
+
+
+def _machine_id(result: NodeResult) -> str:
+    """Name a machine by what it is, the same for any count of its devices, without host name or serial number."""
+    keys = ("cpu_model", "cpu_cores", "ram_gib", "accelerator_name", "accelerators_visible")
+    described = json.dumps([str(result.environment.get(key)) for key in keys])
+    visible = result.environment.get("accelerators_visible") or result.devices_per_node
+    whole = machine_name(result.model_copy(update={"devices_per_node": visible}))
+    return f"local/{_slug(whole)[:60]}-{hashlib.sha256(described.encode()).hexdigest()[:6]}"
+
+
+def _id(results: Sequence[Mapping[str, Any]], spec: Mapping[str, Any], first: NodeResult) -> str:
+    stamp = re.sub(r"\D", "", first.finished_at)[:14]
+    digest = hashlib.sha256(json.dumps(list(results), sort_keys=True, default=str).encode()).hexdigest()[:6]
+    return f"{spec['workload']}-{first.device_type}-x{first.world_size}-{stamp}-{digest}"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "unknown"

@@ -1,0 +1,278 @@
+"""What makes a run hard to believe: every gate in plain words, with the number that did not pass and its limit."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from launcher.collect.expectations import NOTHING, Expected, memory_facts, mfu_by_name
+from launcher.collect.saturation import room_for_more
+from planner.model.evidence.run import NodeResult, Probe
+
+MIN_WINDOW_S = 60.0
+MIN_STEPS = 50
+MAX_STEP_CV = 0.03
+MAX_RESTART_CV = 0.03
+MAX_DRIFT = 0.02
+MIN_DTYPE_SHARE = 0.95
+FLOAT8_TO_BF16 = 2.0
+"""Rate of 8-bit products to that of 16-bit ones, on every card that has both."""
+MIN_FLOAT8_SHARE = 0.5
+"""Attention and the head stay in bf16: 72 % is left to float8 in Llama 3 8B at 8,192 tokens."""
+MAX_PADDING_SHARE = 0.01
+MAX_DATA_WAIT_SHARE = 0.02
+MAX_STRAGGLER_RATIO = 1.05
+MAX_OWN_WORK_RATIO = 1.10
+"""Of short work without its neighbours; wider, because it is measured for milliseconds."""
+MAX_CONTEXT_GIB = 1.5
+"""Device memory in use before the run begins: its own CUDA context takes 0.3 to 0.6 GiB."""
+MAX_THROTTLED_SHARE = 0.05
+MATMUL_CEILING_TOLERANCE = 1.02
+CAUSAL_SHARE_LEFT_OUT = 0.5
+"""A fused causal kernel may skip half of the attention that `matmul_flops_by_dtype` counts in full."""
+
+DRIFT_MIN_STEPS = 9
+"""Thirds of fewer than three steps say nothing."""
+
+LEAST_MEMORY_OF_ESTIMATE, MOST_MEMORY_OF_ESTIMATE = 0.80, 1.25
+
+COMPUTED_IN = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16", "float8": "float8"}
+"""How torch's name of the products' type begins; TF32 is float32 with its own switch, float8 has two (e4m3, e5m2)."""
+
+
+def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expected = NOTHING) -> list[str]:
+    """List what speaks against one start of a benchmark; empty when nothing does.
+
+    Source of the limits: the measurement protocol in workloads/README.md.
+    """
+    return [
+        *_unsteady(result),
+        *_wrong_precision(result),
+        *_wrong_counts(result),
+        *_waiting(result),
+        *_disturbed(result),
+        *_throttled(result),
+        *_impossible(result),
+        *_off_the_reference(result, expected),
+        *_too_slow(result, expected),
+        *_not_the_estimated_memory(result, expected),
+        *room_for_more(result, probes),
+    ]
+
+
+def restart_problems(samples_per_s: Sequence[float]) -> list[str]:
+    """List what speaks against the starts of one benchmark taken together."""
+    if len(samples_per_s) < 2:
+        return []
+    cv = statistics.stdev(samples_per_s) / statistics.mean(samples_per_s)
+    if cv <= MAX_RESTART_CV:
+        return []
+    return [f"the starts differ by {cv:.1%} (coefficient of variation; up to {MAX_RESTART_CV:.0%} is steady)"]
+
+
+def _unsteady(result: NodeResult) -> list[str]:
+    problems = []
+    if not result.warmup_steady:
+        problems.append("the warm-up never became steady, so the speed may still be changing")
+    if result.window_s < MIN_WINDOW_S or result.steps < MIN_STEPS:
+        problems.append(
+            f"the window is too short: {result.window_s:.3g} s and {result.steps} steps; "
+            f"{MIN_WINDOW_S:.0f} s and {MIN_STEPS} steps are the least"
+        )
+    seconds = result.step_seconds
+    if len(seconds) > 1:
+        cv = statistics.stdev(seconds) / statistics.mean(seconds)
+        if cv > MAX_STEP_CV:
+            problems.append(
+                f"step times scatter by {cv:.0%} (coefficient of variation; up to {MAX_STEP_CV:.0%} is steady)"
+            )
+    if len(seconds) >= DRIFT_MIN_STEPS:
+        third = len(seconds) // 3
+        drift = statistics.mean(seconds[-third:]) / statistics.mean(seconds[:third]) - 1
+        if abs(drift) > MAX_DRIFT:
+            problems.append(
+                f"steps became {abs(drift):.1%} {'slower' if drift > 0 else 'faster'} from the first third of the "
+                f"window to the last (up to {MAX_DRIFT:.0%} is steady)"
+            )
+    return problems
+
+
+def _wrong_precision(result: NodeResult) -> list[str]:
+    problems = []
+    if None in result.losses_first10 or result.loss_last is None:
+        problems.append("the loss is not finite: the training did not work")
+    declared = str(result.spec["precision"])
+    dtype = COMPUTED_IN[declared]
+    least = MIN_FLOAT8_SHARE if declared == "float8" else MIN_DTYPE_SHARE
+    flops = result.matmul_flops_by_dtype
+    if sum(flops.values()) > 0:
+        shares = {name: value / sum(flops.values()) for name, value in flops.items()}
+        if sum(share for name, share in shares.items() if name.startswith(dtype)) < least:
+            found = ", ".join(f"{share:.0%} in {name}" for name, share in shares.items())
+            problems.append(
+                f"it was to compute in {declared}, but of the work of its matrix products it did {found} "
+                f"(at least {least:.0%} must be in {dtype})"
+            )
+    if declared == "fp32" and result.tf32_allowed:
+        problems.append("it was to compute in fp32, but TF32 was switched on")
+    if declared == "tf32" and not result.tf32_allowed:
+        problems.append("it was to compute in TF32, but TF32 was switched off")
+    return problems
+
+
+def _wrong_counts(result: NodeResult) -> list[str]:
+    if result.global_batch is None:
+        return []
+    if result.tokens is None or result.padding_tokens is None:
+        return _wrong_image_count(result, images=result.global_batch * result.steps)
+    places = result.global_batch * int(result.spec["seq_len"]) * result.steps
+    if result.padding_tokens and result.tokens == places:
+        return [f"{result.padding_tokens:,} tokens of padding are counted as tokens that were trained on"]
+    problems = []
+    if result.tokens + result.padding_tokens != places:
+        problems.append(
+            f"it counts {result.tokens + result.padding_tokens:,} tokens; global batch x sequence length x steps "
+            f"is {places:,}"
+        )
+    padding_share = result.padding_tokens / places if places else 0.0
+    if padding_share > MAX_PADDING_SHARE:
+        problems.append(f"{padding_share:.0%} of each sample is padding, and samples per second count it as work")
+    return problems
+
+
+def _wrong_image_count(result: NodeResult, *, images: int) -> list[str]:
+    if result.images == images:
+        return []
+    return [f"it counts {result.images or 0:,} images; global batch x steps is {images:,}"]
+
+
+def _waiting(result: NodeResult) -> list[str]:
+    problems = []
+    if result.data_wait_s is not None and result.data_wait_s > MAX_DATA_WAIT_SHARE * result.window_s:
+        problems.append(
+            f"{result.data_wait_s / result.window_s:.1%} of the window went by waiting for data "
+            f"(up to {MAX_DATA_WAIT_SHARE:.0%} is fine): the input was measured, not the machine"
+        )
+    problems += _straggler(result.rank_step_seconds, "for a step", MAX_STRAGGLER_RATIO)
+    problems += _straggler(result.rank_work_seconds, "for the same work without waiting", MAX_OWN_WORK_RATIO)
+    return problems
+
+
+def _straggler(rank_seconds: Sequence[float], what: str, limit: float) -> list[str]:
+    if len(rank_seconds) < 2 or min(rank_seconds) <= 0:
+        return []
+    slowest = max(rank_seconds)
+    ratio = slowest / statistics.median_low(rank_seconds)
+    if ratio <= limit:
+        return []
+    rank = rank_seconds.index(slowest)
+    return [f"rank {rank} took {ratio:.2f} times as long as the middle one {what} (up to {limit:.2f} is even)"]
+
+
+def _disturbed(result: NodeResult) -> list[str]:
+    problems = []
+    in_use_before_gib = result.memory.get("in_use_before_gib")
+    if in_use_before_gib is not None and in_use_before_gib > MAX_CONTEXT_GIB:
+        problems.append(
+            f"{in_use_before_gib:.1f} GiB of a device were in use before the run began "
+            f"(its own context takes under {MAX_CONTEXT_GIB} GiB): other processes were on it"
+        )
+    counts = [device.get("compute_processes") or 0 for device in (result.telemetry or {}).get("devices", [])]
+    if max(counts, default=0) > 1:
+        problems.append(
+            f"{max(counts)} processes computed on device {counts.index(max(counts))} during the window: "
+            "other processes were on it"
+        )
+    if result.disk_problem is not None:
+        problems.append(f"its files could not be written ({result.disk_problem}): the record came by its output")
+    retries = result.memory.get("allocator_retries")
+    if retries:
+        problems.append(
+            f"the allocator ran out of memory and tried again {retries:.0f} times: take a smaller micro-batch"
+        )
+    return problems
+
+
+def _throttled(result: NodeResult) -> list[str]:
+    """Name the device that was held back longest; a power cap counts, heat counts, an idle device does not."""
+    devices = (result.telemetry or {}).get("devices", [])
+    shares = [device.get("throttled_share") or 0.0 for device in devices]
+    if not shares or max(shares) <= MAX_THROTTLED_SHARE:
+        return []
+    device = devices[shares.index(max(shares))]
+    reasons = ", ".join(
+        f"{name.replace('_', ' ')} {share:.0%}"
+        for name, share in (device.get("throttle_shares") or {}).items()
+        if share > 0
+    )
+    limit_w, default_w = device.get("power_limit_w"), device.get("default_power_limit_w")
+    limit = f"; its power limit is {limit_w:.0f} W, {default_w:.0f} W as delivered" if limit_w and default_w else ""
+    return [
+        f"device {shares.index(max(shares))} held its clocks back in {max(shares):.0%} of the samples "
+        f"({reasons}{limit}); up to {MAX_THROTTLED_SHARE:.0%} is fine"
+    ]
+
+
+def _impossible(result: NodeResult) -> list[str]:
+    """Say when a step multiplied faster than the fastest device did plain products just before: it cannot be true.
+
+    TFLOP/s = least matmul FLOPs of a step / mean step seconds. A fused kernel may leave out half of the attention,
+    so that half is not counted against the run.
+    """
+    ceiling = max((result.calibration or {}).get("rank_matmul_tflop_per_s") or [0.0])
+    flops = sum(result.matmul_flops_by_dtype.values())
+    if not ceiling or not flops or not result.step_seconds:
+        return []
+    done = (flops - _skippable_flops(result)) / statistics.mean(result.step_seconds) / 1e12
+    if result.spec["precision"] == "float8":
+        ceiling *= FLOAT8_TO_BF16  # the plain products were in bf16
+    if done <= ceiling * MATMUL_CEILING_TOLERANCE:
+        return []
+    return [
+        f"its matrix products ran at {done:.4g} TFLOP/s, over the {ceiling:.4g} that the device reached in plain "
+        "products just before: it cannot be true"
+    ]
+
+
+def _skippable_flops(result: NodeResult) -> float:
+    """Half of attention's products, 2 T^2 H Q each: 2 forward, 5 backward, 2 more where the block is run again."""
+    if result.sdpa_backend in (None, "math") or result.tokens is None:  # attention over images is not causal
+        return 0.0
+    spec, architecture = result.spec, result.spec["architecture"]
+    sequences = int(spec["micro_batch"]) * int(spec.get("grad_accumulation", 1)) * int(architecture["layers"])
+    product = 2.0 * int(spec["seq_len"]) ** 2 * int(architecture["heads"]) * int(architecture["head_dim"])
+    products = 9 if spec.get("checkpointing") == "full" else 7
+    return CAUSAL_SHARE_LEFT_OUT * products * product * sequences
+
+
+def _off_the_reference(result: NodeResult, expected: Expected) -> list[str]:
+    """Say which of the first losses is not what this network, data and seed give: then something else was trained."""
+    for step, (loss, reference) in enumerate(zip(result.losses_first10, expected.first_losses, strict=False), start=1):
+        if loss is not None and abs(loss / reference - 1) > expected.loss_tolerance:
+            return [
+                f"the loss of step {step} is {loss:.4f}, and the reference {reference:.4f} "
+                f"(up to {expected.loss_tolerance:.1%} apart is fine): it trained something else"
+            ]
+    return []
+
+
+def _too_slow(result: NodeResult, expected: Expected) -> list[str]:
+    mfu = mfu_by_name(result, expected).get("full_attention_of_nominal_peak")
+    if mfu is None or expected.least_mfu is None or mfu >= expected.least_mfu:
+        return []
+    return [
+        f"it reached {mfu:.1%} of the accelerator's nominal peak (MFU, full attention); this workload reaches "
+        f"{expected.least_mfu:.0%} at least: something holds it back"
+    ]
+
+
+def _not_the_estimated_memory(result: NodeResult, expected: Expected) -> list[str]:
+    facts = memory_facts(result, expected)
+    ratio, estimate_gib = facts.get("used_of_estimate"), facts.get("estimate_gib")
+    if ratio is None or estimate_gib is None or LEAST_MEMORY_OF_ESTIMATE <= ratio <= MOST_MEMORY_OF_ESTIMATE:
+        return []
+    return [
+        f"its peak memory was {ratio * estimate_gib:.1f} GiB, {ratio:.2f} times the {estimate_gib:.1f} GiB estimated "
+        f"({LEAST_MEMORY_OF_ESTIMATE:.2f} to {MOST_MEMORY_OF_ESTIMATE:.2f} is fine): it trained something else, or the "
+        "estimate is wrong"
+    ]

@@ -1,0 +1,77 @@
+"""Drives several launches at once, one thread each, under one total cap."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+from launcher.drive.drive import Driver
+from launcher.ledger.entry import Entry
+from launcher.ledger.ledger import Ledger
+from launcher.plan.backend import Launch, NodeStatus
+
+
+@dataclass
+class Watch:
+    """What was last seen of every launch; written by the drivers, read by the live view."""
+
+    latest: dict[str, NodeStatus] = field(default_factory=dict)
+
+    def __call__(self, run_id: str, status: NodeStatus) -> None:
+        """Keep what was seen."""
+        self.latest[run_id] = status
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Launches to drive together. `driver_of` gives each one the driver of its backend."""
+
+    ledger: Ledger
+    driver_of: Callable[[Launch], Driver]
+    poll_s: Callable[[Launch], float]
+    tick: Callable[[], None]
+    """Called about once a second in the caller's thread, for the live view."""
+    tick_s: float = 1.0
+
+    def start(self, launches: Sequence[Launch], *, check: Callable[[Sequence[Entry]], None]) -> list[Entry]:
+        """Plan all of them, or none where `check` raises; then submit and drive each to its end.
+
+        On Ctrl-C the drivers stop after the step at hand and everything goes on where it runs: the ledger knows it.
+        """
+        with contextlib.ExitStack() as locks:
+            for launch in launches:  # before they can be seen, so that no other client closes them as forgotten
+                locks.enter_context(self.driver_of(launch).lock(launch.run_id))
+            self.ledger.plan(launches, check=check)
+            return self._all(
+                launches,
+                lambda launch, stop: self.driver_of(launch).go_on(
+                    launch.run_id, stop=stop, poll_s=self.poll_s(launch), submit=True
+                ),
+            )
+
+    def resume(self, launches: Sequence[Launch]) -> list[Entry]:
+        """Take up launches that are open, each from the state in which its last client left it."""
+        return self._all(
+            launches,
+            lambda launch, stop: self.driver_of(launch).drive(launch.run_id, stop=stop, poll_s=self.poll_s(launch)),
+        )
+
+    def _all(self, launches: Sequence[Launch], go: Callable[[Launch, threading.Event], Entry]) -> list[Entry]:
+        stop = threading.Event()
+        with ThreadPoolExecutor(max_workers=max(1, len(launches))) as pool:
+            futures: list[Future[Entry]] = [pool.submit(go, launch, stop) for launch in launches]
+            try:
+                while not _done(futures, self.tick_s):
+                    self.tick()
+            except BaseException:
+                stop.set()
+                raise
+            self.tick()
+        return [future.result() for future in futures]
+
+
+def _done(futures: Sequence[Future[Entry]], timeout_s: float) -> bool:
+    return not wait(futures, timeout=timeout_s).not_done

@@ -1,0 +1,316 @@
+"""Takes one launch from its intent to the proof that nothing runs any more, whoever began it.
+
+Every step reads the ledger and does the next thing, so the same loop serves a new launch, one whose client was killed,
+and one that another client has just finished. One client at a time drives a launch: it holds a lock that dies with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from launcher.collect.results import collected, read_result
+from launcher.drive.submission import HANDED_OVER, SUBMISSION_PATIENCE_S, in_submission, may_still_appear
+from launcher.ledger.entry import Entry, Outcome, State
+from launcher.ledger.launch_folder import driving_lock, home_of
+from launcher.ledger.ledger import Ledger
+from launcher.plan.backend import Backend, Collected, NodeStatus, Phase
+from launcher.plan.guard import mismatches
+from planner.errors import NodeError, PlannerError, StoreError
+
+COLLECT_PATIENCE = timedelta(minutes=5)
+"""For which a finished job is asked again for results that would not come, before its machine is taken down."""
+OUTCOMES = {
+    Phase.SUCCEEDED: Outcome.COMPLETED,
+    Phase.FAILED: Outcome.FAILED,
+    Phase.SETUP_FAILED: Outcome.SETUP_FAILED,
+    Phase.REFUSED: Outcome.REFUSED,
+    Phase.LOST: Outcome.LOST,
+}
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(tz=UTC)
+
+
+@dataclass(frozen=True)
+class Driver:
+    """What is needed to drive launches: where they are remembered, who carries them, where results go, the time."""
+
+    ledger: Ledger
+    backend: Backend
+    folder: Path
+    """`launches/` of the workspace; each launch has its own folder there."""
+    now: Clock = utc_now
+    watch: Callable[[str, NodeStatus], None] = lambda _run_id, _status: None
+    """Gets every status that was seen, for the live view."""
+
+    def drive(self, run_id: str, *, stop: threading.Event, poll_s: float) -> Entry:
+        """Take a launch up where its last client left it; return it as it is when it is over or `stop` is set.
+
+        Where another client drives it, only watch the ledger. An intent that was never submitted is closed.
+        """
+        while True:
+            with self.lock(run_id) as mine:
+                entry = self.go_on(run_id, stop=stop, poll_s=poll_s) if mine else self.ledger.entry(run_id)
+            if not entry.open or stop.wait(poll_s):
+                return entry
+
+    def go_on(self, run_id: str, *, stop: threading.Event, poll_s: float, submit: bool = False) -> Entry:
+        """Do step after step until the launch is over or `stop` is set. The caller holds its lock.
+
+        What was not submitted when `stop` was set never is.
+        """
+        if submit and stop.is_set():
+            return self.abandon(run_id)
+        entry = self._watched_step(run_id, submit=submit)
+        while entry.open and not stop.wait(poll_s):
+            entry = self._watched_step(run_id)
+        return entry
+
+    def step(self, run_id: str, *, submit: bool = False) -> Entry:
+        """Do the next thing for a launch, once. What fails is written down and tried again at the next step."""
+        entry = self.ledger.entry(run_id)
+        try:
+            if entry.state is State.PLANNED and submit:
+                self._submit(entry)
+            elif entry.state is State.PLANNED:
+                self.abandon(run_id)
+            elif entry.state in (State.SUBMITTED, State.RUNNING):
+                self._look(entry)
+            elif entry.state in (State.COLLECTED, State.LOST):
+                self._take_down(entry)
+        except NodeError as error:
+            self._note_once(run_id, "PROBLEM", str(error))
+        return self.ledger.entry(run_id)
+
+    def _watched_step(self, run_id: str, *, submit: bool = False) -> Entry:
+        """Do the next thing; a ledger that cannot be written (full disk) must not end the watch over what runs.
+
+        At the deadline everything is taken down without being written down, and then the failure is raised.
+        """
+        try:
+            return self.step(run_id, submit=submit)
+        except StoreError:
+            entry = self.ledger.entry(run_id)
+            if entry.state is State.PLANNED:  # so nothing was submitted
+                raise
+            if entry.launch.deadline_at is None or self.now() < entry.launch.deadline_at:
+                return entry
+            self.backend.down(entry.launch)
+            raise
+
+    def abandon(self, run_id: str) -> Entry:
+        """Close an intent that was never submitted."""
+        self.ledger.move(
+            run_id,
+            State.DOWN_VERIFIED,
+            at=self.now(),
+            text="nothing was submitted",
+            outcome=Outcome.NEVER_SUBMITTED,
+            expected=State.PLANNED,
+        )
+        return self.ledger.entry(run_id)
+
+    def cancel(self, run_id: str) -> Entry:
+        """Bring home what there is, then take everything down, now, whoever drives it.
+
+        A client that is submitting at this moment is waited for: its machines would come after the proof that there
+        are none.
+        """
+        self._wait_for_submission(run_id)
+        entry = self.ledger.entry(run_id)
+        if entry.state is State.PLANNED:
+            return self.abandon(run_id)
+        if entry.state in (State.SUBMITTED, State.RUNNING):
+            self.ledger.note(run_id, "CANCELLED", "taken down by the user", at=self.now())
+            self._bring_home(entry, Outcome.CANCELLED, patience=timedelta(0))
+        return self.step(run_id)
+
+    def _wait_for_submission(self, run_id: str) -> None:
+        give_up_s = time.monotonic() + SUBMISSION_PATIENCE_S
+        while self._in_submission(self.ledger.entry(run_id)) and time.monotonic() < give_up_s:
+            with self.lock(run_id) as mine:
+                if mine:  # nobody drives it, so nobody submits it
+                    return
+            time.sleep(0.1)
+
+    def _in_submission(self, entry: Entry) -> bool:
+        return in_submission(entry, self.ledger.events(entry.launch.run_id))
+
+    def collect_again(self, run_id: str) -> Collected | None:
+        """Fetch what the machines of a launch that is over still have; None where there is no such thing."""
+        entry = self.ledger.entry(run_id)
+        with contextlib.suppress(NodeError):
+            return self.backend.collect(entry.launch, self._home_of(run_id))
+        return None
+
+    @contextlib.contextmanager
+    def lock(self, run_id: str) -> Iterator[bool]:
+        """Hold the right to drive a launch; False where another client has it. A client that dies lets go."""
+        with driving_lock(self._home_of(run_id)) as mine:
+            yield mine
+
+    def _submit(self, entry: Entry) -> None:
+        """Write down that there may be machines, then ask for them: killed in between errs on the safe side."""
+        launch, at = entry.launch, self.now()
+        deadline = at + timedelta(minutes=launch.bill.caps.watchdog_minutes)
+        mine = self.ledger.move(
+            launch.run_id,
+            State.SUBMITTED,
+            at=at,
+            text=f"taken down at {deadline:%Y-%m-%d %H:%M} UTC at the latest",
+            deadline_at=deadline,
+            expected=State.PLANNED,
+        )
+        if not mine:
+            return
+        try:
+            self.backend.submit(launch)
+        except PlannerError as error:
+            self.ledger.note(launch.run_id, "REFUSED", str(error), at=self.now())
+            self._bring_home(entry, Outcome.REFUSED, patience=timedelta(0))
+            return
+        self.ledger.note(launch.run_id, HANDED_OVER, "", at=self.now())
+        if not self.ledger.entry(launch.run_id).open:  # somebody would not wait
+            self.backend.down(launch)
+            self._note_once(launch.run_id, "TAKEN_DOWN", "; ".join(self.backend.verify_down(launch).checks))
+
+    def _look(self, entry: Entry) -> None:
+        launch, run_id = entry.launch, entry.launch.run_id
+        if launch.deadline_at is not None and self.now() >= launch.deadline_at:
+            self.ledger.note(run_id, "WATCHDOG", "its time is over; everything is taken down", at=self.now())
+            self._bring_home(entry, Outcome.TRUNCATED, patience=timedelta(0))
+            return
+        status = self.backend.status(launch)
+        self.watch(run_id, status)
+        if status.launched is not None:
+            wrong = mismatches(launch.target, status.launched)
+            if wrong:
+                self.ledger.note(run_id, "MISMATCH", "; ".join(wrong), at=self.now())
+                self.ledger.move(
+                    run_id,
+                    State.LOST,
+                    at=self.now(),
+                    text="another machine came",
+                    outcome=Outcome.MISMATCH,
+                    expected=entry.state,
+                )
+                self._take_down(self.ledger.entry(run_id))
+                return
+        if status.phase is Phase.UNKNOWN:
+            self._note_once(run_id, "UNKNOWN", status.detail)
+        elif status.phase in (Phase.LOST, Phase.REFUSED) and self._may_still_appear(entry):
+            self._note_once(run_id, "UNKNOWN", "its client died while it submitted; what it asked for may still come")
+        elif status.phase is Phase.RUNNING and entry.state is State.SUBMITTED:
+            self.ledger.move(run_id, State.RUNNING, at=self.now(), text=_words(status), expected=entry.state)
+        elif status.phase.is_over:
+            if status.phase is not Phase.SUCCEEDED:
+                self._note_once(run_id, status.phase.name, status.detail or status.phase.value)
+            patience = timedelta(0) if status.phase is Phase.LOST else COLLECT_PATIENCE
+            self._bring_home(entry, OUTCOMES[status.phase], patience=patience)
+
+    def _may_still_appear(self, entry: Entry) -> bool:
+        return may_still_appear(entry, self.ledger.events(entry.launch.run_id), now=self.now())
+
+    def _bring_home(self, entry: Entry, outcome: Outcome, *, patience: timedelta) -> None:
+        """Collect before anything is taken down, also after a failure; try again while patience lasts."""
+        run_id = entry.launch.run_id
+        began = next((event.at for event in self.ledger.events(run_id) if event.kind == "COLLECTING"), None)
+        if began is None:
+            began = self.now()
+            self.ledger.note(run_id, "COLLECTING", f"the job is over: {outcome.value}", at=began)
+        try:
+            found = self.backend.collect(entry.launch, self._home_of(run_id))
+        except (NodeError, OSError) as error:
+            if self.now() - began < patience:
+                self._note_once(run_id, "PROBLEM", f"results would not come: {error}")
+                return
+            self.ledger.note(run_id, "PROBLEM", f"results did not come: {error}", at=self.now())
+            found = collected(self._home_of(run_id), run_id=run_id, nodes=entry.launch.target.nodes)
+            if not found.results and not found.steps:
+                self._lose(entry, outcome)
+                self._take_down(self.ledger.entry(run_id))
+                return
+            found = found.model_copy(update={"complete": False})  # what came before the failure
+        self._write_down(entry, found, outcome)
+        self._take_down(self.ledger.entry(run_id))
+
+    def _write_down(self, entry: Entry, found: Collected, outcome: Outcome) -> None:
+        run_id = entry.launch.run_id
+        what = f"{len(found.results)} result(s), {len(found.steps)} file(s) of steps"
+        if outcome is Outcome.COMPLETED and not found.complete:
+            outcome = Outcome.TRUNCATED
+        if outcome in (Outcome.LOST, Outcome.TRUNCATED) and not found.results and not found.steps:
+            self._lose(entry, outcome)
+            return
+        if outcome is Outcome.LOST:
+            outcome = Outcome.TRUNCATED  # the machine is lost, what it pushed is not
+        if outcome is Outcome.FAILED and any(_was_stopped(path) for path in found.results):
+            outcome = Outcome.TRUNCATED  # its own time was over
+        self.ledger.move(
+            run_id,
+            State.COLLECTED,
+            at=self.now(),
+            text=f"{what} in {found.folder.name}",
+            outcome=outcome,
+            expected=self._now_at(entry),
+        )
+
+    def _lose(self, entry: Entry, outcome: Outcome) -> None:
+        self.ledger.move(
+            entry.launch.run_id,
+            State.LOST,
+            at=self.now(),
+            text="no result came home",
+            outcome=outcome,
+            expected=self._now_at(entry),
+        )
+
+    @staticmethod
+    def _now_at(entry: Entry) -> State:
+        """Return the state in which this client left a launch that it has just submitted or looked at."""
+        return State.SUBMITTED if entry.state is State.PLANNED else entry.state
+
+    def _take_down(self, entry: Entry) -> None:
+        """Take everything down, then ask those who send the bill; without their word the launch stays open."""
+        launch, run_id = entry.launch, entry.launch.run_id
+        try:
+            self.backend.down(launch)
+        except NodeError as error:
+            self._note_once(run_id, "PROBLEM", f"down failed: {error}")
+        evidence = self.backend.verify_down(launch)
+        said = "; ".join(evidence.checks)
+        if evidence.down:
+            self.ledger.move(run_id, State.DOWN_VERIFIED, at=self.now(), text=said, expected=entry.state)
+        else:
+            self._note_once(run_id, "STILL_UP", said)
+
+    def _note_once(self, run_id: str, kind: str, text: str) -> None:
+        """Write an event down unless the last one says the same: a loop must not fill the ledger."""
+        events = self.ledger.events(run_id)
+        if not events or (events[-1].kind, events[-1].text) != (kind, text):
+            self.ledger.note(run_id, kind, text, at=self.now())
+
+    def _home_of(self, run_id: str) -> Path:
+        return home_of(self.folder, run_id)
+
+
+def _was_stopped(path: Path) -> bool:
+    return (read_result(path) or {}).get("exit_reason") == "interrupted"
+
+
+def _words(status: NodeStatus) -> str:
+    launched = status.launched
+    if launched is None:
+        return status.detail
+    known = launched.model_dump(exclude_none=True)
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in known.items())

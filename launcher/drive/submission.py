@@ -1,0 +1,27 @@
+"""Knows whether a backend may still be asked for a launch, or may still answer a client that died asking. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from launcher.ledger.entry import Entry, Event, State
+
+HANDED_OVER = "HANDED_OVER"
+"""The event after a submission: the backend has all of it, nothing more will be asked of it."""
+REFUSED = "REFUSED"
+SUBMISSION_PATIENCE_S = 120.0
+"""For which a cancellation waits for a client that is submitting at this moment."""
+ORPHAN_GRACE = timedelta(seconds=10)
+"""After a submission whose client died in the middle: what it had asked for may still appear."""
+
+
+def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
+    """Say whether a client is submitting, or died while it did."""
+    return entry.state is State.SUBMITTED and not any(event.kind in (HANDED_OVER, REFUSED) for event in events)
+
+
+def may_still_appear(entry: Entry, events: Sequence[Event], *, now: datetime) -> bool:
+    """Say whether it is too early to take for gone what cannot be seen."""
+    since = entry.submitted_at
+    return since is not None and now - since < ORPHAN_GRACE and in_submission(entry, events)

@@ -1,0 +1,230 @@
+"""Remembers every launch, from before anything is submitted until it is proven that nothing runs any more.
+
+One SQLite file in the workspace. An intent is written before it is carried out, each change of state is one
+transaction that names the state it expects, so two clients cannot both make it, and a client killed at any moment
+leaves a ledger from which the next command goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from launcher.ledger.entry import LEGAL, Entry, Event, Outcome, State
+from launcher.plan.backend import Launch
+from planner.errors import InputError, NotFoundError, StoreError
+
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_S = 10.0
+ELSEWHERE = "What runs shows, from another workspace: planner launches reap --everywhere --home NEW"
+
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS launches (
+  run_id TEXT PRIMARY KEY,
+  launch TEXT NOT NULL,
+  state TEXT NOT NULL,
+  outcome TEXT,
+  planned_at TEXT NOT NULL,
+  submitted_at TEXT,
+  deadline_at TEXT,
+  ended_at TEXT,
+  record_id TEXT
+) STRICT;
+CREATE TABLE IF NOT EXISTS events (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id TEXT NOT NULL REFERENCES launches (run_id),
+  at TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS events_by_run ON events (run_id, number);
+"""
+
+
+class Ledger:
+    """The launches of one workspace. Safe with several clients; every method is one transaction."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if path.parent.exists() and not path.parent.is_dir():
+            raise StoreError(f"{path.parent}: is a file, not a folder.", fix="Name another workspace.")
+        with self._translated():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.closing(self._connect()) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                if version > SCHEMA_VERSION:
+                    raise StoreError(
+                        f"{path}: was written by a newer planner (ledger version {version}).",
+                        fix="Use that version, or another workspace.",
+                    )
+                connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+
+    def plan(self, launches: Sequence[Launch], *, check: Callable[[Sequence[Entry]], None] | None = None) -> None:
+        """Write intents down, all or none, before anything is submitted.
+
+        `check` gets what the ledger holds and may raise; nothing can be planned in between, so two clients cannot
+        both spend the last of a budget.
+        """
+        with self._transaction() as connection:
+            if check is not None:
+                check(self._all(connection))
+            for launch in launches:
+                try:
+                    connection.execute(
+                        "INSERT INTO launches (run_id, launch, state, planned_at) VALUES (?, ?, ?, ?)",
+                        (launch.run_id, launch.model_dump_json(), State.PLANNED, _text(launch.planned_at)),
+                    )
+                except sqlite3.IntegrityError:
+                    raise InputError(f"{self.path}: a launch '{launch.run_id}' is there already.") from None
+                self._note(connection, launch.run_id, launch.planned_at, State.PLANNED, launch.target.id)
+
+    def move(
+        self,
+        run_id: str,
+        to: State,
+        *,
+        at: datetime,
+        text: str = "",
+        outcome: Outcome | None = None,
+        deadline_at: datetime | None = None,
+        expected: State | None = None,
+    ) -> bool:
+        """Change the state, and say whether this client was the one that did.
+
+        False: it was there already, or not in the `expected` state any more, because another client was faster. An
+        illegal change is our own mistake.
+        """
+        with self._transaction() as connection:
+            now = self._state(connection, run_id)
+            if now is to or (expected is not None and now is not expected):
+                return False
+            if to not in LEGAL[now]:
+                raise AssertionError(f"launch {run_id}: {now} cannot become {to}")
+            connection.execute(
+                "UPDATE launches SET state = ?, outcome = coalesce(?, outcome), deadline_at = coalesce(?, deadline_at),"
+                " submitted_at = CASE WHEN ? THEN ? ELSE submitted_at END,"
+                " ended_at = CASE WHEN ? THEN ? ELSE ended_at END WHERE run_id = ?",
+                (
+                    *(to, outcome, None if deadline_at is None else _text(deadline_at)),
+                    *(to is State.SUBMITTED, _text(at), to is State.DOWN_VERIFIED, _text(at), run_id),
+                ),
+            )
+            self._note(connection, run_id, at, to, text)
+            return True
+
+    def note(self, run_id: str, kind: str, text: str, *, at: datetime) -> None:
+        """Write an event down that changes no state."""
+        with self._transaction() as connection:
+            self._state(connection, run_id)
+            self._note(connection, run_id, at, kind, text)
+
+    def set_record(self, run_id: str, record_id: str) -> None:
+        """Write down which RunRecord was made of the results."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE launches SET record_id = ? WHERE run_id = ?", (record_id, run_id))
+
+    def entry(self, run_id: str) -> Entry:
+        """Return one launch; raises with the nearest ids where there is none."""
+        found = {entry.launch.run_id: entry for entry in self.entries()}
+        if run_id not in found:
+            fix = "List them with: planner launches list"
+            raise NotFoundError("launch", run_id, found, where=str(self.path), fix=fix)
+        return found[run_id]
+
+    def entries(self, states: Collection[State] = tuple(State)) -> list[Entry]:
+        """Return the launches in these states, the oldest first."""
+        with self._transaction(write=False) as connection:
+            return [entry for entry in self._all(connection) if entry.state in states]
+
+    def events(self, run_id: str) -> list[Event]:
+        """Return what happened to a launch, in order."""
+        with self._transaction(write=False) as connection:
+            rows = connection.execute(
+                "SELECT at, kind, text FROM events WHERE run_id = ? ORDER BY number", (run_id,)
+            ).fetchall()
+        return [Event(at=at, kind=kind, text=text) for at, kind, text in rows]
+
+    def _all(self, connection: sqlite3.Connection) -> list[Entry]:
+        rows = connection.execute(
+            "SELECT run_id, launch, state, outcome, submitted_at, deadline_at, ended_at, record_id"
+            " FROM launches ORDER BY planned_at, run_id"
+        ).fetchall()
+        return [self._entry(row) for row in rows]
+
+    def _entry(self, row: tuple[Any, ...]) -> Entry:
+        run_id, document, state, outcome, submitted_at, deadline_at, ended_at, record_id = row
+        try:
+            launch = Launch.model_validate(json.loads(document) | {"deadline_at": deadline_at})
+        except (ValueError, ValidationError) as error:
+            raise StoreError(
+                f"{self.path}: launch {run_id} cannot be read: {error}.",
+                fix=f"Restore the file. {ELSEWHERE}",
+            ) from error
+        return Entry(
+            launch=launch,
+            state=State(state),
+            outcome=None if outcome is None else Outcome(outcome),
+            submitted_at=submitted_at,
+            ended_at=ended_at,
+            record_id=record_id,
+        )
+
+    def _state(self, connection: sqlite3.Connection, run_id: str) -> State:
+        row = connection.execute("SELECT state FROM launches WHERE run_id = ?", (run_id,)).fetchone()
+        if row is None:
+            raise NotFoundError("launch", run_id, (), where=str(self.path), fix="See: planner launches list")
+        return State(row[0])
+
+    @staticmethod
+    def _note(connection: sqlite3.Connection, run_id: str, at: datetime, kind: str, text: str) -> None:
+        connection.execute(
+            "INSERT INTO events (run_id, at, kind, text) VALUES (?, ?, ?, ?)", (run_id, _text(at), kind, text)
+        )
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")  # a launch that power loss forgets would run unseen
+        return connection
+
+    @contextlib.contextmanager
+    def _transaction(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
+        with self._translated(), contextlib.closing(self._connect()) as connection:
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            full = "full" in str(error) or "disk I/O" in str(error)
+            fix = (
+                "Make room on the disk; nothing was submitted without being written down first."
+                if full
+                else f"Restore a copy, or move the file away. {ELSEWHERE}"
+            )
+            raise StoreError(f"{self.path}: the ledger cannot be used: {error}.", fix=fix) from error
+        except OSError as error:
+            raise StoreError(
+                f"{self.path}: the ledger cannot be used: {error.strerror}.", fix="Check the disk and the place."
+            ) from error
+
+
+def _text(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()

@@ -1,0 +1,67 @@
+"""Knows what a provider bills beside the machines of a launch: disks, public addresses, the controller of managed jobs.
+
+Pure. Each is taken at its highest, for a cap must hold in every region.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from launcher.plan.bill import Beside
+from launcher.plan.target import Provider, Target
+from launcher.plan.task import DISK_GB
+from planner.model.quantity import Basis
+
+HOURS_PER_MONTH = 730.0
+DEAREST_REGION = 2.0
+"""Times us-east-1: Sao Paulo, the dearest, asks 1.9 times as much for gp3."""
+
+GP3_USD_PER_GB_MONTH = 0.08
+GP3_USD_PER_IOPS_MONTH = 0.005
+"""Over the first 3,000."""
+GP3_USD_PER_MB_S_MONTH = 0.04
+"""Over the first 125 MB/s."""
+EXTRA_IOPS, EXTRA_MB_S = 3500 - 3000, 3500 // 16 - 125
+"""SkyPilot orders 3,500 IOPS and a sixteenth of that in MB/s. Source: sky/clouds/aws.py of skypilot 0.14.1."""
+
+IPV4_USD_PER_HOUR = 0.005
+CONTROLLER_USD_PER_HOUR = 0.192
+"""An m6i.xlarge in us-east-1: SkyPilot asks for 4 vCPUs with 16 GB or more (sky/jobs/constants.py)."""
+
+
+def beside_of(target: Target) -> tuple[Beside, ...]:
+    """Return what is billed beside the machines; nothing on Lambda and on machines that stand there already.
+
+    disk = nodes x (GB x USD per GB-month + extra IOPS x USD + extra MB/s x USD) x 2 / 730
+    """
+    if target.provider is not Provider.AWS:
+        return ()
+    month = DISK_GB * GP3_USD_PER_GB_MONTH + EXTRA_IOPS * GP3_USD_PER_IOPS_MONTH + EXTRA_MB_S * GP3_USD_PER_MB_S_MONTH
+    disks = Beside(
+        what=f"{target.nodes} disk(s) of {DISK_GB} GB",
+        usd_per_hour=target.nodes * month * DEAREST_REGION / HOURS_PER_MONTH,
+        basis=Basis.ASSUMED,
+        source=f"gp3 with 3,500 IOPS and 218 MB/s at us-east-1's {GP3_USD_PER_GB_MONTH} USD/GB-month, "
+        f"{GP3_USD_PER_IOPS_MONTH}/IOPS and {GP3_USD_PER_MB_S_MONTH}/MB/s (AWS, Amazon EBS pricing), times "
+        f"{DEAREST_REGION:g} for the dearest region",
+        as_of=date(2026, 11, 21),
+    )
+    addresses = Beside(
+        what=f"{target.nodes} public IPv4 address(es)",
+        usd_per_hour=target.nodes * IPV4_USD_PER_HOUR,
+        basis=Basis.QUOTED,
+        source="AWS, Amazon VPC pricing: 0.005 USD an hour in every region since 2024-02-01",
+        as_of=date(2024, 2, 1),
+    )
+    return (disks, addresses, *([_controller()] if target.managed else []))
+
+
+def _controller() -> Beside:
+    return Beside(
+        what="SkyPilot's controller of managed jobs",
+        usd_per_hour=CONTROLLER_USD_PER_HOUR * DEAREST_REGION,
+        basis=Basis.ASSUMED,
+        source=f"an m6i.xlarge at us-east-1's {CONTROLLER_USD_PER_HOUR} USD/h (AWS, EC2 on-demand pricing), times "
+        f"{DEAREST_REGION:g} for another type or region; it takes itself down after 10 idle minutes",
+        as_of=date(2026, 11, 21),
+    )

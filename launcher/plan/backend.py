@@ -1,0 +1,157 @@
+"""Knows what a way of reaching machines must be able to do; `sky`, `ssh` and `local` are such ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from launcher.plan.bill import Bill
+from launcher.plan.target import Target
+from planner.model.base import Frozen, Text
+
+SENTINEL = "PLANNER-DONE"
+"""The job's last line on every node: `PLANNER-DONE run=<id> rank=<n> exit=<code>`."""
+RESULT_NAME = "result.json"
+STEPS_NAME = "result.json.steps.jsonl"
+"""Within `start-<n>/` of the folder of a run, one for each fresh start."""
+
+
+class Launch(Frozen):
+    """One intent, as the ledger keeps it: everything that a backend needs, and no secret."""
+
+    run_id: str
+    cluster: str
+    """`pl-<run id>`, fixed before anything is submitted: whatever is left over can be found by it."""
+    workload: Text
+    target: Target
+    task: dict[str, Any]
+    """The SkyPilot task (launcher/plan/task.py); the other backends run its `setup` and `run` themselves."""
+    bill: Bill
+    store: str | None = None
+    """`s3://bucket/prefix` to which the nodes push what they have."""
+    planned_at: datetime
+    deadline_at: datetime | None = None
+    """When the watchdog takes everything down; None before it was submitted."""
+
+
+class Phase(StrEnum):
+    """How far a launch has come, as its backend sees it."""
+
+    PENDING = "pending"
+    """Machines are sought or booting."""
+    SETTING_UP = "setting_up"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    """The job ended with an error; there may be a result that says why."""
+    SETUP_FAILED = "setup_failed"
+    REFUSED = "refused"
+    """The provider gave no machine: no capacity, no quota, no permission."""
+    LOST = "lost"
+    """There were machines and they are gone: preempted, dead, or taken down by somebody else."""
+    UNKNOWN = "unknown"
+    """The backend cannot be asked just now (no network, expired credentials); it says nothing of the machines."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self in (Phase.SUCCEEDED, Phase.FAILED, Phase.SETUP_FAILED, Phase.REFUSED, Phase.LOST)
+
+
+class Launched(Frozen):
+    """What the provider gave; None where it does not say."""
+
+    instance_type: str | None = None
+    accelerator: str | None = None
+    """SkyPilot's name, as in `Target.sky_accelerator`."""
+    accelerators_per_node: int | None = None
+    nodes: int | None = None
+    region: str | None = None
+    spot: bool | None = None
+    usd_per_node_hour: float | None = None
+    """As the backend prices it: shown beside ours, never taken instead."""
+    network_interfaces: int | None = None
+    reservation: str | None = None
+    """The reservation or Capacity Block that all machines are in; `none` where any of them is in none."""
+
+
+class NodeStatus(Frozen):
+    """What a backend knows of a launch at this moment."""
+
+    phase: Phase
+    detail: str = ""
+    """For the person: what it waits for, or why it failed."""
+    progress: str | None = None
+    """The job's latest step in words, where the backend can see it cheaply."""
+    launched: Launched | None = None
+    """None until there are machines."""
+
+
+class Collected(Frozen):
+    """What came home, each start's folder under `folder`."""
+
+    folder: Path
+    results: tuple[Path, ...]
+    """Every whole result.json, the first start's first."""
+    steps: tuple[Path, ...]
+    log: Path | None
+    complete: bool
+    """Whether every node's sentinel line was seen; otherwise the rest is kept and marked truncated."""
+
+
+class Evidence(Frozen):
+    """Whether nothing runs any more, and who was asked. Down is never assumed: what cannot be asked is not down."""
+
+    down: bool
+    checks: tuple[str, ...]
+    """Each question and its answer, in words: `describe_instances by tag planner-run=...: 1 terminated`."""
+
+
+class Leftover(Frozen):
+    """Something of ours that a backend or a cloud still has."""
+
+    name: str
+    where: str
+    run_id: str | None
+    """From its name or its label; None where only the prefix is ours."""
+    detail: str
+    alarm: bool = False
+    """It should have gone by itself: AUTOSTOPPING for over 10 minutes, past its expiry label."""
+
+
+class Backend(Protocol):
+    """A way of reaching machines. Every method raises NodeError where the provider or a node fails.
+
+    None of them prints or asks. Each may be called again after a crash: `submit` never starts a second cluster of the
+    same name, `collect` overwrites only what it wrote itself, `down` of what is gone is no error.
+    """
+
+    def check(self, launch: Launch) -> tuple[str, ...]:
+        """Try the launch without spending (SkyPilot's dry run, a host's login); say what was seen."""
+
+    def submit(self, launch: Launch) -> None:
+        """Ask for the machines and start the job; return as soon as both are under way on their own."""
+
+    def status(self, launch: Launch) -> NodeStatus:
+        """Look; never change anything."""
+
+    def logs(self, launch: Launch, write: Callable[[str], None]) -> None:
+        """Pass the log of set-up and job on, as far as it has come."""
+
+    def collect(self, launch: Launch, into: Path) -> Collected:
+        """Bring home what the nodes have, also after a failure. `into` exists and is this launch's own."""
+
+    def down(self, launch: Launch) -> None:
+        """Take everything of this launch down."""
+
+    def verify_down(self, launch: Launch) -> Evidence:
+        """Ask those who send the bill whether anything of this launch is left."""
+
+    def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
+        """List what is still there by our names and labels, of this ledger's launches or anybody's."""
+
+    def close(self) -> None:
+        """End what was opened to reach the machines; what was launched goes on."""

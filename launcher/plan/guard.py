@@ -1,0 +1,111 @@
+"""Forbids what must not be launched, and recognises what was not ordered. Pure.
+
+The three caps on time have a holder each: `timeout` on the node and autostop with down at the provider
+(launcher/plan/task.py), and the client's watchdog (launcher/drive/drive.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from launcher.plan.backend import Launched
+from launcher.plan.bill import Bill
+from launcher.plan.target import Provider, Target
+from planner.errors import RefusedError
+from planner.model.base import Frozen, NonNegative
+
+
+class Limits(Frozen):
+    """What the launches of one command may cost together, and until when they may run; None where nobody said."""
+
+    max_usd: NonNegative | None = None
+    budget_usd: NonNegative | None = None
+    """Of the whole workspace."""
+    budget_used_usd: NonNegative = 0.0
+    """Billed for launches that are over, plus the worst case of those that are not."""
+    deadline_at: datetime | None = None
+
+
+def check_launches(planned: Sequence[tuple[Target, Bill]], limits: Limits, *, now: datetime) -> None:
+    """Raise RefusedError, with what would be allowed, where a price is missing, a cap is too low or time too short."""
+    for target, bill in planned:
+        if bill.worst_case_usd is None and _needs_price(target, capped=limits.max_usd is not None):
+            raise RefusedError(
+                f"{target.id}: no price is known, so no cap can hold: {bill.no_price_reason}.",
+                fix=_price_fix(target),
+            )
+        end = now + timedelta(minutes=bill.caps.worst_minutes)
+        if limits.deadline_at is not None and end > limits.deadline_at:
+            late = "has passed" if now >= limits.deadline_at else "comes too soon"
+            raise RefusedError(
+                f"{target.id}: the deadline {limits.deadline_at:%Y-%m-%d %H:%M %Z} {late}: the launch may last until "
+                f"{end:%Y-%m-%d %H:%M %Z}.",
+                fix="Give a later --deadline or fewer --max-minutes.",
+            )
+    total = worst_total_usd([bill for _, bill in planned])
+    if limits.max_usd is not None and total > limits.max_usd:
+        raise RefusedError(
+            f"--max-usd {limits.max_usd:g}: the worst case is {total:,.2f} USD "
+            f"({', '.join(_summand(target, bill) for target, bill in planned if bill.worst_case_usd)}).",
+            fix="Allow more, or ask for fewer --max-minutes, nodes or targets.",
+        )
+    if limits.budget_usd is not None and limits.budget_used_usd + total > limits.budget_usd:
+        left = max(0.0, limits.budget_usd - limits.budget_used_usd)
+        raise RefusedError(
+            f"the workspace's budget of {limits.budget_usd:,.2f} USD has {left:,.2f} USD left, and the worst case is "
+            f"{total:,.2f} USD.",
+            fix="Ask for less, settle what is open (planner launches list), or raise total_usd in budget.yaml.",
+        )
+
+
+def worst_total_usd(bills: Sequence[Bill]) -> float:
+    """Return the sum of what launches can cost at worst; machines that make no invoice and have no rate count nothing.
+
+    USD = sum of worst_case_usd
+    """
+    return sum(bill.worst_case_usd or 0.0 for bill in bills)
+
+
+def mismatches(target: Target, launched: Launched) -> tuple[str, ...]:
+    """Return how what came differs from what was ordered; empty where it does not.
+
+    What the provider does not say, and what was not ordered (a region nobody named), is not compared.
+    """
+    ordered: list[tuple[str, object, object]] = [
+        ("instance type", target.name if target.is_cloud else None, launched.instance_type),
+        ("accelerator", target.sky_accelerator, launched.accelerator),
+        ("nodes", target.nodes, launched.nodes),
+        ("region", target.region, launched.region),
+        ("spot", target.spot if target.is_cloud else None, launched.spot),
+        ("reservation", target.reservation, launched.reservation),
+    ]
+    if target.sky_accelerator is not None:
+        ordered.append(("accelerators per node", target.devices_per_node, launched.accelerators_per_node))
+    return tuple(
+        f"{what}: asked for {wanted}, got {got}"
+        for what, wanted, got in ordered
+        if wanted is not None and got is not None and wanted != got
+    )
+
+
+def _needs_price(target: Target, *, capped: bool) -> bool:
+    """Say whether a launch without a price is forbidden: a Kubernetes cluster may be rented, so a cap must know."""
+    return target.is_cloud or (capped and target.provider is Provider.K8S)
+
+
+def _price_fix(target: Target) -> str:
+    if target.provider is Provider.AWS and target.purchase == "on_demand":
+        return (
+            "Give a Capacity Block with its rate: --capacity-block cr-... --usd-per-hour X --region R; or take what "
+            "can be interrupted: --spot."
+        )
+    if target.provider is Provider.K8S:
+        return "Give --usd-per-hour X for a node; 0 if the cluster is paid for anyway."
+    return "Give --usd-per-hour X, or another --region."
+
+
+def _summand(target: Target, bill: Bill) -> str:
+    rate = bill.rate
+    each = "" if rate is None else f" at up to {rate.highest_usd_per_node_hour:g} USD/h"
+    return f"{target.id}: {bill.nodes} node(s) x {bill.caps.worst_minutes:g} min{each} = {bill.worst_case_usd:,.2f}"

@@ -1,0 +1,164 @@
+"""Knows the SkyPilot task of a launch: one target, one benchmark, and what limits it. Pure.
+
+The file runs by hand with `sky launch`, and the other backends run its `setup` and `run` themselves, so that every
+machine does the same. All knobs stand in `envs`; nothing secret ever does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from launcher.plan.backend import SENTINEL
+from launcher.plan.bill import IDLE_MINUTES, TimeCaps
+from launcher.plan.target import Provider, Target
+
+SETUP_MINUTES = 20
+DISK_GB = 256
+"""SkyPilot's default, written down because the bill counts it."""
+RUN_LABEL = "planner-run"
+EXPIRY_LABEL = "planner-expires"
+EXPIRY_FORMAT = "%Y%m%dT%H%M%SZ"
+"""UTC, without the colons that Kubernetes refuses in a label."""
+BY_HAND = "by-hand"
+WORKLOADS_ON_NODE = "~/planner/workloads"
+
+SETUP = """\
+set -eu
+timeout --kill-after=30s {minutes}m bash "${{PLANNER_NODE_DIR:-$HOME/planner}}/workloads/setup.sh"
+"""
+
+RUN = """\
+code=0
+{within}timeout --signal=TERM --kill-after=60s "${{PLANNER_MAX_MINUTES}}m" \\
+  bash "${{PLANNER_NODE_DIR:-$HOME/planner}}/workloads/run.sh" || code=$?
+echo "{sentinel} run=$PLANNER_RUN_ID rank=$SKYPILOT_NODE_RANK exit=$code"
+exit $code
+"""
+
+WITHIN_ITS_TIME = """\
+left=$((PLANNER_UNTIL - $(date +%s)))
+[ "$left" -gt 0 ] || { echo "Its time was over before this start."; exit 1; }
+PLANNER_MAX_MINUTES=$(awk -v left="$left" -v most="$PLANNER_MAX_MINUTES" \\
+  'BEGIN { print left / 60 < most ? left / 60 : most }')
+"""
+"""A managed job starts again after each preemption: all its starts together keep to one time, also without a client."""
+
+
+def cluster_name(run_id: str) -> str:
+    """Return the name by which everything of a launch can be found again."""
+    return f"pl-{run_id}"
+
+
+def task_of(
+    *,
+    run_id: str,
+    target: Target,
+    spec: Mapping[str, Any],
+    caps: TimeCaps,
+    workloads: Path | str,
+    starts: int = 1,
+    expires_at: datetime | None = None,
+    store: str | None = None,
+    probes: str | None = None,
+) -> dict[str, Any]:
+    """Return the task as SkyPilot reads it.
+
+    Infra and instance type are pinned, so nothing else can be launched instead. `workloads` is the folder here that is
+    copied to each node; `store` an `s3://bucket/prefix` to which nodes push with their own role. `expires_at` (UTC)
+    becomes a label, for whoever finds the machine. `probes` says which micro-batches are tried (workloads/run.sh).
+    """
+    envs = {
+        "PLANNER_RUN_ID": run_id,
+        "PLANNER_SPEC": json.dumps(dict(spec), separators=(",", ":")),
+        "PLANNER_STARTS": str(starts),
+        "PLANNER_MAX_MINUTES": f"{caps.max_minutes:g}",
+    }
+    if target.devices_per_node is not None:
+        envs["PLANNER_DEVICES"] = str(target.devices_per_node)
+    if str(spec.get("strategy", "")).startswith("zero"):
+        envs["PLANNER_DEEPSPEED"] = "1"
+    if spec.get("precision") == "float8":
+        envs["PLANNER_TORCHAO"] = "1"
+    if probes is not None:
+        envs["PLANNER_PROBES"] = probes
+    if target.image is not None:
+        envs["PLANNER_IMAGE"] = "1"
+    if store is not None:
+        envs["PLANNER_PUSH_TO"] = store
+    ends_at = expires_at if target.managed else None
+    if ends_at is not None:
+        envs["PLANNER_UNTIL"] = f"{ends_at.timestamp():.0f}"
+    return {
+        "name": cluster_name(run_id),
+        **({"num_nodes": target.nodes} if target.nodes > 1 else {}),
+        "resources": _resources(target, run_id=run_id, caps=caps, expires_at=expires_at),
+        "file_mounts": {WORKLOADS_ON_NODE: str(workloads)},
+        "envs": envs,
+        "setup": SETUP.format(minutes=SETUP_MINUTES),
+        "run": RUN.format(sentinel=SENTINEL, within=WITHIN_ITS_TIME if ends_at is not None else ""),
+    }
+
+
+def task_yaml(task: Mapping[str, Any], *, header: str = "") -> str:
+    """Return the task as a file: keys in the order a person reads them, scripts as blocks."""
+    comment = "".join(f"# {line}\n" for line in header.splitlines())
+    body = yaml.dump(dict(task), Dumper=_Dumper, sort_keys=False, width=10**6, allow_unicode=False)
+    return comment + body
+
+
+def sky_config_of(target: Target, caps: TimeCaps) -> dict[str, Any]:
+    """Return the SkyPilot configuration that the launch needs and a task file cannot carry, by dotted keys.
+
+    By hand: `sky launch --config 'aws.specific_reservations=["cr-..."]'`. On AWS each machine is told at its boot when
+    to shut down, whoever is left by then: SkyPilot's autostop begins only after the set-up of its own parts. Not with
+    managed jobs, whose controller would be told so too; that one is set to go away instead of being kept, stopped.
+    """
+    if target.managed:
+        return {"jobs.controller.autostop": {"idle_minutes": round(IDLE_MINUTES), "down": True}}
+    if target.provider is not Provider.AWS:
+        return {}
+    config: dict[str, Any] = {"aws.post_provision_runcmd": [f"shutdown -h +{math.ceil(caps.worst_minutes)}"]}
+    if target.reservation is not None:
+        config["aws.specific_reservations"] = [target.reservation]
+    return config
+
+
+def _resources(target: Target, *, run_id: str, caps: TimeCaps, expires_at: datetime | None) -> dict[str, Any]:
+    resources: dict[str, Any] = {}
+    if target.is_cloud:
+        resources["infra"] = target.provider.value + (f"/{target.region}" if target.region else "")
+        resources["instance_type"] = target.name
+        resources["use_spot"] = target.spot
+        resources["disk_size"] = DISK_GB
+    elif target.through_sky:
+        resources["infra"] = f"{target.provider.value}/{target.name}"
+        if target.sky_accelerator is not None:
+            resources["accelerators"] = f"{target.sky_accelerator}:{target.devices_per_node or 1}"
+    if target.network_tier is not None:
+        resources["network_tier"] = target.network_tier
+    if target.image is not None:
+        resources["image_id"] = target.image
+    resources["labels"] = {RUN_LABEL: run_id}
+    if expires_at is not None:
+        resources["labels"][EXPIRY_LABEL] = expires_at.strftime(EXPIRY_FORMAT)
+    if target.through_sky and not target.managed:  # a managed job takes its own machines down
+        resources["autostop"] = {"idle_minutes": round(caps.idle_minutes), "down": True}
+    return resources
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text of several lines as a block."""
+
+
+def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _block)

@@ -1,0 +1,276 @@
+"""What is done where SkyPilot is wrong, silent or gone: a stand-in gives its answers, moto and a fake Lambda judge."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from launcher.backends.sky import process
+from launcher.backends.sky.backend import SkyBackend
+from launcher.plan.backend import Launch
+from launcher.plan.target import Provider, Target
+from planner.errors import NodeError
+from tests.fakes.servers import AWS_KEYS, Server, running
+from tests.launcher.launches import NOON, launch_of, rate
+
+STANDIN = """
+import json, os, sys
+from pathlib import Path
+script, asked = Path(os.environ["STANDIN_ANSWERS"]), Path(os.environ["STANDIN_ASKED"])
+for line in sys.stdin:
+    question = json.loads(line)
+    with asked.open("a") as file:
+        file.write(question["do"] + "\\n")
+    answer = json.loads(script.read_text())[question["do"]]
+    failed = isinstance(answer, dict) and "error" in answer
+    print(json.dumps(answer if failed else {"ok": answer}), flush=True)
+"""
+WHOLE = '{"kind": "result"}'
+FAILED = {"error": {"type": "CommandError", "message": "it went wrong"}}
+NOTHING = {"launch": None, "cluster": None, "job": None}
+P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", accelerator="H200-SXM", devices_per_node=8, region="us-east-2")
+MANAGED = P5E.model_copy(update={"managed": True, "purchase": "spot"})
+LAMBDA = Target(provider=Provider.LAMBDA, name="gpu_8x_h100_sxm5", accelerator="H100-SXM", devices_per_node=8)
+Says = Callable[..., SkyBackend]
+
+
+def cluster(name: str, status: str = "UP", **more: Any) -> dict[str, Any]:
+    """A cluster in SkyPilot's list."""
+    told = {"launched_at": NOON.timestamp(), "autostop_minutes": 10, "to_down": True, "launched": None}
+    return {"name": name, "status": status, **told, **more}
+
+
+def job(launch: Launch, status: str) -> dict[str, Any]:
+    """A managed job as its controller tells of it."""
+    return {"name": launch.cluster, "id": 1, "status": status, "recoveries": 0, "reason": "", "cluster": None}
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
+    folder = tmp_path_factory.mktemp("clouds")
+    with (
+        running("aws_server", log=folder / "aws.log", environment=AWS_KEYS) as aws,
+        running("lambda_server", log=folder / "lambda.log") as lambda_labs,
+    ):
+        yield aws, lambda_labs
+
+
+@pytest.fixture
+def aws(servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
+    """An AWS and a Lambda that boto3 and we find without being told."""
+    for server in servers:
+        server.ask("reset")
+    environment = AWS_KEYS | {
+        "AWS_ENDPOINT_URL": servers[0].url,
+        "HOME": str(tmp_path),
+        "LAMBDA_ENDPOINT_URL": f"{servers[1].url}/api/v1",
+        "LAMBDA_API_KEY": "a-key",
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return servers[0]
+
+
+@pytest.fixture
+def skypilot(aws: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Says]:
+    """Return a backend whose SkyPilot gives these answers; asked again, it gives others."""
+    (tmp_path / "standin_worker.py").write_text(STANDIN, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("STANDIN_ANSWERS", str(tmp_path / "answers.json"))
+    monkeypatch.setenv("STANDIN_ASKED", str(tmp_path / "asked"))
+    monkeypatch.setattr(process, "WORKER", "standin_worker")
+    backend = SkyBackend(tmp_path / "sky", sky_home=tmp_path)
+
+    def says(**answers: Any) -> SkyBackend:
+        (tmp_path / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+        return backend
+
+    yield says
+    backend.close()
+
+
+def start(run_id: str, region: str) -> str:
+    """Start an instance as SkyPilot labels it; return its id."""
+    labels = [{"ResourceType": "instance", "Tags": [{"Key": "planner-run", "Value": run_id}]}]
+    ec2 = boto3.session.Session().client("ec2", region_name=region)
+    made = ec2.run_instances(
+        ImageId="ami-1e749f67", InstanceType="p5e.48xlarge", MinCount=1, MaxCount=1, TagSpecifications=labels
+    )
+    return str(made["Instances"][0]["InstanceId"])
+
+
+def state(instance: str, region: str) -> str:
+    ec2 = boto3.session.Session().client("ec2", region_name=region)
+    return str(ec2.describe_instances(InstanceIds=[instance])["Reservations"][0]["Instances"][0]["State"]["Name"])
+
+
+def test_a_machine_in_another_region_than_asked_for_is_found_and_ended(skypilot):
+    """SkyPilot launched elsewhere and then fails to take it down: its list is all that hints at it."""
+    launch = launch_of(P5E, run_id="elsewhere")
+    instance = start("elsewhere", "us-west-2")
+    sky = skypilot(look={**NOTHING, "cluster": cluster("pl-elsewhere")}, down=FAILED)
+    assert not sky.verify_down(launch).down
+    sky.down(launch)
+    assert state(instance, "us-west-2") == "terminated"
+    assert sky.verify_down(launch).down
+
+
+def test_a_launch_that_nobody_listed_elsewhere_asks_one_region(skypilot, aws):
+    """A look at every region costs seconds; it is for those that need it."""
+    assert skypilot(look=NOTHING).verify_down(launch_of(P5E, run_id="nowhere")).down
+    assert [call["action"] for call in aws.ask("calls")] == ["DescribeInstances"]
+
+
+def test_skypilots_silence_is_an_alarm_and_hides_no_machine(skypilot):
+    start("seen", "us-east-1")
+    found = skypilot(clusters=FAILED).find_leftovers([launch_of(P5E, run_id="a")])
+    assert [(one.where, one.detail) for one in found if one.alarm] == [
+        ("SkyPilot: SkyPilot failed (CommandError): it went wrong.", "could not be asked")
+    ]
+    assert "seen" in {one.run_id for one in found}
+
+
+def test_a_machine_on_lambda_is_known_by_the_run_in_its_name(skypilot, servers):
+    """Without it the ledger could not tell that the machine should be gone, and reap would never end it."""
+    body = {"name": "pl-my-run-1-fcd1e5cf-head", "region_name": "us-east-1", "instance_type_name": "gpu_8x_h100_sxm5"}
+    servers[1].post("/api/v1/instance-operations/launch", **body)
+    found = skypilot(clusters=[]).find_leftovers([launch_of(LAMBDA, run_id="my-run-1")])
+    assert [one.run_id for one in found if one.name == body["name"]] == ["my-run-1"]
+
+
+@pytest.mark.parametrize(
+    ("status", "left"),
+    [
+        pytest.param(None, "terminated", id="the controller forgot the job, or is gone itself"),
+        pytest.param("FAILED_CONTROLLER", "terminated", id="the controller failed"),
+        pytest.param("CANCELLED", "terminated", id="the job is over and its machine is not"),
+        pytest.param("CANCELLING", "running", id="the controller is at it"),
+        pytest.param("RECOVERING", "running", id="the controller would start it again"),
+    ],
+)
+def test_the_machine_of_a_managed_job_is_ended_here_only_when_its_controller_does_nothing(skypilot, status, left):
+    run_id = f"managed-{status}".lower().replace("_", "-")
+    launch = launch_of(MANAGED, run_id=run_id)
+    instance = start(run_id, "us-east-2")
+    known = None if status is None else job(launch, status)
+    sky = skypilot(down_managed=True, look_managed={"job": known, "launch": None})
+    sky.down(launch)
+    assert state(instance, "us-east-2") == left
+    assert sky.verify_down(launch).down == (left == "terminated")
+
+
+def test_a_managed_job_that_is_asked_for_is_not_asked_for_twice_and_not_down(skypilot):
+    """Between the request and the controller's first word a second client, or a second try, comes by."""
+    launch = launch_of(MANAGED, run_id="asked").model_copy(update={"store": "s3://planner-runs/bench"})
+    sky = skypilot(look_managed={"job": None, "launch": {"id": "r", "at": 1.0, "status": "RUNNING"}}, down_managed=True)
+    sky.submit(launch)
+    assert "submit" not in Path(os.environ["STANDIN_ASKED"]).read_text(encoding="utf-8").split()
+    sky.down(launch)
+    assert not sky.verify_down(launch).down
+
+
+def test_a_managed_job_whose_controller_cannot_be_asked_is_not_down(skypilot):
+    launch = launch_of(MANAGED, run_id="mute")
+    sky = skypilot(down_managed=FAILED, look_managed=FAILED)
+    for question in (sky.down, sky.verify_down):
+        with pytest.raises(NodeError, match="it went wrong"):
+            question(launch)
+
+
+def test_managed_jobs_and_their_controller_are_leftovers(skypilot):
+    """The controller is a machine that nobody's bill counts: it is shown wherever managed jobs were launched."""
+    late = launch_of(MANAGED, run_id="late").model_copy(update={"deadline_at": NOON - timedelta(hours=2)})
+    over = launch_of(MANAGED, run_id="over")
+    controller = cluster("sky-jobs-controller-fcd1e5cf", to_down=False)
+    sky = skypilot(
+        clusters=[controller, cluster("pl-late-1")], managed_jobs=[job(late, "RECOVERING"), job(over, "SUCCEEDED")]
+    )
+    found = {one.name: one for one in sky.find_leftovers([late, over])}
+    assert "pl-over" not in found
+    assert (found["pl-late"].run_id, found["pl-late"].alarm) == ("late", True)
+    assert (found["pl-late-1"].run_id, found["pl-late-1"].alarm) == ("late", True), "as SkyPilot calls its machines"
+    assert found["pl-late"].detail == "RECOVERING; its time is over"
+    assert "it does not take itself down" in found["sky-jobs-controller-fcd1e5cf"].detail
+
+
+def test_a_store_that_refuses_is_the_reason_and_what_it_holds_comes_later(skypilot, aws, tmp_path):
+    """The machine is gone and S3 says no: nothing is lost, the next try brings it home."""
+    s3 = boto3.session.Session().client("s3")
+    s3.create_bucket(Bucket="planner-runs")
+    s3.put_object(Bucket="planner-runs", Key="bench/kept/node-0/start-1/result.json", Body=WHOLE.encode())
+    launch = launch_of(MANAGED, run_id="kept").model_copy(update={"store": "s3://planner-runs/bench"})
+    into = tmp_path / "home"
+    into.mkdir()
+    sky = skypilot(log="PLANNER-DONE run=kept rank=0 exit=0\n")
+    aws.ask("refuse", code="AccessDenied", status=403, after=0)
+    with pytest.raises(NodeError, match=r"not everything .* s3://planner-runs/bench: AWS forbids it"):
+        sky.collect(launch, into)
+    aws.ask("reset")
+    collected = sky.collect(launch, into)
+    assert collected.complete
+    assert [path.read_text(encoding="utf-8") for path in collected.results] == [WHOLE]
+
+
+CUTS_OFF = """\
+#!/bin/sh
+for into; do :; done
+mkdir -p "$into/start-1"
+printf '%s' '{"kind": "resu' > "$into/start-1/result.json"
+echo "connection unexpectedly closed" >&2
+exit 12
+"""
+
+
+def test_a_result_that_was_cut_off_on_its_way_is_asked_for_again_before_the_machine_goes(
+    skypilot, aws, tmp_path, monkeypatch
+):
+    """rsync --partial leaves the beginning under the file's own name; what is on the node is still whole."""
+    (tmp_path / "bin").mkdir()
+    rsync = tmp_path / "bin" / "rsync"
+    rsync.write_text(CUTS_OFF, encoding="utf-8")
+    rsync.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{rsync.parent}:{os.environ['PATH']}")
+    into = tmp_path / "home"
+    into.mkdir()
+    sky = skypilot(log="PLANNER-DONE run=cut rank=0 exit=0\n", reach=["pl-cut"])
+    with pytest.raises(NodeError, match="not everything could be brought home from pl-cut: node 0: rsync ended"):
+        sky.collect(launch_of(P5E, run_id="cut"), into)
+    assert (into / "start-1" / "result.json").exists()
+
+
+def test_what_was_pushed_completes_what_the_node_has(skypilot, aws, tmp_path, monkeypatch):
+    """Two starts; the node gives its second, the store has the first."""
+    (tmp_path / "bin").mkdir()
+    rsync = tmp_path / "bin" / "rsync"
+    whole = CUTS_OFF.replace('{"kind": "resu', WHOLE).replace("start-1", "start-2").replace("exit 12", "exit 0")
+    rsync.write_text(whole, encoding="utf-8")
+    rsync.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{rsync.parent}:{os.environ['PATH']}")
+    s3 = boto3.session.Session().client("s3")
+    s3.create_bucket(Bucket="planner-two")
+    s3.put_object(Bucket="planner-two", Key="two/node-0/start-1/result.json", Body=WHOLE.encode())
+    launch = launch_of(P5E, run_id="two", starts=2).model_copy(update={"store": "s3://planner-two"})
+    into = tmp_path / "home"
+    into.mkdir()
+    found = skypilot(log="PLANNER-DONE run=two rank=0 exit=0\n", reach=["pl-two"]).collect(launch, into)
+    assert [path.parent.name for path in found.results] == ["start-1", "start-2"]
+
+
+def test_closing_ends_the_server_of_a_catalog_of_our_own_and_no_other(skypilot, tmp_path):
+    """A Capacity Block's SkyPilot is nobody else's: without this its server would run until the next restart."""
+    vms = tmp_path / ".sky" / "catalogs" / "v8" / "aws" / "vms.csv"
+    vms.parent.mkdir(parents=True)
+    vms.write_text("InstanceType,Price,Region\np5e.48xlarge,,us-east-2\n", encoding="utf-8")
+    block = P5E.model_copy(update={"purchase": "capacity_block", "reservation": "cr-1"})
+    sky = skypilot(look=NOTHING, rest=True)
+    assert sky.verify_down(launch_of(block, run_id="block", price=rate(39.8))).down
+    assert sky.verify_down(launch_of(P5E, run_id="plain")).down
+    sky.close()
+    assert Path(os.environ["STANDIN_ASKED"]).read_text(encoding="utf-8").split() == ["look", "look", "rest"]

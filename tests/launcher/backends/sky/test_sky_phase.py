@@ -1,0 +1,142 @@
+"""What SkyPilot's words mean for a launch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from launcher.backends.sky.phase import JOB, MANAGED_JOB, managed_status_of, status_of
+from launcher.plan.backend import Phase
+
+UP = {"name": "pl-x", "status": "UP", "launched": None}
+LAUNCHED = {
+    "instance_type": "p5en.48xlarge",
+    "accelerator": "H200",
+    "accelerators_per_node": 8,
+    "nodes": 2,
+    "region": "us-east-2",
+    "spot": True,
+    "usd_per_node_hour": 9.39,
+}
+
+
+def seen(
+    *, request: str | None = "SUCCEEDED", cluster: str | None = "UP", job: str | None = None, error: str = ""
+) -> Any:
+    return {
+        "launch": request and {"status": request, "error": {"type": error, "message": f"{error} was\nraised"}},
+        "cluster": cluster and UP | {"status": cluster},
+        "job": job and {"id": 1, "status": job},
+    }
+
+
+@pytest.mark.parametrize(
+    ("what", "phase"),
+    [
+        pytest.param(seen(request="PENDING", cluster=None), Phase.PENDING, id="the request waits"),
+        pytest.param(seen(request="RUNNING", cluster="INIT"), Phase.PENDING, id="machines boot"),
+        pytest.param(seen(request="RUNNING", cluster="UP"), Phase.PENDING, id="machines are prepared"),
+        pytest.param(seen(), Phase.SETTING_UP, id="up, and no job yet"),
+        pytest.param(seen(job="PENDING"), Phase.SETTING_UP, id="the job waits"),
+        pytest.param(seen(job="SETTING_UP"), Phase.SETTING_UP, id="the job sets up"),
+        pytest.param(seen(job="RUNNING"), Phase.RUNNING, id="the job runs"),
+        pytest.param(seen(request="RUNNING", job="RUNNING"), Phase.RUNNING, id="the job runs before the request ends"),
+        pytest.param(seen(job="SUCCEEDED"), Phase.SUCCEEDED, id="the job is done"),
+        pytest.param(seen(job="FAILED"), Phase.FAILED, id="the job failed"),
+        pytest.param(seen(job="FAILED_DRIVER"), Phase.FAILED, id="the job's driver died"),
+        pytest.param(seen(job="FAILED_SETUP"), Phase.SETUP_FAILED, id="set-up failed"),
+        pytest.param(
+            seen(request="FAILED", cluster=None, error="ResourcesUnavailableError"), Phase.REFUSED, id="no capacity"
+        ),
+        pytest.param(seen(request="FAILED", cluster=None, error="NoCloudAccessError"), Phase.REFUSED, id="no access"),
+        pytest.param(seen(request="FAILED", cluster="INIT", error="CommandError"), Phase.SETUP_FAILED, id="no runtime"),
+        pytest.param(seen(cluster=None), Phase.LOST, id="it was up and is gone"),
+        pytest.param(seen(request=None, cluster=None), Phase.LOST, id="nobody knows it"),
+        pytest.param(seen(cluster="STOPPED"), Phase.LOST, id="stopped by somebody"),
+        pytest.param(seen(cluster="AUTOSTOPPING"), Phase.LOST, id="it takes itself down"),
+        pytest.param(seen(cluster="INIT"), Phase.UNKNOWN, id="half of it is there"),
+        pytest.param(seen(job="A_WORD_OF_LATER"), Phase.UNKNOWN, id="a word that we do not know"),
+    ],
+)
+def test_the_phase_of_a_launch(what, phase):
+    assert status_of(what).phase is phase
+
+
+def test_why_a_launch_failed_is_said_on_one_line():
+    detail = status_of(seen(request="FAILED", cluster=None, error="ResourcesUnavailableError")).detail
+    assert "found no such machine: ResourcesUnavailableError was raised. Try another region" in detail
+
+
+def test_a_launch_that_aws_forbids_is_refused_and_says_which_rights_are_needed():
+    what = seen(request="FAILED", cluster=None, error="SystemExit")
+    what["launch"]["error"]["message"] = "Failed to fetch the profile\nError code: AccessDenied"
+    status = status_of(what)
+    assert status.phase is Phase.REFUSED
+    assert status.detail.endswith("AWS forbids it. Ask for the rights in launcher/iam/aws-policy.json.")
+
+
+def test_what_was_launched_is_reported():
+    what = seen(job="RUNNING")
+    what["cluster"]["launched"] = LAUNCHED
+    launched = status_of(what).launched
+    assert launched is not None
+    assert (launched.instance_type, launched.nodes, launched.spot) == ("p5en.48xlarge", 2, True)
+
+
+@pytest.mark.parametrize(
+    ("word", "phase"),
+    [
+        ("PENDING", Phase.PENDING),
+        ("STARTING", Phase.PENDING),
+        ("RUNNING", Phase.RUNNING),
+        ("RECOVERING", Phase.PENDING),
+        ("SUCCEEDED", Phase.SUCCEEDED),
+        ("FAILED", Phase.FAILED),
+        ("FAILED_SETUP", Phase.SETUP_FAILED),
+        ("FAILED_NO_RESOURCE", Phase.REFUSED),
+        ("FAILED_PRECHECKS", Phase.REFUSED),
+        ("FAILED_CONTROLLER", Phase.LOST),
+        ("CANCELLED", Phase.LOST),
+        ("A_WORD_OF_LATER", Phase.UNKNOWN),
+    ],
+)
+def test_the_phase_of_a_managed_job(word, phase):
+    job = {"id": 1, "status": word, "recoveries": 2, "reason": "spot was taken", "cluster": None}
+    status = managed_status_of({"job": job, "launch": None})
+    assert status.phase is phase
+    assert "recovered 2 time(s): spot was taken" in status.detail
+
+
+FAILED_REQUEST = {"id": "r", "at": 1.0, "status": "FAILED", "error": {"type": "NoCloudAccessError", "message": "off"}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "phase", "said"),
+    [
+        pytest.param({"id": "r", "at": 1.0, "status": "RUNNING"}, Phase.PENDING, "starting the controller", id="asked"),
+        pytest.param(FAILED_REQUEST, Phase.REFUSED, "may not use this provider", id="refused"),
+        pytest.param({"id": "r", "at": 1.0, "status": "SUCCEEDED"}, Phase.LOST, "does not know it", id="forgotten"),
+        pytest.param(None, Phase.LOST, "does not know it", id="never asked for"),
+    ],
+)
+def test_before_there_is_a_managed_job_its_request_tells(request_, phase, said):
+    """PENDING for ever would let the watchdog's whole time pass before anybody hears of a refusal."""
+    status = managed_status_of({"job": None, "launch": request_})
+    assert status.phase is phase
+    assert said in status.detail
+
+
+def test_every_word_of_skypilots_jobs_is_known():
+    """A missing one would be UNKNOWN for ever. Asked in a process of its own, for sky warns when it is imported."""
+    program = (
+        "import json; from sky.jobs.state import ManagedJobStatus; from sky.skylet.job_lib import JobStatus\n"
+        "print(json.dumps([[word.value for word in words] for words in (JobStatus, ManagedJobStatus)]))"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    jobs, managed = json.loads(said.stdout.splitlines()[-1])
+    assert set(jobs) == set(JOB)
+    assert set(managed) == set(MANAGED_JOB)

@@ -1,0 +1,45 @@
+"""A disk without room: the run goes on, its record comes by the last line of its output, and a person is told."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from launcher.bench.bench import Settings, spec_of
+from launcher.bench.local import run_local
+from launcher.collect.record import record_of
+from planner.adapters.catalog import load_catalog
+from planner.model.network.workload import Window
+
+BLINK = Window(min_warmup_steps=1, min_warmup_s=0.0, max_warmup_s=0.5, min_steps=100, min_s=0.1, max_s=5.0)
+
+
+@pytest.fixture
+def no_file_over_2_kib() -> Iterator[None]:
+    """No file of this process and its children may grow further: a write fails, as on a full disk, for any user."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    assert signal.getsignal(signal.SIGXFSZ) is signal.SIG_IGN  # else the first such write would kill
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.slow
+def test_the_record_survives_a_full_disk(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    preset = load_catalog().presets["cpu-smoke"]
+    spec = spec_of(preset, Settings(devices=2, micro_batch=1), window=BLINK)
+    request.getfixturevalue("no_file_over_2_kib")
+    result: dict[str, Any] = run_local(spec, devices_per_node=2, work_dir=tmp_path / "run")
+    assert not (tmp_path / "run" / "result.json").exists()
+    assert result["disk_problem"] == "File too large"
+    assert result["steps"] > 20  # whose lines of over 100 bytes take more than the 2 KiB
+    assert json.loads((tmp_path / "run" / "result.json.steps.jsonl").read_text().splitlines()[0])["step"] == 1
+    record = record_of([result], aliases={})
+    assert record.throughput.value > 0
+    assert [problem for problem in record.verdict if "could not be written (File too large)" in problem]

@@ -1,0 +1,155 @@
+"""The bill by hand, what is refused, and what is recognised as not ordered."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from launcher.plan.ancillary_costs import beside_of
+from launcher.plan.backend import Launched
+from launcher.plan.bill import Beside, Bill, TimeCaps, bill_of, billed_usd
+from launcher.plan.guard import Limits, check_launches, mismatches
+from launcher.plan.target import Target
+from planner.errors import RefusedError
+from tests.launcher.launches import NOON, rate
+
+P5E = Target(
+    provider="aws",
+    name="p5e.48xlarge",
+    accelerator="H200-SXM",
+    devices_per_node=8,
+    purchase="spot",
+    region="us-east-2",
+)
+K8S = Target(provider="k8s", name="c", accelerator="H100-SXM", devices_per_node=8)
+LOCAL = Target(provider="local", name="local")
+HOUR = TimeCaps(max_minutes=30.0, provisioning_minutes=20.0, idle_minutes=10.0)
+
+
+def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, beside=0.0):
+    return bill_of(
+        nodes=nodes,
+        invoiced=target.is_cloud,
+        price_kind="spot" if target.is_cloud else "own",
+        rate=None if usd is None else rate(usd, highest=highest),
+        no_price_reason="nobody knows",
+        caps=caps,
+        beside=(Beside(what="a disk", usd_per_hour=beside, basis="quoted", source="a list"),) if beside else (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("given_bill", "expected_usd"),
+    [
+        pytest.param(bill(), 10.0, id="one node for an hour"),
+        pytest.param(bill(nodes=2), 20.0, id="two nodes"),
+        pytest.param(bill(highest=39.8), 39.8, id="spot counts what it may rise to"),
+        pytest.param(bill(nodes=2, beside=0.1), 20.1, id="what is billed beside all nodes, for an hour"),
+        pytest.param(
+            bill(caps=TimeCaps(max_minutes=90.0, provisioning_minutes=20.0, idle_minutes=10.0)), 20.0, id="2 h"
+        ),
+        pytest.param(bill(usd=None), None, id="no price is not 0"),
+    ],
+)
+def test_the_worst_case_by_hand(given_bill, expected_usd):
+    assert given_bill.worst_case_usd == (None if expected_usd is None else pytest.approx(expected_usd))
+
+
+def test_a_bill_of_an_older_ledger_is_read():
+    old = bill(beside=0.1).model_dump(exclude={"beside", "beside_usd"}) | {"storage_usd": 0.1}
+    assert (Bill.model_validate(old).beside_usd, Bill.model_validate(old).worst_case_usd) == (0.1, 10.1)
+
+
+@given(seconds=st.floats(0, 3600), nodes=st.integers(1, 16), usd=st.floats(0.01, 200))
+def test_what_was_billed_within_the_caps_is_never_over_the_worst_case(seconds, nodes, usd):
+    one = bill(usd=usd, highest=usd * 1.5, nodes=nodes, beside=0.3)
+    assert billed_usd(one, seconds=seconds) <= one.worst_case_usd * (1 + 1e-9)
+
+
+def test_half_an_hour_of_two_nodes_at_10_usd_is_10_usd():
+    assert billed_usd(bill(nodes=2), seconds=1800) == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(
+    ("planned", "limits", "problem"),
+    [
+        pytest.param([(P5E, bill())], Limits(max_usd=9.99), "the worst case is 10.00 USD", id="over the cap"),
+        pytest.param([(P5E, bill()), (P5E, bill())], Limits(max_usd=19.0), "20.00 USD", id="one cap for all targets"),
+        pytest.param([(P5E, bill(usd=None))], Limits(), "no price is known", id="no price"),
+        pytest.param([(K8S, bill(K8S, usd=None))], Limits(max_usd=5), "no price is known", id="rented cluster, capped"),
+        pytest.param(
+            [(P5E, bill())], Limits(budget_usd=100, budget_used_usd=95), "has 5.00 USD left", id="over the budget"
+        ),
+        pytest.param([(P5E, bill())], Limits(deadline_at=NOON), "has passed", id="deadline passed"),
+        pytest.param(
+            [(P5E, bill())], Limits(deadline_at=NOON + timedelta(minutes=59)), "comes too soon", id="deadline too soon"
+        ),
+    ],
+)
+def test_what_must_not_be_launched_is_refused_with_code_3(planned, limits, problem):
+    with pytest.raises(RefusedError, match=problem) as refused:
+        check_launches(planned, limits, now=NOON)
+    assert refused.value.exit_code == 3
+    assert refused.value.fix
+
+
+@pytest.mark.parametrize(
+    ("planned", "limits"),
+    [
+        pytest.param([(P5E, bill())], Limits(max_usd=10), id="just under the cap"),
+        pytest.param(
+            [(LOCAL, bill(LOCAL, usd=None)), (P5E, bill())], Limits(max_usd=10), id="own machine adds nothing"
+        ),
+        pytest.param([(K8S, bill(K8S, usd=None))], Limits(), id="own cluster without a cap"),
+        pytest.param([(P5E, bill())], Limits(budget_usd=100, budget_used_usd=90), id="the last of the budget"),
+        pytest.param([(P5E, bill())], Limits(deadline_at=NOON + timedelta(hours=1)), id="just in time"),
+    ],
+)
+def test_what_keeps_every_limit_is_allowed(planned, limits):
+    check_launches(planned, limits, now=NOON)
+
+
+ORDERED = Launched(
+    instance_type="p5e.48xlarge", accelerator="H200", accelerators_per_node=8, nodes=1, region="us-east-2", spot=True
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({}, (), id="as ordered"),
+        pytest.param(
+            {"instance_type": "p5en.48xlarge"},
+            ("instance type: asked for p5e.48xlarge, got p5en.48xlarge",),
+            id="the same H200:8 in a p5en",
+        ),
+        pytest.param({"accelerator": "H100"}, ("accelerator: asked for H200, got H100",), id="accelerator"),
+        pytest.param({"accelerators_per_node": 4}, ("accelerators per node: asked for 8, got 4",), id="half a node"),
+        pytest.param({"nodes": 2}, ("nodes: asked for 1, got 2",), id="twice the bill"),
+        pytest.param({"spot": False}, ("spot: asked for True, got False",), id="on demand instead of spot"),
+        pytest.param({"region": "us-west-2"}, ("region: asked for us-east-2, got us-west-2",), id="another region"),
+        pytest.param({"spot": None, "region": None}, (), id="what nobody says is not compared"),
+        pytest.param({"reservation": "none"}, (), id="no reservation where none was ordered"),
+    ],
+)
+def test_another_machine_than_ordered_is_recognised(changes, expected):
+    assert mismatches(P5E, ORDERED.model_copy(update=changes)) == expected
+
+
+def test_a_machine_beside_its_reservation_is_not_what_was_ordered():
+    """SkyPilot starts on demand what finds no place in the Capacity Block."""
+    block = P5E.model_copy(update={"purchase": "capacity_block", "reservation": "cr-1"})
+    came = ORDERED.model_copy(update={"spot": False, "reservation": "none"})
+    assert mismatches(block, came) == ("reservation: asked for cr-1, got none",)
+    assert mismatches(block, came.model_copy(update={"reservation": "cr-1"})) == ()
+
+
+def test_beside_the_machines_on_aws_by_hand():
+    """(256 x 0.08 + 500 x 0.005 + 93 x 0.04) x 2 / 730 h = 0.07315 USD/h a disk; an address is 0.005."""
+    disks, addresses = beside_of(P5E.model_copy(update={"nodes": 3}))
+    assert disks.usd_per_hour == pytest.approx(3 * 53.4 / 730)
+    assert addresses.usd_per_hour == pytest.approx(0.015)
+    managed = beside_of(P5E.model_copy(update={"managed": True}))
+    assert [one.what for one in managed][2:] == ["SkyPilot's controller of managed jobs"]
+    assert beside_of(K8S) == beside_of(LOCAL) == ()

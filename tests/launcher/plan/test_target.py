@@ -1,0 +1,55 @@
+import pytest
+
+from launcher.plan.target import SKY_ACCELERATORS, Provider, parse_target
+from planner.adapters.catalog import load_catalog
+from planner.errors import InputError
+
+TYPES = ("aws/p5e.48xlarge", "aws/p5en.48xlarge", "aws/p4d.24xlarge", "lambda/gpu_8x_h100_sxm5")
+
+
+@pytest.mark.parametrize(
+    ("text", "provider", "name", "cloud", "sky"),
+    [
+        pytest.param("aws/p5e.48xlarge", Provider.AWS, "p5e.48xlarge", True, True, id="aws"),
+        pytest.param("lambda/gpu_8x_h100_sxm5", Provider.LAMBDA, "gpu_8x_h100_sxm5", True, True, id="lambda"),
+        pytest.param("k8s/my-context", Provider.K8S, "my-context", False, True, id="kubernetes"),
+        pytest.param("k8s/user@cluster/x", Provider.K8S, "user@cluster/x", False, True, id="context with a slash"),
+        pytest.param("ssh/pool", Provider.SSH_POOL, "pool", False, True, id="ssh pool"),
+        pytest.param("slurm/hpc", Provider.SLURM, "hpc", False, True, id="slurm"),
+        pytest.param("host/a", Provider.HOST, "a", False, False, id="host"),
+        pytest.param("local", Provider.LOCAL, "local", False, False, id="local"),
+    ],
+)
+def test_a_target_is_read_and_written_the_same(text, provider, name, cloud, sky):
+    target = parse_target(text, instance_types=TYPES, hosts=("a", "b"))
+    assert (target.provider, target.name, target.is_cloud, target.through_sky) == (provider, name, cloud, sky)
+    assert target.id == text
+
+
+def test_two_hosts_are_one_run_over_two_nodes():
+    target = parse_target("host/a+b", instance_types=TYPES, hosts=("a", "b"))
+    assert (target.name, target.more_hosts, target.nodes, target.id) == ("a", ("b",), 2, "host/a+b")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param("aws/p5e.48xlage", "Did you mean .*p5e.48xlarge", id="misspelt type names the nearest"),
+        pytest.param("aws/H200:8", "no aws instance type 'H200:8'", id="an accelerator is no instance type"),
+        pytest.param("lambda/p5e.48xlarge", "no lambda instance type", id="of another cloud"),
+        pytest.param("p5e.48xlarge", "Did you mean aws/p5e.48xlarge", id="without a provider"),
+        pytest.param("host/c", "no host 'c'", id="unknown host"),
+        pytest.param("host/a+a", "stands there twice", id="a host twice"),
+        pytest.param("k8s/", "no target", id="empty name"),
+        pytest.param("k8s/a b", "is not a Kubernetes context", id="space"),
+        pytest.param("local/x", "no target", id="local has no name"),
+        pytest.param("", "no target", id="nothing"),
+    ],
+)
+def test_a_wrong_target_says_what_would_be_right(text, problem):
+    with pytest.raises(InputError, match=problem):
+        parse_target(text, instance_types=TYPES, hosts=("a", "b"))
+
+
+def test_sky_names_belong_to_accelerators_of_the_catalog():
+    assert SKY_ACCELERATORS.keys() <= load_catalog().accelerators.keys()

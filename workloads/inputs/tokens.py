@@ -1,0 +1,77 @@
+"""Knows the input: synthetic packed tokens, made before the clock starts and kept on the device.
+
+Every sequence depends on the seed and its number in the global batch alone, never on how the batch is split, so any
+number of processes sees the same data for the same global batch. There is no padding: every token is real.
+"""
+
+from __future__ import annotations
+
+from typing import List, Protocol, Tuple
+
+import torch
+from torch import Tensor
+
+from workloads.contract.architecture import Transformer
+from workloads.contract.spec import Spec
+from workloads.models.base import NO_TARGET
+
+POOL_STEPS = 16  # steps after which the data repeats; about 1 MiB a device at micro-batch 2 and 2,048 tokens
+SEED_STRIDE = 1_000_003
+
+Batch = Tuple[Tensor, Tensor]
+
+
+class Samples(Protocol):
+    """One rank's input."""
+
+    def micro_batches(self, step: int) -> List[Batch]:
+        """Return the (inputs, targets) of one optimizer step, `grad_accumulation` pairs, on the device."""
+
+    def padding_tokens(self) -> List[int]:
+        """Return this rank's positions without a target in each step of a pattern that repeats."""
+
+
+class SyntheticTokens:
+    """One rank's share of a pool of optimizer steps."""
+
+    def __init__(self, spec: Spec, *, rank: int, world_size: int, device: torch.device) -> None:
+        self._steps = [
+            [
+                _micro_batch(spec, step, micro_step, rank, world_size, device)
+                for micro_step in range(spec.grad_accumulation)
+            ]
+            for step in range(POOL_STEPS)
+        ]
+        self._padding = [sum(_without_target(targets) for _, targets in step) for step in self._steps]
+
+    def micro_batches(self, step: int) -> List[Batch]:
+        """Return the (inputs, targets) of one optimizer step, `grad_accumulation` pairs, already on the device."""
+        return self._steps[step % POOL_STEPS]
+
+    def padding_tokens(self) -> List[int]:
+        """Return this rank's positions without a target in each of POOL_STEPS steps; counted, not assumed."""
+        return self._padding
+
+
+def _micro_batch(spec: Spec, step: int, micro_step: int, rank: int, world_size: int, device: torch.device) -> Batch:
+    first = step * spec.global_batch(world_size) + (micro_step * world_size + rank) * spec.micro_batch
+    rows = torch.stack([sequence(spec, first + row) for row in range(spec.micro_batch)])
+    return rows[:, :-1].contiguous().to(device), rows[:, 1:].contiguous().to(device)
+
+
+def sequence(spec: Spec, number: int) -> Tensor:
+    """Return seq_len + 1 tokens: token = floor(vocab^u) - 1, u uniform on [0, 1).
+
+    That is log-uniform, close to Zipf's law of words: P(k) = log((k + 2) / (k + 1)) / log(vocab). The loss then has
+    something to learn (uniform tokens would stay at log(vocab)), and embedding rows repeat as they do in text.
+    """
+    generator = torch.Generator().manual_seed(spec.seed * SEED_STRIDE + number)
+    uniform = torch.rand(spec.tokens_per_sample + 1, generator=generator, dtype=torch.float64)
+    architecture = spec.architecture
+    assert isinstance(architecture, Transformer)
+    tokens = float(architecture.vocab) ** uniform
+    return tokens.long().clamp_(1, architecture.vocab) - 1
+
+
+def _without_target(targets: Tensor) -> int:
+    return int((targets == NO_TARGET).sum())

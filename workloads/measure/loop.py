@@ -1,0 +1,246 @@
+"""Knows the only training loop: first step, warm-up until steady, window, losses and memory. Works for any strategy.
+
+Source of the rules: the measurement protocol in workloads/README.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import math
+import resource
+import sys
+import time
+from typing import Callable, Dict, Iterator, List, Optional, Union
+
+import torch
+from torch import Tensor
+
+from workloads.contract import failure
+from workloads.contract.result import MEASURE, WARMUP, Record
+from workloads.contract.spec import Spec
+from workloads.inputs.tokens import Batch, Samples
+from workloads.measure import telemetry, window
+from workloads.measure.agreement import INTERRUPTED, Agreement
+from workloads.measure.environment import GIB
+from workloads.measure.op_recorder import Witness
+from workloads.measure.own_speed import own_work_seconds
+from workloads.measure.state_bytes import GRADIENT_BYTES, state_bytes
+from workloads.measure.step_clock import StepClock, synchronise
+from workloads.strategies import Strategy
+
+FIRST_LOSSES = 10
+
+
+class TrainingLoop:
+    """One rank's loop; every rank runs the same number of steps, decided by rank 0."""
+
+    def __init__(
+        self,
+        *,
+        spec: Spec,
+        strategy: Strategy,
+        compile_model: Optional[Callable[[], None]],
+        data: Samples,
+        agreement: Agreement,
+        record: Record,
+        watch: Union[telemetry.Telemetry, telemetry.NoTelemetry],
+        world_size: int,
+        device: torch.device,
+    ) -> None:
+        self._spec, self._strategy, self._data = spec, strategy, data
+        self._compile_model = compile_model
+        self._agreement, self._record, self._device = agreement, record, device
+        self._clock = StepClock(device)
+        self._watch = watch
+        self._step_units = spec.global_batch(world_size) * spec.units_per_sample
+        self._world_padding: List[float] = []
+        self._data_wait_s = 0.0
+        self._steps_run = 0
+        self._steps_on_record = 0
+        self._steps_read = 0
+        self._first_losses: List[Tensor] = []
+        self._last_loss: Optional[Tensor] = None
+
+    def run(self) -> str:
+        """Run all phases and return the exit reason; facts go to the record as they become known."""
+        self._world_padding = self._agreement.sum_over_ranks([float(count) for count in self._data.padding_tokens()])
+        self._log(WARMUP, [self._first_step()])
+        if self._compile_model is not None:
+            self._log(WARMUP, [self._compiled_step(self._compile_model)])
+        interrupted = self._warm_up()
+        self._note_losses()
+        if interrupted:
+            return failure.INTERRUPTED
+        if not self._losses_are_finite():
+            return failure.LOSS_NOT_FINITE
+        interrupted = self._measure()
+        self._note_losses()
+        self._note_memory()
+        if interrupted:
+            return failure.INTERRUPTED
+        if not self._losses_are_finite():
+            return failure.LOSS_NOT_FINITE
+        return failure.COMPLETED if self._record.document["warmup_steady"] else failure.NOT_STEADY
+
+    def _first_step(self) -> float:
+        """Return the seconds of the first step: lazy set-up of libraries, and our look at what it runs and holds.
+
+        Always eager: a compiled step shows its operators to nobody.
+        """
+        start_s = time.perf_counter()
+        with Witness() as witness:
+            loss = self._strategy.backward(self._next_micro_batches())
+        gradient_bytes = state_bytes(self._strategy)[GRADIENT_BYTES]
+        self._strategy.update()
+        synchronise(self._device)
+        seconds = time.perf_counter() - start_s
+        self._step_done(loss)
+        held = {**state_bytes(self._strategy), GRADIENT_BYTES: gradient_bytes}
+        most = self._agreement.max_over_ranks(list(held.values()))
+        self._record.document.update(
+            state_bytes={kind: int(size) for kind, size in zip(held, most)},
+            matmul_flops_by_dtype=witness.matmul_flops_by_dtype,
+            sdpa_backend=witness.sdpa_backend,
+        )
+        self._record.phases["first_step_s"] = seconds
+        return seconds
+
+    def _compiled_step(self, compile_model: Callable[[], None]) -> float:
+        """Return the seconds of the second step, in which everything is compiled: the first one had to be seen."""
+        start_s = time.perf_counter()
+        compile_model()
+        self._step()
+        synchronise(self._device)
+        seconds = time.perf_counter() - start_s
+        self._record.phases["compile_s"] = seconds
+        return seconds
+
+    def _warm_up(self) -> bool:
+        """Run until steady or out of time; return whether it was interrupted."""
+        self._agreement.wait_for_all()
+        start_s = time.perf_counter()
+        self._clock.start()
+        self._steps_read = 0
+
+        def decide() -> int:
+            seconds = self._read_clock(WARMUP)
+            elapsed_s = time.perf_counter() - start_s
+            return window.warmup_steps_ahead(
+                self._spec.window, seconds, steps_started=self._steps_run, elapsed_s=elapsed_s
+            )
+
+        interrupted = self._run_blocks(decide)
+        synchronise(self._device)
+        seconds = self._read_clock(WARMUP, to_the_end=True)
+        self._record.phases["warmup_s"] = time.perf_counter() - start_s
+        steady = window.is_steady(seconds, self._spec.window)
+        self._record.document.update(warmup_steps=self._steps_run, warmup_steady=steady)
+        return interrupted
+
+    def _measure(self) -> bool:
+        """Run the window; return whether it was interrupted. The wall is that of the slowest rank."""
+
+        def decide() -> int:
+            seconds = self._read_clock(MEASURE)
+            return window.measured_steps_ahead(self._spec.window, seconds, steps_started=self._clock.steps_started)
+
+        with _without_garbage_collection():
+            self._watch.start()
+            self._agreement.wait_for_all()
+            start_s = time.perf_counter()
+            self._clock.start()
+            self._steps_read = 0
+            self._data_wait_s = 0.0
+            interrupted = self._run_blocks(decide)
+            synchronise(self._device)
+            wall_s = time.perf_counter() - start_s
+            seen = self._watch.stop()
+        self._read_clock(MEASURE, to_the_end=True)
+        nodes_seen = self._agreement.of_every_node(seen)
+        self._record.document["telemetry"] = telemetry.joined(nodes_seen) if nodes_seen else None
+        rank_walls_s = self._agreement.of_every_rank(wall_s)
+        steps = max(1, self._clock.steps_started)
+        self._record.document.update(
+            rank_work_seconds=self._agreement.of_every_rank(own_work_seconds(self._device)),
+            rank_step_seconds=[rank_wall_s / steps for rank_wall_s in rank_walls_s],
+            data_wait_s=self._agreement.max_over_ranks([self._data_wait_s])[0],
+        )
+        self._record.phases["measure_s"] = max(rank_walls_s)
+        self._record.set_window(max(rank_walls_s))
+        return interrupted
+
+    def _run_blocks(self, decide: window.Decision) -> bool:
+        while True:
+            steps = self._agreement.steps_ahead(decide)
+            if steps in (window.STOP, INTERRUPTED):
+                return steps == INTERRUPTED
+            for _ in range(steps):
+                self._step()
+                self._clock.step_done()
+
+    def _step(self) -> None:
+        self._step_done(self._strategy.step(self._next_micro_batches()))
+
+    def _next_micro_batches(self) -> List[Batch]:
+        start_s = time.perf_counter()
+        micro_batches = self._data.micro_batches(self._steps_run)
+        self._data_wait_s += time.perf_counter() - start_s
+        return micro_batches
+
+    def _step_done(self, loss: Tensor) -> None:
+        self._steps_run += 1
+        self._last_loss = loss
+        if len(self._first_losses) < FIRST_LOSSES:
+            self._first_losses.append(loss)
+
+    def _read_clock(self, phase: str, *, to_the_end: bool = False) -> List[float]:
+        seconds = self._clock.read(to_the_end=to_the_end)
+        self._log(phase, seconds[self._steps_read :])
+        self._steps_read = len(seconds)
+        return seconds
+
+    def _log(self, phase: str, step_seconds: List[float]) -> None:
+        steps = range(self._steps_on_record, self._steps_on_record + len(step_seconds))
+        padding = [int(self._world_padding[step % len(self._world_padding)]) for step in steps]
+        self._record.add_steps(phase, step_seconds, units=[self._step_units - count for count in padding])
+        self._steps_on_record += len(step_seconds)
+
+    def _note_losses(self) -> None:
+        assert self._last_loss is not None
+        losses = self._agreement.mean_over_ranks([loss.item() for loss in [*self._first_losses, self._last_loss]])
+        self._losses = losses
+        self._record.set_losses(losses[:-1], losses[-1])
+
+    def _losses_are_finite(self) -> bool:
+        return all(math.isfinite(loss) for loss in self._losses)
+
+    def _note_memory(self) -> None:
+        """Peak of the hungriest rank over the whole run, beside what was noted before it."""
+        facts = {**self._record.document["memory"], **_device_memory(self._device)}
+        self._record.document["memory"] = dict(zip(facts, self._agreement.max_over_ranks(list(facts.values()))))
+
+
+def _device_memory(device: torch.device) -> Dict[str, float]:
+    if device.type == "cuda":
+        return {
+            "peak_allocated_gib": torch.cuda.max_memory_allocated(device) / GIB,
+            "peak_reserved_gib": torch.cuda.max_memory_reserved(device) / GIB,
+            "allocator_retries": float(torch.cuda.memory_stats(device)["num_alloc_retries"]),
+            "device_gib": torch.cuda.get_device_properties(device).total_memory / GIB,
+        }
+    unit_bytes = 1 if sys.platform == "darwin" else 1024  # getrusage(2): KiB on Linux, bytes on macOS
+    return {"peak_rss_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit_bytes / GIB}
+
+
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Collect now, then not at all: a collection in the window would be one slow step for no reason of the node's."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()

@@ -1,0 +1,59 @@
+"""Knows how fast every device sends to every other one: one pair at a time, the way training's own traffic goes.
+
+NCCL between GPUs (NVLink, PCIe or through the host, whatever this node allows), gloo between processes on a CPU. A link
+that is slower than its twins, or a pair that has to go through the host, is seen here and in no all-reduce.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Callable, List, Optional
+
+import torch
+import torch.distributed as dist
+
+from workloads.measure.agreement import Agreement
+from workloads.measure.step_clock import synchronise
+
+GB = 1e9
+MAX_RANKS = 16
+"""A matrix of more ranks has too many pairs for its time; the first ones are measured."""
+Matrix = List[List[Optional[float]]]
+
+
+def peer_gb_per_s(
+    num_bytes: int,
+    agreement: Agreement,
+    *,
+    rank: int,
+    world_size: int,
+    device: torch.device,
+    rounds: int,
+    possible: Callable[[], bool],
+) -> Matrix:
+    """Return GB/s from each rank (row) to each other one (column): bytes x rounds / s of the slower of the two.
+
+    Null on the diagonal and for pairs that the time did not suffice for. `possible` must say the same on every rank.
+    All ranks call it together and wait while a pair is at work.
+    """
+    ranks = min(world_size, MAX_RANKS)
+    buffer = torch.ones(num_bytes, dtype=torch.uint8, device=device)
+
+    def send(source: int, target: int, times: int) -> float:
+        agreement.wait_for_all()
+        start_s = time.perf_counter()
+        if rank in (source, target):
+            peer, work = (target, dist.isend) if rank == source else (source, dist.irecv)
+            for _ in range(times):
+                for request in dist.batch_isend_irecv([dist.P2POp(work, buffer, peer)]):
+                    request.wait()
+            synchronise(device)
+        return agreement.max_over_ranks([time.perf_counter() - start_s if rank in (source, target) else 0.0])[0]
+
+    matrix: Matrix = [[None] * ranks for _ in range(ranks)]
+    for source in range(ranks):
+        for target in range(ranks):
+            if source != target and possible():
+                send(source, target, 1)  # the first one sets up the connection
+                matrix[source][target] = num_bytes * rounds / send(source, target, rounds) / GB
+    return matrix

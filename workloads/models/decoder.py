@@ -1,0 +1,136 @@
+"""Knows the decoder-only transformer in plain torch, dense or a mixture of experts, built from the architecture."""
+
+from __future__ import annotations
+
+import math
+from typing import Callable, Optional
+
+import torch
+import torch.nn.functional as F  # noqa: N812  (torch's own habit)
+from torch import Tensor, nn
+
+from workloads.contract.architecture import MoeDecoderShape, TextShape
+from workloads.contract.spec import Lora
+from workloads.models.base import NO_TARGET, Draw, Model
+from workloads.models.experts import Experts, MixtureOfExperts
+from workloads.models.layers import MLPS, Attention, Block, RMSNorm, Rope, norm, rope_tables
+from workloads.models.lora import freeze_all_but_adapters, is_zero_at_start
+from workloads.models.recompute import recomputed
+
+INIT_STD = 0.02  # GPT-2: normal weights of 0.02, projections into the residual stream divided by sqrt(2 layers)
+
+
+class Decoder(Model):
+    """Token embedding, pre-norm blocks, final norm, head. `forward` returns the mean cross-entropy in nats."""
+
+    def __init__(
+        self,
+        architecture: TextShape,
+        *,
+        seq_len: int,
+        checkpointing: str = "none",
+        loss_chunks: int = 1,
+        lora: Optional[Lora] = None,
+    ) -> None:
+        super().__init__()
+        self.architecture = architecture
+        self.seq_len = seq_len
+        self._residual_std = INIT_STD / math.sqrt(2 * architecture.layers)
+        self.loss_chunks = loss_chunks
+        self.tokens = nn.Embedding(architecture.vocab, architecture.hidden)
+        self.positions: Optional[nn.Embedding] = None
+        if architecture.positions == "learned":
+            self.positions = nn.Embedding(architecture.max_positions, architecture.hidden)
+        # Constant tables, not buffers: a strategy would send buffers to every rank in every step, or cast them.
+        self._rope: Optional[Rope] = None
+        self.blocks = nn.ModuleList(
+            block(architecture, number, checkpointing, lora) for number in range(architecture.layers)
+        )
+        self.final_norm = norm(architecture, architecture.hidden)
+        # A tied head multiplies with the embedding's own weight: no second Parameter that to_empty() could untie.
+        self.head: Optional[nn.Linear] = None
+        if not architecture.tied_head:
+            self.head = nn.Linear(architecture.hidden, architecture.vocab, bias=False)
+        self._compiled_loss: Optional[Callable[[Tensor, Tensor], Tensor]] = None
+        if lora is not None:
+            freeze_all_but_adapters(self)
+
+    def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
+        """Mean next-token cross-entropy over the positions that have a target."""
+        hidden = self._hidden_states(inputs).flatten(0, 1)
+        targets = targets.flatten()
+        summed_loss = self._compiled_loss or self._summed_loss
+        if self.loss_chunks == 1:
+            total = summed_loss(hidden, targets)
+        else:
+            chunks = zip(hidden.chunk(self.loss_chunks), targets.chunk(self.loss_chunks))
+            total = torch.stack([recomputed(summed_loss, "full", *chunk) for chunk in chunks]).sum()
+        return total / (targets != NO_TARGET).sum()
+
+    def logits(self, inputs: Tensor) -> Tensor:
+        """Return scores of shape (batch, seq_len, vocab)."""
+        return self._scores(self._hidden_states(inputs))
+
+    def compile_parts(self) -> None:
+        """Compile what repeats, each block and the loss; what a strategy does between blocks stays outside."""
+        for block in self.blocks:
+            assert isinstance(block, Block)
+            block.compile_body()
+        self._compiled_loss = torch.compile(self._summed_loss)
+
+    def fill(self, name: str, module: nn.Module, draw: Draw) -> None:
+        """Normal weights as GPT-2's; norms start at one, the second half of an adapter at zero."""
+        if isinstance(module, (nn.Linear, nn.Embedding)):
+            into_residual = name.endswith((".out", ".down"))
+            std = 0.0 if is_zero_at_start(name) else self._residual_std if into_residual else INIT_STD
+            draw(module.weight, std)
+        elif isinstance(module, Experts):
+            for weight in module.into_experts():
+                draw(weight, INIT_STD)
+            draw(module.down, self._residual_std)
+        elif isinstance(module, (nn.LayerNorm, RMSNorm)):
+            module.weight.fill_(1.0)
+
+    def make_tables(self, device: torch.device) -> None:
+        """Make the tables of rotary positions."""
+        if self.positions is None:
+            self._rope = rope_tables(self.architecture, seq_len=self.seq_len, device=device)
+
+    def _hidden_states(self, inputs: Tensor) -> Tensor:
+        hidden: Tensor = self.tokens(inputs)
+        if self.positions is not None:
+            hidden = hidden + self.positions(torch.arange(inputs.shape[1], device=inputs.device))
+        for block in self.blocks:
+            hidden = block(hidden, self._rope)
+        normed: Tensor = self.final_norm(hidden)
+        return normed
+
+    def _scores(self, hidden: Tensor) -> Tensor:
+        scores: Tensor = F.linear(hidden, self.tokens.weight) if self.head is None else self.head(hidden)
+        return scores
+
+    def _summed_loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        """Cross-entropy summed over positions; the logits are widened to fp32 first, in every precision."""
+        return F.cross_entropy(self._scores(hidden).float(), targets, reduction="sum", ignore_index=NO_TARGET)
+
+
+def block(architecture: TextShape, number: int, checkpointing: str, lora: Optional[Lora]) -> Block:
+    """Return layer `number`: attention, then a dense MLP or a mixture of experts."""
+    hidden, bias = architecture.hidden, architecture.bias
+    attention = Attention(
+        hidden,
+        heads=architecture.heads,
+        kv_heads=architecture.kv_heads,
+        head_dim=architecture.head_dim,
+        bias=bias,
+        causal=True,
+        qk_norm_eps=architecture.norm_eps if architecture.qk_norm else None,
+        lora=lora,
+    )
+    attention_norm = norm(architecture, hidden)
+    if isinstance(architecture, MoeDecoderShape) and number not in architecture.dense_layers:
+        second: nn.Module = MixtureOfExperts(architecture)
+    else:
+        assert architecture.ffn_hidden is not None
+        second = MLPS[architecture.mlp](hidden, architecture.ffn_hidden, bias=bias, lora=lora)
+    return Block(attention_norm, attention, norm(architecture, hidden), second, checkpointing)

@@ -1,0 +1,50 @@
+"""Builds the model of an architecture."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import torch
+from torch import nn
+
+from workloads.contract.architecture import Architecture, ResnetShape, VitShape
+from workloads.contract.spec import Lora, Spec
+from workloads.models.base import Model
+from workloads.models.decoder import Decoder
+from workloads.models.resnet import Resnet
+from workloads.models.vit import Vit
+
+
+def build_on_meta(spec: Spec) -> Model:
+    """Return the model without memory behind it: call `to_empty(device=...)`, then `init_weights`."""
+    with torch.device("meta"):
+        return model_of(
+            spec.architecture,
+            seq_len=spec.seq_len,
+            checkpointing=spec.checkpointing,
+            loss_chunks=spec.loss_chunks,
+            lora=spec.lora,
+        )
+
+
+def model_of(
+    architecture: Architecture,
+    *,
+    seq_len: Optional[int],
+    checkpointing: str = "none",
+    loss_chunks: int = 1,
+    lora: Optional[Lora] = None,
+) -> Model:
+    """Return the model of an architecture on torch's default device; only a decoder takes the last two."""
+    if isinstance(architecture, ResnetShape):
+        return Resnet(architecture, checkpointing=checkpointing)
+    if isinstance(architecture, VitShape):
+        return Vit(architecture, checkpointing=checkpointing)
+
+    assert seq_len is not None, "a decoder's samples have a length"
+    return Decoder(architecture, seq_len=seq_len, checkpointing=checkpointing, loss_chunks=loss_chunks, lora=lora)
+
+
+def count_parameters(model: nn.Module, *, trained_only: bool = False) -> int:
+    """All weights; a tied head counts once, position tables of RoPE not at all (they are no weights)."""
+    return sum(weight.numel() for weight in model.parameters() if weight.requires_grad or not trained_only)
