@@ -13,10 +13,10 @@ from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
 from planner.speed.calibration.accuracy import Scored, Taught
+from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.image_accuracy import score_image_rows, teach_images
-from planner.speed.calibration.naive import METHODS, naive_predictions
 from planner.speed.calibration.score import error_figures, overall, split_by
-from planner.speed.physics.image_config import ImageObservation
+from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases.evidence import bundled_image_evidence
 from planner.use_cases.image_evidence import of_images, shipped_image_calibration
 
@@ -90,7 +90,7 @@ def _naive(scored: Sequence[Scored], evidence: Sequence[ImageObservation]) -> li
     errors: dict[str, list[float]] = {name: [] for name in METHODS}
     for one in scored:
         taught = [evidence[place] for place in one.taught]
-        for name, value in naive_predictions(one.observation, taught).items():
+        for name, value in baseline_predictions(one.observation, taught).items():
             errors[name].append(value / one.observation.tokens_per_s_per_gpu - 1)
     ours = overall(scored)
     figures = {"planner": ours} | {name: error_figures(found) for name, found in errors.items()}

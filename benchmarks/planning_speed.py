@@ -19,7 +19,7 @@ from benchmarks import peers
 from planner.adapters.catalog import load_catalog
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
-from planner.speed.estimator.estimator import estimate_many
+from planner.speed.estimator.text_estimator import estimate_many
 from planner.speed.physics.configs import Configs, from_rows
 from planner.speed.physics.planned_config import labels_of, planned_config
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from launcher.plan.bill import Beside
+from launcher.plan.bill import AncillaryCost
 from launcher.plan.target import Provider, Target
 from launcher.plan.task import DISK_GB
 from planner.model.quantity import Basis
@@ -29,7 +29,7 @@ CONTROLLER_USD_PER_HOUR = 0.192
 """An m6i.xlarge in us-east-1: SkyPilot asks for 4 vCPUs with 16 GB or more (sky/jobs/constants.py)."""
 
 
-def beside_of(target: Target) -> tuple[Beside, ...]:
+def beside_of(target: Target) -> tuple[AncillaryCost, ...]:
     """Return what is billed beside the machines; nothing on Lambda and on machines that stand there already.
 
     disk = nodes x (GB x USD per GB-month + extra IOPS x USD + extra MB/s x USD) x 2 / 730
@@ -37,7 +37,7 @@ def beside_of(target: Target) -> tuple[Beside, ...]:
     if target.provider is not Provider.AWS:
         return ()
     month = DISK_GB * GP3_USD_PER_GB_MONTH + EXTRA_IOPS * GP3_USD_PER_IOPS_MONTH + EXTRA_MB_S * GP3_USD_PER_MB_S_MONTH
-    disks = Beside(
+    disks = AncillaryCost(
         what=f"{target.nodes} disk(s) of {DISK_GB} GB",
         usd_per_hour=target.nodes * month * DEAREST_REGION / HOURS_PER_MONTH,
         basis=Basis.ASSUMED,
@@ -46,7 +46,7 @@ def beside_of(target: Target) -> tuple[Beside, ...]:
         f"{DEAREST_REGION:g} for the dearest region",
         as_of=date(2026, 11, 21),
     )
-    addresses = Beside(
+    addresses = AncillaryCost(
         what=f"{target.nodes} public IPv4 address(es)",
         usd_per_hour=target.nodes * IPV4_USD_PER_HOUR,
         basis=Basis.QUOTED,
@@ -56,8 +56,8 @@ def beside_of(target: Target) -> tuple[Beside, ...]:
     return (disks, addresses, *([_controller()] if target.managed else []))
 
 
-def _controller() -> Beside:
-    return Beside(
+def _controller() -> AncillaryCost:
+    return AncillaryCost(
         what="SkyPilot's controller of managed jobs",
         usd_per_hour=CONTROLLER_USD_PER_HOUR * DEAREST_REGION,
         basis=Basis.ASSUMED,

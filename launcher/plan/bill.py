@@ -54,7 +54,7 @@ class TimeCaps(Frozen):
         return self.watchdog_minutes + self.idle_minutes
 
 
-class Beside(Frozen):
+class AncillaryCost(Frozen):
     """Something that a provider bills beside the machines, for as long as they are there."""
 
     what: Text
@@ -75,7 +75,7 @@ class Bill(Frozen):
     rate: Rate | None
     no_price_reason: Text | None
     caps: TimeCaps
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[AncillaryCost, ...] = ()
     beside_usd: NonNegative = Field(default=0.0, validation_alias=AliasChoices("beside_usd", "storage_usd"))
     """Of the worst case; older ledgers counted disks alone and called it `storage_usd`."""
     worst_case_usd: NonNegative | None
@@ -89,7 +89,7 @@ def bill_of(
     rate: Rate | None,
     no_price_reason: str | None,
     caps: TimeCaps,
-    beside: tuple[Beside, ...] = (),
+    beside: tuple[AncillaryCost, ...] = (),
 ) -> Bill:
     """Return the bill of one launch.
 

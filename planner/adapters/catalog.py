@@ -21,7 +21,7 @@ from planner.model.base import Frozen
 from planner.model.catalog import Catalog, Defaults
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
-from planner.model.hardware.hardware import Accelerator, Link, Node
+from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.hardware.storage import StorageKind
 from planner.model.network.workload import Preset
 from planner.model.owning.site import Site

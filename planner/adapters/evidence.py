@@ -13,7 +13,7 @@ from planner.adapters.documents import parse_mapping, parse_model, read_text
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError
 from planner.model.evidence.calibration import Calibration
-from planner.model.evidence.evidence import COLUMNS, Measurement
+from planner.model.evidence.measurement import COLUMNS, Measurement
 
 TABLE_LIMIT_BYTES = 50_000_000
 NEEDED = ("id", "source", "gpu", "num_gpus")

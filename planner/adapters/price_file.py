@@ -19,7 +19,7 @@ from planner.adapters.documents import read_text
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.cost.cloud.price_level import Bands, implausible
 from planner.errors import InputError
-from planner.model.hardware.hardware import Node
+from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price, PriceOrigin
 
 PRICE_LIMIT_BYTES = 200_000_000

@@ -41,7 +41,7 @@ from planner.cli.workload_options import (
     read_settings,
 )
 from planner.errors import InputError, StoreError
-from planner.model.answer.answer import SweepDocument
+from planner.model.answer.documents import SweepDocument
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchMode, BenchWorkload, Checkpointing, Method, Strategy
 from planner.use_cases import catalogs, networks, runs

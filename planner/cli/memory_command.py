@@ -28,7 +28,7 @@ from planner.cli.workload_options import (
     WorkloadArgument,
 )
 from planner.errors import InputError
-from planner.model.answer.answer import MemoryDocument
+from planner.model.answer.documents import MemoryDocument
 from planner.model.network.adapters import AdapterKind
 from planner.model.network.architecture import ImageModel
 from planner.model.network.workload import Checkpointing, Loss, Strategy

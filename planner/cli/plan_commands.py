@@ -10,7 +10,7 @@ import typer
 from planner import clock
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
-from planner.model.answer.answer import Assumption, ComparisonDocument
+from planner.model.answer.documents import Assumption, ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.cli.output import Format, print_document, print_rows, say
-from planner.model.answer.answer import SweepDocument
+from planner.model.answer.documents import SweepDocument
 from planner.present.table import scaling_rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.model.plan.convergence import Convergence, ConvergenceSpread
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import interval, stated
+from planner.quantity.conversion import interval, to_quantity
 from planner.quantity.interval import Interval
 
 RANGE_OF_NORMALS = {2: 1.128, 3: 1.693, 4: 2.059, 5: 2.326, 6: 2.534, 7: 2.704, 8: 2.847, 9: 2.970, 10: 3.078}
@@ -30,12 +30,12 @@ def convergence_of(spread: ConvergenceSpread, training: Quantity) -> Convergence
         f"1.645 x {spread.spread_fraction:g} / {RANGE_OF_NORMALS[spread.runs]:g}: (longest - shortest) / mean of "
         f"{spread.runs} runs; {spread.name}: {spread.source}"
     )
-    fraction = stated(Interval(value, low, high), Unit.RATIO, Basis.MODELLED, source, spread.as_of)
+    fraction = to_quantity(Interval(value, low, high), Unit.RATIO, Basis.MODELLED, source, spread.as_of)
     hours = interval(training, Unit.HOURS).value
     band = Interval(hours, hours * (1 - value), hours * (1 + value))
     about = f"{hours:.5g} h +- {value:.3g} by seed and data order alone, at the estimated speed; {source}"
     return Convergence(
         like=spread.id,
         fraction=fraction,
-        training_hours=stated(band, Unit.HOURS, Basis.MODELLED, about, spread.as_of),
+        training_hours=to_quantity(band, Unit.HOURS, Basis.MODELLED, about, spread.as_of),
     )

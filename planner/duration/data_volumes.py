@@ -10,7 +10,7 @@ from planner.model.plan.plan import Data
 from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.lora_memory import trained_parameters
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
 from planner.scenario.job import Job
 
@@ -59,7 +59,7 @@ def data_volumes(job: Job, data: Data, defaults: BillDefaults) -> Volumes:
 def _stated(gigabytes: float | None, key: str) -> Quantity | None:
     if gigabytes is None:
         return None
-    return stated(Interval.exact(gigabytes), Unit.GB, Basis.ASSUMED, f"the plan: data.{key}")
+    return to_quantity(Interval.exact(gigabytes), Unit.GB, Basis.ASSUMED, f"the plan: data.{key}")
 
 
 def bytes_per_sample(job: Job, volumes: Volumes) -> Quantity | None:
@@ -68,7 +68,7 @@ def bytes_per_sample(job: Job, volumes: Volumes) -> Quantity | None:
         return None
     each = interval(volumes.dataset, Unit.GB).scaled(BYTES_PER_GB / job.samples_per_epoch)
     source = f"{volumes.dataset.value:.4g} GB / {job.samples_per_epoch:,.0f} samples; {volumes.dataset.source}"
-    return computed(each, Unit.BYTES, volumes.dataset, source=source)
+    return derived(each, Unit.BYTES, volumes.dataset, source=source)
 
 
 def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
@@ -92,4 +92,4 @@ def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
 def _gigabytes(count: float, each: Quantity, source: str) -> Quantity:
     scale = count / BYTES_PER_GB
     size = Interval(each.value * scale, each.low * scale, each.high * scale)
-    return computed(size, Unit.GB, each, source=source)
+    return derived(size, Unit.GB, each, source=source)

@@ -10,7 +10,7 @@ from planner.model.hardware.storage import Scope, StorageRates
 from planner.model.plan.goodput import GoodputDefaults
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.border import interval, stated
+from planner.quantity.conversion import interval, to_quantity
 from planner.scenario.candidate import Candidate
 
 
@@ -70,4 +70,4 @@ def _of_all(rate: Quantity, times: int, scope: Scope) -> Quantity:
         return rate
     whole = interval(rate, Unit.GB_PER_S).scaled(times)
     source = f"{times} {scope}s x {rate.value:g} GB/s; {rate.source}"
-    return stated(whole, Unit.GB_PER_S, rate.basis, source, rate.as_of)
+    return to_quantity(whole, Unit.GB_PER_S, rate.basis, source, rate.as_of)

@@ -9,7 +9,7 @@ from planner.duration.convergence import convergence_of
 from planner.duration.data_volumes import data_volumes
 from planner.duration.duration import SECONDS_PER_HOUR
 from planner.duration.goodput import Losses, is_hopeless, losses
-from planner.duration.met import MODE, Met, met_by, moved, optimal_interval
+from planner.duration.runtime_inputs import MODE, RuntimeInputs, moved, optimal_interval, runtime_inputs
 from planner.model.answer.training_time import TimeLine, TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Strategy
@@ -17,7 +17,7 @@ from planner.model.plan.convergence import Convergence
 from planner.model.plan.goodput import GoodputDefaults
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import HEAVY_FRACTION, computed, interval, stated
+from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.spread import Swing, combined, signed_product, swings
 from planner.scenario.candidate import Candidate
@@ -58,7 +58,9 @@ def _counted(
     throughput: Quantity, training: Quantity, strategy: Strategy, launch: Quantity | None,
 ) -> Timed:  # fmt: skip
     volumes = data_volumes(job, plan.data, catalog.bill_defaults)
-    met = met_by(plan, job, candidate, catalog, defaults, throughput=throughput, volumes=volumes, strategy=strategy)
+    met = runtime_inputs(
+        plan, job, candidate, catalog, defaults, throughput=throughput, volumes=volumes, strategy=strategy
+    )
     here = met.interruptions(met.values)
     if is_hopeless(here):
         return Timed(
@@ -72,14 +74,14 @@ def _counted(
     whole = Interval(total.value, max(1.0, total.low), total.high)
     wall_hours = interval(training, Unit.HOURS).times(whole)
     lines = [TimeLine(what=STEPS, hours=training), *_lost_lines(met, spread, training)]
-    heavy = [line.hours for line in lines if line.hours.value >= HEAVY_FRACTION * wall_hours.value]
+    heavy = [line.hours for line in lines if line.hours.value >= MATERIAL_FRACTION * wall_hours.value]
     shown = " + ".join(f"{line.what} {line.hours.value:.5g}" for line in lines if line.hours.value > 0)
-    wall = computed(wall_hours, Unit.HOURS, training, *heavy, source=f"{shown} h; {training.source}")
+    wall = derived(wall_hours, Unit.HOURS, training, *heavy, source=f"{shown} h; {training.source}")
     best = optimal_interval(met)
     time = TrainingTime(
         lines=tuple(lines),
         wall_hours=wall,
-        goodput=computed(whole.inverse(), Unit.RATIO, training, *heavy, source=f"steps / wall-clock time: {shown} h"),
+        goodput=derived(whole.inverse(), Unit.RATIO, training, *heavy, source=f"steps / wall-clock time: {shown} h"),
         lost_hours=_lost(lines[1:]),
         launch_hours=launch,
         optimizer_steps=_steps(job),
@@ -98,14 +100,14 @@ def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, launc
     fraction = plan.assumptions.goodput_fraction or 1.0
     hours = interval(training, Unit.HOURS)
     source = f"the plan: assumptions.goodput_fraction {fraction:g}; {training.source}"
-    lines = [TimeLine(what=STEPS, hours=computed(hours.scaled(fraction), Unit.HOURS, training, source=source))]
+    lines = [TimeLine(what=STEPS, hours=derived(hours.scaled(fraction), Unit.HOURS, training, source=source))]
     if fraction < 1:
-        lost = computed(hours.scaled(1 - fraction), Unit.HOURS, training, source=source)
+        lost = derived(hours.scaled(1 - fraction), Unit.HOURS, training, source=source)
         lines.append(TimeLine(what=STATED, hours=lost))
     return TrainingTime(
         lines=tuple(lines),
         wall_hours=training,
-        goodput=stated(Interval.exact(fraction), Unit.RATIO, Basis.ASSUMED, source),
+        goodput=to_quantity(Interval.exact(fraction), Unit.RATIO, Basis.ASSUMED, source),
         lost_hours=None,
         launch_hours=launch,
         optimizer_steps=_steps(job),
@@ -126,7 +128,7 @@ class _Spread:
     ends: tuple[tuple[str, Losses, Losses], ...]
 
     @classmethod
-    def of(cls, met: Met) -> _Spread:
+    def of(cls, met: RuntimeInputs) -> _Spread:
         values = met.values
 
         def at(name: str, value: float) -> Losses:
@@ -140,7 +142,7 @@ class _Spread:
         return combined(read(self.value), [Swing(name, read(low), read(high)) for name, low, high in self.ends])
 
 
-def _lost_lines(met: Met, spread: _Spread, training: Quantity) -> list[TimeLine]:
+def _lost_lines(met: RuntimeInputs, spread: _Spread, training: Quantity) -> list[TimeLine]:
     """Return the lines of what is lost; those that stay 0 in their whole range are left out."""
     values = met.values
     here = met.interruptions(values)
@@ -186,7 +188,7 @@ def _lost_lines(met: Met, spread: _Spread, training: Quantity) -> list[TimeLine]
         hours = signed_product(interval(training, Unit.HOURS), share)
         used = [met.inputs[name] for name in names]
         source = "; ".join([text, *dict.fromkeys(one.source for one in used)])
-        lines.append(TimeLine(what=what, hours=computed(hours, Unit.HOURS, *used, source=source)))
+        lines.append(TimeLine(what=what, hours=derived(hours, Unit.HOURS, *used, source=source)))
     return lines
 
 
@@ -196,14 +198,14 @@ def _lost(lines: list[TimeLine]) -> Quantity | None:
         return None
     hours = sum_of([interval(line.hours, Unit.HOURS) for line in lines])
     source = " + ".join(f"{line.what} {line.hours.value:.3g} h" for line in lines)
-    return computed(hours, Unit.HOURS, *(line.hours for line in lines), source=source)
+    return derived(hours, Unit.HOURS, *(line.hours for line in lines), source=source)
 
 
 def _part(name: str) -> Callable[[Losses], float]:
     return lambda part: float(getattr(part, name))
 
 
-def _interruptions(met: Met, wall: Quantity) -> Quantity:
+def _interruptions(met: RuntimeInputs, wall: Quantity) -> Quantity:
     """Expect wall-clock hours x interruptions an hour."""
 
     def rate(values: Mapping[str, float]) -> float:
@@ -213,10 +215,10 @@ def _interruptions(met: Met, wall: Quantity) -> Quantity:
     per_hour = combined(rate(values), swings(rate, values, met.ranges, moved))
     used = [met.inputs[name] for name in ("gpu_hours_per_failure", "node_hours_per_preemption") if name in met.inputs]
     source = f"{wall.value:.5g} h x {per_hour.value:.3g} an hour; {'; '.join(one.source for one in used)}"
-    return computed(interval(wall, Unit.HOURS).times(per_hour), Unit.RATIO, *used, source=source)
+    return derived(interval(wall, Unit.HOURS).times(per_hour), Unit.RATIO, *used, source=source)
 
 
-def _limits(met: Met, wall: Quantity, lines: list[TimeLine]) -> tuple[str, ...]:
+def _limits(met: RuntimeInputs, wall: Quantity, lines: list[TimeLine]) -> tuple[str, ...]:
     """Name what holds the training back besides the accelerators."""
     values = met.values
     here, found = met.interruptions(values), []
@@ -238,7 +240,7 @@ def _limits(met: Met, wall: Quantity, lines: list[TimeLine]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _better_interval(met: Met, best: Quantity | None, training: Quantity) -> tuple[str, ...]:
+def _better_interval(met: RuntimeInputs, best: Quantity | None, training: Quantity) -> tuple[str, ...]:
     """Say what the best interval would save, where that is worth saying."""
     if best is None:
         return ()

@@ -8,7 +8,7 @@ from planner.errors import NotFoundError
 from planner.model.base import Frozen
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
-from planner.model.hardware.hardware import Accelerator, Node
+from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
 from planner.model.network.workload import Preset
 from planner.model.owning.owning_defaults import OwningDefaults

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any, Literal
 
-from planner.model.answer.answer import ComparisonDocument, EstimateDocument
+from planner.model.answer.documents import ComparisonDocument, EstimateDocument
 from planner.model.base import Frozen, Text
 from planner.model.catalog import Catalog
 

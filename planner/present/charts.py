@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.model.answer.answer import ComparisonDocument, RankedOption
+from planner.model.answer.documents import ComparisonDocument, RankedOption
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.facts import interval_text, value_text
 from planner.present.html import BASIS_COLOUR, BASIS_SHAPE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.decide.recommend.wording import duration_text
-from planner.model.answer.answer import OptionEstimate, RankedOption
+from planner.model.answer.documents import OptionEstimate, RankedOption
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
 from planner.present.table import NOT_KNOWN, accelerators_text, number_text, range_text

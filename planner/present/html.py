@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from planner.model.answer.answer import Assumption, ComparisonDocument, RankedOption
+from planner.model.answer.documents import Assumption, ComparisonDocument, RankedOption
 from planner.model.quantity import Basis, Quantity
 from planner.present.bill_table import bill_rows
 from planner.present.bill_text import coverage_text

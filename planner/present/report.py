@@ -7,7 +7,7 @@ import io
 import re
 from html import escape
 
-from planner.model.answer.answer import Assumption, ComparisonDocument, RankedOption
+from planner.model.answer.documents import Assumption, ComparisonDocument, RankedOption
 from planner.model.quantity import Quantity
 from planner.present import html
 from planner.present.bill_table import bill_rows

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-from planner.model.answer.answer import CampaignOption, OptionEstimate, RankedOption, SweepDocument
+from planner.model.answer.documents import CampaignOption, OptionEstimate, RankedOption, SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity, Unit

@@ -11,7 +11,7 @@ from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.evidence.run import RunRecord
-from planner.model.hardware.hardware import Accelerator, Link, Node
+from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.workload import WHOLE, Split, Strategy
 from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner.model.hardware.hardware import Accelerator
+from planner.model.hardware.machines import Accelerator
 
 
 def name_and_kernels(text: str) -> tuple[str, str]:

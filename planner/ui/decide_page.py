@@ -13,7 +13,7 @@ import streamlit as st
 from planner import clock
 from planner.adapters.catalog import load_catalog
 from planner.errors import InputError
-from planner.model.answer.answer import ComparisonDocument, RankedOption
+from planner.model.answer.documents import ComparisonDocument, RankedOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity

@@ -9,7 +9,7 @@ from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.hardware.accelerator_name import accelerator_named
-from planner.model.hardware.hardware import Accelerator
+from planner.model.hardware.machines import Accelerator
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price
 

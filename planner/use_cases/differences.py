@@ -10,8 +10,8 @@ from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.difference import attribute, changed_inputs, moves, values_of
 from planner.decide.recommend.frozen_inputs import exchanged, reachable
 from planner.errors import InputError, PlannerError
-from planner.model.answer.answer import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.answer.difference import Cause, DiffDocument, WatchDocument, WatchedPlan
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.use_cases.locks import ENDING, LOCK_FIX, frozen_answer, read_lock

@@ -16,13 +16,13 @@ from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
-from planner.model.evidence.evidence import Measurement
+from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.speed.calibration.accuracy import Scored, predict_rows, teach, without
+from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.image_accuracy import predict_image_rows
-from planner.speed.calibration.learn import learn
-from planner.speed.calibration.naive import METHODS, naive_predictions
 from planner.speed.calibration.score import error_figures, groups, macro, macro_errors, overall, ranking, regret
+from planner.speed.calibration.text_calibration import learn
 from planner.speed.evidence.image_measured import is_of_images, observe_image
 from planner.speed.evidence.measured_config import observe
 from planner.speed.physics.observation import Observation, Refusal
@@ -253,6 +253,6 @@ def _baselines(
                 [each for each in pool if each.id not in asked] if leave_out is None else [pool[i] for i in one.taught]
             )
             teachers[key] = list(of_images(every)) if images else of_text(every)
-        for name, value in naive_predictions(one.observation, teachers[key]).items():
+        for name, value in baseline_predictions(one.observation, teachers[key]).items():
             found[name].append((one.observation.labels.source, value / one.observation.tokens_per_s_per_gpu - 1))
     return found

@@ -18,7 +18,7 @@ from planner.model.network.architecture import Architecture, TextModel
 from planner.model.network.workload import BenchWorkload, Checkpointing, Loss, Precision, Preset, Strategy
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample
-from planner.speed.memory.fit import largest_micro_batch
+from planner.speed.memory.device_fit import largest_micro_batch
 from planner.speed.memory.memory import Memory, device_memory
 
 INIT_STD = 0.02

@@ -10,9 +10,9 @@ from planner.adapters.evidence import FOLDER, IMAGE_CALIBRATION, read_calibratio
 from planner.adapters.files import write_text
 from planner.adapters.workspace import catalogs_dir
 from planner.model.evidence.calibration import Calibration
-from planner.speed.calibration.image_learn import learn_images
-from planner.speed.physics.image_config import ImageObservation
+from planner.speed.calibration.image_calibration import learn_images
 from planner.speed.physics.observation import Observation
+from planner.speed.physics.planned_image_config import ImageObservation
 
 
 def of_images(observations: Sequence[Observation]) -> list[ImageObservation]:

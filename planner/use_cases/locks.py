@@ -22,7 +22,7 @@ from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.difference import FrozenAnswer, values_of
 from planner.decide.recommend.frozen_inputs import reachable
 from planner.errors import InputError, PlannerError
-from planner.model.answer.answer import ComparisonDocument, EstimateDocument
+from planner.model.answer.documents import ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_model, read_text
 from planner.errors import InputError, NotFoundError
-from planner.model.answer.answer import MemoryDocument
+from planner.model.answer.documents import MemoryDocument
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import Decoder, ImageModel, MoeDecoder, Resnet, Vit

@@ -12,7 +12,7 @@ from planner.adapters.workspace import templates_dir
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.recommend.answer_plan import answer_plan, run_campaign
 from planner.errors import InputError, NotFoundError
-from planner.model.answer.answer import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord

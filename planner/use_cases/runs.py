@@ -12,7 +12,7 @@ from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
-from planner.model.answer.answer import RatioDocument, SweepDocument
+from planner.model.answer.documents import RatioDocument, SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.speed.throughput.hardware_ratio import hardware_ratio

@@ -18,7 +18,7 @@ from planner.cost.ownership.owned_inputs import resolve_site
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.evidence.run import RunRecord
 from planner.model.figure import Figure
-from planner.model.hardware.hardware import Accelerator, Link, Node
+from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.workload import Preset
 from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan

@@ -15,7 +15,7 @@ from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import active_parameters, flops_per_sample, flops_per_token, parameters
-from planner.speed.memory.fit import largest_micro_batch
+from planner.speed.memory.device_fit import largest_micro_batch
 from planner.speed.memory.memory import device_memory
 
 FULL = FlopsConvention.FULL_ATTENTION

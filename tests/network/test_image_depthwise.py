@@ -15,11 +15,11 @@ from planner.model.network.architecture import Resnet
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator, convolution, depthwise
 from planner.network.image_operators import operators_of
-from planner.speed.estimator.estimator import fitted
-from planner.speed.physics.image_config import planned_image_config
+from planner.speed.estimator.text_estimator import fitted
 from planner.speed.physics.image_configs import Described, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
 from planner.speed.physics.images import device_parts, image_step
+from planner.speed.physics.planned_image_config import planned_image_config
 
 NAMES = (
     "efficientnet_b0", "efficientnetv2_s", "mobilenet_v2", "mobilenetv3_large_100", "convnext_tiny",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.model.answer.answer import Assumption, ComparisonDocument, RankedOption
 from planner.model.answer.bill import Bill, BillLine, Coverage, Uncounted
+from planner.model.answer.documents import Assumption, ComparisonDocument, RankedOption
 from planner.model.currency import LocalAmount
 from planner.model.network.workload import Strategy
 from planner.model.prices.offer import PriceKind

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("altair")
 
-from planner.model.answer.answer import ComparisonDocument
+from planner.model.answer.documents import ComparisonDocument
 from planner.model.quantity import Basis, Unit
 from planner.present import charts
 from tests.present.conftest import option, owned, quantity, rented, unpriced

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from planner.model.answer.answer import ComparisonDocument
+from planner.model.answer.documents import ComparisonDocument
 from planner.model.quantity import Basis
 from planner.present.facts import QUANTITIES, headline, headline_range
 from planner.present.report import CSV_OPTION_COLUMNS, CSV_QUANTITY_COLUMNS, as_csv, as_html, as_markdown

@@ -18,7 +18,7 @@ from planner.model.plan.plan import Data, FlopsConvention
 from planner.network.flops import flops_per_token
 from planner.network.lora_memory import adapted, adapter_parameters, adapters_of
 from planner.speed.physics.adapter_facts import planned_adapters
-from planner.speed.throughput.evidence import same_workload
+from planner.speed.throughput.matching_runs import same_workload
 from tests.speed.training_of_llama import OF_LLAMA, QUERY_VALUE, predicted, question, run_of
 
 

@@ -9,13 +9,13 @@ import pytest
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.errors import InputError
 from planner.model.catalog import Catalog
-from planner.model.evidence.evidence import Measurement
+from planner.model.evidence.measurement import Measurement
 from planner.model.network.adapters import Adapters
 from planner.scenario.frameworks import ONLY_ON, framework_family, name_and_kernels
 from planner.speed.evidence.measured_config import observe
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_config import planned_kernels
-from planner.speed.throughput.evidence import measured_runs
+from planner.speed.throughput.matching_runs import measured_runs
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction, Prediction
 from tests.speed.throughput.asking import asked

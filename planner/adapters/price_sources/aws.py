@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_sources.source import Found
 from planner.errors import MissingExtraError, PriceSourceError
-from planner.model.hardware.hardware import Node
+from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.model.base import Frozen, Id, Positive, Text
-from planner.model.hardware.hardware import Node
+from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price
 
 

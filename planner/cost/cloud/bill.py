@@ -19,8 +19,8 @@ from planner.duration.duration import HOURS_PER_DAY
 from planner.model.answer.bill import Bill
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.border import computed, interval
 from planner.quantity.cents import to_cents
+from planner.quantity.conversion import derived, interval
 from planner.quantity.interval import Interval, sum_of
 
 ELECTRICITY, OWNING = "electricity", "owning: all but electricity"
@@ -99,7 +99,7 @@ def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quant
     worth = total
     if rates.committed:
         value = sum_of([interval(total, Unit.USD), rent.usd_of_hours])
-        worth = computed(value, Unit.USD, total, rates.price, source=f"{total.source} + {COMMITMENT}")
+        worth = derived(value, Unit.USD, total, rates.price, source=f"{total.source} + {COMMITMENT}")
     return Billed(bill, total, worth, rent.bought)
 
 
@@ -220,7 +220,7 @@ def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entr
 
 def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, *, hours: float, times: int) -> Quantity:
     source = f"{times} x {hours:g} h x {rates.price.value:g} USD/h: {terms_text(rates.terms)}; {rates.price.source}"
-    return computed(rent, Unit.USD, training, rates.price, source=source)
+    return derived(rent, Unit.USD, training, rates.price, source=source)
 
 
 def _sold(hours: Interval, terms: Terms) -> Interval:

@@ -11,8 +11,8 @@ from planner.duration.duration import SECONDS_PER_HOUR
 from planner.model.answer.bill import Bill, BillLine, Coverage, Uncounted
 from planner.model.currency import Currency, LocalAmount
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.border import HEAVY_FRACTION, computed, interval, stated
 from planner.quantity.cents import in_cents, in_local, to_cents, to_local
+from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
 
 DAYS_PER_MONTH = 30.4375
@@ -95,8 +95,8 @@ def as_bill(
     local = in_local([entry.usd.value for entry in entries], currency) if currency else [None] * len(cents)
     lines = tuple(_line(entry, float(usd), own) for entry, usd, own in zip(entries, cents, local, strict=True))
     source = " + ".join(f"{line.what} {line.usd.value:,.2f}" for line in lines)
-    heavy = [entry for entry in entries if abs(entry.usd.value) >= HEAVY_FRACTION * abs(exact)]
-    unrounded = computed(usd, Unit.USD, *(part for entry in heavy for part in entry.parts), source=source)
+    heavy = [entry for entry in entries if abs(entry.usd.value) >= MATERIAL_FRACTION * abs(exact)]
+    unrounded = derived(usd, Unit.USD, *(part for entry in heavy for part in entry.parts), source=source)
     rounded = float(total)
     total_usd = _in_cents(unrounded, rounded)
     bill = Bill(
@@ -166,7 +166,7 @@ def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[Entry]:
 
 
 def _line(entry: Entry, usd: float, local: Decimal | None) -> BillLine:
-    exact = computed(entry.usd, Unit.USD, *entry.parts, source=entry.source)
+    exact = derived(entry.usd, Unit.USD, *entry.parts, source=entry.source)
     return BillLine(
         what=entry.what,
         usd=_in_cents(exact, usd),
@@ -182,4 +182,4 @@ def _line(entry: Entry, usd: float, local: Decimal | None) -> BillLine:
 def _in_cents(exact: Quantity, usd: float) -> Quantity:
     """Put the rounded value in, and round the range; the value stays inside it."""
     low, high = float(to_cents(exact.low)), float(to_cents(exact.high))
-    return stated(Interval(usd, min(usd, low), max(usd, high)), Unit.USD, exact.basis, exact.source, exact.as_of)
+    return to_quantity(Interval(usd, min(usd, low), max(usd, high)), Unit.USD, exact.basis, exact.source, exact.as_of)

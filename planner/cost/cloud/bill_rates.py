@@ -8,15 +8,15 @@ from planner.cost.cloud.billing_terms import Terms, terms_of
 from planner.cost.cloud.service_rates import find_rate, no_rate_reason, rate_quantity
 from planner.duration.data_volumes import Volumes, data_volumes
 from planner.duration.duration import SECONDS_PER_HOUR
-from planner.model.answer.answer import Assumption
 from planner.model.answer.bill import Uncounted
+from planner.model.answer.documents import Assumption
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.plan.plan import Assumptions, Data, Plan
 from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.prices.service import Service
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -130,7 +130,7 @@ def launch_hours(plan: Plan, job: Job, catalog: Catalog) -> Quantity:
         hours = sum_of([hours, interval(staging, Unit.HOURS)])
         parts.append(staging)
         source += f" + {staging.value:.3g} h of data to the nodes"
-    return computed(hours, Unit.HOURS, *parts, source="; ".join([source, *(part.source for part in parts)]))
+    return derived(hours, Unit.HOURS, *parts, source="; ".join([source, *(part.source for part in parts)]))
 
 
 def _is_needed(service: Service, volumes: Volumes, data: Data) -> bool:
@@ -149,7 +149,7 @@ def _staging_hours(dataset: Quantity | None, speed: Quantity) -> Quantity | None
         return None
     hours = interval(dataset, Unit.GB).times(interval(speed, Unit.GB_PER_S).inverse()).scaled(1 / SECONDS_PER_HOUR)
     source = f"{dataset.value:.4g} GB / {speed.value:g} GB/s / 3600; {dataset.source}; {speed.source}"
-    return computed(hours, Unit.HOURS, dataset, speed, source=source)
+    return derived(hours, Unit.HOURS, dataset, speed, source=source)
 
 
 def _assumed(given: Assumptions, name: str, unit: Unit, defaults: BillDefaults) -> Quantity:
@@ -163,4 +163,4 @@ def _of_data(given: Data, name: str, unit: Unit, defaults: BillDefaults) -> Quan
 def _stated_or_default(value: float | None, key: str, unit: Unit, default: Quantity) -> Quantity:
     if value is None:
         return default
-    return stated(Interval.exact(float(value)), unit, Basis.ASSUMED, f"the plan: {key}")
+    return to_quantity(Interval.exact(float(value)), unit, Basis.ASSUMED, f"the plan: {key}")

@@ -8,7 +8,7 @@ from planner.cost.cloud.bill import Billed, support_entry
 from planner.cost.cloud.bill_lines import Entry, as_bill
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.border import interval
+from planner.quantity.conversion import interval
 from planner.quantity.interval import sum_of
 
 BY_TOKENS = "training by the token"

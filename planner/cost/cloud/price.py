@@ -6,7 +6,7 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit, weakest
-from planner.quantity.border import stated
+from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate, prices_of
 
@@ -15,7 +15,7 @@ def price_of(candidate: Candidate) -> Quantity | None:
     """Return the price of one node-hour: the plan's own, or the catalog's with its range; None where there is none."""
     own, local = candidate.option.usd_per_hour, candidate.option.local_per_hour
     if own is not None:
-        return stated(Interval.exact(own), Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: usd_per_hour")
+        return to_quantity(Interval.exact(own), Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: usd_per_hour")
     if local is not None:
         assert candidate.currency is not None, "the plan's model asks for it"
         return of_local(local, candidate.currency, Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: local_per_hour")
@@ -29,7 +29,7 @@ def price_of(candidate: Candidate) -> Quantity | None:
     doubt = Interval(value, min(value, price.low_usd_per_hour or value), max(value, price.high_usd_per_hour or value))
     basis = Basis.ASSUMED if price.confidence == "estimate" else Basis.QUOTED
     source = f"{price.price_kind.value} in {price.region}: {price.source}"
-    return stated(doubt, Unit.USD_PER_HOUR, basis, source, price.as_of)
+    return to_quantity(doubt, Unit.USD_PER_HOUR, basis, source, price.as_of)
 
 
 def no_price_reason(candidate: Candidate, catalog: Catalog) -> str:
@@ -66,7 +66,7 @@ def of_local(amount: float, currency: Currency, unit: Unit, basis: Basis, where:
     """
     usd = Interval(amount / currency.per_usd, amount / currency.highest, amount / currency.lowest)
     rate = f"{currency.per_usd:g} {currency.code} a USD ({currency.source})"
-    return stated(
+    return to_quantity(
         usd, unit, weakest(basis, Basis.QUOTED), f"{where} {amount:g} {currency.code} / {rate}", currency.as_of
     )
 
@@ -86,7 +86,7 @@ def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:
         f"({held} bought already x {price.usd_per_hour:g} + {nodes - held} x {beyond:g} USD/h) / {nodes} nodes; "
         f"{price.price_kind.value} in {price.region}: {price.source}"
     )
-    return stated(Interval.exact(mean), Unit.USD_PER_HOUR, Basis.QUOTED, source, price.as_of)
+    return to_quantity(Interval.exact(mean), Unit.USD_PER_HOUR, Basis.QUOTED, source, price.as_of)
 
 
 def _listed(candidate: Candidate) -> Price | None:

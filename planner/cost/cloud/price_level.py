@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from planner.model.hardware.hardware import Node
+from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price
 
 BAND_FACTOR = 10.0

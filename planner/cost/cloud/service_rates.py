@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.model.catalog import Catalog
 from planner.model.prices.service import Service, ServiceRate
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import stated
+from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 
 GIB_IN_GB = 2**30 / 1e9
@@ -25,7 +25,7 @@ def rate_quantity(row: ServiceRate) -> Quantity | None:
     scale = 1 / GIB_IN_GB if "GiB" in row.unit else 1.0
     unit = Unit.USD_PER_GB_MONTH if row.service is Service.STORAGE else Unit.USD_PER_GB
     value = Interval(row.usd, low, high).scaled(scale)
-    return stated(value, unit, Basis.QUOTED, f"{row.usd:g} {row.unit}: {row.source}", row.as_of)
+    return to_quantity(value, unit, Basis.QUOTED, f"{row.usd:g} {row.unit}: {row.source}", row.as_of)
 
 
 def no_rate_reason(provider: str, service: Service, row: ServiceRate | None) -> str:

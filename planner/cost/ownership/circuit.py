@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.model.hardware.hardware import Node
+from planner.model.hardware.machines import Node
 from planner.model.owning.site import Site
 
 

@@ -9,7 +9,7 @@ from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import stated
+from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 
 
@@ -18,7 +18,7 @@ def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
     if includes_power(site):
         assert site is not None
         source = f"site {site.id}: colocation.power_included, so its price per kW holds the power"
-        return stated(Interval.exact(0.0), Unit.USD_PER_KWH, Basis.QUOTED, source, site.as_of)
+        return to_quantity(Interval.exact(0.0), Unit.USD_PER_KWH, Basis.QUOTED, source, site.as_of)
     if plan.assumptions.electricity_usd_per_kwh is not None:
         return _from_plan(plan.assumptions.electricity_usd_per_kwh, Unit.USD_PER_KWH, "electricity_usd_per_kwh")
     local, currency = plan.assumptions.electricity_local_per_kwh, plan.currency
@@ -36,7 +36,9 @@ def demand_charge(site: Site, plan: Plan, catalog: Catalog) -> Quantity:
     tariff = None if includes_power(site) else _tariff(site, plan, catalog)
     if tariff is not None:
         return demand_price(tariff, plan.currency)
-    return stated(Interval.exact(0.0), Unit.USD_PER_KW_MONTH, Basis.ASSUMED, "no tariff with a demand charge is named")
+    return to_quantity(
+        Interval.exact(0.0), Unit.USD_PER_KW_MONTH, Basis.ASSUMED, "no tariff with a demand charge is named"
+    )
 
 
 def pue(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
@@ -82,4 +84,4 @@ def _tariff(site: Site | None, plan: Plan, catalog: Catalog) -> Tariff | None:
 
 
 def _from_plan(value: float, unit: Unit, key: str) -> Quantity:
-    return stated(Interval.exact(value), unit, Basis.ASSUMED, f"the plan: assumptions.{key}")
+    return to_quantity(Interval.exact(value), unit, Basis.ASSUMED, f"the plan: assumptions.{key}")

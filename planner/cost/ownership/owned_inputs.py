@@ -10,11 +10,11 @@ from planner.cost.ownership.owned_cost import HOURS_PER_YEAR, MONTHS_PER_YEAR, O
 from planner.cost.ownership.resolved_site import ResolvedSite, resale_share, with_grants
 from planner.model.catalog import Catalog
 from planner.model.figure import Figure
-from planner.model.hardware.hardware import Accelerator, Node
+from planner.model.hardware.machines import Accelerator, Node
 from planner.model.owning.site import Acquisition, AlreadyOwned, Site
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
 
 YEAR_BY_YEAR = 1.0
@@ -155,7 +155,7 @@ class _Inputs:
         share = resale_share(self.curve, age_years=0.0, years=self.age_years)
         usd = Interval(paid.value * share.value, paid.value * share.low, paid.value * share.high)
         source = f"{paid.value:,.0f} USD paid x {share.value:.3g} after {self.age_years:.1f} years; {self._curve()}"
-        self.quantities["resale_usd"] = stated(usd, Unit.USD, Basis.MODELLED, source, self.site.as_of)
+        self.quantities["resale_usd"] = to_quantity(usd, Unit.USD, Basis.MODELLED, source, self.site.as_of)
 
     def _years_left(self, owned: AlreadyOwned, life: Figure, accelerator: Accelerator) -> None:
         left = owned.remaining_life_years
@@ -180,7 +180,7 @@ class _Inputs:
         of = "today's resale" if self.site.already_owned else "capex"
         source = f"{share.value:.3g} of {of} after {years:.3g} more years; {self._curve()}"
         nearest = min(self.curve, key=lambda point: abs(point.age_years - self.age_years - years)).fraction
-        self.quantities["residual_fraction"] = stated(share, Unit.RATIO, nearest.basis, source, nearest.as_of)
+        self.quantities["residual_fraction"] = to_quantity(share, Unit.RATIO, nearest.basis, source, nearest.as_of)
 
     def _curve(self) -> str:
         return f"site {self.site.id}: residual" if self.site.residual else "default: residual"
@@ -213,7 +213,7 @@ class _Inputs:
             room = site.room.usd_per_month.quantity(Unit.USD, where=f"site {site.id}: room.usd_per_month")
             each = interval(room, Unit.USD).scaled(1 / site.nodes)
             source = f"{room.value:g} USD a month / {site.nodes} node(s); {room.source}"
-            self.quantities["room_usd_per_month"] = computed(each, Unit.USD, room, source=source)
+            self.quantities["room_usd_per_month"] = derived(each, Unit.USD, room, source=source)
             return
         terms = site.colocation
         if terms is not None and terms.usd_per_kw_hour is not None:
@@ -222,7 +222,7 @@ class _Inputs:
             )
             monthly = interval(hourly, Unit.USD_PER_HOUR).scaled(HOURS_PER_YEAR / MONTHS_PER_YEAR)
             source = f"{hourly.value:g} USD a kW-hour x 730.5 h a month; {hourly.source}"
-            self.quantities["colocation_usd_per_kw_month"] = computed(
+            self.quantities["colocation_usd_per_kw_month"] = derived(
                 monthly, Unit.USD_PER_KW_MONTH, hourly, source=source
             )
         else:
@@ -253,7 +253,7 @@ class _Inputs:
                 self.defaults.append(name)
                 drawn = interval(share, Unit.RATIO).scaled(rated_kw)
                 source = f"{rated_kw:g} kW rated ({rated.source}) x {share.value:g}; {share.source}"
-                self.quantities[name] = computed(drawn, Unit.KW, rated, share, source=source)
+                self.quantities[name] = derived(drawn, Unit.KW, rated, share, source=source)
         building = pue(site, plan, self.catalog)
         self.quantities["pue"] = building
         if building is defaults.pue:
@@ -286,7 +286,7 @@ class _Inputs:
     def _kw(self, own: Figure | None, fallback_kw: float, key: str, what: str) -> Quantity:
         if own is not None:
             return own.quantity(Unit.KW, where=f"site {self.site.id}: {key}")
-        return stated(Interval.exact(fallback_kw), Unit.KW, Basis.QUOTED, what, self.site.as_of)
+        return to_quantity(Interval.exact(fallback_kw), Unit.KW, Basis.QUOTED, what, self.site.as_of)
 
     def _own(self, value: float, unit: Unit, why: str) -> Quantity:
-        return stated(Interval.exact(value), unit, Basis.QUOTED, f"site {self.site.id}: {why}", self.site.as_of)
+        return to_quantity(Interval.exact(value), unit, Basis.QUOTED, f"site {self.site.id}: {why}", self.site.as_of)

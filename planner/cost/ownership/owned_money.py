@@ -9,11 +9,11 @@ from planner.cost.ownership.energy import energy_usd
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year, usd_per_busy_gpu_hour
 from planner.cost.ownership.owned_inputs import NoOwningCost, resolve_site
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.model.answer.answer import OWNING_NOT_KNOWN
+from planner.model.answer.documents import OWNING_NOT_KNOWN
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.spread import signed_product
 from planner.scenario.candidate import Candidate
 
@@ -83,7 +83,7 @@ def full_price(resolved: ResolvedSite) -> Quantity:
         f"{inputs.availability:g} available = {hours:,.0f} h); site {resolved.site.id}: {resolved.site.source}"
     )
     price = resolved.range_of(usd_per_busy_gpu_hour)
-    return stated(price, Unit.USD_PER_GPU_HOUR, resolved.basis, source, resolved.as_of)
+    return to_quantity(price, Unit.USD_PER_GPU_HOUR, resolved.basis, source, resolved.as_of)
 
 
 def _share(hours: Quantity | None, price: Quantity, candidate: Candidate) -> Quantity | None:
@@ -96,7 +96,7 @@ def _share(hours: Quantity | None, price: Quantity, candidate: Candidate) -> Qua
     arithmetic = (
         f"{hours.value:.5g} h x {candidate.accelerators} accelerators x {price.value:.4g} USD per busy GPU-hour"
     )
-    return computed(usd, Unit.USD, hours, price, source=f"{arithmetic}; {price.source}")
+    return derived(usd, Unit.USD, hours, price, source=f"{arithmetic}; {price.source}")
 
 
 def _electricity_usd(energy: Quantity | None, price: Quantity, building: Quantity) -> Quantity | None:
@@ -109,4 +109,4 @@ def _electricity_usd(energy: Quantity | None, price: Quantity, building: Quantit
     )
     product = f"{energy.value:.5g} kWh x {building.value:g} PUE x {price.value:g} USD/kWh"
     source = f"{product}; {price.source}; PUE: {building.source}; {energy.source}"
-    return computed(usd, Unit.USD, energy, price, building, source=source)
+    return derived(usd, Unit.USD, energy, price, building, source=source)

@@ -8,7 +8,7 @@ from planner.cost.ownership.circuit import node_rated_kw
 from planner.cost.ownership.energy import average_power_kw
 from planner.model.catalog import Catalog
 from planner.model.quantity import Basis, Quantity, Unit, weakest
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.hardware_match import same_hardware
@@ -22,7 +22,7 @@ def rated_power(candidate: Candidate) -> Quantity | None:
     node = candidate.node
     if node.rated_kw is None:
         return None
-    return stated(
+    return to_quantity(
         Interval.exact(node.rated_kw), Unit.KW, Basis.QUOTED, f"data sheet of {node.id}: {node.source}", node.as_of
     )
 
@@ -36,7 +36,7 @@ def training_power(candidate: Candidate, run_ids: Sequence[str], catalog: Catalo
     option = candidate.option
     if option.power_kw is not None:
         doubt = Interval.exact(option.power_kw).widened_to(POWER_STATED_FRACTION)
-        return stated(doubt, Unit.KW, Basis.ASSUMED, f"the plan: power_kw {option.power_kw:g}")
+        return to_quantity(doubt, Unit.KW, Basis.ASSUMED, f"the plan: power_kw {option.power_kw:g}")
     for run_id in run_ids:
         run = catalog.runs[run_id]
         if run.power is not None and same_hardware(run, candidate):
@@ -78,7 +78,7 @@ def _beside_the_accelerators(candidate: Candidate, run_ids: Sequence[str], catal
         f"rest x {training.value:g} in training"
     )
     dates = [day for day in (drawn.as_of, training.as_of) if day]
-    return stated(
+    return to_quantity(
         power, Unit.KW, weakest(Basis.MODELLED, drawn.basis, training.basis), source, min(dates, default=None)
     )
 
@@ -105,7 +105,7 @@ def _site_power(power: Quantity, candidate: Candidate, catalog: Catalog) -> Quan
     )
     shares = f"({busy:g} at work + {1 - busy:g} idle x {idle.value:g}/{training.value:g})"
     source = f"{power.value:g} kW x {shares}; {power.source}"
-    return computed(interval(power, Unit.KW).times(share), Unit.KW, power, training, idle, source=source)
+    return derived(interval(power, Unit.KW).times(share), Unit.KW, power, training, idle, source=source)
 
 
 def _share_of_rated(candidate: Candidate, catalog: Catalog) -> Quantity | None:
@@ -126,7 +126,7 @@ def _share_of_rated(candidate: Candidate, catalog: Catalog) -> Quantity | None:
     if busy < 1:
         shares = f"({training.value:g} x {busy:g} at work + {idle.value:g} x {1 - busy:g} idle)"
     source = f"{rated.value:g} kW rated ({candidate.node.source}) x {shares} in training"
-    return stated(power, Unit.KW, basis, source, min((part.as_of for part in parts if part.as_of), default=None))
+    return to_quantity(power, Unit.KW, basis, source, min((part.as_of for part in parts if part.as_of), default=None))
 
 
 def _busy_fraction(candidate: Candidate) -> float:

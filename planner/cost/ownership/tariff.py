@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.model.currency import Currency
 from planner.model.owning.tariff import Tariff
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
 
 DAYS_PER_MONTH = (31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -53,14 +53,16 @@ def _in_usd(tariff: Tariff, currency: Currency | None, value: Interval, unit: Un
     """Convert at the plan's rate where the plan states one for this currency, else at the tariff's own."""
     source = f"tariff {tariff.id}: {what}; {tariff.source}"
     basis = Basis.QUOTED if tariff.per_kwh is None else tariff.per_kwh.basis
-    own = stated(value, unit, basis, source, tariff.as_of)
+    own = to_quantity(value, unit, basis, source, tariff.as_of)
     if tariff.per_usd is None:
         return own
     if currency is not None and currency.code == tariff.currency:
         rate = Interval(currency.per_usd, currency.lowest, currency.highest)
-        exchange = stated(rate, Unit.RATIO, Basis.QUOTED, f"the plan: currency ({currency.source})", currency.as_of)
+        exchange = to_quantity(
+            rate, Unit.RATIO, Basis.QUOTED, f"the plan: currency ({currency.source})", currency.as_of
+        )
     else:
         exchange = tariff.per_usd.quantity(Unit.RATIO, where=f"tariff {tariff.id}: per_usd")
     usd = value.times(interval(exchange, Unit.RATIO).inverse())
     at = f"{exchange.value:g} {tariff.currency} a USD ({exchange.source})"
-    return computed(usd, unit, own, exchange, source=f"{what} / {at}; {source}")
+    return derived(usd, unit, own, exchange, source=f"{what} / {at}; {source}")

@@ -13,11 +13,11 @@ from planner.cost.cloud.hosted_bill import hosted_bill
 from planner.cost.cloud.price import beyond_commitment
 from planner.decide.options.option import EstimatedOption, joined
 from planner.duration.duration import HOURS_PER_DAY, last_day
-from planner.model.answer.answer import CampaignOption, OptionEstimate
+from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.border import HEAVY_FRACTION, computed, interval
+from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.quantity.interval import sum_of
 
 
@@ -105,8 +105,8 @@ def _campaign_hours(estimate: OptionEstimate, waves: int, runs: int) -> Quantity
         each, parts = f"({wall.value:.5g} + {launch.value:.3g} of its launch) h", [wall, launch]
     told = f"{waves} one after another x {each} ({_trainings(runs)}); " if runs > 1 or len(parts) > 1 else ""
     source = "; ".join([f"{told}{wall.source}", *(part.source for part in parts[1:])])
-    heavy = [part for part in parts if part.value >= HEAVY_FRACTION * hours.value]
-    return computed(hours.scaled(waves), Unit.HOURS, *heavy, source=source)
+    heavy = [part for part in parts if part.value >= MATERIAL_FRACTION * hours.value]
+    return derived(hours.scaled(waves), Unit.HOURS, *heavy, source=source)
 
 
 def _billed(estimated: EstimatedOption, work: Work, owning: Owning | None) -> Billed | None:

@@ -10,12 +10,12 @@ from planner.cost.cloud.bill_rates import bill_assumptions
 from planner.cost.ownership.electricity import electricity, pue
 from planner.decide.options.hosted import estimate_hosted, expand_hosted
 from planner.decide.options.option import EstimatedOption, estimate_option
-from planner.duration.met import goodput_assumptions, is_preempted
-from planner.model.answer.answer import Assumption, EstimateDocument, OptionEstimate
+from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
+from planner.model.answer.documents import Assumption, EstimateDocument, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import stated
+from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
@@ -78,4 +78,4 @@ def _assumptions(
 
 
 def _from_plan(value: float, unit: Unit, key: str) -> Quantity:
-    return stated(Interval.exact(value), unit, Basis.ASSUMED, f"the plan: assumptions.{key}")
+    return to_quantity(Interval.exact(value), unit, Basis.ASSUMED, f"the plan: assumptions.{key}")

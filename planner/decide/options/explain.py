@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from planner.decide.options.anatomy import anatomy
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.options.next_run import next_runs
+from planner.decide.options.step_breakdown import step_breakdown
 from planner.errors import NotFoundError
-from planner.model.answer.answer import OptionEstimate
+from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.explanation import ExplainDocument, NextRun, OptionExplanation, RunEffect
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import stated
+from planner.quantity.conversion import to_quantity
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import Job, resolve_job
 from planner.speed.throughput.predict import predict
@@ -79,7 +79,7 @@ def _explained(
         images = prediction.asked.is_of_images
         calibration = catalog.image_calibration if images else catalog.calibration
         assert calibration is not None, "it made the prediction"
-        apart = anatomy(prediction.asked, calibration, evidence(images))
+        apart = step_breakdown(prediction.asked, calibration, evidence(images))
     return OptionExplanation(
         id=estimate.id,
         name=estimate.name,
@@ -112,7 +112,9 @@ def _next_runs(
 def _quantity(prediction: Prediction | None) -> Quantity | None:
     if prediction is None:
         return None
-    return stated(prediction.samples_per_s, Unit.SAMPLES_PER_S, prediction.basis, prediction.source, prediction.as_of)
+    return to_quantity(
+        prediction.samples_per_s, Unit.SAMPLES_PER_S, prediction.basis, prediction.source, prediction.as_of
+    )
 
 
 def _run_effects(
@@ -125,7 +127,7 @@ def _run_effects(
         again = speed(job, candidate, catalog.model_copy(update={"runs": others}))
         without, change = None, None
         if again.samples_per_s is not None:
-            without = stated(again.samples_per_s, Unit.SAMPLES_PER_S, again.basis, again.source, again.as_of)
+            without = to_quantity(again.samples_per_s, Unit.SAMPLES_PER_S, again.basis, again.source, again.as_of)
             if found.samples_per_s is not None:
                 change = found.samples_per_s.value / again.samples_per_s.value - 1
         weight = weights.get(run_id) if found.basis.value == "modelled" else None

@@ -10,13 +10,13 @@ from planner.cost.cloud.bill_rates import support_fraction
 from planner.cost.cloud.hosted_bill import HostedRates, hosted_bill
 from planner.decide.options.option import EstimatedOption, on_day
 from planner.errors import InputError, NotFoundError
-from planner.model.answer.answer import OptionEstimate
+from planner.model.answer.documents import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import stated
+from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import ANY_REGION, find_price, prices_of
 from planner.scenario.job import Job
@@ -139,16 +139,16 @@ def _price(hosted: HostedOption) -> Quantity | None:
     own, row = hosted.option.usd_per_million_tokens, hosted.price
     unit = Unit.USD_PER_MILLION_TOKENS
     if own is not None:
-        return stated(Interval.exact(own), unit, Basis.QUOTED, "the plan: usd_per_million_tokens")
+        return to_quantity(Interval.exact(own), unit, Basis.QUOTED, "the plan: usd_per_million_tokens")
     if row is None or row.usd_per_million_tokens is None:
         return None
     basis = Basis.ASSUMED if row.confidence == "estimate" else Basis.QUOTED
     source = f"{row.price_kind.value} in {row.region}: {row.source}"
-    return stated(Interval.exact(row.usd_per_million_tokens), unit, basis, source, row.as_of)
+    return to_quantity(Interval.exact(row.usd_per_million_tokens), unit, basis, source, row.as_of)
 
 
 def _stated_hours(hours: float) -> Quantity:
-    return stated(Interval.exact(hours), Unit.HOURS, Basis.ASSUMED, "the plan: training_hours")
+    return to_quantity(Interval.exact(hours), Unit.HOURS, Basis.ASSUMED, "the plan: training_hours")
 
 
 def _unknown(offer: str, catalog: Catalog, *, where: str) -> InputError:

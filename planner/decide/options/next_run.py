@@ -9,8 +9,8 @@ from planner.model.answer.explanation import NextRun
 from planner.model.network.adapters import AdapterKind
 from planner.model.network.workload import Strategy
 from planner.speed.estimator.network_kind import kind_of
-from planner.speed.memory.fit import fit
-from planner.speed.throughput.carry_over import nearest_run
+from planner.speed.memory.device_fit import fit
+from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import Prediction
 
@@ -59,7 +59,7 @@ def half_width_with(asked: EstimatorQuery, run: Observation, calibration: Calibr
     """
     import numpy as np
 
-    from planner.speed.estimator.estimator import corrected, estimates, fitted
+    from planner.speed.estimator.text_estimator import corrected, estimates, fitted
 
     kind = kind_of(asked, calibration)
     learnt, own = fitted(calibration), list(asked.own)

@@ -21,15 +21,15 @@ from planner.cost.ownership.owned_money import owned_money
 from planner.cost.ownership.power import rated_power, training_power
 from planner.duration.duration import last_day, train_hours
 from planner.duration.training_time import Timed, training_time
-from planner.model.answer.answer import OptionEstimate
 from planner.model.answer.bill import Bill
+from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.plan.plan import Owning, Plan
 from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -239,7 +239,7 @@ def _throughput(found: Speed) -> Quantity | None:
     if found.samples_per_s is None:
         return None
     value = found.samples_per_s
-    return stated(value, Unit.SAMPLES_PER_S, found.basis, found.source, found.as_of)
+    return to_quantity(value, Unit.SAMPLES_PER_S, found.basis, found.source, found.as_of)
 
 
 def _hours(throughput: Quantity | None, job: Job, *, epochs: float) -> Quantity | None:
@@ -253,7 +253,7 @@ def _hours(throughput: Quantity | None, job: Job, *, epochs: float) -> Quantity 
     goodput = f" / {job.goodput_fraction:g} goodput" if job.goodput_fraction not in (None, 1) else ""
     samples = f"{job.samples_per_epoch:,.0f} samples" + (f" x {epochs:g} epochs" if epochs != 1 else "")
     source = f"{samples} / {throughput.value:.6g} samples/s{goodput} / 3600; {throughput.source}"
-    return computed(hours, Unit.HOURS, throughput, source=source)
+    return derived(hours, Unit.HOURS, throughput, source=source)
 
 
 def _energy(training: Quantity | None, power: Quantity | None, candidate: Candidate) -> Quantity | None:
@@ -263,7 +263,7 @@ def _energy(training: Quantity | None, power: Quantity | None, candidate: Candid
         hours=interval(training, Unit.HOURS), nodes=candidate.nodes, power_kw=interval(power, Unit.KW)
     )
     source = f"{training.value:.5g} h{_times_nodes(candidate)} x {power.value:g} kW; {power.source}"
-    return computed(kwh, Unit.KWH, training, power, source=source)
+    return derived(kwh, Unit.KWH, training, power, source=source)
 
 
 def _carbon(energy: Quantity | None, building: Quantity, plan: Plan) -> Quantity | None:
@@ -271,10 +271,10 @@ def _carbon(energy: Quantity | None, building: Quantity, plan: Plan) -> Quantity
     if energy is None or kg_per_kwh is None:
         return None
     source = "the plan: assumptions.carbon_kg_per_kwh"
-    intensity = stated(Interval.exact(kg_per_kwh), Unit.KG_CO2_PER_KWH, Basis.ASSUMED, source)
+    intensity = to_quantity(Interval.exact(kg_per_kwh), Unit.KG_CO2_PER_KWH, Basis.ASSUMED, source)
     kg = carbon_kg(energy_kwh=interval(energy, Unit.KWH), pue=interval(building, Unit.RATIO), kg_per_kwh=kg_per_kwh)
     product = f"{energy.value:.5g} kWh x {building.value:g} PUE x {kg_per_kwh:g} kg/kWh"
-    return computed(
+    return derived(
         kg, Unit.KG_CO2, energy, building, intensity, source=f"{product}; {source}; {building.source}; {energy.source}"
     )
 
@@ -286,7 +286,7 @@ def _rent(hours: Quantity, price: Quantity, candidate: Candidate) -> Quantity:
         usd_per_node_hour=interval(price, Unit.USD_PER_HOUR),
     )
     source = f"{hours.value:.5g} h{_times_nodes(candidate)} x {price.value:g} USD/h; {price.source}"
-    return computed(usd, Unit.USD, hours, price, source=source)
+    return derived(usd, Unit.USD, hours, price, source=source)
 
 
 def _times_nodes(candidate: Candidate) -> str:

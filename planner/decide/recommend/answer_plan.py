@@ -7,7 +7,7 @@ from datetime import date
 from planner.decide.campaign.campaign import campaign_option
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.recommend.compare import compare
-from planner.model.answer.answer import CampaignDocument, ComparisonDocument
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 

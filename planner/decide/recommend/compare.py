@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import date
 
 from planner.decide.campaign.campaign import hours_to
-from planner.decide.recommend.explain import why_not
 from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.rank import is_feasible, ranked
 from planner.decide.recommend.sentence import nothing_feasible, take
 from planner.decide.recommend.switching import switching_rates
-from planner.model.answer.answer import CampaignDocument, CampaignOption, ComparisonDocument, RankedOption
+from planner.decide.recommend.why_not import why_not
+from planner.model.answer.documents import CampaignDocument, CampaignOption, ComparisonDocument, RankedOption
 from planner.model.plan.plan import CampaignLimits
 
 

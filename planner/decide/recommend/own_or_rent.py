@@ -9,7 +9,7 @@ from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.options.estimate_plan import estimate_plan
-from planner.decide.recommend.choices import OwnedOption, choices
+from planner.decide.recommend.machine_choices import OwnedOption, choices
 from planner.decide.recommend.own_or_rent_sentence import sentence
 from planner.decide.recommend.owning_costs import (
     annual_usd,
@@ -19,11 +19,11 @@ from planner.decide.recommend.owning_costs import (
     usd_per_allocated_gpu_hour,
     usd_per_node_hour,
 )
-from planner.decide.recommend.rivals import Duel, rival_of
+from planner.decide.recommend.rental_alternatives import OwnVsRent, rental_alternative
 from planner.decide.recommend.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
-from planner.model.answer.answer import OptionEstimate
-from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, Rival, Sensitivity
+from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, RentalOption, Sensitivity
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.scenario.candidate import Candidate, expand
@@ -43,7 +43,9 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
     owned = OwnedOption(options[candidate.id], resolved, candidate.node)
     rented = [other for other in candidates if other.site is None]
     rivals = tuple(
-        rival_of(Duel(resolved, owned.option, options[other.id], same_hardware=_same_hardware(candidate, other)))
+        rental_alternative(
+            OwnVsRent(resolved, owned.option, options[other.id], same_hardware=_same_hardware(candidate, other))
+        )
         for other in rented
     )
     against = next((rival for rival in rivals if rival.usd_per_owned_gpu_hour is not None), None)
@@ -152,7 +154,9 @@ def _same_hardware(one: Candidate, other: Candidate) -> bool:
     return key(one) == key(other)
 
 
-def _sensitivities(resolved: ResolvedSite, against: Rival | None, rivals: Sequence[Rival]) -> tuple[Sensitivity, ...]:
+def _sensitivities(
+    resolved: ResolvedSite, against: RentalOption | None, rivals: Sequence[RentalOption]
+) -> tuple[Sensitivity, ...]:
     if against is None or against.usd_per_owned_gpu_hour is None:
         return ()
     rents = [rival.usd_per_owned_gpu_hour.value for rival in rivals if rival.usd_per_owned_gpu_hour is not None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.model.answer.own_or_rent import Rival
+from planner.model.answer.own_or_rent import RentalOption
 from planner.model.owning.site import Acquisition
 
 VERBS = {
@@ -16,7 +16,7 @@ VERBS = {
 }
 
 
-def sentence(resolved: ResolvedSite, rivals: Sequence[Rival], against: Rival | None) -> str:
+def sentence(resolved: ResolvedSite, rivals: Sequence[RentalOption], against: RentalOption | None) -> str:
     """Say which is cheaper against the first rented option, and where the others flip."""
     inputs = resolved.inputs
     own = annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
@@ -32,7 +32,7 @@ def sentence(resolved: ResolvedSite, rivals: Sequence[Rival], against: Rival | N
     return f"{start}, {verdict} the same work on {against.id} ({rent:.2f} USD). It breaks even {flips}."
 
 
-def _flip(rival: Rival) -> str:
+def _flip(rival: RentalOption) -> str:
     found = rival.break_even_utilisation
     if found is None:
         return f"never against {rival.id}"

@@ -16,7 +16,7 @@ from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.answer.own_or_rent import CostLine, CurvePoint
 from planner.model.owning.site import Acquisition
 from planner.model.quantity import Quantity, Unit, weakest
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 
 CURVE_STEPS = 20
 """Points of the curve: every 5 % of the hours."""
@@ -31,20 +31,20 @@ def usd_per_allocated_gpu_hour(resolved: ResolvedSite) -> Quantity | None:
     value = resolved.range_of(lambda inputs: annual_cost(inputs).total / (gpus * HOURS_PER_YEAR * allocated))
     total = annual_cost(resolved.inputs).total
     source = f"{total:,.0f} USD a year / ({gpus} GPUs x 8,766 h x {allocated:g} allocated)"
-    return stated(value, Unit.USD_PER_GPU_HOUR, resolved.basis, source, resolved.as_of)
+    return to_quantity(value, Unit.USD_PER_GPU_HOUR, resolved.basis, source, resolved.as_of)
 
 
 def annual_usd(resolved: ResolvedSite) -> Quantity:
     """Return what one node costs a year: the sum of its parts."""
     value = resolved.range_of(lambda inputs: annual_cost(inputs).total)
-    return stated(value, Unit.USD_PER_YEAR, resolved.basis, "sum of the parts", resolved.as_of)
+    return to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, "sum of the parts", resolved.as_of)
 
 
 def usd_per_node_hour(resolved: ResolvedSite) -> Quantity:
     """Return what one node costs in each of the year's hours, busy or not."""
     year = annual_usd(resolved)
     each = interval(year, Unit.USD_PER_YEAR).scaled(1 / HOURS_PER_YEAR)
-    return computed(each, Unit.USD_PER_HOUR, year, source=f"{year.value:,.0f} USD a year / 8,766 h")
+    return derived(each, Unit.USD_PER_HOUR, year, source=f"{year.value:,.0f} USD a year / 8,766 h")
 
 
 def marginal_price(resolved: ResolvedSite) -> Quantity:
@@ -56,7 +56,7 @@ def marginal_price(resolved: ResolvedSite) -> Quantity:
         + "; ".join(part.source for part in parts)
     )
     value = resolved.range_of(marginal_usd_per_busy_gpu_hour)
-    return stated(value, Unit.USD_PER_GPU_HOUR, weakest(*(part.basis for part in parts)), source, resolved.as_of)
+    return to_quantity(value, Unit.USD_PER_GPU_HOUR, weakest(*(part.basis for part in parts)), source, resolved.as_of)
 
 
 PARTS = {
@@ -85,7 +85,7 @@ def cost_lines(resolved: ResolvedSite) -> tuple[CostLine, ...]:
             continue
         value = resolved.range_of(lambda each, name=part.name: getattr(annual_cost(each), name))  # type: ignore[misc]
         source = "; ".join(dict.fromkeys(found.source for found in inputs))
-        quantity = computed(value, Unit.USD_PER_YEAR, *inputs, source=source)
+        quantity = derived(value, Unit.USD_PER_YEAR, *inputs, source=source)
         lines.append(CostLine(part=part.name, usd_per_node_year=quantity, usd_per_busy_gpu_hour=value.value / hours))
     return tuple(lines)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from planner.decide.recommend.pareto import is_known, is_priced
-from planner.model.answer.answer import CampaignOption
+from planner.model.answer.documents import CampaignOption
 from planner.model.plan.plan import CampaignLimits, Prefer
 
 

@@ -8,7 +8,7 @@ from datetime import date
 from planner.decide.recommend.rank import preference
 from planner.decide.recommend.switching import switching_text
 from planner.decide.recommend.wording import duration_text, limits_text, spread_text, usd_text
-from planner.model.answer.answer import CampaignOption, SwitchingRate
+from planner.model.answer.documents import CampaignOption, SwitchingRate
 from planner.model.plan.plan import CampaignLimits, Owning, Prefer
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity

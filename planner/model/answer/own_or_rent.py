@@ -38,7 +38,7 @@ class CurvePoint(Frozen):
     marginal_usd_per_busy_gpu_hour: float
 
 
-class Rival(Frozen):
+class RentalOption(Frozen):
     """One rented option beside the owned machine; what is null has its reason in `why_not`."""
 
     id: str
@@ -159,7 +159,7 @@ class OwnOrRentDocument(Frozen):
     npv_after_tax_usd: Quantity | None
     payback_months: Quantity | None
     curve: tuple[CurvePoint, ...]
-    rivals: tuple[Rival, ...]
+    rivals: tuple[RentalOption, ...]
     choices: tuple[Choice, ...]
     sensitivities: tuple[Sensitivity, ...]
     """The five inputs that move the answer most, widest first."""

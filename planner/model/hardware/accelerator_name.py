@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from planner.model.hardware.hardware import Accelerator
+from planner.model.hardware.machines import Accelerator
 
 _LEFT_OUT = re.compile(
     r"^\d+ ?x |\b(nvidia|geforce|tesla|amd|instinct|radeon|intel|google|cloud|aws|huawei)\b"

@@ -9,15 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration
-from planner.speed.calibration.anchors import telling_anchors
+from planner.speed.calibration.anchors import informative_anchors
 from planner.speed.calibration.hold_out import Fold, judge
 from planner.speed.calibration.hold_out import folds as folds_of
-from planner.speed.calibration.learn import learn, source_weights
-from planner.speed.estimator.calibrate import Fit, fit, sample
-from planner.speed.estimator.estimator import Estimates, fitted
+from planner.speed.calibration.text_calibration import learn, source_weights
 from planner.speed.estimator.expected_error import OWN_GROUPS
 from planner.speed.estimator.network_kind import NetworkKind, kind_of_text
 from planner.speed.estimator.ranges import spreads
+from planner.speed.estimator.text_estimator import Estimates, fitted
+from planner.speed.estimator.text_fit import Fit, fit, sample
 
 if TYPE_CHECKING:
     from planner.speed.estimator.own_runs import Place
@@ -134,7 +134,7 @@ def score(
         rows = [asked[place] for place in fold.places]
         by, taught_fit = kind(fold.calibration), fitted(fold.calibration)
         taught = tuple(first + place for place in fold.by)
-        for cell in telling_anchors(rows, partial(_place, by, taught_fit), anchors=anchors):
+        for cell in informative_anchors(rows, partial(_place, by, taught_fit), anchors=anchors):
             chosen = [rows[place] for place in cell.asked]
             if chosen:
                 guess = by.estimate(chosen, [rows[place] for place in cell.anchors])

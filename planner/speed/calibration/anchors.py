@@ -47,7 +47,7 @@ def errors_with_anchors(place: Place, errors: Array, cells: Sequence[Cell]) -> I
             yield asked, errors[asked] - posterior.shift, place.expected[asked] * posterior.left
 
 
-def telling_anchors(
+def informative_anchors(
     observations: Sequence[Observation], place: Callable[[Sequence[Observation]], Place], *, anchors: int
 ) -> list[Cell]:
     """Divide observations into cells, and choose up to `anchors` of each: those that tell most of the others.

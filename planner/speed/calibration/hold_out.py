@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.speed.estimator.calibrate import Fit, Sample, fit, model_step
 from planner.speed.estimator.expected_error import Known, count_evidence, expected_error, groups_of
+from planner.speed.estimator.text_fit import Fit, Sample, fit, model_step
 from planner.speed.physics.number_format import format_of, formats_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from planner.speed.estimator.estimator import Estimates, Modelled, corrected, estimates, fitted
 from planner.speed.estimator.expected_error import (
     COMMON_VARIANCE,
     DOUBLING_ERROR,
@@ -17,15 +16,16 @@ from planner.speed.estimator.expected_error import (
 )
 from planner.speed.estimator.image_fit import image_sample, model_image_step
 from planner.speed.estimator.own_runs import Place
+from planner.speed.estimator.text_estimator import Estimates, Modelled, corrected, estimates, fitted
 from planner.speed.physics.observation import of_each
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
-    from planner.speed.estimator.calibrate import Fit
+    from planner.speed.estimator.text_fit import Fit
     from planner.speed.physics.configs import Array
-    from planner.speed.physics.image_config import ImageObservation
     from planner.speed.physics.image_configs import ImageConfigs
     from planner.speed.physics.observation import Labels
+    from planner.speed.physics.planned_image_config import ImageObservation
 
 LAYOUT_ERROR = 0.15
 """On top, where the layout of images in memory is not stated: planes cost a 16-bit ResNet-50 a third of its speed."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.speed.estimator.calibrate import Fit
 from planner.speed.estimator.robust_fit import RobustProblem
+from planner.speed.estimator.text_fit import Fit
 from planner.speed.physics.image_configs import ImageConfigs, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
 from planner.speed.physics.images import image_step
@@ -16,8 +16,8 @@ from planner.speed.physics.observation import of_each
 
 if TYPE_CHECKING:
     from planner.speed.physics.configs import Array
-    from planner.speed.physics.image_config import ImageObservation
     from planner.speed.physics.observation import Labels
+    from planner.speed.physics.planned_image_config import ImageObservation
 
 LEVEL_SPREAD = {"accelerator": 0.08, "framework": 0.10, "source": 0.10}
 """Standard deviation of the logarithm of what one of them adds to all of its step times."""

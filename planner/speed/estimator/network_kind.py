@@ -10,9 +10,9 @@ from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS, PartFo
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
-    from planner.speed.estimator.calibrate import Fit
-    from planner.speed.estimator.estimator import Estimates, Modelled
     from planner.speed.estimator.estimator_query import EstimatorQuery
+    from planner.speed.estimator.text_estimator import Estimates, Modelled
+    from planner.speed.estimator.text_fit import Fit
     from planner.speed.physics.configs import Array
     from planner.speed.physics.observation import Observation
     from planner.speed.physics.parameters import Parameter
@@ -41,9 +41,9 @@ def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
 
 def kind_of_text(calibration: Calibration) -> NetworkKind:
     """Return how networks of text are modelled and estimated with a calibration."""
-    from planner.speed.estimator.calibrate import sample
-    from planner.speed.estimator.estimator import estimate_many, model_text
     from planner.speed.estimator.expected_error import Known
+    from planner.speed.estimator.text_estimator import estimate_many, model_text
+    from planner.speed.estimator.text_fit import sample
     from planner.speed.physics.configs import from_rows
     from planner.speed.physics.parameters import PARAMETERS
 
@@ -69,9 +69,9 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
     from planner.speed.estimator.expected_error import Known
     from planner.speed.estimator.image_estimator import estimate_images, model_images
     from planner.speed.estimator.image_fit import image_sample
-    from planner.speed.physics.image_config import ImageObservation
     from planner.speed.physics.image_configs import gather
     from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
+    from planner.speed.physics.planned_image_config import ImageObservation
 
     known = Known.of(calibration)
 

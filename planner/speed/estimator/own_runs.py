@@ -44,9 +44,9 @@ NEARBY_SCALE = {
 SAME = 0.2
 """Share of these distances within which settings count as the same."""
 
-BELIEVED = 2.0
+OUTLIER_CUTOFF = 2.0
 """Expected errors up to which a run's own error is taken at its word."""
-OF_THE_SITE = 0.9
+SITE_VARIANCE_SHARE = 0.9
 """Share of what lies beyond that is held for the site's, whose other runs would show it too; the rest is that run's
 own. Most held-out sources that are odd are odd in every row."""
 
@@ -164,11 +164,11 @@ def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
     """
     import numpy as np
 
-    surprise = np.maximum(0.0, np.abs(errors) - BELIEVED * anchors.expected) ** 2
+    surprise = np.maximum(0.0, np.abs(errors) - OUTLIER_CUTOFF * anchors.expected) ** 2
     alike = _same(anchors, anchors, "source")
-    odd = OF_THE_SITE * (alike @ surprise) / alike.sum(axis=1)
+    odd = SITE_VARIANCE_SHARE * (alike @ surprise) / alike.sum(axis=1)
     between = covariance(anchors, anchors) + alike * odd[None, :]
-    between = between + np.diag(NOISE**2 + (1 - OF_THE_SITE) * surprise)
+    between = between + np.diag(NOISE**2 + (1 - SITE_VARIANCE_SHARE) * surprise)
     towards_odd = _same(asked, anchors, "source") * odd[None, :]
     towards = covariance(asked, anchors) + towards_odd
     weights = np.linalg.solve(between, towards.T).T

@@ -12,7 +12,7 @@ DOUBLINGS = 3
 """Of one step, at most."""
 CHORDS = 8
 """Cheap steps after each full one, at most."""
-FORGIVING = 4.0, 2.0
+ANNEALING = 4.0, 2.0
 """Times the noise, at first and then."""
 LARGEST_STEP = 0.7
 """Of one number of the state in one step, in logarithms."""
@@ -69,7 +69,7 @@ class RobustProblem(ABC):
         """
         noise = self.noise
         try:
-            for times in FORGIVING:
+            for times in ANNEALING:
                 self.noise = times * noise
                 state = self.solve(state, rounds=max(1, rounds // 6))
         finally:
@@ -114,11 +114,11 @@ class RobustProblem(ABC):
             moved, new_loss = self._moved(state, step)
             if new_loss < loss:
                 moved, new_loss = self._longer(state, step, moved, new_loss)
-                return *self._on_the_chord(moved, new_loss, jacobian, matrix), damping / 4
+                return *self._with_reused_jacobian(moved, new_loss, jacobian, matrix), damping / 4
             damping *= 6
         return state, loss, damping
 
-    def _on_the_chord(self, state: Array, loss: float, jacobian: Array, matrix: Array) -> tuple[Array, float]:
+    def _with_reused_jacobian(self, state: Array, loss: float, jacobian: Array, matrix: Array) -> tuple[Array, float]:
         """Step on by the derivatives of the step before, which cost nearly all of a round, while that pays.
 
         The chord method: Ortega and Rheinboldt 1970, section 7.1.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from planner.model.evidence.evidence import Measurement
-from planner.model.hardware.hardware import Accelerator
+from planner.model.evidence.measurement import Measurement
+from planner.model.hardware.machines import Accelerator
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import Operator
 from planner.network.image_operators import operators_of, training_macs
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, generation_of, peak_flops, says_bf16
-from planner.speed.physics.image_config import FIELDS_OF_OTHERS, ImageObservation, format_facts, machine_facts
 from planner.speed.physics.links import parse_link, parse_network_gbit
 from planner.speed.physics.observation import Labels, Refusal
+from planner.speed.physics.planned_image_config import FIELDS_OF_OTHERS, ImageObservation, format_facts, machine_facts
 
 FUSED_ATTENTION_YEAR = 2023
 """From then on the usual frameworks call a fused attention kernel (PyTorch 2.0)."""

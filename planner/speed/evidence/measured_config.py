@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.model.evidence.evidence import Measurement
+from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
-from planner.model.hardware.hardware import Accelerator
+from planner.model.hardware.machines import Accelerator
 from planner.scenario.frameworks import framework_family
 from planner.speed.evidence.measured_machine import machine_of, spread_of
 from planner.speed.evidence.measured_network import network_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from planner.model.evidence.evidence import Measurement
-from planner.model.hardware.hardware import Accelerator
+from planner.model.evidence.measurement import Measurement
+from planner.model.hardware.machines import Accelerator
 from planner.speed.physics.links import links, named_network_gbit, parse_link, parse_network_gbit
 
 SPLITS = ("tp", "pp", "cp", "ep")

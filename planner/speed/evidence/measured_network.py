@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner.model.evidence.evidence import Measurement, year_of
+from planner.model.evidence.measurement import Measurement, year_of
 from planner.scenario.frameworks import HUGGING_FACE, framework_family
 from planner.speed.physics.number_format import ALIGNED
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from planner.model.evidence.evidence import Measurement, year_of
-from planner.model.hardware.hardware import Accelerator
+from planner.model.evidence.measurement import Measurement, year_of
+from planner.model.hardware.machines import Accelerator
 from planner.scenario.frameworks import ALWAYS_COMPILED, USUAL_CHECKPOINTING, USUAL_KERNELS, framework_family
 from planner.speed.physics.adapter_facts import measured_adapters
 from planner.speed.physics.kernels import dispatches_tokens, kernel_words, kernels_of

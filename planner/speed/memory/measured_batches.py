@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from planner.model.evidence.evidence import Measurement
-from planner.model.hardware.hardware import Accelerator
+from planner.model.evidence.measurement import Measurement
+from planner.model.hardware.machines import Accelerator
 from planner.scenario.frameworks import framework_family
 
 REMEMBERED_BYTES = 40.0

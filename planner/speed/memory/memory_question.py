@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.errors import InputError
-from planner.model.answer.answer import MemoryDocument, MemoryWay
-from planner.model.hardware.hardware import Accelerator
+from planner.model.answer.documents import MemoryDocument, MemoryWay
+from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel, Resnet, Vit
 from planner.model.network.workload import Checkpointing, Loss, Precision, Strategy
@@ -14,9 +14,9 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.activations import checkpointings_of
 from planner.network.flops import parameters
 from planner.network.lora_memory import frozen_bytes_per_parameter, trained_parameters
-from planner.quantity.border import stated
+from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
-from planner.speed.memory.fit import fits_device, largest_micro_batch
+from planner.speed.memory.device_fit import fits_device, largest_micro_batch
 from planner.speed.memory.memory import (
     RANGE_FRACTION,
     Memory,
@@ -127,11 +127,13 @@ def _lightest(question: MemoryQuestion, ways: tuple[MemoryWay, ...]) -> Checkpoi
 
 def _modelled(gib: float, question: MemoryQuestion, source: str) -> Quantity:
     within = Interval(gib, gib * (1 - RANGE_FRACTION), gib * (1 + RANGE_FRACTION))
-    return stated(within, Unit.GIB, Basis.MODELLED, source, question.accelerator.as_of)
+    return to_quantity(within, Unit.GIB, Basis.MODELLED, source, question.accelerator.as_of)
 
 
 def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
-    return stated(Interval(hbm_gib, hbm_gib, hbm_gib), Unit.GIB, Basis.QUOTED, accelerator.source, accelerator.as_of)
+    return to_quantity(
+        Interval(hbm_gib, hbm_gib, hbm_gib), Unit.GIB, Basis.QUOTED, accelerator.source, accelerator.as_of
+    )
 
 
 def _states_source(question: MemoryQuestion) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.model.hardware.hardware import Accelerator
+from planner.model.hardware.machines import Accelerator
 from planner.speed.physics.configs import GENERATIONS
 
 FP4_OVER_FP8 = {"Blackwell": 2.0, "Blackwell Ultra": 3.0}

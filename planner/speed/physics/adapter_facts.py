@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from planner.model.evidence.evidence import Measurement
-from planner.model.hardware.hardware import Accelerator
+from planner.model.evidence.measurement import Measurement
+from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import AdapterKind, Adapters, AdapterTarget, FrozenFormat
 from planner.model.network.architecture import TextModel
 from planner.network.lora_memory import EVERY, OF_THE_MLP, PAIRS, USUAL, MapShape, adapted, map_shapes

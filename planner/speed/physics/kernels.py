@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner.model.hardware.hardware import Accelerator
+from planner.model.hardware.machines import Accelerator
 from planner.scenario.frameworks import USUAL_KERNELS, name_and_kernels, planned_family
 from planner.speed.physics.links import is_rack
 

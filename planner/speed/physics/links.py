@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from planner.model.hardware.hardware import Accelerator, Link
+from planner.model.hardware.machines import Accelerator, Link
 
 PCIE_GB_PER_S = {3: 16.0, 4: 32.0, 5: 64.0}
 """One direction of sixteen lanes. Source: PCI-SIG base specifications."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.hardware.hardware import Accelerator, Link, Node
+from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy

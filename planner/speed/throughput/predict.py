@@ -9,8 +9,8 @@ from planner.model.catalog import Catalog
 from planner.model.network.architecture import ImageModel, TextModel
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.speed.memory.fit import Fit
-from planner.speed.throughput.carry_over import carry_over
+from planner.speed.memory.device_fit import DeviceFit
+from planner.speed.throughput.extrapolation import extrapolate
 from planner.speed.throughput.predict_images import predict_images
 from planner.speed.throughput.predict_text import predict_text
 from planner.speed.throughput.prediction import NoPrediction, Prediction
@@ -19,7 +19,9 @@ from planner.speed.throughput.share_of_peak import from_flop_rate, from_mfu
 CPU = "CPU"
 
 
-def predict(job: Job, candidate: Candidate, catalog: Catalog, fitting: Fit | None = None) -> Prediction | NoPrediction:
+def predict(
+    job: Job, candidate: Candidate, catalog: Catalog, fitting: DeviceFit | None = None
+) -> Prediction | NoPrediction:
     """Predict the throughput of a job on a candidate that no run answers for; a plan's own MFU comes first."""
     if job.mfu is not None and job.network is not None:
         return from_mfu(job, candidate)
@@ -28,14 +30,14 @@ def predict(job: Job, candidate: Candidate, catalog: Catalog, fitting: Fit | Non
         and candidate.accelerator.id != CPU
         and catalog.image_calibration is not None
     ):
-        return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or Fit(None))
+        return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or DeviceFit(None))
     if not isinstance(job.network, TextModel) or candidate.accelerator.id == CPU or catalog.calibration is None:
         return _without_physics(job, candidate, catalog)
-    return predict_text(job, candidate, catalog, catalog.calibration, fitting or Fit(None))
+    return predict_text(job, candidate, catalog, catalog.calibration, fitting or DeviceFit(None))
 
 
 def _without_physics(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | NoPrediction:
-    carried = carry_over(job, candidate, catalog)
+    carried = extrapolate(job, candidate, catalog)
     if isinstance(carried, Prediction):
         return carried
     if job.network is None:

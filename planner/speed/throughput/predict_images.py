@@ -12,10 +12,10 @@ from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate, machine_of
 from planner.scenario.job import Job
 from planner.speed.estimator.estimator_query import EstimatorQuery
-from planner.speed.memory.fit import Fit
-from planner.speed.physics.image_config import observed_image_run, planned_image_config
+from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.planned_config import labels_of, planned_kernels
-from planner.speed.throughput.evidence import training_peak_tflops
+from planner.speed.physics.planned_image_config import observed_image_run, planned_image_config
+from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction
 from planner.speed.throughput.prediction_notes import (
@@ -31,10 +31,10 @@ from planner.speed.throughput.share_of_peak import is_too_small
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
     from planner.model.evidence.run import RunRecord
-    from planner.speed.estimator.estimator import Estimates
-    from planner.speed.physics.image_config import ImageObservation
+    from planner.speed.estimator.text_estimator import Estimates
     from planner.speed.physics.image_configs import Described
     from planner.speed.physics.observation import Labels
+    from planner.speed.physics.planned_image_config import ImageObservation
 
 IMAGE_PART_NAMES = PART_NAMES | {
     "products": "convolutions and products",
@@ -47,7 +47,7 @@ could have taken 2,600. Source: huggingface/pytorch-image-models issue 1491, Oct
 
 
 def predict_images(
-    job: Job, candidate: Candidate, catalog: Catalog, calibration: Calibration, fitting: Fit
+    job: Job, candidate: Candidate, catalog: Catalog, calibration: Calibration, fitting: DeviceFit
 ) -> Prediction | NoPrediction:
     """Predict images/s of the whole cluster with the physics of operators; images wait on the device already."""
     from planner.speed.estimator.image_estimator import estimate_images
@@ -102,7 +102,7 @@ def predict_images(
 
 
 def _observation(job: Job, described: Described, label: Labels) -> ImageObservation:
-    from planner.speed.physics.image_config import ImageObservation
+    from planner.speed.physics.planned_image_config import ImageObservation
 
     return ImageObservation(job.workload, dict(described.facts), label, 1.0, 1.0, described.operators)
 

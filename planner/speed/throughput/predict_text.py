@@ -14,10 +14,10 @@ from planner.scenario.candidate import Candidate, machine_of
 from planner.scenario.frameworks import other_maker
 from planner.scenario.job import Job
 from planner.speed.estimator.estimator_query import EstimatorQuery
-from planner.speed.memory.fit import Fit
+from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_config import labels_of, observed_run, planned_config
-from planner.speed.throughput.evidence import training_peak_tflops
+from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction
 from planner.speed.throughput.prediction_notes import (
@@ -33,16 +33,16 @@ from planner.speed.throughput.share_of_peak import is_too_small
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
     from planner.model.evidence.run import RunRecord
-    from planner.speed.estimator.estimator import Estimates
+    from planner.speed.estimator.text_estimator import Estimates
 
 LONGEST_SAMPLE = 4_000_000
 
 
 def predict_text(
-    job: Job, candidate: Candidate, catalog: Catalog, calibration: Calibration, fitting: Fit
+    job: Job, candidate: Candidate, catalog: Catalog, calibration: Calibration, fitting: DeviceFit
 ) -> Prediction | NoPrediction:
     """Predict samples/s of the whole cluster with the physics of layers."""
-    from planner.speed.estimator.estimator import estimate_many
+    from planner.speed.estimator.text_estimator import estimate_many
     from planner.speed.physics.configs import from_rows
 
     assert isinstance(job.network, TextModel)
@@ -140,7 +140,7 @@ def _source(
     candidate: Candidate,
     own: list[Observation],
 ) -> str:
-    from planner.speed.estimator.estimator import fitted
+    from planner.speed.estimator.text_estimator import fitted
     from planner.speed.physics.configs import from_rows
     from planner.speed.physics.step import step
 

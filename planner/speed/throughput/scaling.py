@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.model.hardware.hardware import Link
+from planner.model.hardware.machines import Link
 from planner.scenario.candidate import Candidate
 
 LINK_EFFICIENCY = {

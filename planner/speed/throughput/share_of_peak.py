@@ -11,7 +11,7 @@ from planner.network.image_flops import image_training_flops
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.speed.throughput.evidence import training_peak_tflops
+from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction
 from planner.speed.throughput.scaling import Scaling, scaling_of

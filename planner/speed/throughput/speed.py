@@ -16,11 +16,11 @@ from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.speed.memory.fit import Fit, fit
+from planner.speed.memory.device_fit import DeviceFit, fit
 from planner.speed.throughput import power_cap
-from planner.speed.throughput.carry_over import nearest_run
-from planner.speed.throughput.divided import NOR_DIVIDED, WORTH_DIVIDING, divided, divided_fit
-from planner.speed.throughput.evidence import measured_runs
+from planner.speed.throughput.auto_strategy import NOR_DIVIDED, WORTH_DIVIDING, divided, divided_fit
+from planner.speed.throughput.extrapolation import nearest_run
+from planner.speed.throughput.matching_runs import measured_runs
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction
 
@@ -43,7 +43,7 @@ class Speed:
     source: str
     as_of: date | None
     strategy: Strategy
-    fit: Fit
+    fit: DeviceFit
     run_ids: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ def _stated(step: UserStep, candidate: Candidate) -> Speed:
         source=f"the plan: {step.seconds:g} s per step of {step.batch}" + (f" ({step.source})" if step.source else ""),
         as_of=None,
         strategy=candidate.strategy,
-        fit=Fit(True, micro_batch=_per_device(step.batch, candidate), note="the plan says that this batch runs"),
+        fit=DeviceFit(True, micro_batch=_per_device(step.batch, candidate), note="the plan says that this batch runs"),
     )
 
 
@@ -173,7 +173,7 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate) -> Speed:
         source=f"run{'s' if len(runs) > 1 else ''} {names}: {value:.6g} samples/s",
         as_of=min(dates, default=None),
         strategy=first.strategy or candidate.strategy,
-        fit=Fit(True, micro_batch=first.micro_batch),
+        fit=DeviceFit(True, micro_batch=first.micro_batch),
         run_ids=tuple(run.id for run in runs),
         doubts=_doubts(runs),
         notes=tuple(dict.fromkeys(notes)),
@@ -192,7 +192,7 @@ def _doubt_fraction(runs: list[RunRecord]) -> float:
     return NARROWEST_FRACTION if restarts >= 3 else SINGLE_RUN_FRACTION
 
 
-def _unknown(candidate: Candidate, fitting: Fit, problem: str) -> Speed:
+def _unknown(candidate: Candidate, fitting: DeviceFit, problem: str) -> Speed:
     return Speed(
         samples_per_s=None,
         basis=Basis.MODELLED,

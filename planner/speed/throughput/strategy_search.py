@@ -9,14 +9,14 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration
-from planner.model.hardware.hardware import Accelerator, Node
+from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import MoeDecoder, TextModel
 from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.estimator.estimator import estimate_many
+from planner.speed.estimator.text_estimator import estimate_many
 from planner.speed.memory.memory import (
     CONTEXT_GIB,
     GIB,

@@ -10,7 +10,7 @@ import pytest
 from planner.adapters.catalog import load_catalog
 from planner.decide.campaign.campaign import campaign_option, hours_to
 from planner.decide.options.estimate_plan import estimate_options
-from planner.model.answer.answer import CampaignOption
+from planner.model.answer.documents import CampaignOption
 from planner.model.plan.plan import CampaignLimits, Plan
 
 TODAY = date(2026, 12, 1)

@@ -17,8 +17,8 @@ from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.network.workload import Precision, Strategy
 from planner.model.plan.plan import Plan
-from planner.speed.estimator.calibrate import model_step
-from planner.speed.estimator.estimator import fitted
+from planner.speed.estimator.text_estimator import fitted
+from planner.speed.estimator.text_fit import model_step
 from planner.speed.physics.configs import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_config import labels_of, planned_config

@@ -14,7 +14,7 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.workload import Strategy
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.speed.memory.fit import fit
+from planner.speed.memory.device_fit import fit
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import Prediction
 from tests.speed.throughput.asking import asked

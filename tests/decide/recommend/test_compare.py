@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from planner.decide.campaign.campaign import hours_to
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.pareto import pareto_front
-from planner.model.answer.answer import CampaignDocument, CampaignOption
+from planner.model.answer.documents import CampaignDocument, CampaignOption
 from planner.model.answer.training_time import TrainingTime
 from planner.model.network.workload import Strategy
 from planner.model.plan.plan import CampaignLimits, Owning

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from launcher.plan.ancillary_costs import beside_of
 from launcher.plan.backend import Launched
-from launcher.plan.bill import Beside, Bill, TimeCaps, bill_of, billed_usd
+from launcher.plan.bill import AncillaryCost, Bill, TimeCaps, bill_of, billed_usd
 from launcher.plan.guard import Limits, check_launches, mismatches
 from launcher.plan.target import Target
 from planner.errors import RefusedError
@@ -35,7 +35,7 @@ def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, beside=0.0):
         rate=None if usd is None else rate(usd, highest=highest),
         no_price_reason="nobody knows",
         caps=caps,
-        beside=(Beside(what="a disk", usd_per_hour=beside, basis="quoted", source="a list"),) if beside else (),
+        beside=(AncillaryCost(what="a disk", usd_per_hour=beside, basis="quoted", source="a list"),) if beside else (),
     )
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import read_calibration
-from planner.speed.calibration.anchors import draw_anchors, most_telling, telling_anchors
-from planner.speed.estimator.calibrate import sample
-from planner.speed.estimator.estimator import fitted, model_text
+from planner.speed.calibration.anchors import draw_anchors, informative_anchors, most_telling
 from planner.speed.estimator.expected_error import NOISE, PART_ERROR, Known
 from planner.speed.estimator.own_runs import Place, covariance, update
+from planner.speed.estimator.text_estimator import fitted, model_text
+from planner.speed.estimator.text_fit import sample
 from planner.speed.physics.observation import Labels, Observation
 from planner.use_cases.evidence import bundled_evidence, of_text
 
@@ -41,7 +41,7 @@ def line(positions: list[float]) -> Place:
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_every_row_is_either_known_or_asked(evidence: list[Observation], count: int) -> None:
-    for cells in (draw_anchors(evidence, anchors=count), telling_anchors(evidence, place_of, anchors=count)):
+    for cells in (draw_anchors(evidence, anchors=count), informative_anchors(evidence, place_of, anchors=count)):
         assert sorted(place for cell in cells for place in (*cell.anchors, *cell.asked)) == list(range(len(evidence)))
         for cell in cells:
             assert len(cell.anchors) == min(count, len(cell.anchors) + len(cell.asked))
@@ -58,8 +58,8 @@ def test_neither_the_table_s_order_nor_its_results_choose(evidence: list[Observa
 
     backwards = [replace(one, tokens_per_s_per_gpu=2 * one.tokens_per_s_per_gpu) for one in reversed(evidence)]
     assert chosen(evidence, draw_anchors(evidence, anchors=2)) == chosen(backwards, draw_anchors(backwards, anchors=2))
-    assert chosen(evidence, telling_anchors(evidence, place_of, anchors=2)) == chosen(
-        backwards, telling_anchors(backwards, place_of, anchors=2)
+    assert chosen(evidence, informative_anchors(evidence, place_of, anchors=2)) == chosen(
+        backwards, informative_anchors(backwards, place_of, anchors=2)
     )
 
 

@@ -16,8 +16,8 @@ from planner.model.evidence.calibration import Calibration
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
-from planner.speed.estimator.estimator import estimate_many
 from planner.speed.estimator.expected_error import groups_with_own_runs
+from planner.speed.estimator.text_estimator import estimate_many
 from planner.speed.physics.configs import Configs, from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.parameters import PARAMETERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.adapters.catalog import accelerator_aliases, load_catalog
-from planner.model.evidence.evidence import Measurement
+from planner.model.evidence.measurement import Measurement
 from planner.speed.evidence.measured_config import observe
 from planner.speed.physics.observation import Observation, Refusal
 

@@ -10,15 +10,15 @@ import pytest
 
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.adapters.image_networks import read_image_networks
-from planner.model.evidence.evidence import Measurement
+from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.speed.calibration.image_accuracy import predict_image_rows
-from planner.speed.calibration.image_learn import image_fingerprint, learn_images
-from planner.speed.estimator.calibrate import Fit
+from planner.speed.calibration.image_calibration import image_fingerprint, learn_images
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample, model_image_step, prior_image_fit
+from planner.speed.estimator.text_fit import Fit
 from planner.speed.evidence.image_measured import is_of_images, observe_image
-from planner.speed.physics.image_config import ImageObservation
 from planner.speed.physics.observation import Refusal
+from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases.evidence import bundled_image_evidence
 from planner.use_cases.image_evidence import of_images, shipped_image_calibration
 

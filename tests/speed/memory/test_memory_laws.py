@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Loss, Precision, Strategy
-from planner.speed.memory.fit import fits_device, largest_micro_batch
+from planner.speed.memory.device_fit import fits_device, largest_micro_batch
 from planner.speed.memory.memory import Memory, device_memory, state_bytes_per_parameter
 
 

@@ -10,7 +10,7 @@ from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Loss, Precision, Strategy
 from planner.network.activations import activation_bytes_per_token, layer_activation_bytes, selective_layer_bytes
 from planner.network.flops import parameters
-from planner.speed.memory.fit import fits_device, largest_micro_batch
+from planner.speed.memory.device_fit import fits_device, largest_micro_batch
 from planner.speed.memory.memory import Memory, buffer_bytes, device_memory
 
 GIB = 2**30

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planner.adapters.catalog import load_catalog
-from planner.model.hardware.hardware import Link
+from planner.model.hardware.machines import Link
 from planner.speed.physics import communication, compute
 from planner.speed.physics.accelerator_facts import accelerator_facts, peak_flops, power_budget
 from planner.speed.physics.configs import GENERATIONS, from_rows

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.model.catalog import Catalog
-from planner.model.hardware.hardware import Link
+from planner.model.hardware.machines import Link
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction, Prediction
 from tests.speed.throughput.asking import asked

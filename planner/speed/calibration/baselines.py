@@ -28,7 +28,7 @@ def train_flops_per_token(config: dict[str, float]) -> float:
     )
 
 
-def naive_predictions(asked: Observation, evidence: Sequence[Observation]) -> dict[str, float]:
+def baseline_predictions(asked: Observation, evidence: Sequence[Observation]) -> dict[str, float]:
     """Return tokens/s per accelerator of each naive method; the reference is the evidence with the nearest workload.
 
     peak_ratio: reference x ratio of peaks; bandwidth_ratio: of memory bandwidths; geometric_mean_ratio: of both;

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.hardware.hardware import Link
+from planner.model.hardware.machines import Link
 from planner.model.network.workload import Precision
 from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.speed.throughput.evidence import same_workload, training_peak_tflops
+from planner.speed.throughput.matching_runs import same_workload, training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction
 from planner.speed.throughput.scaling import Scaling, is_communication_bound, scaling, scaling_of
@@ -27,7 +27,7 @@ SAME_ACCELERATOR_FACTOR = 1.3
 SHORT_WINDOW_FACTOR = 1.15
 
 
-def carry_over(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | NoPrediction | None:
+def extrapolate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | NoPrediction | None:
     """Predict from the nearest runs of the same workload; None where there are none.
 
     On the candidate's own accelerator: between two measured counts of the same machine, else from the nearest.

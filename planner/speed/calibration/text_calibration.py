@@ -8,12 +8,12 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration, Spread
-from planner.speed.calibration.anchors import draw_anchors, errors_with_anchors, part_of, telling_anchors
+from planner.speed.calibration.anchors import draw_anchors, errors_with_anchors, informative_anchors, part_of
 from planner.speed.calibration.hold_out import folds, judge
-from planner.speed.estimator.calibrate import Sample, fit, sample
 from planner.speed.estimator.expected_error import OWN_GROUPS, count_evidence, groups_with_own_runs
 from planner.speed.estimator.own_runs import Place, features
 from planner.speed.estimator.ranges import spreads, wider
+from planner.speed.estimator.text_fit import Sample, fit, sample
 from planner.speed.physics.number_format import formats_of
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _with_anchors(
     rows = [observations[int(row)] for row in judged.rows]
     place = Place([row.labels for row in rows], judged.shares, features(configs), judged.expected)
     by_lot = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
-    told = [cell for count in ANCHORS for cell in telling_anchors(rows, part_of(place, rows), anchors=count)]
+    told = [cell for count in ANCHORS for cell in informative_anchors(rows, part_of(place, rows), anchors=count)]
     corrected = [
         [(judged.rows[asked], left, expected) for asked, left, expected in errors_with_anchors(place, errors, cells)]
         for cells in (by_lot, told)

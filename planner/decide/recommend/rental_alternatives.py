@@ -10,10 +10,10 @@ from planner.cost.ownership.break_even import break_even_utilisation
 from planner.cost.ownership.cash_flow import npv_usd, payback_months
 from planner.cost.ownership.owned_cost import OwnedInputs
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.model.answer.answer import OptionEstimate
-from planner.model.answer.own_or_rent import Rival
+from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.own_or_rent import RentalOption
 from planner.model.quantity import Basis, Quantity, Unit, weakest
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
 from planner.quantity.spread import Swing, combined
 
@@ -22,7 +22,7 @@ NEVER = 10.0
 
 
 @dataclass(frozen=True)
-class Duel:
+class OwnVsRent:
     """One owned and one rented option with what the latter's work costs."""
 
     resolved: ResolvedSite
@@ -38,7 +38,7 @@ class Duel:
             return None
         each = interval(price, Unit.USD_PER_HOUR).scaled(nodes / accelerators)
         source = f"{price.value:g} USD/h a node x {nodes} / {accelerators}; {price.source}"
-        return computed(each, Unit.USD_PER_GPU_HOUR, price, source=source)
+        return derived(each, Unit.USD_PER_GPU_HOUR, price, source=source)
 
     @property
     def speed_ratio(self) -> Quantity | None:
@@ -50,7 +50,7 @@ class Duel:
         measured = all(speed is not None and speed.basis is Basis.MEASURED for speed in (own, other))
         if self.same_hardware and not measured:
             same = f"the same accelerators in the same number: {self.owned.accelerators}x {self.owned.accelerator}"
-            return stated(Interval.exact(1.0), Unit.RATIO, Basis.QUOTED, same)
+            return to_quantity(Interval.exact(1.0), Unit.RATIO, Basis.QUOTED, same)
         ours, rented = self.owned.accelerators, self.rented.accelerators
         if own is None or other is None or ours is None or rented is None:
             return None
@@ -60,7 +60,7 @@ class Duel:
             f"({own.value:.5g} samples/s / {ours}) / ({other.value:.5g} samples/s / {rented}); "
             f"{own.source}; {other.source}"
         )
-        return computed(each.times(theirs.inverse()), Unit.RATIO, own, other, source=source)
+        return derived(each.times(theirs.inverse()), Unit.RATIO, own, other, source=source)
 
     @property
     def usd_per_owned_gpu_hour(self) -> Quantity | None:
@@ -70,10 +70,10 @@ class Duel:
             return None
         value = interval(price, Unit.USD_PER_GPU_HOUR).times(interval(ratio, Unit.RATIO))
         source = f"{price.value:.4g} USD/GPU-h x {ratio.value:.4g} speed; {price.source}; {ratio.source}"
-        return computed(value, Unit.USD_PER_GPU_HOUR, price, ratio, source=source)
+        return derived(value, Unit.USD_PER_GPU_HOUR, price, ratio, source=source)
 
 
-def rival_of(duel: Duel) -> Rival:
+def rental_alternative(duel: OwnVsRent) -> RentalOption:
     """Return everything that the comparison with one rented option says."""
     rent, nodes = duel.usd_per_owned_gpu_hour, duel.resolved.site.nodes
     problems = [] if duel.rented.why_not is None or rent is not None else [duel.rented.why_not]
@@ -89,7 +89,7 @@ def rival_of(duel: Duel) -> Rival:
         if after_tax is None:
             problems.append("npv_after_tax_usd: the site names no tax")
     option = duel.rented
-    return Rival(
+    return RentalOption(
         id=option.id,
         name=option.name,
         price_kind=option.price_kind,
@@ -116,7 +116,7 @@ def range_against(resolved: ResolvedSite, rent: Quantity, answer: Answer, *, wit
     return combined(answer(resolved.inputs, rent.value), found)
 
 
-def _break_even(duel: Duel, rent: Quantity) -> tuple[Quantity | None, str | None]:
+def _break_even(duel: OwnVsRent, rent: Quantity) -> tuple[Quantity | None, str | None]:
     def share(inputs: OwnedInputs, usd: float) -> float:
         found = break_even_utilisation(inputs, rent_usd_per_gpu_hour=usd)
         return NEVER if found is None else found
@@ -130,10 +130,10 @@ def _break_even(duel: Duel, rent: Quantity) -> tuple[Quantity | None, str | None
     source = f"cost of a year idle / (rent of a year busy - what busy adds){past}; {rent.source}"
     band = Interval(band.value, band.low, min(band.high, 1.0))
     basis = weakest(Basis.MODELLED, duel.resolved.basis, rent.basis)
-    return stated(band, Unit.RATIO, basis, source, _oldest(duel, rent)), None
+    return to_quantity(band, Unit.RATIO, basis, source, _oldest(duel, rent)), None
 
 
-def _npv(duel: Duel, rent: Quantity, nodes: int, *, after_tax: bool) -> Quantity:
+def _npv(duel: OwnVsRent, rent: Quantity, nodes: int, *, after_tax: bool) -> Quantity:
     tax = duel.resolved.tax if after_tax else None
     value = range_against(
         duel.resolved,
@@ -145,12 +145,12 @@ def _npv(duel: Duel, rent: Quantity, nodes: int, *, after_tax: bool) -> Quantity
         f"{nodes} node(s) over {inputs.years:.3g} years at {inputs.discount_rate_per_year:g} a year, "
         f"{'after' if after_tax else 'before'} tax; saves {rent.value:.4g} USD per busy GPU-hour; {rent.source}"
     )
-    return stated(
+    return to_quantity(
         value, Unit.USD, weakest(Basis.MODELLED, duel.resolved.basis, rent.basis), source, _oldest(duel, rent)
     )
 
 
-def _payback(duel: Duel, rent: Quantity) -> tuple[Quantity | None, str | None]:
+def _payback(duel: OwnVsRent, rent: Quantity) -> tuple[Quantity | None, str | None]:
     resolved = duel.resolved
     value = payback_months(resolved.inputs, rent_usd_per_gpu_hour=rent.value)
     if value is None:
@@ -166,8 +166,8 @@ def _payback(duel: Duel, rent: Quantity) -> tuple[Quantity | None, str | None]:
     source = f"lead time + capex / (rent saved - running cost a month), undiscounted{past}; {rent.source}"
     band = Interval(band.value, band.low, max(band.value, min(band.high, longest)))
     basis = weakest(Basis.MODELLED, resolved.basis, rent.basis)
-    return stated(band, Unit.MONTHS, basis, source, _oldest(duel, rent)), None
+    return to_quantity(band, Unit.MONTHS, basis, source, _oldest(duel, rent)), None
 
 
-def _oldest(duel: Duel, rent: Quantity) -> date | None:
+def _oldest(duel: OwnVsRent, rent: Quantity) -> date | None:
     return min((day for day in (duel.resolved.as_of, rent.as_of) if day), default=None)

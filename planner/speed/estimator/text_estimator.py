@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.speed.estimator.calibrate import Fit, model_step, sample
 from planner.speed.estimator.expected_error import Known, expected_error, groups_of, groups_with_own_runs
 from planner.speed.estimator.own_runs import Place, features, update
 from planner.speed.estimator.ranges import half_widths
+from planner.speed.estimator.text_fit import Fit, model_step, sample
 from planner.speed.physics.image_parameters import ABSENT_OF_IMAGES
 from planner.speed.physics.parameters import ABSENT
 

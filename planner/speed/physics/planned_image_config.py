@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.hardware.hardware import Accelerator, Link, Node
+from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.architecture import ImageModel, Resnet
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator

@@ -10,7 +10,7 @@ from planner.model.network.workload import WHOLE
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.memory.fit import Fit
+from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.strategy_search import Question, search
 
@@ -32,13 +32,13 @@ def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | Non
     return replace(candidate, strategy=best.strategy, way=best, any_strategy=False)
 
 
-def divided_fit(way: ParallelConfig) -> Fit:
+def divided_fit(way: ParallelConfig) -> DeviceFit:
     """Return micro-batch, accumulation and checkpointing of a divided network."""
     note = (
         f"divided ({way.split}): about {way.hbm_gib:.1f} GiB on each accelerator, {way.accumulation} "
         "micro-batches a step; planner bench runs no divided network"
     )
-    return Fit(True, way.micro_batch, way.accumulation, way.checkpointing, note=note)
+    return DeviceFit(True, way.micro_batch, way.accumulation, way.checkpointing, note=note)
 
 
 def _ways(job: Job, candidate: Candidate, catalog: Catalog) -> list[ParallelConfig]:

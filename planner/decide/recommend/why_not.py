@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
 from planner.decide.recommend.rank import is_comparable, is_feasible
 from planner.decide.recommend.wording import duration_text, usd_text
-from planner.model.answer.answer import CampaignOption
+from planner.model.answer.documents import CampaignOption
 from planner.model.plan.plan import CampaignLimits
 
 

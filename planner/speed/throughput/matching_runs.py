@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from planner.model.evidence.run import RunRecord
-from planner.model.hardware.hardware import Accelerator
+from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import TextModel
 from planner.model.network.workload import Precision, Strategy

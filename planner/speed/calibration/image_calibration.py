@@ -8,19 +8,19 @@ from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.model.evidence.calibration import Calibration, Spread
-from planner.speed.calibration.anchors import Cell, draw_anchors, errors_with_anchors, part_of, telling_anchors
+from planner.speed.calibration.anchors import Cell, draw_anchors, errors_with_anchors, informative_anchors, part_of
 from planner.speed.calibration.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold
-from planner.speed.calibration.learn import source_weights
-from planner.speed.estimator.calibrate import Fit
+from planner.speed.calibration.text_calibration import source_weights
 from planner.speed.estimator.expected_error import OWN_RUNS, Known, count_evidence
 from planner.speed.estimator.image_estimator import model_images
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample
 from planner.speed.estimator.own_runs import Place
 from planner.speed.estimator.ranges import spreads, wider
+from planner.speed.estimator.text_fit import Fit
 
 if TYPE_CHECKING:
     from planner.speed.physics.configs import Array
-    from planner.speed.physics.image_config import ImageObservation
+    from planner.speed.physics.planned_image_config import ImageObservation
 
 METHOD = "images 5"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
@@ -123,7 +123,7 @@ def spreads_of(missed: Sequence[Missed], observations: Sequence[ImageObservation
     if OWN_RUNS not in by_lot:
         return by_lot
     told = _spreads_with(
-        missed, observations, lambda place, rows: telling_anchors(rows, part_of(place, rows), anchors=ANCHORS)
+        missed, observations, lambda place, rows: informative_anchors(rows, part_of(place, rows), anchors=ANCHORS)
     )
     return by_lot | wider({OWN_RUNS: by_lot[OWN_RUNS]}, told)
 

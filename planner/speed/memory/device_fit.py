@@ -21,7 +21,7 @@ LARGEST_IMAGE_BATCH = 1024
 
 
 @dataclass(frozen=True)
-class Fit:
+class DeviceFit:
     """`fits` is None where nothing can be said; `reason` says what is lacking, `note` what was assumed."""
 
     fits: bool | None
@@ -34,32 +34,36 @@ class Fit:
     note: str | None = None
 
 
-def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> Fit:
+def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> DeviceFit:
     """Find the largest micro-batch that fits, with as little recomputation as possible: none, selective, full.
 
     Selective recomputes a few per cent of the FLOPs and full a third, so the lighter comes first, at a smaller batch.
     Where the network is unknown, a device at least as large as the measured one holds the measured micro-batch.
     """
     if candidate.accelerator.no_training_reason is not None:
-        return Fit(False, reason=f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}")
+        return DeviceFit(
+            False, reason=f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}"
+        )
     if job.precision is Precision.FLOAT8 and candidate.accelerator.fp8_tflops is None:
-        return Fit(False, reason=f"{candidate.accelerator.id} has no float8 matrix hardware that is known")
+        return DeviceFit(False, reason=f"{candidate.accelerator.id} has no float8 matrix hardware that is known")
     if job.global_batch is not None and job.global_batch < candidate.accelerators:
-        return Fit(
+        return DeviceFit(
             False,
             reason=f"a global batch of {job.global_batch} cannot be split over {candidate.accelerators} accelerators",
         )
     if job.network is None:
         return _fit_like_the_measured_run(candidate, anchor, catalog)
     if candidate.accelerator.hbm_gib is None:
-        return Fit(None, micro_batch=job.micro_batch, note="the device's memory is not known, so fit was not checked")
+        return DeviceFit(
+            None, micro_batch=job.micro_batch, note="the device's memory is not known, so fit was not checked"
+        )
     ways = [job.checkpointing] if job.checkpointing else checkpointings_of(job.network)
     smallest = job.micro_batch or 1
     for checkpointing in ways:
         if _need(job, candidate, smallest, checkpointing).total_gib <= _usable_gib(candidate):
             micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing)
             need = _need(job, candidate, micro_batch, checkpointing)
-            return Fit(True, micro_batch, checkpointing=checkpointing, memory=need)
+            return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need)
     return _lacking(job, candidate, _need(job, candidate, smallest, ways[-1]), ways[-1])
 
 
@@ -109,7 +113,7 @@ def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpoi
     return micro_batch
 
 
-def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkpointing) -> Fit:
+def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkpointing) -> DeviceFit:
     hbm = candidate.accelerator.hbm_gib
     assert hbm is not None
     reason = (
@@ -123,15 +127,15 @@ def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkp
         with_sharding = _need(job, sharded, job.micro_batch or 1, checkpointing).total_gib
         if with_sharding <= _usable_gib(candidate):
             reason += f"; with fsdp2 it would need {with_sharding:.1f}"
-    return Fit(False, memory=need, reason=reason)
+    return DeviceFit(False, memory=need, reason=reason)
 
 
-def _fit_like_the_measured_run(candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> Fit:
+def _fit_like_the_measured_run(candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> DeviceFit:
     hbm = candidate.accelerator.hbm_gib
     measured_on = catalog.accelerators.get(anchor.hardware.accelerator) if anchor else None
     if anchor is None or hbm is None or measured_on is None or measured_on.hbm_gib is None:
-        return Fit(None, note="neither network nor memory is known, so fit was not checked")
+        return DeviceFit(None, note="neither network nor memory is known, so fit was not checked")
     ran = f"micro-batch {anchor.micro_batch or '?'} ran on {measured_on.id} ({measured_on.hbm_gib:g} GiB)"
     if hbm >= measured_on.hbm_gib:
-        return Fit(True, micro_batch=anchor.micro_batch, note=f"fits because {ran}, which has no more memory")
-    return Fit(None, note=f"the network is not known and {ran}: whether it fits {hbm:g} GiB was not checked")
+        return DeviceFit(True, micro_batch=anchor.micro_batch, note=f"fits because {ran}, which has no more memory")
+    return DeviceFit(None, note=f"the network is not known and {ran}: whether it fits {hbm:g} GiB was not checked")

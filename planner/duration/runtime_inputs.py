@@ -9,8 +9,8 @@ from planner.duration.data_volumes import BYTES_PER_GB, Volumes, bytes_per_sampl
 from planner.duration.duration import SECONDS_PER_HOUR
 from planner.duration.goodput import Interruptions, optimal_interval_hours
 from planner.duration.storage_rates import Rates, checkpoint_storage, sample_storage
-from planner.model.answer.answer import Assumption
 from planner.model.answer.bill import Uncounted
+from planner.model.answer.documents import Assumption
 from planner.model.catalog import Catalog
 from planner.model.figure import Figure
 from planner.model.network.workload import Strategy
@@ -18,7 +18,7 @@ from planner.model.plan.goodput import CheckpointWriting, GoodputDefaults
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.border import stated
+from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.quantity.spread import combined, swings
 from planner.scenario.candidate import Candidate
@@ -29,7 +29,7 @@ MODE = "synchronous"
 
 
 @dataclass(frozen=True)
-class Met:
+class RuntimeInputs:
     """Every input as a quantity, and what they make of `Interruptions`."""
 
     inputs: Mapping[str, Quantity]
@@ -94,10 +94,10 @@ class Met:
         )
 
 
-def met_by(
+def runtime_inputs(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults, *,
     throughput: Quantity, volumes: Volumes, strategy: Strategy,
-) -> Met:  # fmt: skip
+) -> RuntimeInputs:  # fmt: skip
     """Join the plan's figures, the site's storage and the defaults for one candidate."""
     sharded = strategy is not Strategy.DDP
     reading = sample_storage(plan, candidate, catalog, defaults)
@@ -130,7 +130,7 @@ def met_by(
     else:
         inputs["checkpoint_gb"] = volumes.checkpoint
     copiers = candidate.accelerators if sharded else 1
-    found = Met(inputs, candidate.accelerators, candidate.nodes, copiers, reading, writing, tuple(uncounted))
+    found = RuntimeInputs(inputs, candidate.accelerators, candidate.nodes, copiers, reading, writing, tuple(uncounted))
     every = _interval_between(given.checkpoint_interval_hours, found, defaults)
     longest = defaults.longest_interval_hours.value if given.checkpoint_interval_hours is None else None
     return replace(found, inputs=inputs | {"checkpoint_interval_hours": every}, longest_hours=longest)
@@ -164,7 +164,7 @@ def goodput_assumptions(plan: Plan, catalog: Catalog, *, spot: bool) -> list[Ass
     return [*found, Assumption(name=name, quantity=interval)]
 
 
-def optimal_interval(met: Met) -> Quantity | None:
+def optimal_interval(met: RuntimeInputs) -> Quantity | None:
     """Return the interval that loses least, with its range; None where a checkpoint's size is not known."""
     if "checkpoint_gb" not in met.inputs:
         return None
@@ -184,7 +184,7 @@ def optimal_interval(met: Met) -> Quantity | None:
         f"Daly's optimum, about sqrt(2 x {found.checkpoint_hours * SECONDS_PER_HOUR:.3g} s of a checkpoint x "
         f"{1 / found.per_hour:.4g} h between interruptions)"
     )
-    return stated(band, Unit.HOURS, Basis.MODELLED, source, met.inputs["gpu_hours_per_failure"].as_of)
+    return to_quantity(band, Unit.HOURS, Basis.MODELLED, source, met.inputs["gpu_hours_per_failure"].as_of)
 
 
 def moved(values: Mapping[str, float], name: str, value: float) -> dict[str, float]:
@@ -192,13 +192,13 @@ def moved(values: Mapping[str, float], name: str, value: float) -> dict[str, flo
     return dict(values) | {name: value}
 
 
-def _interval_between(given: Figure | None, met: Met, defaults: GoodputDefaults) -> Quantity:
+def _interval_between(given: Figure | None, met: RuntimeInputs, defaults: GoodputDefaults) -> Quantity:
     if given is not None:
         return given.quantity(Unit.HOURS, where="the plan: goodput.checkpoint_interval_hours")
     best, longest = optimal_interval(met), defaults.longest_interval_hours
     if best is None or best.value >= longest.value:
         return longest
-    return stated(Interval.exact(best.value), Unit.HOURS, Basis.ASSUMED, f"assumed to be the best: {best.source}")
+    return to_quantity(Interval.exact(best.value), Unit.HOURS, Basis.ASSUMED, f"assumed to be the best: {best.source}")
 
 
 def _given(figure: Figure | None, name: str, defaults: GoodputDefaults) -> Quantity:
@@ -209,7 +209,7 @@ def _given(figure: Figure | None, name: str, defaults: GoodputDefaults) -> Quant
 def _mode(writing: CheckpointWriting | None) -> Quantity:
     if writing is None:
         source = "assumed to be written in the background, as torch.distributed.checkpoint's async_save does"
-        return stated(Interval(0.0, 0.0, 1.0), Unit.RATIO, Basis.ASSUMED, source)
+        return to_quantity(Interval(0.0, 0.0, 1.0), Unit.RATIO, Basis.ASSUMED, source)
     value = float(writing is CheckpointWriting.SYNCHRONOUS)
     source = f"the plan: goodput.checkpoint_writing: {writing.value}"
-    return stated(Interval.exact(value), Unit.RATIO, Basis.ASSUMED, source)
+    return to_quantity(Interval.exact(value), Unit.RATIO, Basis.ASSUMED, source)

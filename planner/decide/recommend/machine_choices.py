@@ -10,13 +10,13 @@ from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.circuit import circuit_problem
 from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost, busy_gpu_hours_per_year, capex_usd
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.model.answer.answer import OptionEstimate
-from planner.model.answer.own_or_rent import Choice, ChoiceKind, Rival
+from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.own_or_rent import Choice, ChoiceKind, RentalOption
 from planner.model.currency import Currency
-from planner.model.hardware.hardware import Node
+from planner.model.hardware.machines import Node
 from planner.model.owning.site import Acquisition
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.border import computed, interval, stated
+from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.spread import signed_product
 
 KIND_OF = {
@@ -36,7 +36,7 @@ class OwnedOption:
 
 
 def choices(
-    owned: OwnedOption, others: Sequence[OwnedOption], rivals: Sequence[Rival], currency: Currency | None
+    owned: OwnedOption, others: Sequence[OwnedOption], rivals: Sequence[RentalOption], currency: Currency | None
 ) -> tuple[Choice, ...]:
     """Lay out every way to do the site's yearly work, cheapest first per training; empty where no speed is known.
 
@@ -99,7 +99,7 @@ def _owned(
     source = (
         f"{nodes} node(s) x {each.value:,.0f} USD a year; site {owned.resolved.site.id}: {owned.resolved.site.source}"
     )
-    year = stated(each.scaled(nodes), Unit.USD_PER_YEAR, owned.resolved.basis, source, owned.resolved.as_of)
+    year = to_quantity(each.scaled(nodes), Unit.USD_PER_YEAR, owned.resolved.basis, source, owned.resolved.as_of)
     return Choice(
         kind=kind,
         id=owned.option.id,
@@ -114,7 +114,7 @@ def _owned(
     )
 
 
-def _rented(rival: Rival, gpu_hours: float, trainings: float, proceeds: float | None) -> Choice:
+def _rented(rival: RentalOption, gpu_hours: float, trainings: float, proceeds: float | None) -> Choice:
     rent = rival.usd_per_owned_gpu_hour
     assert rent is not None
     assert rival.usd_per_training is not None
@@ -125,7 +125,7 @@ def _rented(rival: Rival, gpu_hours: float, trainings: float, proceeds: float | 
         id=rival.id,
         nodes=None,
         trainings_per_year=trainings,
-        usd_per_year=computed(year, Unit.USD_PER_YEAR, rent, source=source),
+        usd_per_year=derived(year, Unit.USD_PER_YEAR, rent, source=source),
         local_per_year=None,
         local_per_training=None,
         usd_per_training=rival.usd_per_training,
@@ -141,4 +141,4 @@ def _per_training(year: Quantity, trainings: float, option: OptionEstimate) -> Q
     slower = interval(hours, Unit.HOURS).scaled(1 / hours.value)
     each = signed_product(slower, interval(year, Unit.USD_PER_YEAR)).scaled(1 / trainings)
     source = f"{year.value:,.0f} USD a year / {trainings:.4g} trainings; {year.source}; {hours.source}"
-    return computed(each, Unit.USD, year, hours, source=source)
+    return derived(each, Unit.USD, year, hours, source=source)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.model.answer.explanation import ConstantUsed, LabelEffect, NearRow, StepPart
-from planner.speed.estimator.calibrate import LEVELS, Fit
-from planner.speed.estimator.estimator import fitted
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.estimator.network_kind import NetworkKind, kind_of
+from planner.speed.estimator.text_estimator import fitted
+from planner.speed.estimator.text_fit import LEVELS, Fit
 from planner.speed.physics.step_formulas import ELSEWHERE
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ OTHER_ACCELERATOR, OTHER_GENERATION, OTHER_FRAMEWORK = 1.0, 3.0, 1.0
 
 
 @dataclass(frozen=True)
-class Anatomy:
+class StepBreakdown:
     """One step, taken apart; `size` in `unit`: tokens or images."""
 
     seconds: float
@@ -44,7 +44,7 @@ class Anatomy:
     nearest: tuple[NearRow, ...]
 
 
-def anatomy(asked: EstimatorQuery, calibration: Calibration, evidence: Sequence[Observation]) -> Anatomy:
+def step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Sequence[Observation]) -> StepBreakdown:
     """Take the step apart: seconds of a part = its share / all shares x seconds of the step.
 
     A correction by runs spreads evenly over the parts, and so does what waiting for the slowest multiplies.
@@ -77,7 +77,7 @@ def anatomy(asked: EstimatorQuery, calibration: Calibration, evidence: Sequence[
         influence = float((kind.model(moved, here).log_step - log_step)[0]) / NUDGE
         if abs(influence) >= SMALLEST_INFLUENCE:
             constants.append(_constant(parameter, value, influence))
-    return Anatomy(
+    return StepBreakdown(
         seconds=seconds,
         size=size,
         unit=kind.unit,

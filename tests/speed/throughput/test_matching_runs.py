@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.decide.options.estimate_plan import estimate_plan
-from planner.model.answer.answer import OptionEstimate
+from planner.model.answer.documents import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis
