@@ -1,0 +1,221 @@
+"""What notebooks and scripts call: plans compared and estimated, memory, prices; the same answers as the commands.
+
+Every answer has its `document` (the model behind `--json`), `to_frame()` (pandas) and a short text; what is wrong with
+the input raises `PlannerError` with the message and the fix of the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner import clock
+from planner.adapters.documents import parse_model
+from planner.errors import InputError, MissingExtraError, PlannerError
+from planner.model.answer.documents import ComparisonDocument, EstimateDocument, MemoryDocument
+from planner.model.answer.price_answer import PricesDocument
+from planner.model.base import SCHEMA_VERSION, Frozen
+from planner.model.catalog import Catalog
+from planner.model.network.adapters import Adapters
+from planner.model.network.workload import Checkpointing, Loss, Precision, Strategy
+from planner.model.plan.plan import Plan
+from planner.model.prices.offer import PriceKind
+from planner.use_cases import catalogs, plans, price_books
+from planner.use_cases import prices as price_use_case
+from planner.use_cases.memory import MemoryRequest, estimate_memory
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+__all__ = ["Comparison", "Estimate", "Memory", "PlannerError", "Prices", "compare", "estimate", "memory", "prices"]
+
+PlanLike = str | Path | Mapping[str, Any] | Plan
+"""A plan file's path, its content as a mapping with the same keys, or a plan already read."""
+Home = str | Path | None
+"""The workspace; None: `$PLANNER_HOME`, else ./planner-data."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The options of a plan, ranked under its limits: `planner compare`."""
+
+    document: ComparisonDocument
+
+    @property
+    def headline(self) -> str:
+        """What to do, how long it takes, what it costs, and how that is known."""
+        return self.document.sentence
+
+    @property
+    def recommended(self) -> str | None:
+        """The id of the option to take; None where no option meets the limits."""
+        return self.document.recommended
+
+    def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
+        """Return a row per option, best first; see `planner.present.frames.frame_of`."""
+        return _frame(self.document.options, first=("rank", "id", "name"), sources=sources)
+
+    def chart(self) -> alt.LayerChart | None:
+        """Return cost against time of all options with their 90 % ranges; None where no option has both.
+
+        MissingExtraError where altair is not installed.
+        """
+        from planner.present.charts import cost_time_chart
+
+        _needs("altair")
+        return cost_time_chart(self.document)
+
+    def __str__(self) -> str:
+        return self.headline
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One training on each option of a plan: `planner estimate`."""
+
+    document: EstimateDocument
+
+    def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
+        """Return a row per option, in the plan's order; see `planner.present.frames.frame_of`."""
+        return _frame(self.document.options, first=("id", "name"), sources=sources)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What one accelerator holds in training: `planner memory`."""
+
+    document: MemoryDocument
+
+    @property
+    def fits(self) -> str | None:
+        """Yes, no, or uncertain (the device's size lies in the 90 % range); None: its size is not known."""
+        return self.document.fits
+
+    def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
+        """Return a row per kind of activation checkpointing: GiB with range, whether it fits, largest micro-batch."""
+        return _frame(self.document.ways, first=("checkpointing",), sources=sources)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of machines as plans use them: `planner prices show`."""
+
+    document: PricesDocument
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per price, with source, date and age."""
+        return _frame(self.document.prices, first=("item", "region", "price_kind", "usd_per_hour"))
+
+
+def compare(plan: PlanLike, *, home: Home = None, with_price_book: bool = False) -> Comparison:
+    """Rank the options of a plan under its deadline and budget.
+
+    `with_price_book`: at your own net prices, from the workspace's price book. A plan that no option meets is an
+    answer: `recommended` is None, and `headline` says which limit binds. Raises PlannerError for wrong input.
+    """
+    asked, catalog = _asked(plan, home, with_price_book=with_price_book)
+    return Comparison(plans.compare(asked, catalog, today=clock.today()))
+
+
+def estimate(plan: PlanLike, *, home: Home = None, with_price_book: bool = False) -> Estimate:
+    """Estimate time, cost and energy of one training on each option of a plan. Raises PlannerError for wrong input."""
+    asked, catalog = _asked(plan, home, with_price_book=with_price_book)
+    return Estimate(plans.estimate(asked, catalog, today=clock.today()))
+
+
+def memory(
+    workload: str,
+    *,
+    on: str,
+    gpus: int = 1,
+    strategy: Strategy | str = Strategy.DDP,
+    micro_batch: int | None = None,
+    seq_len: int | None = None,
+    precision: Precision | str | None = None,
+    checkpointing: Checkpointing | str | None = None,
+    loss: Loss | str = Loss.EAGER,
+    adapters: Adapters | Mapping[str, Any] | None = None,
+    home: Home = None,
+) -> Memory:
+    """Estimate what one accelerator holds (GiB): states, activations, logits, buffers; and whether it fits.
+
+    `workload`: a preset's name or the path of an architecture or plan file. `on`: an accelerator by any usual name.
+    `checkpointing=None`: the least that fits. `adapters`: as in a plan, e.g. `{"rank": 16, "frozen": "nf4"}`.
+    Raises PlannerError for wrong input.
+    """
+    asked = {
+        "workload": workload,
+        "on": on,
+        "gpus": gpus,
+        "strategy": strategy,
+        "micro_batch": micro_batch,
+        "seq_len": seq_len,
+        "precision": precision,
+        "checkpointing": checkpointing,
+        "loss": loss,
+        "adapters": adapters,
+    }
+    request = parse_model(MemoryRequest, asked, where="planner.memory")
+    return Memory(estimate_memory(request, catalogs.open_catalog(_folder(home))))
+
+
+def prices(
+    *,
+    accelerator: str | None = None,
+    provider: str | None = None,
+    region: str | None = None,
+    kind: PriceKind | str | None = None,
+    every: bool = False,
+    with_price_book: bool = False,
+    home: Home = None,
+) -> Prices:
+    """Return the prices that plans use, the lowest USD per accelerator-hour first.
+
+    `accelerator`: "H100" stands for all H100s. `every`: also prices that a newer or better one has replaced.
+    Raises PlannerError for wrong input.
+    """
+    folder = _folder(home)
+    if kind is not None and kind not in list(PriceKind):
+        raise InputError(f"planner.prices: kind: {kind!r} is not known.", fix=f"Choose one of: {', '.join(PriceKind)}.")
+    document = price_use_case.show(
+        home=folder,
+        now=clock.now(),
+        accelerator=accelerator,
+        provider=provider,
+        region=region,
+        kind=None if kind is None else PriceKind(kind),
+        every=every,
+        book=price_books.own_book(folder) if with_price_book else None,
+    )
+    return Prices(document)
+
+
+def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[Plan, Catalog]:
+    """Return the plan, and the catalog that it is answered from."""
+    if isinstance(plan, Mapping):
+        asked = parse_model(Plan, {"schema_version": SCHEMA_VERSION, **plan}, where="the plan")
+    else:
+        asked = plan if isinstance(plan, Plan) else plans.read_plan(Path(plan))
+    folder = _folder(home)
+    catalog = catalogs.catalog_for(asked, folder)
+    return asked, price_books.booked(catalog, folder, today=clock.today()) if with_price_book else catalog
+
+
+def _folder(home: Home) -> str | None:
+    return None if home is None else str(home)
+
+
+def _frame(rows: Sequence[Frozen], *, first: tuple[str, ...], sources: bool = False) -> pd.DataFrame:
+    _needs("pandas")
+    from planner.present.frames import frame_of
+
+    return frame_of(rows, first=first, sources=sources)
+
+
+def _needs(library: str) -> None:
+    if find_spec(library) is None:
+        raise MissingExtraError(library, "app")

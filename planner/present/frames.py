@@ -1,0 +1,59 @@
+"""Answers as pandas DataFrames, for notebooks, charts and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from enum import Enum
+from typing import TYPE_CHECKING, Any, get_args
+
+from planner.model.base import Frozen
+from planner.model.quantity import Quantity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PLAIN = (str, int, float, bool, date, Enum)
+"""Types of a value that fits one cell."""
+
+
+def frame_of(rows: Sequence[Frozen], *, first: Sequence[str] = (), sources: bool = False) -> pd.DataFrame:
+    """Return a row per model and a column per field; `first` names the columns that come first.
+
+    A quantity `x_usd` becomes `x_usd`, `x_usd_low`, `x_usd_high` (its 90 % range) and `x_usd_basis`; with `sources`,
+    `x_usd_source` and `x_usd_as_of` too. Several texts stand in one cell, joined by "; ". What is nested (bills, hours
+    by cause) is left out: it is in the answer's `document`.
+    """
+    import pandas as pd
+
+    if not rows:
+        return pd.DataFrame(columns=list(first))
+    frame = pd.DataFrame([_cells(row, sources=sources) for row in rows])
+    order = [name for name in first if name in frame] + [name for name in frame if name not in first]
+    return frame[order]
+
+
+def _cells(row: Frozen, *, sources: bool) -> Mapping[str, Any]:
+    cells: dict[str, Any] = {}
+    for name, field in type(row).model_fields.items():
+        value = getattr(row, name)
+        kinds = get_args(field.annotation) or (field.annotation,)
+        if Quantity in kinds:
+            cells |= _of_quantity(name, value, sources=sources)
+        elif value is None and any(isinstance(kind, type) and issubclass(kind, PLAIN) for kind in kinds):
+            cells[name] = None
+        elif isinstance(value, Enum):
+            cells[name] = value.value
+        elif isinstance(value, PLAIN):
+            cells[name] = value
+        elif isinstance(value, tuple) and all(isinstance(text, str) for text in value):
+            cells[name] = "; ".join(text.value if isinstance(text, Enum) else text for text in value)
+    return cells
+
+
+def _of_quantity(name: str, quantity: Quantity | None, *, sources: bool) -> dict[str, Any]:
+    parts = {"": "value", "_low": "low", "_high": "high", "_basis": "basis"}
+    if sources:
+        parts |= {"_source": "source", "_as_of": "as_of"}
+    cells = {name + ending: None if quantity is None else getattr(quantity, part) for ending, part in parts.items()}
+    return cells | {f"{name}_basis": None if quantity is None else quantity.basis.value}
