@@ -97,7 +97,7 @@ $(PEERS)/installed: | $(BIN)/python
 	@touch $@
 
 accuracy-peers: .venv/installed-all $(PEERS)/installed
-	$(BIN)/python benchmarks/accuracy.py --peers-alone --write source family scale
+	$(BIN)/python benchmarks/text_accuracy.py --peers-alone --write source family scale
 	$(BIN)/python benchmarks/planning_speed.py
 
 clean:

@@ -12,10 +12,10 @@ from datetime import date
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
-from planner.speed.calibration.accuracy import Scored, Taught
 from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.image_accuracy import score_image_rows, teach_images
-from planner.speed.calibration.score import error_figures, overall, split_by
+from planner.speed.calibration.metrics import error_figures, overall, split_by
+from planner.speed.calibration.text_accuracy import Scored, Taught
 from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases.evidence import bundled_image_evidence
 from planner.use_cases.image_evidence import of_images, shipped_image_calibration

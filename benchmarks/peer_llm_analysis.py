@@ -1,7 +1,7 @@
-"""Runs inside the peers' own environment, where llm-analysis is: configurations in, its tokens/s per accelerator out.
+"""A script for the peers' own environment, where llm-analysis is: configurations in, its tokens/s per accelerator out.
 
-Reads one JSON document from stdin: {"rows": [{id, config}]} with the numbers of `planner/speed/physics/configs.py`;
-writes {"version", "predicted": {id: tokens_per_s}, "refused": {id: reason}, "per_s": evaluations a second}. It is given
+Reads one JSON document from stdin: {"rows": [{id, config}]}, with those of planner/speed/physics/config_arrays.py.
+Writes {"version", "predicted": {id: tokens_per_s}, "refused": {id: reason}, "per_s": evaluations a second}. It is given
 unlimited memory, so that its own estimate of memory refuses no row that really ran; FLOP rates are those of the row's
 number format; everything else is its default, with a flops_efficiency of 0.5.
 """

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from planner.speed.calibration.accuracy import Scored
+from planner.speed.calibration.text_accuracy import Scored
 from planner.speed.physics.observation import Observation
 
 ROOT = Path(__file__).parents[1]

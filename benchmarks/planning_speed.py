@@ -20,8 +20,8 @@ from planner.adapters.catalog import load_catalog
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.speed.estimator.text_estimator import estimate_many
-from planner.speed.physics.configs import Configs, from_rows
-from planner.speed.physics.planned_config import labels_of, planned_config
+from planner.speed.physics.config_arrays import Configs, from_rows
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
 MANY = 100_000
 REPEATS = 200
@@ -42,7 +42,7 @@ def described() -> list[tuple[dict[str, float], str]]:
             for strategy in Strategy:
                 for micro_batch in (1, 2, 4, 8):
                     for checkpointing in Checkpointing:
-                        config = planned_config(
+                        config = planned_text_config(
                             decoder, seq_len=4096, micro_batch=micro_batch, micro_batches=4, strategy=strategy,
                             precision=Precision.BF16, checkpointing=checkpointing, compiled=False,
                             accelerator=accelerator, node=node, nodes=nodes, per_node=node.accelerators,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.model.network.image_network import ImageNetwork
-from planner.speed.evidence.image_measured import by_name
+from planner.speed.evidence.measured_image_config import by_name
 
 FILE = "image_networks.csv"
 

@@ -18,13 +18,13 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
-from planner.speed.calibration.accuracy import Scored, predict_rows, teach, without
 from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.image_accuracy import predict_image_rows
-from planner.speed.calibration.score import error_figures, groups, macro, macro_errors, overall, ranking, regret
+from planner.speed.calibration.metrics import error_figures, groups, macro, macro_errors, overall, ranking, regret
+from planner.speed.calibration.text_accuracy import Scored, predict_rows, teach, without
 from planner.speed.calibration.text_calibration import learn
-from planner.speed.evidence.image_measured import is_of_images, observe_image
-from planner.speed.evidence.measured_config import observe
+from planner.speed.evidence.measured_image_config import is_of_images, observe_image
+from planner.speed.evidence.measured_text_config import observe
 from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.image_evidence import (
     differences_between,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import peers
-from planner.speed.calibration.accuracy import Scored
+from planner.speed.calibration.text_accuracy import Scored
 from planner.speed.physics.observation import Labels, Observation
 
 

@@ -107,7 +107,7 @@ def test_anchors_are_not_scored_and_pull_the_others(planner, tmp_path):
 def test_a_row_of_ours_teaches_nobody_who_asks_for_it():
     """Bundled rows, their duplicates under other names and their replicates leave the evidence."""
     from planner.adapters.catalog import load_catalog
-    from planner.speed.calibration.accuracy import without
+    from planner.speed.calibration.text_accuracy import without
     from planner.use_cases.evidence import bundled_evidence
 
     evidence = bundled_evidence(load_catalog())

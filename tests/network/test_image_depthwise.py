@@ -16,9 +16,9 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator, convolution, depthwise
 from planner.network.image_operators import operators_of
 from planner.speed.estimator.text_estimator import fitted
-from planner.speed.physics.image_configs import Described, gather
+from planner.speed.physics.image_config_arrays import Described, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
-from planner.speed.physics.images import device_parts, image_step
+from planner.speed.physics.image_step import device_parts, image_step
 from planner.speed.physics.planned_image_config import planned_image_config
 
 NAMES = (

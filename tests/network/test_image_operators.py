@@ -13,7 +13,7 @@ from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import Operator
 from planner.network.image_flops import image_parameters, image_training_flops
 from planner.network.image_operators import operators_of, training_macs, weights_of
-from planner.speed.physics.image_configs import Described, gather
+from planner.speed.physics.image_config_arrays import Described, gather
 
 NETWORKS = sorted({each.id: each for each in read_image_networks().values()}.items())
 TINY_RESNET = Resnet(kind="resnet", blocks=(1, 1), width=4, image_size=32, classes=10)

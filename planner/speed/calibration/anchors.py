@@ -16,7 +16,7 @@ from planner.speed.estimator.own_runs import covariance, update
 
 if TYPE_CHECKING:
     from planner.speed.estimator.own_runs import Place
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
 
 

@@ -11,7 +11,7 @@ from planner.speed.estimator.text_fit import Fit, Sample, fit, model_step
 from planner.speed.physics.number_format import format_of, formats_of
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
 
 TRAIN_GPUS, TEST_GPUS = 64, 128

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.model.evidence.calibration import Calibration
-from planner.speed.calibration.accuracy import Scored, Taught, score, without
 from planner.speed.calibration.hold_out import Fold
 from planner.speed.calibration.image_calibration import image_folds, learn_images, miss, spreads_of
+from planner.speed.calibration.text_accuracy import Scored, Taught, score, without
 from planner.speed.estimator.image_fit import fit_images, image_sample
 from planner.speed.estimator.network_kind import kind_of_images
 from planner.speed.physics.planned_image_config import ImageObservation

@@ -19,7 +19,7 @@ from planner.speed.estimator.ranges import spreads, wider
 from planner.speed.estimator.text_fit import Fit
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.planned_image_config import ImageObservation
 
 METHOD = "images 5"

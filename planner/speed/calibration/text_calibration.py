@@ -18,7 +18,7 @@ from planner.speed.physics.number_format import formats_of
 
 if TYPE_CHECKING:
     from planner.speed.calibration.hold_out import Fold, Judged
-    from planner.speed.physics.configs import Array, Configs
+    from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
 
 METHOD = "11"

@@ -10,7 +10,7 @@ from planner.speed.physics.observation import of_each
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration, Seen
-    from planner.speed.physics.configs import Array, Configs
+    from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Labels
 
 FEW_ROWS = 3

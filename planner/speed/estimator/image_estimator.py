@@ -22,8 +22,8 @@ from planner.speed.physics.observation import of_each
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
     from planner.speed.estimator.text_fit import Fit
-    from planner.speed.physics.configs import Array
-    from planner.speed.physics.image_configs import ImageConfigs
+    from planner.speed.physics.config_arrays import Array
+    from planner.speed.physics.image_config_arrays import ImageConfigs
     from planner.speed.physics.observation import Labels
     from planner.speed.physics.planned_image_config import ImageObservation
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from planner.speed.estimator.robust_fit import RobustProblem
 from planner.speed.estimator.text_fit import Fit
-from planner.speed.physics.image_configs import ImageConfigs, gather
+from planner.speed.physics.image_config_arrays import ImageConfigs, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
-from planner.speed.physics.images import image_step
+from planner.speed.physics.image_step import image_step
 from planner.speed.physics.observation import of_each
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Labels
     from planner.speed.physics.planned_image_config import ImageObservation
 

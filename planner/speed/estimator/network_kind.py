@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from planner.speed.estimator.estimator_query import EstimatorQuery
     from planner.speed.estimator.text_estimator import Estimates, Modelled
     from planner.speed.estimator.text_fit import Fit
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
     from planner.speed.physics.parameters import Parameter
 
@@ -44,7 +44,7 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
     from planner.speed.estimator.expected_error import Known
     from planner.speed.estimator.text_estimator import estimate_many, model_text
     from planner.speed.estimator.text_fit import sample
-    from planner.speed.physics.configs import from_rows
+    from planner.speed.physics.config_arrays import from_rows
     from planner.speed.physics.parameters import PARAMETERS
 
     known = Known.of(calibration)
@@ -69,7 +69,7 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
     from planner.speed.estimator.expected_error import Known
     from planner.speed.estimator.image_estimator import estimate_images, model_images
     from planner.speed.estimator.image_fit import image_sample
-    from planner.speed.physics.image_configs import gather
+    from planner.speed.physics.image_config_arrays import gather
     from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
     from planner.speed.physics.planned_image_config import ImageObservation
 

@@ -17,7 +17,7 @@ from planner.speed.estimator.expected_error import (
 )
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array, Configs
+    from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Labels
 
 NEARBY_SCALE = {

@@ -10,7 +10,7 @@ from planner.model.evidence.calibration import Spread
 from planner.speed.estimator.expected_error import GROUPS, NUMBER_FORMAT, OWN_GROUPS, UNKNOWN_ERROR
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
 
 NARROWEST = 0.02
 """No range is tighter than +-2 %: the spread between nodes of one kind is 0.6 to 2 %."""

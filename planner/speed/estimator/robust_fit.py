@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
 
 DOUBLINGS = 3
 """Of one step, at most."""

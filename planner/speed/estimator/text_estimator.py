@@ -14,7 +14,7 @@ from planner.speed.physics.parameters import ABSENT
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration, Spread
-    from planner.speed.physics.configs import Array, Configs
+    from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Labels, Observation
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.speed.estimator.robust_fit import RobustProblem
-from planner.speed.physics.configs import GENERATIONS, Configs, from_rows
+from planner.speed.physics.config_arrays import GENERATIONS, Configs, from_rows
 from planner.speed.physics.observation import of_each
 from planner.speed.physics.parameters import INDEX, PARAMETERS
 from planner.speed.physics.step import Step, step
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Labels, Observation
 
 LEVELS = ("accelerator", "framework", "source")

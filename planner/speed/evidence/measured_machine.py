@@ -6,7 +6,7 @@ import re
 
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.machines import Accelerator
-from planner.speed.physics.links import links, named_network_gbit, parse_link, parse_network_gbit
+from planner.speed.physics.interconnect import interconnect_of, named_network_gbit, parse_link, parse_network_gbit
 
 SPLITS = ("tp", "pp", "cp", "ep")
 SECOND_FSDP = re.compile(r"\bfsdp2\b")
@@ -57,14 +57,14 @@ def _one_by_one(said: str) -> str:
 
 
 def machine_of(row: Measurement, accelerator: Accelerator) -> dict[str, float]:
-    """Return what the physics needs of the wires; what is not stated is what such machines usually have."""
+    """Return what the physics needs of the interconnect; what is not stated is what such machines usually have."""
     per_node = min(row.gpus_per_node or 8, row.num_gpus)
     network = row.interconnect_inter
-    wires = links(
+    interconnect = interconnect_of(
         accelerator,
         per_node=per_node,
         slots=per_node,
         link=parse_link(row.interconnect_intra, accelerator),
         network_gbit_per_s=parse_network_gbit(network, per_node=per_node) or named_network_gbit(network, accelerator),
     )
-    return wires.facts(per_node=per_node)
+    return interconnect.facts(per_node=per_node)

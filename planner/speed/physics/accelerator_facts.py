@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.model.hardware.machines import Accelerator
-from planner.speed.physics.configs import GENERATIONS
+from planner.speed.physics.config_arrays import GENERATIONS
 
 FP4_OVER_FP8 = {"Blackwell": 2.0, "Blackwell Ultra": 3.0}
 """Dense 4-bit against dense 8-bit peak. Source: NVIDIA HGX B200 and B300 data sheets."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.speed.physics.compute import US, expert_matrices, gathers_weights, micro_tokens, trained_share
-from planner.speed.physics.configs import Configs
+from planner.speed.physics.config_arrays import Configs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from planner.speed.physics.configs import Array
-    from planner.speed.physics.image_configs import ImageConfigs
+    from planner.speed.physics.config_arrays import Array
+    from planner.speed.physics.image_config_arrays import ImageConfigs
 
 
 def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from planner.speed.physics.configs import GENERATIONS, Configs
+from planner.speed.physics.config_arrays import GENERATIONS, Configs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
 
 REPEATED = 0.33
 """Share of element-wise work and launches that a forward pass is of forward and backward together."""

@@ -6,7 +6,7 @@ import re
 
 from planner.model.hardware.machines import Accelerator
 from planner.scenario.frameworks import USUAL_KERNELS, name_and_kernels, planned_family
-from planner.speed.physics.links import is_rack
+from planner.speed.physics.interconnect import is_rack
 
 UNSAID = re.compile(r"\b(no|not|without) [a-z.]+|\bunfused|torch\.compile[ =:]*(off|false|no)\b")
 """What words deny."""

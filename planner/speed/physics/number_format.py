@@ -10,10 +10,10 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.workload import Precision, Strategy
 from planner.network.activations import bytes_per_number
 from planner.speed.physics.accelerator_facts import FORMAT_STEPS
-from planner.speed.physics.configs import GENERATIONS
+from planner.speed.physics.config_arrays import GENERATIONS
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array, Configs
+    from planner.speed.physics.config_arrays import Array, Configs
 
 ALIGNED = 8
 """Numbers of 16 bits that tensor cores want in a row. Source: NVIDIA, Matrix Multiplication Background User's Guide."""

@@ -12,10 +12,10 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator
 from planner.network.image_operators import operators_of, training_macs
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
-from planner.speed.physics.image_configs import Described
-from planner.speed.physics.links import links
+from planner.speed.physics.image_config_arrays import Described
+from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_config import RECOMPUTED, ZERO_STAGE, labels_of, number_format
+from planner.speed.physics.planned_text_config import RECOMPUTED, ZERO_STAGE, labels_of, number_format
 
 FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0}
 """What scores read of any observation, of whatever it trains; and `flops` of one image."""
@@ -90,9 +90,11 @@ def format_facts(accelerator: Accelerator, chosen: str) -> dict[str, float]:
 def machine_facts(
     accelerator: Accelerator, *, per_node: int, slots: int, link: Link | None, network_gbit_per_s: float | None
 ) -> dict[str, float]:
-    """Return the physics' numbers of wires and host."""
-    wires = links(accelerator, per_node=per_node, slots=slots, link=link, network_gbit_per_s=network_gbit_per_s)
-    return wires.facts(per_node=per_node) | {"host_scale": 1.0}
+    """Return the physics' numbers of interconnect and host."""
+    interconnect = interconnect_of(
+        accelerator, per_node=per_node, slots=slots, link=link, network_gbit_per_s=network_gbit_per_s
+    )
+    return interconnect.facts(per_node=per_node) | {"host_scale": 1.0}
 
 
 def observed_image_run(run: RunRecord, catalog: Catalog, node: Node) -> ImageObservation | None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.speed.physics import communication as wires
-from planner.speed.physics import compute
-from planner.speed.physics.configs import Configs
+from planner.speed.physics import communication, compute
+from planner.speed.physics.config_arrays import Configs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
 
 OTHER_LAYERS = 2.0
 """Host work of a micro-batch besides its layers, in layers: embedding, head, loss, the loop itself."""
@@ -62,18 +61,18 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
     parts["logits"] = compute.head_seconds(c, p) * (p["unbalanced"] + (1 - p["unbalanced"]) / c.pp) * longest
     parts["split"] = (
-        (wires.tensor_seconds(c, p) + wires.expert_seconds(c, p)) * stage
-        + wires.pipeline_seconds(c, p)
-        + _exposed(wires.context_seconds(c, p) * stage, parts["attention"])
+        (communication.tensor_seconds(c, p) + communication.expert_seconds(c, p)) * stage
+        + communication.pipeline_seconds(c, p)
+        + _exposed(communication.context_seconds(c, p) * stage, parts["attention"])
     )
     host = compute.host_seconds(c, p) * (stage + OTHER_LAYERS) * longest
     device = np.sum(list(parts.values()), axis=0)
     busy = smooth_maximum(device, host, HOST_SHARPNESS)
     of_device = (device / busy) ** HOST_SHARPNESS
-    sharded = wires.sharded_seconds(c, p)
+    sharded = communication.sharded_seconds(c, p)
     micro = smooth_maximum(busy, sharded, p["overlap"])
     of_work = (busy / micro) ** p["overlap"]
-    hiding, gradients = p["hidden_share"] * busy, wires.gradient_seconds(c, p)
+    hiding, gradients = p["hidden_share"] * busy, communication.gradient_seconds(c, p)
     exposed = _exposed(gradients, hiding)
     optimizer, overhead = _optimizer_seconds(c, p), p["step_ms"] * 1e-3
     repeated = micro * (c.micro_batches + (c.pp - 1) / c.chunks)
@@ -113,7 +112,7 @@ def _longest(c: Configs, p: Mapping[str, float]) -> Array:
 def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
-    held, (_, copies) = wires.held_parameters(c), wires.expert_copies(c)
+    held, (_, copies) = communication.held_parameters(c), communication.expert_copies(c)
     sharded = c.zero >= 1
     share = held.shared / np.where(sharded, c.dp * c.cp, 1.0) + held.expert / np.where(sharded, copies, 1.0)
     share = share * compute.trained_share(c)

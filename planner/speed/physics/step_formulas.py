@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-COMPUTE, WIRES = "planner/speed/physics/compute.py", "planner/speed/physics/communication.py"
+COMPUTE, COMMUNICATION = "planner/speed/physics/compute.py", "planner/speed/physics/communication.py"
 STEP = "planner/speed/physics/step.py"
 
 
@@ -59,16 +59,16 @@ FORMULAS = {
     "split": PartFormula(
         "tensor, expert and pipeline traffic, and context traffic that attention does not hide: bytes / link rate + "
         "messages",
-        f"{WIRES}: tensor_seconds, ...",
+        f"{COMMUNICATION}: tensor_seconds, ...",
     ),
     "sharding": PartFormula(
         "2 all-gathers and a reduce-scatter of the weights, as far as compute does not hide them; none in a pipeline, "
         "which gathers once a step (gradients)",
-        f"{WIRES}: sharded_seconds",
+        f"{COMMUNICATION}: sharded_seconds",
     ),
     "gradients": PartFormula(
         "2 x (n - 1) / n x bytes of what is trained / link rate, less what hides behind the backward pass",
-        f"{WIRES}: gradient_seconds",
+        f"{COMMUNICATION}: gradient_seconds",
     ),
     "optimizer": PartFormula(
         "parameters held x share that is trained x optimizer bytes / (bandwidth x hbm)", f"{STEP}: _optimizer_seconds"
@@ -76,30 +76,31 @@ FORMULAS = {
     "overhead": PartFormula("step_ms: loader, loop and optimizer on the host, once a step", f"{STEP}: step"),
     "waiting": PartFormula("jitter x log2(accelerators) of everything above: the slowest waits", f"{STEP}: step"),
 }
-IMAGES = "planner/speed/physics/images.py"
+IMAGE_STEP = "planner/speed/physics/image_step.py"
 IMAGE_FORMULAS = {
     "products": PartFormula(
         "sum over operators: the slower of 2 x multiplications / (peak x share) and bytes / bandwidth, x passes",
-        f"{IMAGES}: device_parts",
+        f"{IMAGE_STEP}: device_parts",
     ),
     "elementwise": PartFormula(
-        "bytes of norms x norms + bytes of other operators x pointwise / (bandwidth x hbm)", f"{IMAGES}: device_parts"
+        "bytes of norms x norms + bytes of other operators x pointwise / (bandwidth x hbm)",
+        f"{IMAGE_STEP}: device_parts",
     ),
     "attention": PartFormula(
         "2 x multiplications of all pairs x 3.5 / (16-bit peak x attention), or the matrix written out",
-        f"{IMAGES}: _attention_seconds",
+        f"{IMAGE_STEP}: _attention_seconds",
     ),
-    "tail": PartFormula("kernels x tail_us: idle device time between kernels", f"{IMAGES}: device_parts"),
+    "tail": PartFormula("kernels x tail_us: idle device time between kernels", f"{IMAGE_STEP}: device_parts"),
     "host": PartFormula(
-        "kernels x kernel_us: what launching takes beyond the device's own time", f"{IMAGES}: image_step"
+        "kernels x kernel_us: what launching takes beyond the device's own time", f"{IMAGE_STEP}: image_step"
     ),
     "gradients": PartFormula(
         "2 x (n - 1) / n x gradient bytes / link rate, less what hides behind the backward pass",
-        f"{IMAGES}: gradient_seconds",
+        f"{IMAGE_STEP}: gradient_seconds",
     ),
-    "optimizer": PartFormula("parameters x optimizer bytes / (bandwidth x hbm)", f"{IMAGES}: image_step"),
-    "overhead": PartFormula("step_ms: loop and optimizer on the host, once a step", f"{IMAGES}: image_step"),
-    "waiting": PartFormula("jitter x log2(accelerators): the slowest waits", f"{IMAGES}: image_step"),
-    "input": PartFormula("what a loader of a known rate takes beyond the computing", f"{IMAGES}: image_step"),
+    "optimizer": PartFormula("parameters x optimizer bytes / (bandwidth x hbm)", f"{IMAGE_STEP}: image_step"),
+    "overhead": PartFormula("step_ms: loop and optimizer on the host, once a step", f"{IMAGE_STEP}: image_step"),
+    "waiting": PartFormula("jitter x log2(accelerators): the slowest waits", f"{IMAGE_STEP}: image_step"),
+    "input": PartFormula("what a loader of a known rate takes beyond the computing", f"{IMAGE_STEP}: image_step"),
 }
 ELSEWHERE = PartFormula("see docs/estimator.md", STEP)

@@ -13,8 +13,8 @@ from planner.scenario.candidate import Candidate, machine_of
 from planner.scenario.job import Job
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.memory.device_fit import DeviceFit
-from planner.speed.physics.planned_config import labels_of, planned_kernels
 from planner.speed.physics.planned_image_config import observed_image_run, planned_image_config
+from planner.speed.physics.planned_text_config import labels_of, planned_kernels
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
     from planner.model.evidence.run import RunRecord
     from planner.speed.estimator.text_estimator import Estimates
-    from planner.speed.physics.image_configs import Described
+    from planner.speed.physics.image_config_arrays import Described
     from planner.speed.physics.observation import Labels
     from planner.speed.physics.planned_image_config import ImageObservation
 
@@ -51,7 +51,7 @@ def predict_images(
 ) -> Prediction | NoPrediction:
     """Predict images/s of the whole cluster with the physics of operators; images wait on the device already."""
     from planner.speed.estimator.image_estimator import estimate_images
-    from planner.speed.physics.image_configs import gather
+    from planner.speed.physics.image_config_arrays import gather
 
     network = job.network
     assert isinstance(network, ImageModel)
@@ -135,8 +135,8 @@ def _input_note(images_per_s: float, candidate: Candidate) -> str:
 
 
 def _source(described: Described, calibration: Calibration, found: Estimates, candidate: Candidate, own: int) -> str:
-    from planner.speed.physics.image_configs import gather
-    from planner.speed.physics.images import counted_bytes, image_step
+    from planner.speed.physics.image_config_arrays import gather
+    from planner.speed.physics.image_step import counted_bytes, image_step
 
     configs = gather([described])
     shares = {name: float(value[0]) for name, value in image_step(configs, calibration.constants).shares.items()}

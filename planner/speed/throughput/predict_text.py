@@ -16,7 +16,7 @@ from planner.scenario.job import Job
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_config import labels_of, observed_run, planned_config
+from planner.speed.physics.planned_text_config import labels_of, observed_run, planned_text_config
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction
@@ -43,7 +43,7 @@ def predict_text(
 ) -> Prediction | NoPrediction:
     """Predict samples/s of the whole cluster with the physics of layers."""
     from planner.speed.estimator.text_estimator import estimate_many
-    from planner.speed.physics.configs import from_rows
+    from planner.speed.physics.config_arrays import from_rows
 
     assert isinstance(job.network, TextModel)
     assert job.seq_len is not None
@@ -65,7 +65,7 @@ def predict_text(
         share = job.global_batch * candidate.split.devices / candidate.accelerators
         micro_batch = min(micro_batch, max(1.0, share))
         steps = max(1.0, share / micro_batch)
-    config = planned_config(
+    config = planned_text_config(
         job.network,
         seq_len=job.seq_len,
         micro_batch=micro_batch,
@@ -141,7 +141,7 @@ def _source(
     own: list[Observation],
 ) -> str:
     from planner.speed.estimator.text_estimator import fitted
-    from planner.speed.physics.configs import from_rows
+    from planner.speed.physics.config_arrays import from_rows
     from planner.speed.physics.step import step
 
     shares = {

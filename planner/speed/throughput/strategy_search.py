@@ -25,10 +25,10 @@ from planner.speed.memory.memory import (
     device_memory,
     state_bytes_per_parameter,
 )
-from planner.speed.physics.planned_config import labels_of, planned_config
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Configs
+    from planner.speed.physics.config_arrays import Configs
 
 LARGEST_TENSOR = 8
 """Tensor parallelism beyond a node's link is never worth its traffic."""
@@ -94,11 +94,11 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> li
 @lru_cache(maxsize=KEPT)
 def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs | None]:
     """Return the ways that fit, not timed yet, and what the physics needs of them."""
-    from planner.speed.physics.configs import from_rows
+    from planner.speed.physics.config_arrays import from_rows
 
     found: list[tuple[ParallelConfig, dict[str, float]]] = []
     for way in _ways(question):
-        config = planned_config(
+        config = planned_text_config(
             question.architecture,
             seq_len=question.seq_len,
             micro_batch=way.micro_batch,

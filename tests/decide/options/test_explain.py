@@ -19,9 +19,9 @@ from planner.model.network.workload import Precision, Strategy
 from planner.model.plan.plan import Plan
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import model_step
-from planner.speed.physics.configs import from_rows
+from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_config import labels_of, planned_config
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS
 from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence
 
@@ -87,7 +87,7 @@ def test_a_constant_s_influence_is_what_doubling_it_does_at_first(catalog: Catal
     preset, node = catalog.presets["llama3-8b"], catalog.nodes["aws/p5.48xlarge"]
     accelerator = catalog.accelerators[node.accelerator]
     assert isinstance(preset.architecture, TextModel)
-    config = planned_config(
+    config = planned_text_config(
         preset.architecture, seq_len=4096, micro_batch=1, micro_batches=1, strategy=Strategy.FSDP2,
         precision=Precision.BF16, checkpointing=None, compiled=False, accelerator=accelerator, node=node, nodes=1,
         per_node=8,

@@ -12,7 +12,7 @@ from planner.model.evidence.calibration import Spread
 from planner.speed.calibration.text_calibration import fingerprint
 from planner.speed.estimator.ranges import half_widths, spreads
 from planner.speed.estimator.text_fit import _Problem, fit, model_step, prior_fit, sample
-from planner.speed.physics.configs import from_rows
+from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.step import step_seconds
 from planner.use_cases.evidence import bundled_evidence

@@ -18,10 +18,10 @@ from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
 from planner.speed.estimator.expected_error import groups_with_own_runs
 from planner.speed.estimator.text_estimator import estimate_many
-from planner.speed.physics.configs import Configs, from_rows
+from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.parameters import PARAMETERS
-from planner.speed.physics.planned_config import labels_of, planned_config
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 from planner.speed.physics.step import step, step_seconds
 
 MACHINES = ("aws/p3.16xlarge", "aws/p4d.24xlarge", "aws/p5.48xlarge", "rtx3090-x10", "lambda/gpu_8x_b200_sxm6")
@@ -53,7 +53,7 @@ def described(draw: st.DrawFn) -> dict[str, float]:
         norm="rmsnorm", positions="rope", max_positions=8192, vocab=draw(st.sampled_from((32_000, 128_256))),
         tied_head=False,
     )  # fmt: skip
-    found = planned_config(
+    found = planned_text_config(
         decoder,
         seq_len=draw(st.sampled_from((512, 2048, 8192))),
         micro_batch=draw(st.sampled_from((1, 2, 8))),
@@ -86,7 +86,7 @@ def small_config() -> dict[str, float]:
         layers=24, hidden=2048, heads=16, kv_heads=16, head_dim=128, ffn_hidden=8192, mlp="gelu", norm="rmsnorm",
         positions="rope", max_positions=8192, vocab=32_000, tied_head=False,
     )  # fmt: skip
-    found = planned_config(
+    found = planned_text_config(
         decoder, seq_len=2048, micro_batch=1, micro_batches=4, strategy=Strategy.DDP, precision=Precision.BF16,
         checkpointing=Checkpointing.NONE, compiled=False, accelerator=load_once().accelerators[node.accelerator],
         node=node, nodes=1, per_node=8,
@@ -163,7 +163,7 @@ def test_data_parallel_speed_per_accelerator_never_rises_with_their_number(
     places += [(nodes, node.accelerators) for nodes in (2, 3, 4, 8, 16, 64)]
     rates = []
     for nodes, per_node in places:
-        config = planned_config(
+        config = planned_text_config(
             decoder, seq_len=512, micro_batch=micro_batch, micro_batches=1, strategy=strategy, precision=Precision.FP16,
             checkpointing=Checkpointing.NONE, compiled=False, accelerator=catalog.accelerators[node.accelerator],
             node=node, nodes=nodes, per_node=per_node,

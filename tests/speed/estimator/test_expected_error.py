@@ -16,9 +16,9 @@ from planner.speed.estimator.expected_error import (
     groups_of,
 )
 from planner.speed.physics.accelerator_facts import accelerator_facts
-from planner.speed.physics.configs import Configs, from_rows
+from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.number_format import format_of, formats_of
-from planner.speed.physics.planned_config import labels_of
+from planner.speed.physics.planned_text_config import labels_of
 from tests.speed.estimator.test_estimator_laws import small_config
 
 

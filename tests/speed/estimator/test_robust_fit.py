@@ -10,7 +10,7 @@ import pytest
 from planner.speed.estimator.robust_fit import RobustProblem
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
 
 
 class Location(RobustProblem):

@@ -6,7 +6,7 @@ from typing import Any
 
 from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.model.evidence.measurement import Measurement
-from planner.speed.evidence.measured_config import observe
+from planner.speed.evidence.measured_text_config import observe
 from planner.speed.physics.observation import Observation, Refusal
 
 LLAMA = {

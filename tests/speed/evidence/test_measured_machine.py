@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.speed.physics.links import parse_network_gbit
+from planner.speed.physics.interconnect import parse_network_gbit
 from tests.speed.evidence.measured_row import config
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from planner.speed.physics import compute
-from tests.speed.physics.physics_of_a_decoder import FFN, HIDDEN, PRIORS, configs, host_layers
+from tests.speed.physics.decoder_configs import FFN, HIDDEN, PRIORS, configs, host_layers
 
 
 def test_adapters_of_sharded_models_are_gathered_one_by_one_unless_they_are_fused() -> None:

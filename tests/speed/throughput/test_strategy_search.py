@@ -12,7 +12,7 @@ from planner.model.network.architecture import Decoder, MoeDecoder
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.physics.planned_config import planned_config
+from planner.speed.physics.planned_text_config import planned_text_config
 from planner.speed.throughput.strategy_search import Question, needed_gib, search
 from planner.use_cases.networks import find_architecture
 
@@ -92,7 +92,7 @@ def test_a_mixture_fits_by_its_experts_where_the_optimizer_alone_is_sharded() ->
 def test_experts_that_do_not_divide_are_refused(experts: int) -> None:
     """Of 128 experts on sixteen devices: 3 divide neither, 32 are more than the devices, 256 than the experts."""
     asked = question()
-    answer = planned_config(
+    answer = planned_text_config(
         asked.architecture, seq_len=4096, micro_batch=1, micro_batches=1, strategy=Strategy.ZERO1,
         precision=Precision.BF16, checkpointing=Checkpointing.FULL, compiled=False, accelerator=asked.accelerator,
         node=asked.node, nodes=2, per_node=8, split=Split(experts=experts),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner.speed.physics.communication import ring_seconds
-from planner.speed.physics.configs import GENERATIONS
+from planner.speed.physics.config_arrays import GENERATIONS
 from planner.speed.physics.step import HIDING_SHARPNESS, HOST_SHARPNESS, Step, smooth_maximum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from planner.speed.physics.configs import Array
-    from planner.speed.physics.image_configs import ImageConfigs
+    from planner.speed.physics.config_arrays import Array
+    from planner.speed.physics.image_config_arrays import ImageConfigs
 
 US = 1e-6
 PRODUCT_SHARPNESS = 3.0

@@ -9,10 +9,10 @@ from planner.adapters.catalog import load_catalog
 from planner.model.hardware.machines import Link
 from planner.speed.physics import communication, compute
 from planner.speed.physics.accelerator_facts import accelerator_facts, peak_flops, power_budget
-from planner.speed.physics.configs import GENERATIONS, from_rows
-from planner.speed.physics.links import assumed_link, is_rack, pcie_generation
+from planner.speed.physics.config_arrays import GENERATIONS, from_rows
+from planner.speed.physics.interconnect import assumed_link, is_rack, pcie_generation
 from planner.speed.physics.step import smooth_maximum, step
-from tests.speed.physics.physics_of_a_decoder import FFN, HIDDEN, PRIORS, configs, described, host_layers
+from tests.speed.physics.decoder_configs import FFN, HIDDEN, PRIORS, configs, described, host_layers
 
 
 def test_the_last_wave_of_small_products_is_counted() -> None:

@@ -11,7 +11,7 @@ from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import Operator
 from planner.network.image_operators import operators_of, training_macs
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, generation_of, peak_flops, says_bf16
-from planner.speed.physics.links import parse_link, parse_network_gbit
+from planner.speed.physics.interconnect import parse_link, parse_network_gbit
 from planner.speed.physics.observation import Labels, Refusal
 from planner.speed.physics.planned_image_config import FIELDS_OF_OTHERS, ImageObservation, format_facts, machine_facts
 

@@ -16,7 +16,7 @@ from planner.speed.calibration.image_accuracy import predict_image_rows
 from planner.speed.calibration.image_calibration import image_fingerprint, learn_images
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample, model_image_step, prior_image_fit
 from planner.speed.estimator.text_fit import Fit
-from planner.speed.evidence.image_measured import is_of_images, observe_image
+from planner.speed.evidence.measured_image_config import is_of_images, observe_image
 from planner.speed.physics.observation import Refusal
 from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases.evidence import bundled_image_evidence

@@ -12,14 +12,14 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.measurement import Measurement
 from planner.model.network.adapters import Adapters
 from planner.scenario.frameworks import ONLY_ON, framework_family, name_and_kernels
-from planner.speed.evidence.measured_config import observe
+from planner.speed.evidence.measured_text_config import observe
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_config import planned_kernels
+from planner.speed.physics.planned_text_config import planned_kernels
 from planner.speed.throughput.matching_runs import measured_runs
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction, Prediction
+from tests.speed.physics.llama_prediction import LLAMA, OF_LLAMA, ONE_H100, QUERY_VALUE, predicted, question, run_of
 from tests.speed.throughput.asking import asked
-from tests.speed.training_of_llama import LLAMA, OF_LLAMA, ONE_H100, QUERY_VALUE, predicted, question, run_of
 
 ROW = {
     "id": "a", "source": "own runs", "model": "llama3-8b", "gpu": "H100-SXM", "gpus_per_node": "1", "num_gpus": "1",

@@ -11,7 +11,7 @@ from planner.network.image_blocks import Operator
 from planner.network.image_operators import weights_of
 
 if TYPE_CHECKING:
-    from planner.speed.physics.configs import Array
+    from planner.speed.physics.config_arrays import Array
 
 KERNELS = {
     "convolution": 1.0,

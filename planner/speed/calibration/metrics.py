@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planner.speed.calibration.accuracy import Scored
+    from planner.speed.calibration.text_accuracy import Scored
 
 MACRO_ROWS = 5
 """Sources with fewer rows do not count in averages over sources."""

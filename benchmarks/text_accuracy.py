@@ -1,6 +1,6 @@
 """Scores the estimator and the naive methods on the bundled evidence, split by split, and writes docs/accuracy.md.
 
-Usage: python benchmarks/accuracy.py [--write] [--peers-alone] [split ...]; a split takes one to three minutes.
+Usage: python benchmarks/text_accuracy.py [--write] [--peers-alone] [split ...]; a split takes one to three minutes.
 `--write` replaces the part of docs/accuracy.md between its two markers. llm-analysis is asked for the same rows where
 its environment exists (`make accuracy-peers`), between markers of its own; `--peers-alone` writes these alone.
 """
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import peers
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
-from planner.speed.calibration.accuracy import LEAVE_OUT, Scored, predict_rows, teach
+from planner.speed.calibration.text_accuracy import LEAVE_OUT, Scored, predict_rows, teach
 from planner.use_cases.evidence import accuracy_document, bundled_evidence
 
 PEERS = ("<!-- peers: begin -->", "<!-- peers: end -->")
@@ -34,7 +34,7 @@ def main() -> None:
     evidence = bundled_evidence(catalog)
     rows = [row for path in evidence_files() for row in read_measurements(path)]
     lines = [
-        f"Made on {date.today()} by `benchmarks/accuracy.py` from {len(evidence)} bundled measurements of "
+        f"Made on {date.today()} by `benchmarks/text_accuracy.py` from {len(evidence)} bundled measurements of "
         f"{len({one.labels.source for one in evidence})} sources. Errors are of tokens/s per accelerator, in per cent.",
         "",
     ]

@@ -16,12 +16,12 @@ from planner.model.evidence.calibration import Calibration
 from planner.model.network.architecture import Resnet, Vit
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.speed.estimator.image_estimator import estimate_images
-from planner.speed.physics.image_configs import Described, gather
+from planner.speed.physics.image_config_arrays import Described, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
-from planner.speed.physics.images import counted_bytes, image_step
+from planner.speed.physics.image_step import counted_bytes, image_step
 from planner.speed.physics.observation import Labels
-from planner.speed.physics.planned_config import labels_of
 from planner.speed.physics.planned_image_config import ImageObservation, planned_image_config
+from planner.speed.physics.planned_text_config import labels_of
 
 MACHINES = ("aws/p3.16xlarge", "aws/p4d.24xlarge", "aws/p5.48xlarge", "rtx3090-x10", "lambda/gpu_8x_b200_sxm6")
 ROUNDING = 1e-9

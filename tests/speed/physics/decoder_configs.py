@@ -8,9 +8,9 @@ from planner.adapters.catalog import load_catalog
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.speed.physics import compute
-from planner.speed.physics.configs import Configs, from_rows
+from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.parameters import PARAMETERS
-from planner.speed.physics.planned_config import planned_config
+from planner.speed.physics.planned_text_config import planned_text_config
 
 PRIORS = {parameter.name: parameter.prior for parameter in PARAMETERS}
 HIDDEN, FFN, HEADS = 1024, 4096, 16
@@ -24,7 +24,7 @@ def described(machine: str = "aws/p4d.24xlarge") -> dict[str, float]:
         layers=12, hidden=HIDDEN, heads=HEADS, kv_heads=HEADS, head_dim=64, ffn_hidden=FFN, mlp="gelu", norm="rmsnorm",
         positions="rope", max_positions=8192, vocab=32_000, tied_head=False,
     )  # fmt: skip
-    found = planned_config(
+    found = planned_text_config(
         decoder, seq_len=1024, micro_batch=1, micro_batches=4, strategy=Strategy.DDP, precision=Precision.FP16,
         checkpointing=Checkpointing.NONE, compiled=False, accelerator=catalog.accelerators[node.accelerator], node=node,
         nodes=1, per_node=8,

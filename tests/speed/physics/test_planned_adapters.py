@@ -19,7 +19,7 @@ from planner.network.flops import flops_per_token
 from planner.network.lora_memory import adapted, adapter_parameters, adapters_of
 from planner.speed.physics.adapter_facts import planned_adapters
 from planner.speed.throughput.matching_runs import same_workload
-from tests.speed.training_of_llama import OF_LLAMA, QUERY_VALUE, predicted, question, run_of
+from tests.speed.physics.llama_prediction import OF_LLAMA, QUERY_VALUE, predicted, question, run_of
 
 
 def test_frozen_weights_need_no_product_for_their_gradients() -> None:

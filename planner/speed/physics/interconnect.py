@@ -39,8 +39,8 @@ PORTS = r"(?:(\d+)\s*x\s*(?:[a-z][a-z0-9 .()-]*?\s)?)?(?<![\d.])(\d{2,4})\s*gb"
 
 
 @dataclass(frozen=True)
-class Links:
-    """What the physics needs of the wires; bytes/s per accelerator and direction."""
+class Interconnect:
+    """What the physics needs of the interconnect; bytes/s per accelerator and direction."""
 
     intra: float
     inter: float
@@ -67,15 +67,15 @@ def is_rack(accelerator: Accelerator) -> bool:
     return accelerator.id.endswith("-per-GPU")
 
 
-def links(
+def interconnect_of(
     accelerator: Accelerator,
     *,
     per_node: int,
     slots: int,
     link: Link | None,
     network_gbit_per_s: float | None,
-) -> Links:
-    """Describe the wires of machines that use `per_node` of their `slots` accelerators each.
+) -> Interconnect:
+    """Describe the interconnect of machines that use `per_node` of their `slots` accelerators each.
 
     Host buses: two sockets share eight and more cards; the busiest one counts.
     """
@@ -84,7 +84,7 @@ def links(
     rate = PCIE_GB_PER_S[pcie_generation(accelerator)] if pcie else (accelerator.link_gb_per_s or 0) / 2
     per_bus = -(-max(slots, per_node) // 2) if max(slots, per_node) >= 8 else max(slots, per_node)
     gbit = network_gbit_per_s or _assumed_gbit(accelerator, kind)
-    return Links(
+    return Interconnect(
         intra=rate * 1e9,
         inter=gbit / 8 * 1e9 / per_node,
         domain=_domain(accelerator, per_node=per_node),

@@ -13,8 +13,8 @@ from planner.network.lora_memory import adapters_of
 from planner.scenario.frameworks import planned_family
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, generation_of, peak_flops
 from planner.speed.physics.adapter_facts import planned_adapters
+from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.kernels import dispatches_tokens, kernels_of, planned_words
-from planner.speed.physics.links import links
 from planner.speed.physics.number_format import ALIGNED, uses_autocast
 from planner.speed.physics.observation import Labels, Observation
 
@@ -34,7 +34,7 @@ def number_format(precision: Precision | None) -> str:
     return FORMATS.get(precision, "fp8")
 
 
-def planned_config(
+def planned_text_config(
     decoder: TextModel,
     *,
     seq_len: int,
@@ -68,7 +68,7 @@ def planned_config(
     if experts % split.experts or alike % split.experts:
         return f"{experts} experts on {alike} devices do not divide into {split.experts}"
     link = None if node.link is Link.OTHER else node.link
-    wires = links(
+    interconnect = interconnect_of(
         accelerator, per_node=per_node, slots=node.accelerators, link=link,
         network_gbit_per_s=node.network_gbit_per_s,
     )  # fmt: skip
@@ -114,7 +114,7 @@ def planned_config(
         }
         | planned_kernels(framework, accelerator, compiled=compiled)
         | planned_adapters(decoder, adapters, framework, compiled=compiled)
-        | wires.facts(per_node=per_node)
+        | interconnect.facts(per_node=per_node)
         | _mlp(decoder)
     )
 
@@ -170,7 +170,7 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
         return None
     hardware = run.hardware
     steps = (run.global_batch or 0) / run.micro_batch / hardware.accelerators
-    config = planned_config(
+    config = planned_text_config(
         run.architecture,
         seq_len=run.seq_len,
         micro_batch=run.micro_batch,
