@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS, PartFormula
+from planner.speed.physics.part_formula import PartFormula
+from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration

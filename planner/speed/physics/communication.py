@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planner.speed.physics.compute import US, expert_matrices, gathers_weights, micro_tokens, trained_share
 from planner.speed.physics.config_arrays import Configs
+from planner.speed.physics.part_formula import computes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,6 +64,12 @@ def ring_seconds(
     return bytes_seconds(c, p, size=size, devices=devices, stride=stride) + latency
 
 
+@computes(
+    split=(
+        "tensor, expert and pipeline traffic, and context traffic that attention does not hide: "
+        "bytes / link rate + messages"
+    ),
+)
 def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per layer and micro-batch: four all-reduces of the hidden state, two forward and two backward.
 
@@ -153,6 +160,12 @@ def expert_copies(c: Configs) -> tuple[Array, Array]:
     return np.maximum(1.0, c.shards * c.tp / span), np.maximum(1.0, c.dp * c.cp * c.tp / span)
 
 
+@computes(
+    sharding=(
+        "2 all-gathers and a reduce-scatter of the weights, as far as compute does not hide "
+        "them; none in a pipeline, which gathers once a step (gradients)"
+    ),
+)
 def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per micro-batch, where weights are sharded: two all-gathers and a reduce-scatter of gradients.
 
@@ -180,6 +193,9 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(gathers_weights(c) * (c.shards > 1) * seconds * c.sharding_scale)
 
 
+@computes(
+    gradients=("2 x (n - 1) / n x bytes of what is trained / link rate, less what hides behind the backward pass"),
+)
 def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per step, what each replica must agree on: an all-reduce of gradients (or scatter, and gather of weights).
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner.speed.physics.config_arrays import GENERATIONS, Configs
+from planner.speed.physics.part_formula import computes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +102,20 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(np.minimum(share * held, ABOVE_RATED))
 
 
+@computes(
+    products=(
+        "layers x passes x (2 x tokens x weights + half a wave of each product) / (peak x share "
+        "of the generation x power budget^gemm_power)"
+    ),
+    traffic="layers x passes x bytes that products read and write x gemm_bytes / (bandwidth x hbm)",
+    expansion="layers x 4-bit weights x expand / (bandwidth x hbm)",
+    elementwise="layers x tokens x hidden state x bytes x elementwise / (bandwidth x hbm)",
+    routing=(
+        "layers x tokens x experts of a token x hidden state x bytes x routing_passes x (1 + 0.33"
+        " recomputed) / (bandwidth x hbm)"
+    ),
+    tail="layers x tail_us: idle device time between kernels",
+)
 def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one layer, forward and backward, for one micro-batch, part by part.
 
@@ -136,6 +151,14 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     }
 
 
+@computes(
+    adapters=(
+        "layers x tokens x adapted inputs and outputs x (2 x rank x (3 + recomputed) / (16-bit "
+        "peak x share of the generation) + adapter_bytes (x 2 at 32 bit; x elementwise_fused) x "
+        "(1 + 0.33 recomputed) / (bandwidth x hbm)), and for DoRA and LoHa products of the maps'"
+        " whole size, and form_bytes for each of their weights"
+    ),
+)
 def _adapter_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time of one layer's adapters: products of their rank, all gradients among them, and passes beside their maps.
 
@@ -197,6 +220,12 @@ def rate_of_outliers(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(1 - c.outliers * (1 - p["outliers"]))
 
 
+@computes(
+    attention=(
+        "layers x 4 x tokens x length x width in whole tiles of a head (half if causal) x 3.5 /"
+        " (16-bit peak x attention)"
+    ),
+)
 def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time of scores and their weighted sum: 4 x T x width FLOPs a token, half of that if causal.
 
@@ -232,6 +261,12 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(c.flash * kernel + (1 - c.flash) * written)
 
 
+@computes(
+    logits=(
+        "(2 x tokens x vocabulary x hidden x 3 / peak + tokens x vocabulary x logits bytes (x "
+        "logits_fused) / bandwidth) x (unbalanced + (1 - unbalanced) / stages)"
+    ),
+)
 def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Device time of logits and loss for one micro-batch: a product at 16 bit, and passes over the logits."""
     import numpy as np
@@ -243,6 +278,13 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(products + tokens * c.vocab / c.tp * p["logits"] * fused / reached)
 
 
+@computes(
+    host=(
+        "(layers + 2) x host_us x age of the host (x host_sharded; more by host_experts, "
+        "host_adapter and host_gather where there are such): what launching takes beyond the "
+        "device's own time"
+    ),
+)
 def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time that the host needs to launch one layer's kernels, forward and backward.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from planner.speed.physics.communication import ring_seconds
 from planner.speed.physics.config_arrays import GENERATIONS
+from planner.speed.physics.part_formula import computes
 from planner.speed.physics.step import HIDING_SHARPNESS, HOST_SHARPNESS, Step, smooth_maximum
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ def depthwise_gain(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     return 1 + c.channels_last * (c.number_bytes < 4) * (p["depthwise_native"] - 1)
 
 
+@computes(
+    products=("sum over operators: the slower of 2 x multiplications / (peak x share) and bytes / bandwidth, x passes"),
+    elementwise="bytes of norms x norms + bytes of other operators x pointwise / (bandwidth x hbm)",
+    tail="kernels x tail_us: idle device time between kernels",
+)
 def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one micro-batch, forward and backward, part by part; kernels follow one another.
 
@@ -79,6 +85,9 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     }
 
 
+@computes(
+    attention="2 x multiplications of all pairs x 3.5 / (16-bit peak x attention), or the matrix written out",
+)
 def _attention_seconds(c: ImageConfigs, p: Mapping[str, float], share: Array) -> Array:
     """Every pair of tokens counts; written out, the matrix costs passes over memory."""
     import numpy as np
@@ -91,6 +100,13 @@ def _attention_seconds(c: ImageConfigs, p: Mapping[str, float], share: Array) ->
     return np.asarray(flash * kernel + (1 - flash) * written)
 
 
+@computes(
+    host="kernels x kernel_us: what launching takes beyond the device's own time",
+    optimizer="parameters x optimizer bytes / (bandwidth x hbm)",
+    overhead="step_ms: loop and optimizer on the host, once a step",
+    waiting="jitter x log2(accelerators): the slowest waits",
+    input="what a loader of a known rate takes beyond the computing",
+)
 def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     """Compute seconds of one optimizer step and the shares of its parts.
 
@@ -146,6 +162,9 @@ def counted_bytes(c: ImageConfigs) -> Array:
     return np.asarray(c.number_bytes * (moved + c.norms + c.narrow) + 4.0 * c.wide)
 
 
+@computes(
+    gradients="2 x (n - 1) / n x gradient bytes / link rate, less what hides behind the backward pass",
+)
 def gradient_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     """Time of what replicas exchange in one step: an all-reduce of gradients, or scatter, and gather of weights.
 

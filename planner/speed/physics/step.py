@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planner.speed.physics import communication, compute
 from planner.speed.physics.config_arrays import Configs
+from planner.speed.physics.part_formula import computes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +47,10 @@ class Step(NamedTuple):
     shares: dict[str, Array]
 
 
+@computes(
+    overhead="step_ms: loader, loop and optimizer on the host, once a step",
+    waiting="jitter x log2(accelerators) of everything above: the slowest waits",
+)
 def step(c: Configs, p: Mapping[str, float]) -> Step:
     """Compute seconds of one optimizer step and the shares of its parts.
 
@@ -109,6 +114,9 @@ def _longest(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(1 + c.ragged * p["ragged"] * largest / np.sqrt(samples))
 
 
+@computes(
+    optimizer="parameters held x share that is trained x optimizer bytes / (bandwidth x hbm)",
+)
 def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
