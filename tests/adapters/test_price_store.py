@@ -8,7 +8,6 @@ from datetime import date
 
 import pytest
 
-from planner.adapters import price_store
 from planner.adapters.catalog import load_catalog
 from planner.adapters.price_store import PriceStore
 from planner.errors import InputError, StoreError
@@ -104,7 +103,7 @@ def test_a_full_disk_takes_nothing_away(tmp_path, monkeypatch):
     def full(_descriptor: int) -> None:
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(price_store.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreError, match="No space left on device"):
         store.add([price(55, 19)])
     monkeypatch.undo()

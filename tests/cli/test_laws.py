@@ -321,7 +321,7 @@ class TestEveryNumber:
 
     def test_no_number_is_better_known_than_what_it_was_computed_from(self, options):
         for option in options:
-            expected = {"epoch_hours": ("throughput",), "training_hours": ("throughput",)}
+            expected: dict[str, tuple[str, ...]] = {"epoch_hours": ("throughput",), "training_hours": ("throughput",)}
             expected["energy_kwh"] = ("training_hours", "power_kw")
             if option["offer"]:
                 expected |= {

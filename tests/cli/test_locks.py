@@ -166,7 +166,9 @@ class TestRefusals:
 
 
 def shares(document: dict[str, Any], option: str, quantity: str = "campaign_usd") -> dict[str, float]:
-    moves = next((one["moves"] for one in document["options"] if one["option"].startswith(option)), [])
+    moves: list[dict[str, Any]] = next(
+        (one["moves"] for one in document["options"] if one["option"].startswith(option)), []
+    )
     move = next((one for one in moves if one["quantity"] == quantity), None)
     if move is None:
         return {}

@@ -8,6 +8,7 @@ import os
 from datetime import date, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -185,7 +186,7 @@ class TestCheck:
 @pytest.fixture
 def lambda_api(monkeypatch):
     """A loopback Lambda: one instance type, dearer than the bundled list says."""
-    document = {
+    document: dict[str, Any] = {
         "data": {
             "gpu_8x_h100_sxm5": {
                 "instance_type": {"name": "gpu_8x_h100_sxm5", "price_cents_per_hour": 3510, "specs": {"gpus": 8}},

@@ -18,7 +18,7 @@ from planner.adapters.catalog import load_catalog
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.errors import NodeError, StoreError
 from planner.model.evidence.run import RunRecord
-from planner.model.network.workload import BenchWorkload
+from planner.model.network.workload import QUICK_WINDOW, BenchWorkload
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis
 from planner.use_cases import networks, runs
@@ -99,7 +99,7 @@ def test_a_cut_of_a_network_of_ones_own_on_one_and_two_processes(
     planner: Any, mine: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blink = {"min_warmup_s": 0.0, "max_warmup_s": 1.0, "min_s": 0.3, "max_s": 2.0}
-    monkeypatch.setattr(networks, "QUICK_WINDOW", networks.QUICK_WINDOW.model_copy(update=blink))
+    monkeypatch.setattr(networks, "QUICK_WINDOW", QUICK_WINDOW.model_copy(update=blink))
     answer = planner("bench", mine(), "--layers", "1", "--seq-len", "32", "--sweep-gpus", "2,1", "--quick", "--json")
     assert answer.code == 0, answer.err
     sweep = answer.document

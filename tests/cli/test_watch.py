@@ -89,7 +89,7 @@ def test_the_rise_of_january_2026_names_the_plans_that_flip_and_no_other(frozen_
     other = "coreweave/gd-8xh200ib-i128:any:on_demand"
     assert flips == {"p5e-flips": other, "p5en-flips": other, "over-budget": None}
     (dearer,) = (plan for plan in document.plans if plan.plan == "p5e-flips")
-    assert (dearer.usd_then, dearer.usd_now) == (pytest.approx(24 * 34.61), pytest.approx(24 * 39.80))
+    assert (dearer.usd_then, dearer.usd_now) == pytest.approx((24 * 34.61, 24 * 39.80))
 
 
 def test_on_the_prices_of_the_day_nothing_flips(frozen_in_2025: Path) -> None:

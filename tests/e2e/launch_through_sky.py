@@ -87,7 +87,9 @@ class World:
 
 def root(service: str, url: str) -> Any:
     """Return a client that made the world and so may do anything in it."""
-    session = boto3.session.Session(aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"], aws_secret_access_key=KEYS["SECRET"])
+    session: Any = boto3.session.Session(
+        aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"], aws_secret_access_key=KEYS["SECRET"]
+    )
     return session.client(service, region_name=REGION, endpoint_url=url)
 
 

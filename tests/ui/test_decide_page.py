@@ -14,8 +14,8 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from planner import clock
-from planner.adapters.workspace import examples_dir
-from planner.use_cases.catalogs import open_catalog, workspace_dir
+from planner.adapters.workspace import examples_dir, workspace_dir
+from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.plans import compare, read_plan
 
 FIRST = examples_dir() / "dgx_station_v100.yaml"

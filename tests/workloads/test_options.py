@@ -12,8 +12,8 @@ from workloads.measure.op_recorder import Witness
 from workloads.models.registry import build_on_meta, count_parameters
 
 ADAPTERS = {"rank": 4, "alpha": 8.0, "targets": ["query", "value", "down"]}
-SAME_TRAINING = [{"checkpointing": "full"}, {"checkpointing": "selective", "loss_chunks": 3}]
-LORA = {"method": "lora", "lora": ADAPTERS}
+SAME_TRAINING: list[dict[str, object]] = [{"checkpointing": "full"}, {"checkpointing": "selective", "loss_chunks": 3}]
+LORA: dict[str, object] = {"method": "lora", "lora": ADAPTERS}
 TIED = {"mlp": "swiglu", "positions": "rope", "qk_norm": True, "kv_heads": 2, "tied_head": True}
 
 CPU = torch.device("cpu")
@@ -23,8 +23,13 @@ CPU = torch.device("cpu")
 def curves(bare_node, spec_document):
     """Losses by (strategy, variant) of every variant under every strategy, on 2 ranks."""
     plain = spec_document(micro_batch=2)
-    tied = {"architecture": {**plain["architecture"], **TIED}}
-    variants = {"full": SAME_TRAINING[0], "selective": SAME_TRAINING[1], "lora": LORA, "tied": tied}
+    tied: dict[str, object] = {"architecture": {**plain["architecture"], **TIED}}
+    variants: dict[str, dict[str, object]] = {
+        "full": SAME_TRAINING[0],
+        "selective": SAME_TRAINING[1],
+        "lora": LORA,
+        "tied": tied,
+    }
     cases = [(strategy, name) for strategy in STRATEGIES for name in variants]
     specs = [{**plain, "strategy": strategy, **variants[name]} for strategy, name in cases]
     return dict(zip(cases, bare_node().curves(specs, processes=2), strict=True))

@@ -47,7 +47,7 @@ def keys(s3):
 
 
 def test_only_what_has_changed_is_pushed_again(s3, folder):
-    pushed = {}
+    pushed: dict[str, tuple[int, int]] = {}
     steps = folder / "start-1" / "result.json.steps.jsonl"
     assert push_changes(s3, folder, f"s3://{BUCKET}/team/r1/node-0", pushed) == 1
     assert push_changes(s3, folder, f"s3://{BUCKET}/team/r1/node-0", pushed) == 0

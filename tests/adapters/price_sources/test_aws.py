@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import parse_qs
 
 import boto3
@@ -57,7 +58,7 @@ def product(instance: str, usd: str, vcpu: str) -> str:
     )
 
 
-def get_products(request: dict[str, object]) -> dict[str, object]:
+def get_products(request: dict[str, Any]) -> dict[str, object]:
     wanted = {item["Field"]: item["Value"] for item in request["Filters"]}
     assert wanted["operatingSystem"] == "Linux"
     assert wanted["marketoption"] == "OnDemand"
@@ -103,7 +104,7 @@ def capacity_blocks(request: dict[str, list[str]]) -> str:
     )
 
 
-def savings_plans(request: dict[str, object]) -> dict[str, object]:
+def savings_plans(request: dict[str, Any]) -> dict[str, object]:
     assert {item["name"] for item in request["filters"]} == {"region", "instanceType", "productDescription", "tenancy"}
     return {
         "searchResults": [

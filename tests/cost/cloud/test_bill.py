@@ -324,7 +324,7 @@ class TestLaws:
         kind=st.sampled_from(["on_demand", "spot", "capacity_block", "savings_1y"]),
         dataset=st.floats(0, 1e5),
     )
-    def test_every_bill_adds_up_to_the_cent(self, hours, price, nodes, runs, at_once, kind, dataset) -> None:  # type: ignore[no-untyped-def]
+    def test_every_bill_adds_up_to_the_cent(self, hours, price, nodes, runs, at_once, kind, dataset) -> None:
         option = P4D | {"usd_per_hour": price, "nodes": nodes, "price": kind}
         asked = plan(
             option, hours=hours, assumptions=STATED | {"support_fraction": 0.1}, data=DATA | {"dataset_gb": dataset}

@@ -66,7 +66,7 @@ def compared(options: list[CampaignOption], limits: CampaignLimits | None = None
 
 
 def why(answer: Any, name: str) -> str | None:
-    return next(found.why_not for found in answer.options if found.id == name)  # type: ignore[no-any-return]
+    return next(found.why_not for found in answer.options if found.id == name)
 
 
 @pytest.mark.parametrize(

@@ -81,13 +81,13 @@ SILENT = Talk(say=lambda _: None, step=lambda _: None)
     ],
 )
 def test_which_probes_can_be_taken(changes: dict[str, object], fits: bool, refused: str | None) -> None:
-    memory = {"peak_reserved_gib": 94.0, "device_gib": 100.0, "allocator_retries": 0.0}
+    memory: dict[str, object] = {"peak_reserved_gib": 94.0, "device_gib": 100.0, "allocator_retries": 0.0}
     result: dict[str, object] = {
         **{"exit_reason": "completed", "samples": 50, "window_s": 2.0, "memory": memory},
         "spec": spec_of(PRESETS["gpt-305m"], Settings(devices=1)),
     }
     for key, value in changes.items():
-        (memory if key in memory else result)[key] = value  # type: ignore[index]
+        (memory if key in memory else result)[key] = value
     probe = probe_of(result)
     assert probe.fits == fits
     assert (probe.refused is None) == (refused is None)
@@ -135,7 +135,11 @@ class Machine:
         if micro_batch not in self.rates:
             raise NodeError("the benchmark ended with code 1 and left no result.")
         samples = 60 * micro_batch * spec["grad_accumulation"]
-        memory = {"peak_reserved_gib": self.reserved_gib, "device_gib": 100.0, "allocator_retries": 0.0}
+        memory: dict[str, object] = {
+            "peak_reserved_gib": self.reserved_gib,
+            "device_gib": 100.0,
+            "allocator_retries": 0.0,
+        }
         return self.template | {
             "spec": spec,
             "memory": memory,

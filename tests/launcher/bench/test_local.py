@@ -1,3 +1,4 @@
+import importlib.util
 import json
 import os
 from pathlib import Path
@@ -12,7 +13,7 @@ from tests.launcher.launches import ENDLESS_SPEC, TINY_SPEC
 
 @pytest.mark.slow
 def test_a_run_here_returns_the_result_and_reports_its_steps(tmp_path):
-    rows = []
+    rows: list[dict[str, object]] = []
     result = run_local(TINY_SPEC, devices_per_node=2, work_dir=tmp_path / "run", on_progress=rows.append)
     assert result["exit_reason"] in ("completed", "not_steady")
     assert result["phases"]["launch_s"] > 0
@@ -31,7 +32,7 @@ def test_a_run_that_measures_nothing_is_a_node_error_with_the_reason(tmp_path):
 
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_was_measured_and_leaves_no_process(tmp_path):
-    rows = []
+    rows: list[dict[str, object]] = []
 
     def stop_when_measuring(row):
         rows.append(row)
@@ -67,7 +68,7 @@ def test_more_devices_than_the_machine_has_names_both_numbers(tmp_path, monkeypa
 
 
 def test_without_torch_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(local.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"training-planner\[bench\]"):
         run_local(TINY_SPEC, devices_per_node=1, work_dir=tmp_path)
 

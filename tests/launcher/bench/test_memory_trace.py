@@ -118,8 +118,8 @@ def test_the_formula_counts_what_image_models_save(
     how = {"seq_len": None, "precision": precision, "checkpointing": Checkpointing.NONE, "autocast": autocast}
     for name in ("resnet50", "vit-b16"):
         traced = traced_layer_bytes(presets[name], precision=precision, autocast=autocast)
-        formula = activation_bytes_per_sample(presets[name], **how)  # type: ignore[arg-type]
-        instead = activation_bytes_per_sample(presets[name], traced_layer_bytes=traced, **how)  # type: ignore[arg-type]
+        formula = activation_bytes_per_sample(presets[name], **how)
+        instead = activation_bytes_per_sample(presets[name], traced_layer_bytes=traced, **how)
         assert formula == pytest.approx(instead, rel=0.001)
         assert formula != instead  # the trace did take the formula's place
 

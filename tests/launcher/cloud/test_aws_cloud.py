@@ -50,7 +50,8 @@ def run(request: pytest.FixtureRequest) -> str:
 
 
 def client(service: str, region: str = "us-east-1") -> Any:
-    return boto3.session.Session().client(service, region_name=region)
+    session: Any = boto3.session.Session()
+    return session.client(service, region_name=region)
 
 
 def start(run_id: str | None, *, region: str = "us-east-1", count: int = 1, **more: str) -> list[str]:

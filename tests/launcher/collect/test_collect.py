@@ -160,7 +160,7 @@ def test_the_options_of_a_benchmark_reach_the_node() -> None:
 
 
 def test_energy_is_that_of_the_accelerators_and_never_the_machine(result: MakeResult) -> None:
-    telemetry = {"unknown_because": None, "energy_j": 336_000.0, "seconds": 60.0, "devices": []}
+    telemetry: dict[str, object] = {"unknown_because": None, "energy_j": 336_000.0, "seconds": 60.0, "devices": []}
     record = record_of([result(telemetry=telemetry)], aliases=ALIASES)
     assert record.power is None
     assert record.accelerator_power is not None
@@ -171,7 +171,7 @@ def test_energy_is_that_of_the_accelerators_and_never_the_machine(result: MakeRe
 
 
 def test_energy_that_one_start_does_not_know_is_unknown(result: MakeResult) -> None:
-    known = {"unknown_because": None, "energy_j": 336_000.0, "seconds": 60.0, "devices": []}
+    known: dict[str, object] = {"unknown_because": None, "energy_j": 336_000.0, "seconds": 60.0, "devices": []}
     starts = [result(telemetry=known), result(telemetry=known | {"energy_j": None})]
     assert record_of(starts, aliases=ALIASES).accelerator_power is None
 

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import read_calibration
-from planner.speed.calibration.anchors import draw_anchors, informative_anchors, most_telling
+from planner.speed.calibration.anchors import Cell, draw_anchors, informative_anchors, most_telling
 from planner.speed.estimator.expected_error import NOISE, PART_ERROR, Known
 from planner.speed.estimator.own_runs import Place, covariance, update
 from planner.speed.estimator.text_estimator import fitted, model_text
 from planner.speed.estimator.text_fit import sample
 from planner.speed.physics.observation import Labels, Observation
-from planner.use_cases.evidence import bundled_evidence, of_text
+from planner.use_cases.evidence import bundled_evidence
+from planner.use_cases.image_evidence import of_text
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_every_row_is_either_known_or_asked(evidence: list[Observation], count: 
 
 
 def test_neither_the_table_s_order_nor_its_results_choose(evidence: list[Observation]) -> None:
-    def chosen(rows: list[Observation], cells: list) -> set[str]:
+    def chosen(rows: list[Observation], cells: list[Cell]) -> set[str]:
         return {rows[place].id for cell in cells for place in cell.anchors}
 
     backwards = [replace(one, tokens_per_s_per_gpu=2 * one.tokens_per_s_per_gpu) for one in reversed(evidence)]

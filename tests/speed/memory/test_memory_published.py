@@ -24,7 +24,7 @@ def fsdp2(decoder: Decoder, *, micro_batch: int, seq_len: int, devices: int, **h
         strategy=Strategy.FSDP2,
         precision=Precision.BF16,
         devices=devices,
-        **how,  # type: ignore[arg-type]
+        **how,
     )
 
 

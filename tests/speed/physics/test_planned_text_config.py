@@ -95,7 +95,8 @@ def test_a_plan_may_name_what_sends_tokens() -> None:
 def test_an_assumed_mfu_counts_the_work_that_is_done(catalog: Catalog) -> None:
     """(6 N + attention) / (4 N + attention) faster than full training at the same share of the peak."""
     rates = []
-    for training in ({}, {"adapters": {}}):
+    trainings: list[dict[str, object]] = [{}, {"adapters": {}}]
+    for training in trainings:
         job, candidate = asked(catalog, ONE_H100, workload=LLAMA, training=training, assumptions={"mfu": 0.4})
         found = predict(job, candidate, catalog)
         assert isinstance(found, Prediction)

@@ -16,7 +16,7 @@ POWERS = [2**power for power in range(13)]
 Rate = Callable[[int], float]
 
 
-def searched(largest: int, rate: Rate, *, start: int, allowed: list[int]) -> tuple[BatchSearch, list[int]]:
+def searched(largest: int, rate: Rate, *, start: int, allowed: list[int]) -> tuple[BatchSearch[Probe], list[int]]:
     """Search on a device that holds up to `largest`; return what was found and which sizes were asked for."""
     asked: list[int] = []
 
