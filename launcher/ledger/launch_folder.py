@@ -1,10 +1,9 @@
-"""Knows a launch's own folder in the workspace, and the lock by which one client at a time drives it."""
+"""A launch's own folder in the workspace, and the lock by which one client at a time drives it."""
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from planner.errors import StoreError
@@ -24,17 +23,18 @@ def home_of(folder: Path, run_id: str) -> Path:
 
 @contextmanager
 def driving_lock(home: Path) -> Iterator[bool]:
-    """Hold the right to drive a launch; False where another client has it. A client that dies lets go."""
+    """Hold the right to drive a launch; False where another client has it. A client that dies releases it."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(home / LOCK_NAME, blocking=False)
     try:
-        file = (home / LOCK_NAME).open("w")
+        with suppress(Timeout):
+            lock.acquire()
     except OSError as error:
         raise StoreError(
             f"{home}: cannot be written: {error.strerror}.", fix="Check the disk and the place."
         ) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+    try:
+        yield lock.is_locked
+    finally:
+        lock.release()

@@ -7,7 +7,6 @@ both as they were.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -118,11 +117,12 @@ class PriceStore:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Let one refresh write at a time."""
+        from filelock import FileLock
+
         try:
             for folder in (self._current, self._history):
                 folder.mkdir(parents=True, exist_ok=True)
-            with (self.folder / ".lock").open("w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            with FileLock(self.folder / ".lock"):
                 yield
         except OSError as error:
             reason = os.strerror(error.errno or 0)
