@@ -1,12 +1,9 @@
-"""Asks Lambda which instances carry our names, and terminates them: the proof that nothing is left there."""
+"""Lambda's instances that carry our names, listed and terminated: the proof that nothing is left there."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -57,23 +54,24 @@ def _machine(one: dict[str, Any], run_id: str) -> Machine:
 
 
 def _ask(path: str, body: dict[str, Any] | None = None) -> Any:
+    import ssl
+
+    import httpx
+
     address = os.environ.get(ENDPOINT_VARIABLE, ENDPOINT).rstrip("/") + path
-    request = urllib.request.Request(
-        address,
-        data=None if body is None else json.dumps(body).encode(),
-        headers={"Authorization": f"Bearer {_key()}", "Content-Type": "application/json"},
-    )
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
-            return json.load(answer)["data"]
-    except urllib.error.HTTPError as error:
-        with error:
-            if error.code in REFUSED:
-                fix = "Make a new key in Lambda's console and put it into ~/.lambda_cloud/lambda_keys."
-                raise NodeError(f"Lambda refuses the API key ({error.code}).", fix=fix) from error
-            raise NodeError(f"Lambda answered {error.code}.", fix="Try again in a minute.") from error
-    except (OSError, ValueError, KeyError) as error:
-        reason = getattr(error, "reason", None) or type(error).__name__
+        answer = httpx.request(
+            "GET" if body is None else "POST", address, json=body, timeout=TIMEOUT_S,
+            headers={"Authorization": f"Bearer {_key()}"}, verify=ssl.create_default_context(),
+        )  # fmt: skip
+        if answer.status_code in REFUSED:
+            fix = "Make a new key in Lambda's console and put it into ~/.lambda_cloud/lambda_keys."
+            raise NodeError(f"Lambda refuses the API key ({answer.status_code}).", fix=fix)
+        if not answer.is_success:
+            raise NodeError(f"Lambda answered {answer.status_code}.", fix="Try again in a minute.")
+        return answer.json()["data"]
+    except (httpx.HTTPError, ValueError, KeyError, TypeError, ImportError) as error:
+        reason = str(error) if isinstance(error, httpx.NetworkError) else type(error).__name__
         raise NodeError(f"Lambda does not answer: {reason}.", fix="Check the network; then try again.") from error
 
 

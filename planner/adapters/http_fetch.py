@@ -1,4 +1,4 @@
-"""Fetches one document over HTTP: streamed, cut at a size, with a time limit; every failure is one plain sentence."""
+"""One document fetched over HTTP: streamed, cut at a size, with a time limit; every failure is one plain sentence."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 from planner.errors import PriceSourceError
 
 if TYPE_CHECKING:
-    from http.client import HTTPResponse
+    import httpx
 
 TIMEOUT_S = 30.0
 LIMIT_BYTES = 100_000_000
-CHUNK_BYTES = 65_536
-REFUSALS = {401: "the key is missing or wrong", 403: "access is refused", 404: "there is nothing at this address"}
-BUSY = 429
+REFUSALS = {
+    401: "the key is missing or wrong",
+    403: "access is refused",
+    404: "there is nothing at this address",
+    429: "too many requests",
+}
 
 
 @dataclass(frozen=True)
@@ -36,48 +39,48 @@ def fetch(
 
     `timeout_s` is for each read and for the whole transfer; a response is cut off, unread, beyond `limit_bytes`.
     """
-    import urllib.error
-    import urllib.request
-    from http.client import HTTPException
+    import ssl
+
+    import httpx
 
     if not url.startswith(("https://", "http://")):
         raise PriceSourceError(f"{what}: {url} is no web address.", fix="Write it with https:// in front.")
-    request = urllib.request.Request(url, headers={"User-Agent": "training-planner"} | dict(headers or {}))
     end = time.monotonic() + timeout_s
     try:
-        with urllib.request.urlopen(request, timeout=timeout_s) as response:
+        with httpx.stream(
+            "GET", url, headers={"User-Agent": "training-planner"} | dict(headers or {}), follow_redirects=True,
+            timeout=timeout_s, verify=ssl.create_default_context(),
+        ) as response:  # fmt: skip
+            if not response.is_success:
+                raise _refusal(what, response.status_code)
             return _read(response, what=what, end=end, timeout_s=timeout_s, limit_bytes=limit_bytes)
-    except urllib.error.HTTPError as error:
-        with error:
-            reason = REFUSALS.get(error.code, "too many requests" if error.code == BUSY else "the server failed")
-        raise PriceSourceError(f"{what}: answered {error.code}: {reason}.", fix=_fix(error.code)) from error
-    except TimeoutError as error:
+    except httpx.TimeoutException as error:
         raise _too_slow(what, timeout_s) from error
-    except (urllib.error.URLError, HTTPException, OSError) as error:
-        cause = getattr(error, "reason", error)
-        if isinstance(cause, TimeoutError):
-            raise _too_slow(what, timeout_s) from error
-        problem = f"{what}: cannot be reached: {str(cause) or type(cause).__name__}."
+    except (httpx.LocalProtocolError, UnicodeEncodeError):  # whose words hold the key
+        raise PriceSourceError(f"{what}: the key holds a character that no header may hold.", fix=_fix(401)) from None
+    except (httpx.HTTPError, httpx.InvalidURL, ImportError) as error:  # httpx lacks SOCKS, where a proxy speaks it
+        problem = f"{what}: cannot be reached: {str(error) or type(error).__name__}."
         raise PriceSourceError(problem, fix="Check the network, or try again later.") from error
 
 
-def _read(response: HTTPResponse, *, what: str, end: float, timeout_s: float, limit_bytes: int) -> Fetched:
-    parts: list[bytes] = []
-    size = 0
-    while part := response.read1(CHUNK_BYTES):
-        size += len(part)
-        if size > limit_bytes:
-            raise PriceSourceError(
-                f"{what}: the answer is longer than {limit_bytes / 1e6:g} MB and was cut off.",
-                fix="This is no price list of the known kind; nothing of it was taken.",
-            )
-        if time.monotonic() > end:
-            raise _too_slow(what, timeout_s)
-        parts.append(part)
-    data = b"".join(parts)
-    announced = response.headers.get("Content-Length")
-    if announced is not None and announced.isdecimal() and size < int(announced):
-        raise PriceSourceError(f"{what}: the answer ended after {size} of {announced} bytes.", fix="Try again.")
+def _read(response: httpx.Response, *, what: str, end: float, timeout_s: float, limit_bytes: int) -> Fetched:
+    import httpx
+
+    data = bytearray()
+    try:
+        for part in response.iter_bytes():
+            data += part
+            if len(data) > limit_bytes:
+                raise PriceSourceError(
+                    f"{what}: the answer is longer than {limit_bytes / 1e6:g} MB and was cut off.",
+                    fix="This is no price list of the known kind; nothing of it was taken.",
+                )
+            if time.monotonic() > end:
+                raise _too_slow(what, timeout_s)
+    except httpx.RemoteProtocolError as error:
+        announced = response.headers.get("Content-Length", "an unknown number of")
+        problem = f"{what}: the answer ended after {response.num_bytes_downloaded} of {announced} bytes."
+        raise PriceSourceError(problem, fix="Try again.") from error
     if "html" in response.headers.get("Content-Type", "").lower() or data[:200].lstrip().lower().startswith(
         (b"<!doctype", b"<html")
     ):
@@ -85,7 +88,7 @@ def _read(response: HTTPResponse, *, what: str, end: float, timeout_s: float, li
             f"{what}: answered with a web page instead of prices.",
             fix="A login page or a proxy stands between; open the address in a browser to see.",
         )
-    return Fetched(data, _day(response.headers.get("Last-Modified")))
+    return Fetched(bytes(data), _day(response.headers.get("Last-Modified")))
 
 
 def _day(header: str | None) -> date | None:
@@ -95,6 +98,11 @@ def _day(header: str | None) -> date | None:
         return None if header is None else parsedate_to_datetime(header).date()
     except ValueError:
         return None
+
+
+def _refusal(what: str, code: int) -> PriceSourceError:
+    reason = REFUSALS.get(code, "the server failed")
+    return PriceSourceError(f"{what}: answered {code}: {reason}.", fix=_fix(code))
 
 
 def _too_slow(what: str, timeout_s: float) -> PriceSourceError:

@@ -23,6 +23,9 @@ HEAVY = (
     "altair",
     "rich",
     "deepspeed",
+    "filelock",
+    "httpx",
+    "jinja2",
 )
 
 
