@@ -137,6 +137,11 @@ def terms_text(option: OptionEstimate) -> str:
     return f"{kind}, {option.region}" if option.region else kind
 
 
+def trainings_text(count: int) -> str:
+    """Write a number of trainings."""
+    return "1 training" if count == 1 else f"{count:,} trainings"
+
+
 def verdict_text(option: RankedOption, *, recommended: str | None) -> str:
     """Write why an option is not the recommended one, or that it is."""
     return "Recommended." if option.id == recommended else option.why_not or ""

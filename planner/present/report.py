@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from html import escape
 
 from planner.model.answer.documents import Assumption, ComparisonDocument, RankedOption
 from planner.model.quantity import Quantity
@@ -27,6 +26,7 @@ from planner.present.facts import (
     price_date_text,
     quantity_of,
     terms_text,
+    trainings_text,
     value_text,
     verdict_text,
 )
@@ -40,19 +40,6 @@ CSV_OPTION_COLUMNS = (
     "runs", "at_once", "finish", "meets_deadline", "within_budget", "why_not", "measured_runs", "doubts", "notes",
 )  # fmt: skip
 CSV_QUANTITY_COLUMNS = ("value", "low", "high", "unit", "basis", "source", "as_of")
-
-_PRINT_STYLE = """
-:root { color-scheme: light; }
-body { font-family: system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 62rem; margin: 2rem auto;
-  padding: 0 1rem; }
-h2 { font-size: 1.2rem; margin: 1.8rem 0 0.5rem 0; }
-h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem 0; break-after: avoid; }
-svg { max-width: 100%; height: auto; }
-.tp h1 { font-size: 1.5rem; opacity: 1; }
-.tp .sentence { font-size: 1.15rem; }
-@media print { body { margin: 0; max-width: none; font-size: 9pt; } tr, .card { break-inside: avoid; }
-  .tp .scroll { overflow: visible; } }
-"""
 
 
 def as_markdown(comparison: ComparisonDocument) -> str:
@@ -73,23 +60,14 @@ def as_markdown(comparison: ComparisonDocument) -> str:
 
 def as_html(comparison: ComparisonDocument, chart_svg: str | None) -> str:
     """Write the whole comparison as one HTML file that needs nothing else."""
-    options = "".join(
-        f"<h3>{escape(option.id)}: {escape(option.name)}</h3>"
-        f"<p>{escape(verdict_text(option, recommended=comparison.recommended))}</p>"
-        f"{html.doubts_html(option)}{html.quantities_html(option)}{html.time_html(option)}{html.bill_html(option)}"
-        f"{html.notes_html(option)}"
-        for option in comparison.options
-    )
-    notes = "".join(f"<li>{escape(line)}</li>" for line in reading_notes())
-    chart = f"<h2>Cost against time</h2>{chart_svg}{_chart_caption(comparison)}" if chart_svg else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(comparison.plan)}</title>\n<style>{html.STYLE}{_PRINT_STYLE}</style>\n</head>\n"
-        f'<body class="tp">\n{html.sentence_html(comparison)}\n<p>{escape(limits_text(comparison))}</p>\n{chart}\n'
-        f"<h2>Options</h2>\n{html.options_html(comparison)}\n<h2>Every number</h2>\n{options}\n"
-        f"<h2>Assumptions</h2>\n{html.assumptions_html(comparison.assumptions)}\n"
-        f"<h2>How to read this</h2>\n<ul>{notes}</ul>\n</body>\n</html>\n"
+    return html.render(
+        "report.html",
+        comparison=comparison,
+        limits=limits_text(comparison),
+        chart_svg=chart_svg,
+        CHART_READING=CHART_READING,
+        not_drawn=not_drawn(comparison),
+        reading_notes=reading_notes(),
     )
 
 
@@ -114,26 +92,16 @@ def limits_text(comparison: ComparisonDocument) -> str:
     rate = (
         f" {comparison.currency.code} counted with {currency_text(comparison.currency)}." if comparison.currency else ""
     )
-    return f"Campaign: {_trainings(comparison.runs)}; {deadline}; {budget}.{rate}"
+    return f"Campaign: {trainings_text(comparison.runs)}; {deadline}; {budget}.{rate}"
 
 
 def reading_notes() -> tuple[str, ...]:
-    """Say what the numbers mean and what they leave out."""
+    """Return what the numbers mean and what they leave out."""
     bases = (
         "Basis: measured (a run on this machine), quoted (a price list or data sheet), modelled (computed from runs "
         "elsewhere), assumed (stated, not checked). A computed number carries the weakest basis of its inputs."
     )
     return (RANGE_MEANS, bases, OWNED_MEANS_ELECTRICITY, MODELLED_MEANS_ESTIMATED, LEFT_OUT)
-
-
-def _trainings(count: int) -> str:
-    return "1 training" if count == 1 else f"{count:,} trainings"
-
-
-def _chart_caption(comparison: ComparisonDocument) -> str:
-    missing = not_drawn(comparison)
-    unseen = f" Not drawn: {'; '.join(missing)}." if missing else ""
-    return f'<p class="small">{escape(CHART_READING + unseen)}</p>'
 
 
 def _option_row(option: RankedOption, *, recommended: str | None) -> dict[str, str]:
@@ -164,7 +132,7 @@ def _option_section(option: RankedOption, *, recommended: str | None) -> list[st
         parts.append("\n".join(f"- {_plain(fact)}" for fact in time_facts(option.time)))
     if option.bill is not None and option.offer is not None:
         bill = [{name: _plain(cell) for name, cell in row.items()} for row in bill_rows(option.bill)]
-        parts += [f"Bill of {_trainings(option.bill.trainings)}:", markdown_table(bill)]
+        parts += [f"Bill of {trainings_text(option.bill.trainings)}:", markdown_table(bill)]
         parts.append(f"Coverage: {_plain(coverage_text(option.bill))}.")
     if missing:
         parts.append(f"Not known: {'; '.join(missing)}.")

@@ -41,7 +41,7 @@ class OwnPlan:
 
 def render() -> None:
     """Draw the page. Everything is read and computed anew on each change: that takes some 20 ms."""
-    st.html(f"<style>{html.STYLE}</style>")
+    st.html(f"<style>{html.render('style.css')}</style>")
     today = clock.today()
     problems: list[InputError] = []
     catalog = _catalog(problems)

@@ -90,6 +90,7 @@ class TestWheel:
         "name",
         [
             "planner/ui/.streamlit/config.toml",
+            "planner/present/templates/report.html",
             "planner/ui/app.py",
             "planner/_catalogs/templates/plan.yaml",
             "launcher/__init__.py",
@@ -136,7 +137,7 @@ def test_no_other_distribution_owns_our_names(name):
 def test_the_core_needs_no_extra():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     needed = {requirement.partition(">")[0] for requirement in project["dependencies"]}
-    assert needed == {"filelock", "httpx", "numpy", "pydantic", "pyyaml", "typer"}
+    assert needed == {"filelock", "httpx", "jinja2", "numpy", "pydantic", "pyyaml", "typer"}
     assert {"app", "bench", "prices", "launch", "dev"} == set(project["optional-dependencies"])
 
 

@@ -59,6 +59,27 @@ def test_html_shows_markup_in_names_as_text(comparison: ComparisonDocument) -> N
     assert "Our &lt;b&gt;DGX&lt;/b&gt;" in text
 
 
+def test_markup_in_any_text_of_an_option_is_text(comparison: ComparisonDocument) -> None:
+    evil = "<img src=x onerror='alert(1)'>"
+    owned, rented, unpriced = comparison.options
+    assert rented.bill is not None
+    assert rented.campaign_hours is not None
+    cost = rented.campaign_hours.model_copy(update={"source": evil})
+    bill = rented.bill.model_copy(update={"lines": (rented.bill.lines[0].model_copy(update={"what": evil}),)})
+    options = (
+        owned.model_copy(update={"id": evil, "name": evil, "notes": (evil,), "doubts": (evil,)}),
+        rented.model_copy(update={"region": evil, "why_not": evil, "campaign_hours": cost, "bill": bill}),
+        unpriced.model_copy(update={"accelerator": evil}),
+    )
+    assumptions = (comparison.assumptions[0].model_copy(update={"name": evil}),)
+    texts = {"plan": evil, "sentence": f"{evil}; {evil}", "options": options, "assumptions": assumptions}
+    page = Outside()
+    text = as_html(comparison.model_copy(update=texts), None)
+    page.feed(text)
+    assert "img" not in page.tags
+    assert text.count("&lt;img src=x") >= 13
+
+
 def test_html_without_a_chart_has_no_empty_heading(comparison: ComparisonDocument) -> None:
     assert "Cost against time" not in as_html(comparison, None)
     assert SVG in as_html(comparison, SVG)
