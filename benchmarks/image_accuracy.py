@@ -13,9 +13,9 @@ from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
 from planner.speed.calibration.baselines import METHODS, baseline_predictions
-from planner.speed.calibration.image_accuracy import score_image_rows, teach_images
+from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
 from planner.speed.calibration.metrics import error_figures, overall, split_by
-from planner.speed.calibration.text_accuracy import Scored, Taught
+from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
 from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases.evidence import bundled_image_evidence
 from planner.use_cases.image_evidence import of_images, shipped_image_calibration
@@ -46,12 +46,12 @@ def main() -> None:
         "| left out | known | rows | MAPE | median | p90 | bias | in 80 % | in 90 % | half-width 90 |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    unseen: dict[str, list[Scored]] = {}
-    folds: dict[str, list[Taught]] = {}
+    unseen: dict[str, list[ScoredRow]] = {}
+    folds: dict[str, list[TrainedFold]] = {}
     for split, anchors in SPLITS:
         if split not in folds:
-            folds[split] = teach_images(evidence, [], shipped, leave_out=split, today=date.today())
-        scored = score_image_rows(evidence, folds[split], anchors=anchors)
+            folds[split] = train_image_folds(evidence, [], shipped, leave_out=split, today=date.today())
+        scored = predict_image_rows(evidence, folds[split], anchors=anchors)
         figures = overall(scored)
         cells = ("mape_pct", "median_ape_pct", "p90_ape_pct")
         shown = " | ".join(f"{figures[name]:.1f}" for name in cells)
@@ -71,7 +71,7 @@ def main() -> None:
         PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
-def _by_source(scored: Sequence[Scored]) -> list[str]:
+def _by_source(scored: Sequence[ScoredRow]) -> list[str]:
     lines = [
         "",
         "Source by source, each left out, nothing known of it:",
@@ -86,11 +86,11 @@ def _by_source(scored: Sequence[Scored]) -> list[str]:
     return lines
 
 
-def _naive(scored: Sequence[Scored], evidence: Sequence[ImageObservation]) -> list[str]:
+def _naive(scored: Sequence[ScoredRow], evidence: Sequence[ImageObservation]) -> list[str]:
     errors: dict[str, list[float]] = {name: [] for name in METHODS}
     for one in scored:
-        taught = [evidence[place] for place in one.taught]
-        for name, value in baseline_predictions(one.observation, taught).items():
+        trained_on = [evidence[place] for place in one.trained_on]
+        for name, value in baseline_predictions(one.observation, trained_on).items():
             errors[name].append(value / one.observation.tokens_per_s_per_gpu - 1)
     ours = overall(scored)
     figures = {"planner": ours} | {name: error_figures(found) for name, found in errors.items()}
@@ -102,7 +102,7 @@ def _naive(scored: Sequence[Scored], evidence: Sequence[ImageObservation]) -> li
     return ["", "The same rows by other means (MAPE / median / p90):", "", f"| {names} |", rule, f"| {cells} |"]
 
 
-def _points(blind: Sequence[Scored]) -> list[str]:
+def _points(blind: Sequence[ScoredRow]) -> list[str]:
     lines = [
         "",
         "ResNet-50 in mixed precision, images/s of one accelerator. Blind: no row of the accelerator taught.",

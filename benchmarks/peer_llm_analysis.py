@@ -1,6 +1,6 @@
 """A script for the peers' own environment, where llm-analysis is: configurations in, its tokens/s per accelerator out.
 
-Reads one JSON document from stdin: {"rows": [{id, config}]}, with those of planner/speed/physics/config_arrays.py.
+Reads one JSON document from stdin: {"rows": [{id, config}]}, with the fields of planner/speed/physics/config_arrays.py.
 Writes {"version", "predicted": {id: tokens_per_s}, "refused": {id: reason}, "per_s": evaluations a second}. It is given
 unlimited memory, so that its own estimate of memory refuses no row that really ran; FLOP rates are those of the row's
 number format; everything else is its default, with a flops_efficiency of 0.5.

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from planner.speed.calibration.text_accuracy import Scored
+from planner.speed.calibration.scored_rows import ScoredRow
 from planner.speed.physics.observation import Observation
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +45,7 @@ def ask(observations: Sequence[Observation]) -> dict[str, Any] | str:
     return answer
 
 
-def compared(split: str, scored: Sequence[Scored], answer: dict[str, Any]) -> str:
+def compared(split: str, scored: Sequence[ScoredRow], answer: dict[str, Any]) -> str:
     """Return one row of the table: both on the rows of a split that llm-analysis answers.
 
     Calibrated: its prediction times the median of measured / predicted over the rows of the same accelerator that
@@ -68,7 +68,7 @@ def compared(split: str, scored: Sequence[Scored], answer: dict[str, Any]) -> st
     return f"| {split} | {len(both)} | {' | '.join(cells)} |"
 
 
-def _scale(one: Scored, both: Sequence[Scored], ratios: dict[tuple[str, str], float]) -> float:
+def _scale(one: ScoredRow, both: Sequence[ScoredRow], ratios: dict[tuple[str, str], float]) -> float:
     label = one.observation.labels
     known = [
         ratios[other.observation.id, other.observation.labels.accelerator]
@@ -78,7 +78,7 @@ def _scale(one: Scored, both: Sequence[Scored], ratios: dict[tuple[str, str], fl
     return statistics.median(known) if known else 1.0
 
 
-def _error(value: float, one: Scored) -> float:
+def _error(value: float, one: ScoredRow) -> float:
     return abs(value / one.observation.tokens_per_s_per_gpu - 1) * 100
 
 
@@ -86,7 +86,7 @@ def _p90(errors: Sequence[float]) -> float:
     return sorted(errors)[min(len(errors) - 1, int(0.9 * len(errors)))]
 
 
-def table(unseen: dict[str, list[Scored]], evidence: Sequence[Observation]) -> list[str]:
+def table(unseen: dict[str, list[ScoredRow]], evidence: Sequence[Observation]) -> list[str]:
     """Return the lines of docs/accuracy.md on llm-analysis, for every split that was run with no run known."""
     answer = ask(evidence)
     if isinstance(answer, str):
@@ -104,7 +104,7 @@ def table(unseen: dict[str, list[Scored]], evidence: Sequence[Observation]) -> l
     return [*lines, ""]
 
 
-def _rows(split: str, scored: list[Scored], answer: dict[str, Any]) -> list[str]:
+def _rows(split: str, scored: list[ScoredRow], answer: dict[str, Any]) -> list[str]:
     """Compare on all rows, and on those of full training: llm-analysis knows no adapters."""
     full = [one for one in scored if not one.observation.config["adapters"]]
     rows = [compared(split, scored, answer)]

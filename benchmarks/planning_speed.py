@@ -19,7 +19,7 @@ from benchmarks import peers
 from planner.adapters.catalog import load_catalog
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
-from planner.speed.estimator.text_estimator import estimate_many
+from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
@@ -64,18 +64,18 @@ def main() -> None:
     places = np.arange(MANY) % len(kinds)
     many: Configs = few.at(places)
     many_labels = [labels[place] for place in places]
-    estimate_many(few, labels, catalog.calibration)
+    estimate_text(few, labels, catalog.calibration)
     many_s, peer = math.inf, None
     for _ in range(TURNS):  # in turn, so that other work on the machine slows both; the best of each counts
         began = time.perf_counter()
-        found = estimate_many(many, many_labels, catalog.calibration)
+        found = estimate_text(many, many_labels, catalog.calibration)
         many_s = min(many_s, time.perf_counter() - began)
         peer = _faster(peer, _peer())
     assert len(found.low_90) == MANY
     one, one_label = few.at(slice(0, 1)), labels[:1]
     began = time.perf_counter()
     for _ in range(REPEATS):
-        estimate_many(one, one_label, catalog.calibration)
+        estimate_text(one, one_label, catalog.calibration)
     one_ms = (time.perf_counter() - began) / REPEATS * 1e3
     document = {
         "kind": "planning_speed",

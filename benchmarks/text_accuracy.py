@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import peers
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
-from planner.speed.calibration.text_accuracy import LEAVE_OUT, Scored, predict_rows, teach
+from planner.speed.calibration.scored_rows import ScoredRow
+from planner.speed.calibration.text_accuracy import LEAVE_OUT, predict_text_rows, train_text_folds
 from planner.use_cases.evidence import accuracy_document, bundled_evidence
 
 PEERS = ("<!-- peers: begin -->", "<!-- peers: end -->")
@@ -39,13 +40,13 @@ def main() -> None:
         "",
     ]
     documents: list[tuple[str, int, dict[str, Any]]] = []
-    worst: list[Scored] = []
-    unseen: dict[str, list[Scored]] = {}
+    worst: list[ScoredRow] = []
+    unseen: dict[str, list[ScoredRow]] = {}
     alone = "--peers-alone" in sys.argv
     for split in wanted:
-        folds = teach(evidence, evidence, read_calibration(), leave_out=split, today=date.today())
+        folds = train_text_folds(evidence, evidence, read_calibration(), leave_out=split, today=date.today())
         for anchors in (0,) if alone else ANCHORS[split]:
-            scored = predict_rows(evidence, folds, anchors=anchors)
+            scored = predict_text_rows(evidence, folds, anchors=anchors)
             if anchors == 0:
                 unseen[split] = scored
             documents.append((split, anchors, accuracy_document(len(rows), [], scored, evidence, split, anchors)))
@@ -69,7 +70,7 @@ def _write(markers: tuple[str, str], lines: list[str]) -> None:
     PAGE.write_text(f"{before}{markers[0]}\n{text}\n{markers[1]}{rest.partition(markers[1])[2]}", encoding="utf-8")
 
 
-def _worst(worst: list[Scored]) -> list[str]:
+def _worst(worst: list[ScoredRow]) -> list[str]:
     lines = [
         "The ten worst misses with the row's own source left out:",
         "",

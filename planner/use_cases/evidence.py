@@ -19,10 +19,11 @@ from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.speed.calibration.baselines import METHODS, baseline_predictions
-from planner.speed.calibration.image_accuracy import predict_image_rows
+from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
 from planner.speed.calibration.metrics import error_figures, groups, macro, macro_errors, overall, ranking, regret
-from planner.speed.calibration.text_accuracy import Scored, predict_rows, teach, without
-from planner.speed.calibration.text_calibration import learn
+from planner.speed.calibration.scored_rows import ScoredRow, without
+from planner.speed.calibration.text_accuracy import predict_text_rows, train_text_folds
+from planner.speed.calibration.text_calibration import fit_text_calibration
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
 from planner.speed.evidence.measured_text_config import observe
 from planner.speed.physics.observation import Observation, Refusal
@@ -35,7 +36,7 @@ from planner.use_cases.image_evidence import (
 )
 
 USABLE = ("ok", "hw-assumed")
-"""Beginnings of quality flags of rows that may teach; `weak` rows are only predicted."""
+"""Beginnings of quality flags of rows of the fit; `weak` rows are predicted and excluded from it."""
 UNUSABLE = ("suspect", "duplicate", "check")
 """Rows that are not even predicted: their own source doubts them, or they stand there twice."""
 
@@ -55,7 +56,7 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
             else observe(row, catalog.accelerators, aliases)
         )
         if isinstance(found, Observation) and not row.quality.startswith(USABLE):
-            found = replace(found, teaches=False)
+            found = replace(found, in_fit=False)
         if isinstance(found, Refusal):
             refused.append(found)
         else:
@@ -65,20 +66,20 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
 
 def bundled_evidence(catalog: Catalog) -> list[Observation]:
     """Return the measurements that calibrate the product, sorted by id: of text, not of images."""
-    return of_text(_teachers(evidence_files(), catalog))
+    return of_text(_usable_rows(evidence_files(), catalog))
 
 
 def bundled_image_evidence(catalog: Catalog) -> list[Observation]:
     """Return the measurements of image networks that calibrate the product, sorted by source and id."""
-    return list(of_images(_teachers(evidence_files(), catalog)))
+    return list(of_images(_usable_rows(evidence_files(), catalog)))
 
 
 def all_evidence(catalog: Catalog, home: str | None = None) -> list[Observation]:
     """Return the bundled measurements and the user's own tables."""
-    return _teachers(evidence_files(workspace_dir(home)), catalog)
+    return _usable_rows(evidence_files(workspace_dir(home)), catalog)
 
 
-def _teachers(paths: list[Path], catalog: Catalog) -> list[Observation]:
+def _usable_rows(paths: list[Path], catalog: Catalog) -> list[Observation]:
     rows = [row for path in paths for row in read_measurements(path) if row.quality.startswith(USABLE)]
     return sorted(observations_of(rows, catalog)[0], key=lambda one: (one.labels.source, one.id))
 
@@ -87,7 +88,7 @@ def calibrate(*, today: date) -> Calibration:
     """Calibrate on the bundled evidence."""
     from planner.adapters.catalog import load_catalog
 
-    return learn(bundled_evidence(load_catalog()), today=today)
+    return fit_text_calibration(bundled_evidence(load_catalog()), today=today)
 
 
 def write_calibration(made: Calibration, root: Path) -> Path:
@@ -174,18 +175,20 @@ def accuracy(
         raise unreadable[0]
     found, refused = observations_of(rows, catalog)
     refused += [Refusal(str(place), "a cell cannot be read", str(error)) for place, error in enumerate(unreadable)]
-    every = _teachers(evidence_files(workspace_dir(home)), load_catalog())
+    every = _usable_rows(evidence_files(workspace_dir(home)), load_catalog())
     asked, evidence = of_text(found), of_text(every)
     if leave_out is None and path is None:
         leave_out = "source"
-    folds = teach(asked, evidence, read_calibration(), leave_out=leave_out, today=today) if asked else []
-    scored = predict_rows(asked, folds, anchors=anchors)
+    folds = train_text_folds(asked, evidence, read_calibration(), leave_out=leave_out, today=today) if asked else []
+    scored = predict_text_rows(asked, folds, anchors=anchors)
     pool = [*asked, *without(evidence, asked)]
     images = of_images(found)
-    scored += predict_image_rows(
-        images, of_images(every), shipped_image_calibration(),
-        leave_out=leave_out, anchors=anchors, today=today, first=len(pool),
-    )  # fmt: skip
+    image_folds = (
+        train_image_folds(images, of_images(every), shipped_image_calibration(), leave_out=leave_out, today=today)
+        if images
+        else []
+    )
+    scored += predict_image_rows(images, image_folds, anchors=anchors, first=len(pool))
     pool += [*images, *without(of_images(every), images)]
     return accuracy_document(len(rows) + len(unreadable), refused, scored, pool, leave_out, anchors)
 
@@ -193,7 +196,7 @@ def accuracy(
 def accuracy_document(
     rows: int,
     refused: list[Refusal],
-    scored: list[Scored],
+    scored: list[ScoredRow],
     pool: list[Observation],
     leave_out: str | None,
     anchors: int,
@@ -239,20 +242,22 @@ def accuracy_document(
 
 
 def _baselines(
-    scored: list[Scored], pool: list[Observation], leave_out: str | None
+    scored: list[ScoredRow], pool: list[Observation], leave_out: str | None
 ) -> dict[str, list[tuple[str, float]]]:
-    """Return every naive method's error on the same rows, each from the evidence that taught our prediction."""
+    """Return every naive method's error on the same rows, each from the evidence that our prediction was fitted on."""
     found: dict[str, list[tuple[str, float]]] = {name: [] for name in METHODS}
     asked = {one.observation.id for one in scored}
-    teachers: dict[tuple[bool, tuple[int, ...]], list[Observation]] = {}
+    trained_on: dict[tuple[bool, tuple[int, ...]], list[Observation]] = {}
     for one in scored:
         images = bool(of_images([one.observation]))
-        key = (images, () if leave_out is None else one.taught)
-        if key not in teachers:
+        key = (images, () if leave_out is None else one.trained_on)
+        if key not in trained_on:
             every = (
-                [each for each in pool if each.id not in asked] if leave_out is None else [pool[i] for i in one.taught]
+                [each for each in pool if each.id not in asked]
+                if leave_out is None
+                else [pool[i] for i in one.trained_on]
             )
-            teachers[key] = list(of_images(every)) if images else of_text(every)
-        for name, value in baseline_predictions(one.observation, teachers[key]).items():
+            trained_on[key] = list(of_images(every)) if images else of_text(every)
+        for name, value in baseline_predictions(one.observation, trained_on[key]).items():
             found[name].append((one.observation.labels.source, value / one.observation.tokens_per_s_per_gpu - 1))
     return found

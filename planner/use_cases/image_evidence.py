@@ -10,7 +10,7 @@ from planner.adapters.evidence import FOLDER, IMAGE_CALIBRATION, read_calibratio
 from planner.adapters.files import write_text
 from planner.adapters.workspace import catalogs_dir
 from planner.model.evidence.calibration import Calibration
-from planner.speed.calibration.image_calibration import learn_images
+from planner.speed.calibration.image_calibration import fit_image_calibration
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_image_config import ImageObservation
 
@@ -32,7 +32,7 @@ def shipped_image_calibration() -> Calibration:
 
 def calibrate_images(observations: Sequence[Observation], *, today: date) -> Calibration:
     """Calibrate on the measurements of images among these."""
-    return learn_images(of_images(observations), today=today)
+    return fit_image_calibration(of_images(observations), today=today)
 
 
 def write_image_calibration(made: Calibration, root: Path) -> Path:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import peers
-from planner.speed.calibration.text_accuracy import Scored
+from planner.speed.calibration.scored_rows import ScoredRow
 from planner.speed.physics.observation import Labels, Observation
 
 
-def scored(name: str, source: str, *, measured: float, predicted: float) -> Scored:
+def scored(name: str, source: str, *, measured: float, predicted: float) -> ScoredRow:
     labels = Labels(accelerator="A100", generation="ampere", framework="any", source=source, workload="any")
     row = Observation(name, {"adapters": 0.0}, labels, measured, 1.0)
-    return Scored(row, predicted, predicted, predicted, predicted, predicted, "any", ())
+    return ScoredRow(row, predicted, predicted, predicted, predicted, predicted, "any", ())
 
 
 ROWS = [

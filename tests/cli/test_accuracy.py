@@ -1,4 +1,4 @@
-"""`planner accuracy`, `evidence` and `strategies`: documents, refusals, and that nothing asked has taught."""
+"""`planner accuracy`, `evidence` and `strategies`: documents, refusals, and that no row asked is trained on."""
 
 from __future__ import annotations
 
@@ -104,10 +104,10 @@ def test_anchors_are_not_scored_and_pull_the_others(planner, tmp_path):
     assert seeing["overall"]["mape_pct"] < blind["overall"]["mape_pct"] / 2
 
 
-def test_a_row_of_ours_teaches_nobody_who_asks_for_it():
+def test_a_row_of_ours_that_is_asked_is_left_out_of_the_fit():
     """Bundled rows, their duplicates under other names and their replicates leave the evidence."""
     from planner.adapters.catalog import load_catalog
-    from planner.speed.calibration.text_accuracy import without
+    from planner.speed.calibration.scored_rows import without
     from planner.use_cases.evidence import bundled_evidence
 
     evidence = bundled_evidence(load_catalog())

@@ -126,8 +126,8 @@ def test_like_operators_are_gathered_and_lose_nothing() -> None:
     ]
     for place, expected in enumerate(products):
         here = configs.products.of == place
-        assert sum(configs.products.macs[here] * configs.products.alike[here]) == sum(each.macs for each in expected)
-        assert sum(configs.products.alike[here]) == len(expected)
+        assert sum(configs.products.macs[here] * configs.products.repeats[here]) == sum(each.macs for each in expected)
+        assert sum(configs.products.repeats[here]) == len(expected)
     assert (configs.at([1]).products.macs == configs.products.macs[configs.products.of == 1]).all()
 
 

@@ -1,7 +1,7 @@
 """Which measurements of a table play the user's own runs, when the planner is tested with anchors.
 
-Neither choice sees a result. Runs drawn by lot are what somebody happens to have, telling ones what somebody measures
-who wants to know the most: accuracy with known runs is scored on the latter, and ranges are wide enough for both.
+Neither choice sees a result. Runs drawn at random are what a user happens to have, the most informative ones what a
+user measures to learn the most: accuracy with known runs is scored on the latter, and ranges are wide enough for both.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from planner.speed.estimator.expected_error import NOISE
 from planner.speed.estimator.own_runs import covariance, update
+from planner.speed.physics.observation import digest_items
 
 if TYPE_CHECKING:
     from planner.speed.estimator.own_runs import Place
@@ -29,9 +30,9 @@ class Cell:
 
 
 def draw_anchors(observations: Sequence[Observation], *, anchors: int) -> list[Cell]:
-    """Divide observations into cells, and draw up to `anchors` of each by lot, the same each time.
+    """Divide observations into cells, and draw up to `anchors` of each at random, the same each time.
 
-    The lot is a digest of the configuration: neither of its result nor of its place in the table.
+    The order is that of a digest of the configuration: neither of its result nor of its place in the table.
     """
     return _divide(observations, lambda places: places[:anchors])
 
@@ -50,7 +51,7 @@ def errors_with_anchors(place: Place, errors: Array, cells: Sequence[Cell]) -> I
 def informative_anchors(
     observations: Sequence[Observation], place: Callable[[Sequence[Observation]], Place], *, anchors: int
 ) -> list[Cell]:
-    """Divide observations into cells, and choose up to `anchors` of each: those that tell most of the others.
+    """Divide observations into cells, and choose up to `anchors` of each: the most informative of the others.
 
     `place` says of observations what the update by own runs needs of them.
     """
@@ -60,8 +61,8 @@ def informative_anchors(
     def choose(places: list[int]) -> list[int]:
         if len(places) <= anchors:
             return places
-        told = most_telling(place([observations[number] for number in places]), runs=anchors)
-        return [places[number] for number in told]
+        best = most_informative(place([observations[number] for number in places]), runs=anchors)
+        return [places[number] for number in best]
 
     return _divide(observations, choose)
 
@@ -74,7 +75,7 @@ def part_of(place: Place, rows: Sequence[Observation]) -> Callable[[Sequence[Obs
     return lambda chosen: place.at(np.array([at[id(row)] for row in chosen], dtype=int))
 
 
-def most_telling(place: Place, *, runs: int) -> list[int]:
+def most_informative(place: Place, *, runs: int) -> list[int]:
     """Return the runs that leave the least unknown of the others, one after the other; of equals the first.
 
     gain of run j = sum over the others i of C_ij^2 / (C_jj + noise^2), C the covariance of their errors given the runs
@@ -98,13 +99,13 @@ def _divide(observations: Sequence[Observation], choose: Callable[[list[int]], l
     cells: dict[tuple[str, str, str], list[int]] = {}
     for number, one in enumerate(observations):
         cells.setdefault((one.labels.source, one.labels.accelerator, one.labels.framework), []).append(number)
-    found = []
+    divided = []
     for places in cells.values():
-        chosen = choose(sorted(places, key=lambda number: _lot(observations[number])))
-        found.append(Cell(tuple(chosen), tuple(number for number in places if number not in set(chosen))))
-    return found
+        chosen = choose(sorted(places, key=lambda number: _random_key(observations[number])))
+        divided.append(Cell(tuple(chosen), tuple(number for number in places if number not in set(chosen))))
+    return divided
 
 
-def _lot(observation: Observation) -> str:
-    text = repr((sorted(observation.config.items()), observation.labels.workload))
+def _random_key(observation: Observation) -> str:
+    text = repr((digest_items(observation.config), observation.labels.workload))
     return hashlib.sha256(text.encode()).hexdigest()

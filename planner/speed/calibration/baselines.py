@@ -35,14 +35,14 @@ def baseline_predictions(asked: Observation, evidence: Sequence[Observation]) ->
     constant_mfu: median share of peak on this accelerator and format, else of all.
     """
     flops = train_flops_per_token(asked.config)
-    found = {"constant_mfu": _constant_mfu(asked, evidence) * asked.config["peak"] / flops}
+    predictions = {"constant_mfu": _constant_mfu(asked, evidence) * asked.config["peak"] / flops}
     reference = min(evidence, key=lambda one: _distance(asked, one), default=None)
     if reference is None:
-        return found
+        return predictions
     base = reference.tokens_per_s_per_gpu * train_flops_per_token(reference.config) / flops
     peak = asked.config["peak"] / reference.config["peak"]
     bandwidth = asked.config["hbm"] / reference.config["hbm"]
-    return found | {
+    return predictions | {
         "peak_ratio": base * peak,
         "bandwidth_ratio": base * bandwidth,
         "geometric_mean_ratio": base * (peak * bandwidth) ** 0.5,
@@ -57,10 +57,10 @@ def _constant_mfu(asked: Observation, evidence: Sequence[Observation]) -> float:
             if keep(one)
         ]
 
-    def alike(one: Observation) -> bool:
+    def same_machine(one: Observation) -> bool:
         return one.labels.accelerator == asked.labels.accelerator and one.config["peak"] == asked.config["peak"]
 
-    return statistics.median(shares(alike) or shares(lambda _: True) or [USUAL_SHARE_OF_PEAK])
+    return statistics.median(shares(same_machine) or shares(lambda _: True) or [USUAL_SHARE_OF_PEAK])
 
 
 def _distance(one: Observation, other: Observation) -> float:

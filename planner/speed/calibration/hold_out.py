@@ -1,4 +1,4 @@
-"""Fits that never saw what they are asked: one source, family, model, scale or precision is left out at a time."""
+"""Predictions of held-out rows: one source, family, model, scale or precision is left out at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.speed.estimator.expected_error import Known, count_evidence, expected_error, groups_of
-from planner.speed.estimator.text_fit import Fit, Sample, fit, model_step
+from planner.speed.estimator.text_fit import Fit, TextSample, fit_text, model_text_step
 from planner.speed.physics.number_format import format_of, formats_of
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ FAMILIES = {
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Predictions of rows by fits that did not see them; arrays run along `rows`."""
+class HeldOut:
+    """Predictions of rows by fits without them; arrays run along `rows`."""
 
     rows: Array
     log_predicted: Array
@@ -38,18 +38,18 @@ class Judged:
     shares: dict[str, Array]
     groups: tuple[str, ...]
     fits: tuple[tuple[Fit, Known], ...]
-    """Of each fold that asked anything: what was learnt, and which labels it saw."""
+    """Of each fold with test rows: what was fitted, and the labels with evidence in its training rows."""
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Which rows are asked, and which rows may teach."""
+    """Which rows are predicted, and which rows the fit may use."""
 
     test: Array
     train: Array
 
 
-def folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
+def text_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
     """Divide the observations for one split."""
     import numpy as np
 
@@ -85,28 +85,28 @@ KEYS: dict[str, Callable[[Observation], str]] = {
 """What one fold of a split has in common."""
 
 
-def judge(data: Sample, split_folds: Sequence[Fold], whole: Fit) -> Judged:
+def predict_held_out(data: TextSample, folds: Sequence[Fold], whole: Fit) -> HeldOut:
     """Predict every fold's test rows by a fit on its training rows."""
     import numpy as np
 
     rows, predicted, expected, shares = [], [], [], []
     groups: list[str] = []
     fits: list[tuple[Fit, Known]] = []
-    for fold in split_folds:
+    for fold in folds:
         if not len(fold.test):
             continue
-        taught = data.at(fold.train)
-        found = fit(taught, start=whole, rounds=ROUNDS)
-        known = count_evidence(taught.labels, taught.configs.gpus, formats_of(taught.configs))
-        fits.append((found, known))
+        train = data.at(fold.train)
+        fitted = fit_text(train, start=whole, rounds=ROUNDS)
+        known = count_evidence(train.labels, train.configs.gpus, formats_of(train.configs))
+        fits.append((fitted, known))
         asked = data.at(fold.test)
         rows.append(fold.test)
-        log_step, parts = model_step(found, asked.configs, asked.labels)
+        log_step, parts = model_text_step(fitted, asked.configs, asked.labels)
         predicted.append(log_step)
         shares.append(parts)
         expected.append(expected_error(asked.configs, asked.labels, parts, known))
         groups += groups_of(asked.configs, asked.labels, known)
-    return Judged(
+    return HeldOut(
         np.concatenate(rows),
         np.concatenate(predicted),
         np.concatenate(expected),

@@ -17,6 +17,7 @@ from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sam
 from planner.speed.estimator.own_runs import Place
 from planner.speed.estimator.ranges import spreads, wider
 from planner.speed.estimator.text_fit import Fit
+from planner.speed.physics.observation import digest_items
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
@@ -32,7 +33,7 @@ ROUNDS = 8
 DIGITS = 9
 
 
-class Missed(NamedTuple):
+class HeldOutImages(NamedTuple):
     """One fold's rows, predicted by a fit that did not see them."""
 
     rows: Array
@@ -40,17 +41,21 @@ class Missed(NamedTuple):
     """ln(measured seconds / predicted)."""
     place: Place
     groups: tuple[str, ...]
-    fitted: Fit
+    fit: Fit
     known: Known
-    taught: Array
+    trained_on: Array
 
 
-def learn_images(observations: Sequence[ImageObservation], *, today: date, ranges: bool = True) -> Calibration:
+def fit_image_calibration(observations: Sequence[ImageObservation], *, today: date, ranges: bool = True) -> Calibration:
     """Calibrate on observations. The result depends on them alone: same rows, same digits."""
     data = image_sample(observations)
     whole = fit_images(data)
     known = count_evidence(data.labels, data.configs.gpus)
-    missed = hold_out(data, observations, whole, SPLITS) if ranges else []
+    held_out = (
+        [predict_held_out_images(data, fold, whole) for split in SPLITS for fold in image_folds(split, observations)]
+        if ranges
+        else []
+    )
     return Calibration(
         made_on=today,
         method=METHOD,
@@ -63,7 +68,7 @@ def learn_images(observations: Sequence[ImageObservation], *, today: date, range
         },
         seen=known.seen,
         largest=known.largest,
-        spreads=spreads_of(missed, observations) if missed else {"all": Spread(rows=0, times_80=2.3, times_90=3.0)},
+        spreads=spreads_of(held_out, observations) if held_out else {"all": Spread(rows=0, times_80=2.3, times_90=3.0)},
     )
 
 
@@ -71,8 +76,8 @@ def image_fingerprint(observations: Sequence[ImageObservation]) -> str:
     """Return a digest of everything that the fit reads."""
     digest = hashlib.sha256()
     for one in observations:
-        told = (one.id, sorted(one.config.items()), one.labels, one.tokens_per_s_per_gpu, one.operators)
-        digest.update(repr(told).encode())
+        content = (one.id, digest_items(one.config), one.labels, one.tokens_per_s_per_gpu, one.operators)
+        digest.update(repr(content).encode())
     return digest.hexdigest()
 
 
@@ -84,7 +89,7 @@ def image_folds(split: str, observations: Sequence[ImageObservation]) -> list[Fo
     if split in label:
         keys = [getattr(one.labels, label[split]) for one in observations]
     elif split == "scale":
-        keys = ["large" if one.config["dp"] > LARGEST_TAUGHT else "small" for one in observations]
+        keys = ["large" if one.config["dp"] > LARGEST_TRAINED else "small" for one in observations]
     else:
         keys = [f"{one.config['number_bytes']:g} {one.config['vector_rate']:g}" for one in observations]
     if split == "source":
@@ -96,50 +101,43 @@ def image_folds(split: str, observations: Sequence[ImageObservation]) -> list[Fo
     return [Fold(everything[names == key], everything[names != key]) for key in asked if key in keys]
 
 
-LARGEST_TAUGHT = 8
+LARGEST_TRAINED = 8
 """The scale split: trained on one node, tested on several; published image tables have few larger ones."""
 
 
-def hold_out(
-    data: ImageSample, observations: Sequence[ImageObservation], whole: Fit, splits: Sequence[str]
-) -> list[Missed]:
-    """Predict every fold's rows by a fit on the others."""
-    return [miss(data, fold, whole) for split in splits for fold in image_folds(split, observations)]
-
-
-def miss(data: ImageSample, fold: Fold, whole: Fit) -> Missed:
+def predict_held_out_images(data: ImageSample, fold: Fold, whole: Fit) -> HeldOutImages:
     """Predict one fold's rows by a fit on the others."""
-    taught, asked = data.at(fold.train), data.at(fold.test)
-    fitted = fit_images(taught, start=whole, rounds=ROUNDS)
-    known = count_evidence(taught.labels, taught.configs.gpus)
-    found = model_images(fitted, asked.configs, asked.labels, known)
-    errors = asked.log_seconds - found.log_step
-    return Missed(fold.test, errors, found.place, found.groups, fitted, known, fold.train)
+    trained_on, asked = data.at(fold.train), data.at(fold.test)
+    fit = fit_images(trained_on, start=whole, rounds=ROUNDS)
+    known = count_evidence(trained_on.labels, trained_on.configs.gpus)
+    modelled = model_images(fit, asked.configs, asked.labels, known)
+    errors = asked.log_seconds - modelled.log_step
+    return HeldOutImages(fold.test, errors, modelled.place, modelled.groups, fit, known, fold.train)
 
 
-def spreads_of(missed: Sequence[Missed], observations: Sequence[ImageObservation]) -> dict[str, Spread]:
+def spreads_of(held_out: Sequence[HeldOutImages], observations: Sequence[ImageObservation]) -> dict[str, Spread]:
     """Return the widths of ranges that held-out rows ask for, group by group, and with three runs of one's own."""
-    by_lot = _spreads_with(missed, observations, lambda _, rows: draw_anchors(rows, anchors=ANCHORS))
-    if OWN_RUNS not in by_lot:
-        return by_lot
-    told = _spreads_with(
-        missed, observations, lambda place, rows: informative_anchors(rows, part_of(place, rows), anchors=ANCHORS)
+    random = _spreads_with(held_out, observations, lambda _, rows: draw_anchors(rows, anchors=ANCHORS))
+    if OWN_RUNS not in random:
+        return random
+    informative = _spreads_with(
+        held_out, observations, lambda place, rows: informative_anchors(rows, part_of(place, rows), anchors=ANCHORS)
     )
-    return by_lot | wider({OWN_RUNS: by_lot[OWN_RUNS]}, told)
+    return random | wider({OWN_RUNS: random[OWN_RUNS]}, informative)
 
 
 def _spreads_with(
-    missed: Sequence[Missed],
+    held_out: Sequence[HeldOutImages],
     observations: Sequence[ImageObservation],
     choose: Callable[[Place, Sequence[ImageObservation]], Sequence[Cell]],
 ) -> dict[str, Spread]:
     """Return the widths with nothing known, and with the runs that are chosen of each fold."""
     import numpy as np
 
-    rows = [one.rows for one in missed]
-    errors, expected = [one.errors for one in missed], [one.place.expected for one in missed]
-    groups = [group for one in missed for group in one.groups]
-    for one in missed:
+    rows = [one.rows for one in held_out]
+    errors, expected = [one.errors for one in held_out], [one.place.expected for one in held_out]
+    groups = [group for one in held_out for group in one.groups]
+    for one in held_out:
         cells = choose(one.place, [observations[int(row)] for row in one.rows])
         for asked, left, then_expected in errors_with_anchors(one.place, one.errors, cells):
             rows.append(one.rows[asked])

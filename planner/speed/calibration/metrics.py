@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planner.speed.calibration.text_accuracy import Scored
+    from planner.speed.calibration.scored_rows import ScoredRow
 
 MACRO_ROWS = 5
 """Sources with fewer rows do not count in averages over sources."""
@@ -18,7 +18,7 @@ OPTIONS = 3
 Figures = dict[str, float | None]
 
 
-def overall(rows: Sequence[Scored]) -> Figures:
+def overall(rows: Sequence[ScoredRow]) -> Figures:
     """Score predictions: per cent of the measured value; the width is that of half the 90 % range."""
     import numpy as np
 
@@ -54,7 +54,7 @@ def error_figures(errors: Sequence[float]) -> Figures:
     }
 
 
-def macro(rows: Sequence[Scored]) -> Figures:
+def macro(rows: Sequence[ScoredRow]) -> Figures:
     """Average the figures over sources of five rows and more."""
     groups = list(split_by(rows, lambda row: row.observation.labels.source).values())
     return _mean([overall(group) for group in groups if len(group) >= MACRO_ROWS], overall(()))
@@ -68,15 +68,15 @@ def macro_errors(errors: Sequence[tuple[str, float]]) -> Figures:
     return _mean([error_figures(group) for group in groups.values() if len(group) >= MACRO_ROWS], error_figures(()))
 
 
-def split_by(rows: Sequence[Scored], key: Callable[[Scored], str]) -> dict[str, list[Scored]]:
+def split_by(rows: Sequence[ScoredRow], key: Callable[[ScoredRow], str]) -> dict[str, list[ScoredRow]]:
     """Gather rows that share a key, in the order of their first row."""
-    found: dict[str, list[Scored]] = {}
+    split: dict[str, list[ScoredRow]] = {}
     for row in rows:
-        found.setdefault(key(row), []).append(row)
-    return found
+        split.setdefault(key(row), []).append(row)
+    return split
 
 
-def ranking(rows: Sequence[Scored]) -> Figures:
+def ranking(rows: Sequence[ScoredRow]) -> Figures:
     """Return how often the faster of two options is predicted to be it, by the true gap between them.
 
     Options are measurements of one workload in one source; per accelerator, as a buyer compares them.
@@ -93,7 +93,7 @@ def ranking(rows: Sequence[Scored]) -> Figures:
     return {name: round(hits / count, 4) if count else None for name, (hits, count) in right.items()}
 
 
-def regret(rows: Sequence[Scored]) -> Figures:
+def regret(rows: Sequence[ScoredRow]) -> Figures:
     """Return what following the prediction costs: speed of the best option / speed of the one chosen, less one."""
     import numpy as np
 
@@ -109,23 +109,23 @@ def regret(rows: Sequence[Scored]) -> Figures:
     return {"median_pct": _percent(np.median(lost)), "p95_pct": _percent(np.quantile(lost, 0.95))}
 
 
-def groups(rows: Sequence[Scored]) -> list[dict[str, Any]]:
+def groups(rows: Sequence[ScoredRow]) -> list[dict[str, Any]]:
     """Score every group, source, accelerator and framework by itself."""
-    keys: tuple[tuple[str, Callable[[Scored], str]], ...] = (
+    keys: tuple[tuple[str, Callable[[ScoredRow], str]], ...] = (
         ("group", lambda row: row.group),
         ("source", lambda row: row.observation.labels.source),
         ("accelerator", lambda row: row.observation.labels.accelerator),
         ("framework", lambda row: row.observation.labels.framework),
     )
     return [
-        {"by": by, "name": name, "rows": len(found)} | overall(found)
+        {"by": by, "name": name, "rows": len(members)} | overall(members)
         for by, key in keys
-        for name, found in sorted(split_by(rows, key).items(), key=lambda item: -len(item[1]))
+        for name, members in sorted(split_by(rows, key).items(), key=lambda item: -len(item[1]))
     ]
 
 
-def _choices(rows: Sequence[Scored]) -> list[list[Scored]]:
-    def same_work(row: Scored) -> str:
+def _choices(rows: Sequence[ScoredRow]) -> list[list[ScoredRow]]:
+    def same_work(row: ScoredRow) -> str:
         labels, config = row.observation.labels, row.observation.config
         return f"{labels.source}|{labels.workload}|{config['seq_len']:g}|{config['adapters']:g}"
 
@@ -135,12 +135,12 @@ def _choices(rows: Sequence[Scored]) -> list[list[Scored]]:
 def _mean(figures: Sequence[Figures], empty: Figures) -> Figures:
     if not figures:
         return empty
-    found: Figures = {}
+    means: Figures = {}
     for name in empty:
         values = [one[name] for one in figures]
         known = [value for value in values if value is not None]
-        found[name] = round(sum(known) / len(known), 3) if known else None
-    return found
+        means[name] = round(sum(known) / len(known), 3) if known else None
+    return means
 
 
 def _percent(value: Any) -> float:

@@ -9,52 +9,53 @@ from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration, Spread
 from planner.speed.calibration.anchors import draw_anchors, errors_with_anchors, informative_anchors, part_of
-from planner.speed.calibration.hold_out import folds, judge
+from planner.speed.calibration.hold_out import predict_held_out, text_folds
 from planner.speed.estimator.expected_error import OWN_GROUPS, count_evidence, groups_with_own_runs
 from planner.speed.estimator.own_runs import Place, features
 from planner.speed.estimator.ranges import spreads, wider
-from planner.speed.estimator.text_fit import Sample, fit, sample
+from planner.speed.estimator.text_fit import TextSample, fit_text, text_sample
 from planner.speed.physics.number_format import formats_of
+from planner.speed.physics.observation import digest_items
 
 if TYPE_CHECKING:
-    from planner.speed.calibration.hold_out import Fold, Judged
+    from planner.speed.calibration.hold_out import Fold, HeldOut
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
 
 METHOD = "11"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "family", "scale", "precision")
-"""What is left out, to see how far predictions of each group miss; never more than is left to teach."""
+"""What is left out, to see how far predictions of each group miss; never more than is left to train on."""
 ANCHORS = (1, 3)
 """How many runs of the same machine and framework play a user's own."""
 DIGITS = 9
 
 
-def learn(observations: Sequence[Observation], *, today: date, ranges: bool = True) -> Calibration:
+def fit_text_calibration(observations: Sequence[Observation], *, today: date, ranges: bool = True) -> Calibration:
     """Calibrate on observations. The result depends on them alone: same rows, same digits."""
     import numpy as np
 
-    data = sample(observations)
-    whole = fit(data)
+    data = text_sample(observations)
+    whole = fit_text(data)
     known = count_evidence(data.labels, data.configs.gpus, formats_of(data.configs))
     if ranges and observations:
-        judged = [judge(data, fair_folds(split, observations), whole) for split in SPLITS]
-        errors = [data.log_seconds[one.rows] - one.log_predicted for one in judged]
-        expected = [one.expected for one in judged]
-        groups = [group for one in judged for group in one.groups]
-        weights = [source_weights(observations, one.rows) for one in judged]
-        all_rows = np.concatenate([one.rows for one in judged])
-        found = spreads(
+        held_out = [predict_held_out(data, fair_folds(split, observations), whole) for split in SPLITS]
+        errors = [data.log_seconds[one.rows] - one.log_predicted for one in held_out]
+        expected = [one.expected for one in held_out]
+        groups = [group for one in held_out for group in one.groups]
+        weights = [source_weights(observations, one.rows) for one in held_out]
+        all_rows = np.concatenate([one.rows for one in held_out])
+        widths = spreads(
             np.concatenate(errors),
             np.concatenate(expected),
             np.concatenate(weights),
             groups,
             sources=[observations[int(row)].labels.source for row in all_rows],
         )
-        by_lot, told = _with_anchors(data.at(judged[0].rows).configs, observations, judged[0], errors[0])
-        found |= wider(_own_spreads(data, observations, by_lot), _own_spreads(data, observations, told))
+        random, informative = _with_anchors(data.at(held_out[0].rows).configs, observations, held_out[0], errors[0])
+        widths |= wider(_own_spreads(data, observations, random), _own_spreads(data, observations, informative))
     else:
-        found = spreads(np.array([0.35]), np.array([0.15]), np.array([1.0]), ["all"])
+        widths = spreads(np.array([0.35]), np.array([0.15]), np.array([1.0]), ["all"])
     return Calibration(
         made_on=today,
         method=METHOD,
@@ -67,20 +68,20 @@ def learn(observations: Sequence[Observation], *, today: date, ranges: bool = Tr
         },
         seen=known.seen,
         largest=known.largest,
-        spreads=found,
+        spreads=widths,
     )
 
 
 def fair_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
     """Return the folds of a split that leave more than they take: without all 16-bit rows little could be known."""
-    return [fold for fold in folds(split, observations) if len(fold.train) > len(fold.test)]
+    return [fold for fold in text_folds(split, observations) if len(fold.train) > len(fold.test)]
 
 
 def fingerprint(observations: Sequence[Observation]) -> str:
     """Return a digest of everything that the fit reads."""
     digest = hashlib.sha256()
     for one in observations:
-        digest.update(repr((one.id, sorted(one.config.items()), one.labels, one.tokens_per_s_per_gpu)).encode())
+        digest.update(repr((one.id, digest_items(one.config), one.labels, one.tokens_per_s_per_gpu)).encode())
     return digest.hexdigest()
 
 
@@ -100,35 +101,36 @@ Corrected = list[tuple["Array", "Array", "Array"]]
 
 
 def _with_anchors(
-    configs: Configs, observations: Sequence[Observation], judged: Judged, errors: Array
+    configs: Configs, observations: Sequence[Observation], held_out: HeldOut, errors: Array
 ) -> tuple[Corrected, Corrected]:
     """Repeat the held-out predictions with one and three runs of the same machine and framework as anchors.
 
-    Once with runs by lot, as somebody happens to have, once with those that tell most, as somebody makes who asks.
+    Once with runs drawn at random, as a user happens to have them, once with the most informative ones, as a user makes
+    who asks which to make.
     """
-    rows = [observations[int(row)] for row in judged.rows]
-    place = Place([row.labels for row in rows], judged.shares, features(configs), judged.expected)
-    by_lot = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
-    told = [cell for count in ANCHORS for cell in informative_anchors(rows, part_of(place, rows), anchors=count)]
+    rows = [observations[int(row)] for row in held_out.rows]
+    place = Place([row.labels for row in rows], held_out.shares, features(configs), held_out.expected)
+    random = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
+    informative = [cell for count in ANCHORS for cell in informative_anchors(rows, part_of(place, rows), anchors=count)]
     corrected = [
-        [(judged.rows[asked], left, expected) for asked, left, expected in errors_with_anchors(place, errors, cells)]
-        for cells in (by_lot, told)
+        [(held_out.rows[asked], left, expected) for asked, left, expected in errors_with_anchors(place, errors, cells)]
+        for cells in (random, informative)
     ]
     return corrected[0], corrected[1]
 
 
-def _own_spreads(data: Sample, observations: Sequence[Observation], corrected: Corrected) -> dict[str, Spread]:
+def _own_spreads(data: TextSample, observations: Sequence[Observation], corrected: Corrected) -> dict[str, Spread]:
     """Return the widths that corrected predictions ask for, group by group; none where nothing was corrected."""
     import numpy as np
 
     if not corrected:
         return {}
     rows, errors, expected = (np.concatenate(column) for column in zip(*corrected, strict=True))
-    found = spreads(
+    widths = spreads(
         errors,
         expected,
         source_weights(observations, rows),
         groups_with_own_runs(data.configs.at(rows)),
         sources=[observations[int(row)].labels.source for row in rows],
     )
-    return {name: spread for name, spread in found.items() if name in OWN_GROUPS}
+    return {name: spread for name, spread in widths.items() if name in OWN_GROUPS}

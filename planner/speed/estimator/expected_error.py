@@ -48,7 +48,7 @@ NUMBER_FORMAT, FORMAT_ERROR = "number format", 0.12
 """On top, where there is evidence of the accelerator's generation, and none of it in the number format."""
 DOUBLING_ERROR = 0.04
 """On top, with every doubling of the accelerators beyond the evidence."""
-ADAPTER_ERROR, FORMED_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.15, 0.20, 0.08
+ADAPTER_ERROR, MATERIALISED_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.15, 0.20, 0.08
 
 
 def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[str, Array], known: Known) -> Array:
@@ -63,7 +63,7 @@ def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[s
     for name, error in PART_ERROR.items():
         variance = variance + (shares[name] * error) ** 2
     variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
-    variance = variance + (FORMED_ERROR * configs.forms_weights) ** 2
+    variance = variance + (MATERIALISED_ERROR * configs.materialises_weights) ** 2
     variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2
     variance = variance + of_each(
         labels,
@@ -90,14 +90,13 @@ class Known:
         return cls(calibration.seen, calibration.largest)
 
     def has(self, level: str, name: str) -> bool:
-        """Say whether a label has enough evidence to speak of it as known."""
-        found = self.seen.get(level, {}).get(name)
-        return found is not None and found.rows >= FEW_ROWS
+        """Return whether a label has enough evidence to count as known."""
+        return self.rows(level, name) >= FEW_ROWS
 
     def rows(self, level: str, name: str) -> int:
         """Return how many measurements a label has."""
-        found = self.seen.get(level, {}).get(name)
-        return 0 if found is None else found.rows
+        evidence = self.seen.get(level, {}).get(name)
+        return 0 if evidence is None else evidence.rows
 
 
 def count_evidence(labels: Sequence[Labels], gpus: Array, formats: Sequence[str] = ()) -> Known:
@@ -115,8 +114,8 @@ def count_evidence(labels: Sequence[Labels], gpus: Array, formats: Sequence[str]
             sources.setdefault((level, name), set()).add(label.source)
     seen = {
         level: {
-            name: Seen(rows=len(found), sources=len(sources[level, name]), largest=max(found))
-            for name, found in sorted(names.items())
+            name: Seen(rows=len(counts), sources=len(sources[level, name]), largest=max(counts))
+            for name, counts in sorted(names.items())
         }
         for level, names in rows.items()
     }
@@ -168,12 +167,12 @@ def groups_with_own_runs(configs: Configs) -> tuple[str, ...]:
 
 
 def _kinds(configs: Configs) -> list[Array]:
-    """Say of each configuration whether it is of each of `KINDS`."""
+    """Return, for each of `KINDS`, which configurations are of it."""
     return [(configs.gpus > 1) & (configs.pcie > 0), configs.adapters > 0, configs.experts > 1]
 
 
 def _lacks_format(configs: Configs, known: Known) -> Array:
-    """Say of each configuration whether nothing of its generation was measured in its number format.
+    """Return for which configurations nothing of their generation was measured in their number format.
 
     By a calibration that did not count formats yet, of none.
     """

@@ -69,8 +69,8 @@ def model_image_step(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labels
     effects = fitted.effects
     added = of_each(labels, lambda label: sum(effects[name].get(getattr(label, name), 0.0) for name in LEVEL_SPREAD))
     host = of_each(labels, lambda label: effects["host"].get(label.framework, 0.0))
-    found = image_step(configs.with_host_scale(np.exp(host)), fitted.constants)
-    return np.asarray(np.log(found.seconds) + added), found.shares
+    modelled = image_step(configs.with_host_scale(np.exp(host)), fitted.constants)
+    return np.asarray(np.log(modelled.seconds) + added), modelled.shares
 
 
 def fit_images(data: ImageSample, *, start: Fit | None = None, rounds: int = 40) -> Fit:
@@ -117,12 +117,12 @@ class _Problem(RobustProblem):
         sources = [label.source for label in data.labels]
         self.weights = np.array([sources.count(source) ** SOURCE_POWER for source in sources])
 
-    def start(self, found: Fit) -> Array:
+    def start(self, fitted: Fit) -> Array:
         import numpy as np
 
         return np.array(
-            [math.log(found.constants[each.name]) for each in IMAGE_PARAMETERS]
-            + [found.effects[level].get(name, 0.0) for level, name in self.names]
+            [math.log(fitted.constants[each.name]) for each in IMAGE_PARAMETERS]
+            + [fitted.effects[level].get(name, 0.0) for level, name in self.names]
         )
 
     def modelled(self, state: Array) -> Array:

@@ -43,8 +43,8 @@ def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
 def kind_of_text(calibration: Calibration) -> NetworkKind:
     """Return how networks of text are modelled and estimated with a calibration."""
     from planner.speed.estimator.expected_error import Known
-    from planner.speed.estimator.text_estimator import estimate_many, model_text
-    from planner.speed.estimator.text_fit import sample
+    from planner.speed.estimator.text_estimator import estimate_text, model_text
+    from planner.speed.estimator.text_fit import text_sample
     from planner.speed.physics.config_arrays import from_rows
     from planner.speed.physics.parameters import PARAMETERS
 
@@ -60,9 +60,11 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
 
     def estimate(rows: Sequence[Observation], own: Sequence[Observation]) -> Estimates:
         configs, labels = from_rows([row.config for row in rows]), [row.labels for row in rows]
-        return estimate_many(configs, labels, calibration, own=own)
+        return estimate_text(configs, labels, calibration, own=own)
 
-    return NetworkKind("tokens", PARAMETERS, FORMULAS, model, lambda rows: sample(rows).log_seconds, size, estimate)
+    return NetworkKind(
+        "tokens", PARAMETERS, FORMULAS, model, lambda rows: text_sample(rows).log_seconds, size, estimate
+    )
 
 
 def kind_of_images(calibration: Calibration) -> NetworkKind:

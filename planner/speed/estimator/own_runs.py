@@ -33,12 +33,12 @@ NEARBY_SCALE = {
     "peak": 2.0,
     "size": 4.0,
     "adapters": 1.1,
-    "formed": 1.1,
+    "materialised": 1.1,
     "experts": 0.7,
     "quantized": 1.2,
     "fused": 0.6,
     "flash": 1.1,
-    "ragged": 0.9,
+    "variable_length": 0.9,
 }
 """Doublings (of flags: whole steps) after which nearby settings say little of each other."""
 SAME = 0.2
@@ -82,12 +82,12 @@ def features(configs: Configs) -> Array:
         "peak": np.log2(configs.peak),
         "size": np.log2(configs.layers * configs.hidden**2),
         "adapters": configs.adapters,
-        "formed": configs.forms_weights,
+        "materialised": configs.materialises_weights,
         "experts": configs.experts > 1,
         "quantized": configs.quantized,
         "fused": configs.fused,
         "flash": configs.flash,
-        "ragged": configs.ragged,
+        "variable_length": configs.variable_length,
     }
     return np.stack([values / NEARBY_SCALE[name] for name, values in columns.items()], axis=1)
 
@@ -165,9 +165,9 @@ def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
     import numpy as np
 
     surprise = np.maximum(0.0, np.abs(errors) - OUTLIER_CUTOFF * anchors.expected) ** 2
-    alike = _same(anchors, anchors, "source")
-    odd = SITE_VARIANCE_SHARE * (alike @ surprise) / alike.sum(axis=1)
-    between = covariance(anchors, anchors) + alike * odd[None, :]
+    same_site = _same(anchors, anchors, "source")
+    odd = SITE_VARIANCE_SHARE * (same_site @ surprise) / same_site.sum(axis=1)
+    between = covariance(anchors, anchors) + same_site * odd[None, :]
     between = between + np.diag(NOISE**2 + (1 - SITE_VARIANCE_SHARE) * surprise)
     towards_odd = _same(asked, anchors, "source") * odd[None, :]
     towards = covariance(asked, anchors) + towards_odd

@@ -42,7 +42,7 @@ def spreads(
 
     ratio = np.abs(errors) / expected
     every = np.ones(len(ratio), dtype=bool)
-    found = {"all": _spread(ratio, weights, every)}
+    widths = {"all": _spread(ratio, weights, every)}
     named = np.array(groups, dtype=object)
     for group in (*GROUPS, *OWN_GROUPS):
         chosen = named == group
@@ -56,8 +56,8 @@ def spreads(
         small = group in LACKING or count < LARGE
         if sources is not None and small and _count(sources, chosen) < ENOUGH_SOURCES:
             own = _bounded(own, max, NORMAL_80, NORMAL_90)
-        found[group] = own
-    return found
+        widths[group] = own
+    return widths
 
 
 def wider(one: Mapping[str, Spread], other: Mapping[str, Spread]) -> dict[str, Spread]:
@@ -68,11 +68,11 @@ def wider(one: Mapping[str, Spread], other: Mapping[str, Spread]) -> dict[str, S
     }
 
 
-def half_widths(groups: Sequence[str], expected: Array, found: Mapping[str, Spread]) -> tuple[Array, Array]:
+def half_widths(groups: Sequence[str], expected: Array, widths: Mapping[str, Spread]) -> tuple[Array, Array]:
     """Return ln(high / value) of 80 and 90 % ranges: expected error x the group's stretch, never under 2 %."""
     import numpy as np
 
-    times = {group: found.get(group, found["all"]) for group in set(groups)}
+    times = {group: widths.get(group, widths["all"]) for group in set(groups)}
     wide_80 = np.array([times[group].times_80 for group in groups]) * expected
     wide_90 = np.array([times[group].times_90 for group in groups]) * expected
     narrow = np.maximum(math.log1p(NARROWEST), wide_80)

@@ -64,7 +64,7 @@ class RobustProblem(ABC):
     def solve_from_afar(self, state: Array, *, rounds: int) -> Array:
         """Descend from a state that is far off: first with several times the noise, which makes the loss nearly convex.
 
-        Robust errors make valleys in which rows that start far off are given up as outliers.
+        Robust errors make local minima in which rows that start far off are given up as outliers.
         Source: Blake and Zisserman 1987, graduated non-convexity.
         """
         noise = self.noise

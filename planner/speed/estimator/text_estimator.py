@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from planner.speed.estimator.expected_error import Known, expected_error, groups_of, groups_with_own_runs
 from planner.speed.estimator.own_runs import Place, features, update
 from planner.speed.estimator.ranges import half_widths
-from planner.speed.estimator.text_fit import Fit, model_step, sample
+from planner.speed.estimator.text_fit import Fit, model_text_step, text_sample
 from planner.speed.physics.image_parameters import ABSENT_OF_IMAGES
 from planner.speed.physics.parameters import ABSENT
 
@@ -40,7 +40,7 @@ class Estimates(NamedTuple):
     groups: tuple[str, ...]
 
 
-def estimate_many(
+def estimate_text(
     configs: Configs, labels: Sequence[Labels], calibration: Calibration, *, own: Sequence[Observation] = ()
 ) -> Estimates:
     """Estimate configurations; `own` are measurements of the user's, which correct the answer at once.
@@ -52,7 +52,7 @@ def estimate_many(
     known, fit = Known.of(calibration), fitted(calibration)
     modelled = model_text(fit, configs, labels, known)
     if own:
-        data = sample(own)
+        data = text_sample(own)
         modelled = corrected(modelled, model_text(fit, data.configs, data.labels, known), data.log_seconds)
     return estimates(modelled, np.log(configs.tokens_per_step / configs.gpus), calibration.spreads)
 
@@ -64,7 +64,7 @@ def fitted(calibration: Calibration) -> Fit:
 
 def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: Known) -> Modelled:
     """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
-    log_step, shares = model_step(fit, configs, labels)
+    log_step, shares = model_text_step(fit, configs, labels)
     place = Place(labels, shares, features(configs), expected_error(configs, labels, shares, known))
     return Modelled(log_step, place, groups_of(configs, labels, known), groups_with_own_runs(configs))
 

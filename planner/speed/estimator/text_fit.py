@@ -51,39 +51,39 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Sample:
+class TextSample:
     """Measurements in the form in which they are fitted."""
 
     configs: Configs
     labels: tuple[Labels, ...]
     log_seconds: Array
 
-    def at(self, keep: Array) -> Sample:
+    def at(self, keep: Array) -> TextSample:
         """Return some of the measurements."""
         import numpy as np
 
         chosen = np.flatnonzero(keep) if keep.dtype == bool else keep
-        return Sample(
+        return TextSample(
             self.configs.at(chosen), tuple(self.labels[int(place)] for place in chosen), self.log_seconds[chosen]
         )
 
 
-def sample(observations: Sequence[Observation]) -> Sample:
+def text_sample(observations: Sequence[Observation]) -> TextSample:
     """Gather observations; seconds of a step = tokens of a step / (tokens/s per accelerator x accelerators)."""
     import numpy as np
 
     configs = from_rows([observation.config for observation in observations])
     rate = np.array([observation.tokens_per_s_per_gpu for observation in observations])
     seconds = configs.tokens_per_step / (rate * configs.gpus)
-    return Sample(configs, tuple(observation.labels for observation in observations), np.log(seconds))
+    return TextSample(configs, tuple(observation.labels for observation in observations), np.log(seconds))
 
 
-def prior_fit() -> Fit:
+def prior_text_fit() -> Fit:
     """Return the constants before any evidence, and no effects."""
     return Fit({parameter.name: parameter.prior for parameter in PARAMETERS}, {level: {} for level in LEVEL_SPREAD})
 
 
-def model_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple[Array, dict[str, Array]]:
+def model_text_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple[Array, dict[str, Array]]:
     """Return the logarithm of the modelled step seconds, with the effects of known labels, and the parts' shares."""
     import numpy as np
 
@@ -91,8 +91,8 @@ def model_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple
     added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in LEVELS))
     mixture = configs.experts > 1
     scales = {f"{part}_scale": np.exp(_of_framework(labels, mixture, effects[part])) for part in PARTS}
-    found = step(configs.replaced(**scales), fitted.constants)
-    return np.asarray(np.log(found.seconds) + added), found.shares
+    modelled = step(configs.replaced(**scales), fitted.constants)
+    return np.asarray(np.log(modelled.seconds) + added), modelled.shares
 
 
 def _of_framework(labels: Sequence[Labels], mixture: Array, effects: dict[str, float]) -> Array:
@@ -108,7 +108,7 @@ def _code_of(label: Labels, *, mixture: bool) -> str:
     return f"{label.framework}, experts" if mixture else label.framework
 
 
-def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
+def fit_text(data: TextSample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
     """Find the most probable constants and effects.
 
     minimise  sum_i w_i t((ln measured_i - ln modelled_i - effects_i) / noise)
@@ -118,10 +118,10 @@ def fit(data: Sample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
     inside their bounds.
     """
     if not data.labels:
-        return prior_fit()
+        return prior_text_fit()
     problem = _Problem(data)
     solve = problem.solve_from_afar if start is None else problem.solve
-    return problem.named(solve(problem.start(start or prior_fit()), rounds=rounds))
+    return problem.named(solve(problem.start(start or prior_text_fit()), rounds=rounds))
 
 
 class _Problem(RobustProblem):
@@ -129,7 +129,7 @@ class _Problem(RobustProblem):
 
     noise, tail = NOISE, TAIL
 
-    def __init__(self, data: Sample) -> None:
+    def __init__(self, data: TextSample) -> None:
         import numpy as np
 
         self.data = data
@@ -160,13 +160,13 @@ class _Problem(RobustProblem):
             counts[label.source] = counts.get(label.source, 0) + 1
         self.weights = np.array([counts[label.source] ** SOURCE_POWER for label in data.labels])
 
-    def start(self, found: Fit) -> Array:
+    def start(self, fitted: Fit) -> Array:
         import numpy as np
 
         return np.array(
-            [math.log(found.constants[p.name]) for p in PARAMETERS]
-            + [found.effects[part].get(name, 0.0) for part in PARTS for name in self.frameworks]
-            + [found.effects[level].get(name, 0.0) for level, name in self.names]
+            [math.log(fitted.constants[p.name]) for p in PARAMETERS]
+            + [fitted.effects[part].get(name, 0.0) for part in PARTS for name in self.frameworks]
+            + [fitted.effects[level].get(name, 0.0) for level, name in self.names]
         )
 
     def step(self, state: Array) -> Step:
@@ -186,8 +186,8 @@ class _Problem(RobustProblem):
     def jacobian(self, state: Array) -> Array:
         import numpy as np
 
-        found = self.step(state)
-        base = np.log(found.seconds)
+        modelled = self.step(state)
+        base = np.log(modelled.seconds)
         columns = np.empty((len(base), self.constants))
         for places in self.moved_at_once:
             moved = state.copy()
@@ -195,7 +195,7 @@ class _Problem(RobustProblem):
             column = (np.log(self.step(moved).seconds) - base) / STEP
             for place, rows in places.items():
                 columns[:, place] = column * rows
-        own = [found.shares[part][:, None] * self.of_framework for part in PARTS]
+        own = [modelled.shares[part][:, None] * self.of_framework for part in PARTS]
         return np.hstack([columns, *own, self.design])
 
     def named(self, state: Array) -> Fit:
@@ -210,7 +210,7 @@ class _Problem(RobustProblem):
 
 
 def _moved_at_once(configs: Configs) -> list[dict[int, Array | float]]:
-    """Say which constants are moved together for their derivatives, each with the rows that it moves.
+    """Return which constants are moved together for their derivatives, each with the rows that it moves.
 
     A row has one generation, so the shares of all generations are moved at once; each other constant by itself.
     """

@@ -62,7 +62,7 @@ def network_of(row: Measurement) -> dict[str, float]:
         "experts": experts,
         "active_experts": active,
         "routed_experts": routed,
-        "looped": float(experts > 1 and _calls_experts_by_themselves(row)),
+        "sequential_experts": float(experts > 1 and _calls_experts_by_themselves(row)),
         "vocab": vocab,
         "head_share": MASKED_SHARE if encoder else 1.0,
         "unaligned": float(vocab % ALIGNED > 0),

@@ -50,7 +50,7 @@ def is_packed(row: Measurement) -> bool:
     return not loose and row.packing.startswith(("packed", "concat"))
 
 
-def is_ragged(row: Measurement) -> bool:
+def has_variable_length(row: Measurement) -> bool:
     """Say whether samples of different lengths stand side by side."""
     padded = "padded" in row.packing and not PADDED_ALIKE.search(row.packing)
     return padded or any(word in row.packing for word in ("padding-free", "unpacked", "group_by_length"))
@@ -62,7 +62,7 @@ def length_of(row: Measurement) -> float | None:
         return row.seq_len
     if row.avg_tokens_per_sample:
         return row.avg_tokens_per_sample
-    if not is_ragged(row):
+    if not has_variable_length(row):
         return row.seq_len
     usual = PADDED_LENGTH if "padded" in row.packing else SINGLE_LENGTH
     return min(row.seq_len or usual, usual)
@@ -86,7 +86,7 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
     if micro is None:
         kept = CHECKPOINT_BYTES * 4 if config["recompute"] > 0.5 else REMEMBERED_BYTES
         fits = max(0.25 * free, 0.0) / (per_sample * kept)
-        tuned = is_ragged(row) and "pretrain" not in row.method.casefold()
+        tuned = has_variable_length(row) and "pretrain" not in row.method.casefold()
         usual = SINGLE_GUESS if tuned else fits if each is not None else LONGEST_GUESS / length
         most = 1.0 if config["pp"] > 1 else min(fits, usual)
         micro = float(2 ** max(0, int(most).bit_length() - 1))
@@ -100,7 +100,7 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
     unsaid = not row.activation_checkpointing and config["causal"]
     return {
         "seq_len": length,
-        "ragged": float(is_ragged(row)),
+        "variable_length": float(has_variable_length(row)),
         "micro_batch": micro,
         "micro_batches": max(1.0, accumulation),
         "recompute": max(config["recompute"], _likely_recomputed(row, config, tokens_held, free) if unsaid else 0.0),

@@ -31,7 +31,7 @@ class Memory:
     activations_gib: float
     logits_gib: float
     buffers_gib: float
-    """Communication, copies of weights and those that adapters form, and the context."""
+    """Communication, copies of weights and those that adapters materialise, and the context."""
 
     @property
     def total_gib(self) -> float:
@@ -92,12 +92,12 @@ def device_memory(
     )
 
 
-def formed_bytes(
+def materialised_bytes(
     decoder: TextModel, adapters: Adapters, *, precision: Precision, checkpointing: Checkpointing
 ) -> float:
-    """Bytes of the dense weights that LoHa forms and the backward pass multiplies by: of all layers, or one at a time.
+    """Bytes of the dense weights that LoHa materialises and the backward pass multiplies by: of all layers, or of one.
 
-    One at a time where layers are computed again (full). Other kinds keep none.
+    Of one where layers are computed again (full). Other kinds keep none.
     """
     if adapters.kind is not AdapterKind.LOHA:
         return 0.0
@@ -165,15 +165,15 @@ def buffer_bytes(
     zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit copies of the weights, which the backward pass needs;
     gradients live in their buckets, so those cost nothing more. Frozen weights that are kept at 16 bit need no copy;
     at 4 bits, one layer is expanded while another is on its way, wherever they lie. A bucket holds no more than what is
-    trained. Weights that adapters form stand beside all of that.
+    trained. Weights that adapters materialise come on top.
     """
-    b, formed = bytes_per_number(precision), 0.0
+    b, materialised = bytes_per_number(precision), 0.0
     if adapters is not None:
         assert isinstance(architecture, TextModel), "only decoders have adapters"
-        formed = formed_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
+        materialised = materialised_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
     if strategy in SHARDS_WEIGHTS:
         gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
-        return float(b * parameters(gathered)) + formed
+        return float(b * parameters(gathered)) + materialised
     bucket = 0.0 if strategy is Strategy.DDP else min(DEEPSPEED_BUCKET, trained_parameters(architecture, adapters))
     copies = _matmul_weights(architecture) if uses_autocast(strategy, precision=precision, adapters=adapters) else 0
     expanded = 0
@@ -182,7 +182,7 @@ def buffer_bytes(
         two = _two_layers(architecture)
         assert isinstance(two, TextModel)
         expanded = layer_maps(two)
-    return float(b * (bucket + copies + expanded)) + formed
+    return float(b * (bucket + copies + expanded)) + materialised
 
 
 def _two_layers(architecture: Decoder | MoeDecoder | Vit) -> Architecture:

@@ -1,4 +1,4 @@
-"""What the physics needs of low-rank adapters: their size, and whether kernels and gathers join them to their maps."""
+"""Facts of low-rank adapters for the physics: their size, and whether kernels and gathers join them to their maps."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from planner.speed.physics.accelerator_facts import peak_flops
 from planner.speed.physics.kernels import kernel_words, planned_words, written_for_adapters
 
 NO_ADAPTERS = {
-    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "formed": 0.0,
-    "dense": 0.0, "dense_trained": 0.0, "rotation_flops": 0.0, "adapters_fused": 0.0, "apart": 0.0, "quantized": 0.0,
-    "outliers": 0.0,
+    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "materialised": 0.0,
+    "dense": 0.0, "dense_trained": 0.0, "rotation_flops": 0.0, "adapters_fused": 0.0, "separate_gathers": 0.0,
+    "quantized": 0.0, "outliers": 0.0,
 }  # fmt: skip
 FOUR_BIT = ("nf4", "int4", "4bit", "4-bit", "gptq", "awq", "fp4")
 EIGHT_BIT = ("int8", "8bit", "8-bit")
@@ -39,9 +39,9 @@ REUSES_OUTPUT = re.compile(r"dropout[- ]0\b|pr 2122")
 
 
 class DenseCost(NamedTuple):
-    """What a kind of adapter costs in weights of its map's whole size: formed, multiplied by, given gradients."""
+    """What a kind of adapter costs in weights of its map's whole size: materialised, multiplied by, given gradients."""
 
-    formed: float
+    materialised: float
     dense: float
     dense_trained: float
 
@@ -60,7 +60,7 @@ SAID_COSTS = (
     (re.compile(r"boft"), DenseCost(1.0, 0.0, 1.0)),
 )
 """Of kinds in words. RandLoRA multiplies by two dense bases, one of which gets gradients (Albert et al. 2025); BOFT by
-the rotated weight instead of the map's own. Left out is what others form that are about as fast as LoRA."""
+the rotated weight instead of the map's own. Left out is what other kinds materialise that are about as fast as LoRA."""
 
 
 def planned_adapters(
@@ -81,7 +81,7 @@ def planned_adapters(
         **DENSE_COSTS[adapters.kind]._asdict(),
         "rotation_flops": 0.0,
         "adapters_fused": float(joined),
-        "apart": float(planned_family(framework or "") in HUGGING_FACE),
+        "separate_gathers": float(planned_family(framework or "") in HUGGING_FACE),
         "quantized": float(quantized),
         "outliers": 0.0,
     }
@@ -119,7 +119,7 @@ def measured_adapters(
         **_said_cost(method, said)._asdict(),
         "rotation_flops": sum(_rotation(method, shape, rank) for shape in beside) * _slower_in_fp32(accelerator),
         "adapters_fused": float(written_for_adapters(said, row.framework, quantized=quantized)),
-        "apart": float(framework_family(row.framework) in HUGGING_FACE),
+        "separate_gathers": float(framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(quantized),
         "outliers": float(outliers),
     }

@@ -1,4 +1,4 @@
-"""Time on the wires: links, collectives, and the traffic of each way to spread a training."""
+"""Time of communication: links, collectives, and the traffic of each parallelism strategy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
 
 
 def rate_over(c: Configs | ImageConfigs, p: Mapping[str, float], devices: Array, stride: Array) -> Array:
-    """Bytes/s of a ring over `devices` that stand `stride` apart: the slowest link that it crosses.
+    """Bytes/s of a ring over `devices` with `stride` devices from one to the next: the slowest link that it crosses.
 
     A ring enters and leaves each domain once, so all its members there lend it their share of the network.
     """
@@ -171,21 +171,21 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     A pipeline gathers once for all of its micro-batches instead, as ZeRO-2 does (`gradient_seconds`): every micro-batch
     visits every stage, so stages keep their weights gathered. Experts are gathered among the devices that hold the same
-    ones, which stand a span apart and so pool fewer links of their domain. Frozen weights need no gradients; at 4 bits
+    ones, which are a span apart and so pool fewer links of their domain. Frozen weights need no gradients; at 4 bits
     they travel at a quarter. A ring's latency grows with the domains that it visits one after another (Thakur et al.
     2005). Source: Rajbhandari et al. 2020, section 7; Llama Team 2024, section 3.3.2.
     """
     import numpy as np
 
-    held, (alike, _) = held_parameters(c), expert_copies(c)
-    apart = np.minimum(expert_span(c), c.shards * c.tp)
+    held, (replicas, _) = held_parameters(c), expert_copies(c)
+    stride = np.minimum(expert_span(c), c.shards * c.tp)
 
     def one(number: Array | float) -> Array:
         shared = ring_seconds(c, p, size=held.shared * number, devices=c.shards, stride=c.tp)
-        expert = ring_seconds(c, p, size=held.expert * number, devices=alike, stride=apart)
+        expert = ring_seconds(c, p, size=held.expert * number, devices=replicas, stride=stride)
         return np.asarray(shared + (c.experts > 1) * expert)
 
-    gathers = 1 + c.looped * c.experts
+    gathers = 1 + c.sequential_experts * c.experts
     hops = np.maximum(1.0, c.shards * c.tp / c.nvlink_domain) - 1
     each = p["message_us"] * np.log2(c.shards) + p["hop_us"] * hops
     messages = 3 * c.layers / c.pp * gathers * each * US
@@ -205,9 +205,9 @@ def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
     full = gathers_weights(c)
-    held, (alike, copies) = held_parameters(c), expert_copies(c)
+    held, (replicas, copies) = held_parameters(c), expert_copies(c)
     number = np.where(c.zero >= 1, 2.0, c.gradient_bytes) * trained_share(c)
-    parts, inside = np.where(full, c.shards, 1.0), np.where(full, alike, 1.0)
+    parts, inside = np.where(full, c.shards, 1.0), np.where(full, replicas, 1.0)
     devices = c.dp * c.cp / parts
     shared = ring_seconds(c, p, size=held.shared * number / parts, devices=devices, stride=c.tp * parts)
     others = copies / inside

@@ -179,9 +179,9 @@ def _adapter_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     among_weights = c.rotation_flops / c.tp * (forward + 1)
     fused = 1 - c.adapters_fused * (1 - p["elementwise_fused"])
     moved = numbers * p["adapter_bytes"] * c.number_bytes / 2 * fused * (1 + REPEATED * c.recompute)
-    formed = c.formed * weights * p["form_bytes"] * c.number_bytes / 2 * (forward + 2 * c.dense_trained)
+    materialised = c.materialised * weights * p["form_bytes"] * c.number_bytes / 2 * (forward + 2 * c.dense_trained)
     flops = 2 * (by_rank + by_weight) + among_weights
-    return np.asarray(flops / (c.peak16 * gemm_share(c, p)) + (moved + formed) / reached)
+    return np.asarray(flops / (c.peak16 * gemm_share(c, p)) + (moved + materialised) / reached)
 
 
 def _sent(c: Configs) -> Array:
@@ -296,9 +296,11 @@ def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     fused = (1 - c.compiled * (1 - p["host_fused"])) * (1 + c.autocast * (p["host_cast"] - 1))
     sharded = 1 + gathers_weights(c) * (p["host_sharded"] - 1)
-    gathers = gathers_weights(c) * c.apart * (1 - c.adapters_fused) * c.adapted_maps * p["host_gather"]
+    gathers = gathers_weights(c) * c.separate_gathers * (1 - c.adapters_fused) * c.adapted_maps * p["host_gather"]
     processor = np.array([p[f"host_{HOST_AGE[name]}"] if name in HOST_AGE else 1.0 for name in GENERATIONS])
-    routing = (c.experts > 1) * (p["host_experts"] - 1) * _of_routing(c, p) + c.looped * c.experts * p["host_loop"]
+    routing = (c.experts > 1) * (p["host_experts"] - 1) * _of_routing(c, p) + c.sequential_experts * c.experts * p[
+        "host_loop"
+    ]
     layer = (1 + c.adapted_maps * p["host_adapter"] + routing) * sharded + gathers
     launches = fused * layer * (1 + REPEATED * c.recompute)
     return np.asarray(p["host_us"] * c.host_scale * US * processor[c.generation.astype(int)] * launches)

@@ -38,7 +38,7 @@ class Configs:
     """Experts' work that one token meets per layer, those included that all tokens share and layers without any."""
     routed_experts: Array
     """Experts to which one token travels per layer, on average over the layers."""
-    looped: Array
+    sequential_experts: Array
     """1: experts are called one after another, each with launches (and gathers of sharded weights) of its own."""
     dispatched: Array
     """1: kernels of their own send tokens to experts, once to a device however many of its experts they meet (DeepEP,
@@ -56,7 +56,7 @@ class Configs:
     micro_batch: Array
     micro_batches: Array
     """Per optimizer step and pipeline: the gradient accumulation."""
-    ragged: Array
+    variable_length: Array
     """1: samples of different lengths that are not packed, so that devices wait for the one with the longest."""
     # How it is trained
     adapters: Array
@@ -69,24 +69,24 @@ class Configs:
     """Weights of one layer's maps that have adapters."""
     rank: Array
     """Width of an adapter; of both its pairs in LoHa."""
-    formed: Array
-    """1: a weight of the map's size is formed of the adapter in every pass; 0 in LoRA."""
+    materialised: Array
+    """1: a weight of the map's size is materialised from the adapter in every pass; 0 in LoRA."""
     dense: Array
     """Products of a map's whole size that its adapter costs each pass besides those of its rank."""
     dense_trained: Array
     """Of these, how many have weights that get gradients."""
     rotation_flops: Array
-    """Of one layer and pass: products of weights with weights by which orthogonal adapters form theirs. They run in
-    fp32, and stand here as FLOPs that take as long at 16 bit; 0 in a plan, which asks for none of these kinds."""
+    """Of one layer and pass: products of weights with weights by which orthogonal adapters materialise theirs. They
+    run in fp32; here they are FLOPs that take as long at 16 bit; 0 in a plan, which asks for none of these kinds."""
     adapters_fused: Array
     """1: kernels join adapters to their maps."""
-    apart: Array
+    separate_gathers: Array
     """1: each adapter is gathered by itself where weights are sharded, as PEFT wraps them, unless fused; 0: with its
     layer."""
     quantized: Array
     """1: frozen weights of 4 bits, expanded before each product."""
     outliers: Array
-    """1: frozen weights of 8 bits, whose outliers are multiplied apart (Dettmers et al. 2022)."""
+    """1: frozen weights of 8 bits, whose outliers are multiplied separately (Dettmers et al. 2022)."""
     recompute: Array
     """Share of the forward pass that is computed twice."""
     flash: Array
@@ -177,9 +177,9 @@ class Configs:
         return self.dp * self.micro_batch * self.micro_batches * self.seq_len
 
     @property
-    def forms_weights(self) -> Array:
-        """1: its adapters form a weight anew in every pass, of the map's size or orthogonal; 0 in LoRA."""
-        return ((self.formed > 0) | (self.rotation_flops > 0)) * 1.0
+    def materialises_weights(self) -> Array:
+        """1: its adapters materialise a weight in every pass, of the map's size or orthogonal; 0 in LoRA."""
+        return ((self.materialised > 0) | (self.rotation_flops > 0)) * 1.0
 
 
 def from_rows(rows: Sequence[Mapping[str, float]]) -> Configs:

@@ -35,7 +35,7 @@ class Described(NamedTuple):
 
 
 class Products(NamedTuple):
-    """Convolutions and linear maps of all configurations in one row; `of` says whose. Those alike stand once."""
+    """Convolutions and linear maps of all configurations in one row; `of` says whose. Repeated ones stand once."""
 
     of: Array
     macs: Array
@@ -49,7 +49,7 @@ class Products(NamedTuple):
     winograd: Array
     passes: Array
     """2, forward and for the weights, and a third for the input's gradient, but for the image."""
-    alike: Array
+    repeats: Array
     """How many such operators the network has."""
 
 
@@ -57,7 +57,7 @@ class Products(NamedTuple):
 class ImageConfigs:
     """A struct of arrays, all of one length; every entry is a float, flags are 0 or 1. FLOP/s, bytes/s, images."""
 
-    # The network, per image; products stand apart
+    # The network, per image; products have arrays of their own
     products: Products
     norms: Array
     """Numbers that batch norms move, forward and backward."""

@@ -72,7 +72,7 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     in_planes = (1 - c.channels_last) * (c.vector_rate == 0) * (c.number_bytes < 4)
     turned = 2 * (c.number_bytes * batch * in_planes)[of] * each.turned * p["transposed"]
     one_pass = smooth_maximum(arithmetic, traffic / reached[of], PRODUCT_SHARPNESS) + turned / reached[of]
-    products = np.bincount(of, one_pass * (each.passes + again[of]) * each.alike, minlength=len(c))
+    products = np.bincount(of, one_pass * (each.passes + again[of]) * each.repeats, minlength=len(c))
     fused = 1 - c.fused * (1 - p["fused_left"])
     norms = c.number_bytes * (c.norms + again * c.norms_forward) * p["norms"]
     pointwise = c.number_bytes * (c.narrow + again * c.narrow_forward) + 4.0 * (c.wide + again * c.wide_forward)
@@ -158,7 +158,7 @@ def counted_bytes(c: ImageConfigs) -> Array:
     import numpy as np
 
     each = c.products
-    moved = np.bincount(each.of, each.moved * each.passes * each.alike, minlength=len(c))
+    moved = np.bincount(each.of, each.moved * each.passes * each.repeats, minlength=len(c))
     return np.asarray(c.number_bytes * (moved + c.norms + c.narrow) + 4.0 * c.wide)
 
 

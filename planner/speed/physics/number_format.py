@@ -31,7 +31,7 @@ def formats_of(configs: Configs) -> list[str]:
 
 
 def format_codes(configs: Configs) -> Array:
-    """Return a number for each configuration, alike where format and generation are."""
+    """Return a number for each configuration, the same where format and generation are the same."""
     of_format = (configs.number_bytes * 4 + configs.format_step) * 2 + configs.vector_rate
     return of_format * len(GENERATIONS) + configs.generation
 
@@ -54,7 +54,7 @@ def _format(number_bytes: float, format_step: float, vector_rate: float) -> str:
 
 
 def uses_autocast(strategy: Strategy, *, precision: Precision, adapters: Adapters | None = None) -> bool:
-    """Say whether 16-bit products stand on fp32 weights: plain DDP. The others hold 16-bit weights beside fp32 ones.
+    """Return whether 16-bit products stand on fp32 weights: plain DDP. The others hold 16-bit weights beside fp32 ones.
 
     So do weights that are frozen in a format of their own.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +26,13 @@ def of_each(labels: Sequence[Labels], value: Callable[[Labels], float]) -> NDArr
     import numpy as np
 
     known: dict[int, float] = {}
-    found = np.empty(len(labels))
+    values = np.empty(len(labels))
     for place, label in enumerate(labels):
         key = id(label)
         if key not in known:
             known[key] = value(label)
-        found[place] = known[key]
-    return found
+        values[place] = known[key]
+    return values
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,20 @@ class Observation:
     tokens_per_s_per_gpu: float
     unit_per_token: float
     """Multiplies tokens/s per GPU into the unit in which the row is scored."""
-    teaches: bool = field(default=True, kw_only=True)
-    """False of a weak row: it is predicted, and no prediction is learnt from it."""
+    in_fit: bool = field(default=True, kw_only=True)
+    """False of a weak row: it is predicted, and excluded from every fit."""
+
+
+NAMES_IN_DIGESTS = {
+    "sequential_experts": "looped", "variable_length": "ragged", "materialised": "formed", "separate_gathers": "apart",
+}  # fmt: skip
+"""Keys of a configuration under the names that digests spell. A digest draws the known runs of the ranges and
+identifies the rows of a shipped calibration, so renaming a key must not change it."""
+
+
+def digest_items(config: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return a configuration's numbers in the order and under the names of digests."""
+    return sorted((NAMES_IN_DIGESTS.get(name, name), value) for name, value in config.items())
 
 
 @dataclass(frozen=True)

@@ -63,10 +63,10 @@ def planned_text_config(
     devices = nodes * per_node
     if devices % split.devices:
         return f"{devices} accelerators do not divide into {split.tensor} x {split.pipeline} x {split.context}"
-    alike = devices // (split.tensor * split.pipeline)
+    replicas = devices // (split.tensor * split.pipeline)
     experts = decoder.experts if isinstance(decoder, MoeDecoder) else 1
-    if experts % split.experts or alike % split.experts:
-        return f"{experts} experts on {alike} devices do not divide into {split.experts}"
+    if experts % split.experts or replicas % split.experts:
+        return f"{experts} experts on {replicas} devices do not divide into {split.experts}"
     link = None if node.link is Link.OTHER else node.link
     interconnect = interconnect_of(
         accelerator, per_node=per_node, slots=node.accelerators, link=link,
@@ -92,7 +92,7 @@ def planned_text_config(
             "seq_len": seq_len,
             "micro_batch": micro_batch,
             "micro_batches": micro_batches,
-            "ragged": 0.0,
+            "variable_length": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
             "host_scale": 1.0,
             "attention_scale": 1.0,
@@ -103,7 +103,7 @@ def planned_text_config(
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
             "autocast": float(framework is None and uses_autocast(strategy, precision=asked, adapters=adapters)),
             "zero": float(zero),
-            "shards": float(alike),
+            "shards": float(replicas),
             "optimizer_offload": 0.0,
             "dp": devices / split.devices,
             "tp": float(split.tensor),
@@ -131,7 +131,7 @@ def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
     """Return width and number of experts; a few dense layers count as so many experts of the mean width."""
     if isinstance(decoder, Decoder):
         return {
-            "looped": 0.0,
+            "sequential_experts": 0.0,
             "ffn_hidden": decoder.ffn_hidden,
             "experts": 1.0,
             "active_experts": 1.0,
@@ -140,7 +140,7 @@ def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
     sparse = decoder.sparse_layers / decoder.layers
     dense = (1 - sparse) * (decoder.ffn_hidden or 0) / decoder.moe_ffn_hidden
     return {
-        "looped": 0.0,
+        "sequential_experts": 0.0,
         "ffn_hidden": decoder.moe_ffn_hidden,
         "experts": sparse * (decoder.experts + decoder.shared_experts) + dense,
         "active_experts": sparse * (decoder.experts_per_token + decoder.shared_experts) + dense,

@@ -111,7 +111,7 @@ def _longest(c: Configs, p: Mapping[str, float]) -> Array:
 
     samples = c.micro_batch * np.where(c.zero >= 3, 1.0, c.micro_batches)
     largest = LARGEST_OF_TWO * np.log2(c.dp) ** LARGEST_POWER
-    return np.asarray(1 + c.ragged * p["ragged"] * largest / np.sqrt(samples))
+    return np.asarray(1 + c.variable_length * p["ragged"] * largest / np.sqrt(samples))
 
 
 @computes(

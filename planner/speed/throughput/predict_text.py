@@ -42,7 +42,7 @@ def predict_text(
     job: Job, candidate: Candidate, catalog: Catalog, calibration: Calibration, fitting: DeviceFit
 ) -> Prediction | NoPrediction:
     """Predict samples/s of the whole cluster with the physics of layers."""
-    from planner.speed.estimator.text_estimator import estimate_many
+    from planner.speed.estimator.text_estimator import estimate_text
     from planner.speed.physics.config_arrays import from_rows
 
     assert isinstance(job.network, TextModel)
@@ -85,7 +85,7 @@ def predict_text(
     if isinstance(config, str):
         return NoPrediction(config)
     label = labels_of(candidate.accelerator, job.workload, job.framework)
-    found = estimate_many(from_rows([config]), [label], calibration, own=own)
+    found = estimate_text(from_rows([config]), [label], calibration, own=own)
     _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
     per_sample = candidate.accelerators / job.seq_len
     rate = Interval(

@@ -16,7 +16,7 @@ from planner.model.network.workload import Checkpointing, Precision, Split, Stra
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.estimator.text_estimator import estimate_many
+from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.memory import (
     CONTEXT_GIB,
     GIB,
@@ -75,7 +75,7 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> li
     if configs is None:
         return []
     label = labels_of(question.accelerator, workload, question.framework)
-    guess = estimate_many(configs, [label] * len(ways), calibration)
+    guess = estimate_text(configs, [label] * len(ways), calibration)
     per_sample = question.devices / question.seq_len
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
     for place in (-guess.tokens_per_s_per_gpu).argsort(kind="stable"):

@@ -18,7 +18,7 @@ from planner.model.network.architecture import TextModel
 from planner.model.network.workload import Precision, Strategy
 from planner.model.plan.plan import Plan
 from planner.speed.estimator.text_estimator import fitted
-from planner.speed.estimator.text_fit import model_step
+from planner.speed.estimator.text_fit import model_text_step
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
@@ -102,10 +102,10 @@ def test_a_constant_s_influence_is_what_doubling_it_does_at_first(catalog: Catal
     )  # fmt: skip
     (found,) = explain_plan(asked, catalog, nothing).options
     fit, label = fitted(catalog.calibration), [labels_of(accelerator, "llama3-8b")]
-    before = model_step(fit, from_rows([config]), label)[0]
+    before = model_text_step(fit, from_rows([config]), label)[0]
     for constant in found.constants[:3]:
         moved = replace(fit, constants=fit.constants | {constant.name: constant.value * 1.01})
-        change = float((model_step(moved, from_rows([config]), label)[0] - before)[0]) / np.log(1.01)
+        change = float((model_text_step(moved, from_rows([config]), label)[0] - before)[0]) / np.log(1.01)
         assert constant.percent_per_percent == pytest.approx(change, abs=0.01)
 
 

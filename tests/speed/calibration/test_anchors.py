@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import read_calibration
-from planner.speed.calibration.anchors import Cell, draw_anchors, informative_anchors, most_telling
+from planner.speed.calibration.anchors import Cell, draw_anchors, informative_anchors, most_informative
 from planner.speed.estimator.expected_error import NOISE, PART_ERROR, Known
 from planner.speed.estimator.own_runs import Place, covariance, update
 from planner.speed.estimator.text_estimator import fitted, model_text
-from planner.speed.estimator.text_fit import sample
+from planner.speed.estimator.text_fit import text_sample
 from planner.speed.physics.observation import Labels, Observation
 from planner.use_cases.evidence import bundled_evidence
 from planner.use_cases.image_evidence import of_text
@@ -29,7 +29,7 @@ def evidence() -> list[Observation]:
 
 
 def place_of(rows: list[Observation]) -> Place:
-    data, calibration = sample(rows), read_calibration()
+    data, calibration = text_sample(rows), read_calibration()
     return model_text(fitted(calibration), data.configs, data.labels, Known.of(calibration)).place
 
 
@@ -66,7 +66,7 @@ def test_neither_the_table_s_order_nor_its_results_choose(evidence: list[Observa
 
 def test_the_run_in_the_middle_tells_most_and_the_next_ones_lie_apart() -> None:
     """Of settings on a line the middle is nearest to all; once it is known, the ends are what is left."""
-    told = most_telling(line([-3.0, -1.0, 0.0, 1.0, 3.0]), runs=3)
+    told = most_informative(line([-3.0, -1.0, 0.0, 1.0, 3.0]), runs=3)
     assert told[0] == 2
     assert set(told[1:]) <= {0, 1, 3, 4}
     assert told[1] != told[2]
@@ -80,7 +80,7 @@ def test_the_run_in_the_middle_tells_most_and_the_next_ones_lie_apart() -> None:
 def test_each_choice_leaves_no_more_unknown_than_any_other(positions: list[float], runs: int) -> None:
     """Against trying every run after those chosen before, with the update's own solve."""
     where = line(positions)
-    told = most_telling(where, runs=runs)
+    told = most_informative(where, runs=runs)
     before = told[:-1]
     matrix = covariance(where, where)
 
@@ -106,7 +106,7 @@ def test_each_choice_leaves_no_more_unknown_than_any_other(positions: list[float
 
 
 def test_what_tells_more_narrows_more() -> None:
-    """The telling run leaves the others narrower than the one at the far end."""
+    """The most informative run leaves the others narrower than the one at the far end."""
     where = line([-2.0, -0.5, 0.0, 0.5, 9.0])
 
     def left(known: int) -> float:
@@ -117,4 +117,4 @@ def test_what_tells_more_narrows_more() -> None:
                                features=where.features[others], expected=where.expected[:4])  # fmt: skip
         return float(update(asked, anchors, np.zeros(1)).left.mean())
 
-    assert left(most_telling(where, runs=1)[0]) < left(4) - 0.01
+    assert left(most_informative(where, runs=1)[0]) < left(4) - 0.01

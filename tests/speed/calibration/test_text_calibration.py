@@ -11,7 +11,7 @@ from planner.adapters.catalog import load_catalog
 from planner.model.evidence.calibration import Spread
 from planner.speed.calibration.text_calibration import fingerprint
 from planner.speed.estimator.ranges import half_widths, spreads
-from planner.speed.estimator.text_fit import _Problem, fit, model_step, prior_fit, sample
+from planner.speed.estimator.text_fit import _Problem, fit_text, model_text_step, prior_text_fit, text_sample
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.step import step_seconds
@@ -28,7 +28,7 @@ def evidence() -> list[Observation]:
 def made_up(evidence: list[Observation], **constants: float) -> list[Observation]:
     """The bundled configurations, as fast as the physics says with other constants, give or take 2 %."""
     configs = from_rows([one.config for one in evidence])
-    values = prior_fit().constants | constants
+    values = prior_text_fit().constants | constants
     rng = np.random.default_rng(7)
     rates = configs.tokens_per_step / configs.gpus / step_seconds(configs, values)
     rates = rates * np.exp(rng.normal(0, NOISE, len(rates)))
@@ -38,25 +38,25 @@ def made_up(evidence: list[Observation], **constants: float) -> list[Observation
 def test_the_fit_finds_the_constants_that_made_its_data(evidence: list[Observation]) -> None:
     truth = {"gemm_ampere": 0.65, "gemm_hopper": 0.6}
     rows = made_up(evidence, **truth)
-    found = fit(sample(rows))
+    found = fit_text(text_sample(rows))
     for name, value in truth.items():
         assert found.constants[name] == pytest.approx(value, rel=0.15), name
-    data = sample(rows)
-    missed = data.log_seconds - model_step(found, data.configs, data.labels)[0]
+    data = text_sample(rows)
+    missed = data.log_seconds - model_text_step(found, data.configs, data.labels)[0]
     assert float(np.median(np.abs(missed))) < 2 * NOISE
 
 
 def test_without_evidence_the_priors_stand() -> None:
-    assert fit(sample_of_nothing()) == prior_fit()
+    assert fit_text(sample_of_nothing()) == prior_text_fit()
 
 
 def sample_of_nothing():
-    return sample([])
+    return text_sample([])
 
 
 def test_the_same_rows_give_the_same_digits_in_any_process(evidence: list[Observation]) -> None:
     few = evidence[:60]
-    one, other = fit(sample(few)), fit(sample(few))
+    one, other = fit_text(text_sample(few)), fit_text(text_sample(few))
     assert {k: f"{v:.6g}" for k, v in one.constants.items()} == {k: f"{v:.6g}" for k, v in other.constants.items()}
     assert fingerprint(few) == fingerprint(list(few)) != fingerprint(few[1:])
 
@@ -73,31 +73,31 @@ def test_the_same_rows_give_the_same_digits_in_any_process(evidence: list[Observ
 def test_a_framework_takes_its_own_time_for_launches(
     evidence: list[Observation], known: dict[str, float], dense: float, mixtures: float
 ) -> None:
-    data = sample([one for one in evidence if one.labels.framework == "megatron"])
+    data = text_sample([one for one in evidence if one.labels.framework == "megatron"])
     mixture = data.configs.experts > 1
     assert 0 < mixture.sum() < len(mixture)
-    nothing = prior_fit()
+    nothing = prior_text_fit()
     found = replace(nothing, effects=nothing.effects | {"host": known})
     scale = np.exp(np.where(mixture, mixtures, dense))
     seconds = step_seconds(data.configs.replaced(host_scale=scale), nothing.constants)
-    np.testing.assert_allclose(model_step(found, data.configs, data.labels)[0], np.log(seconds), rtol=1e-12)
+    np.testing.assert_allclose(model_text_step(found, data.configs, data.labels)[0], np.log(seconds), rtol=1e-12)
 
 
 def test_the_fit_and_the_prediction_read_effects_alike(evidence: list[Observation]) -> None:
     """What the fit calls a residual is what the prediction misses, whatever the effects are."""
-    data = sample(evidence[::5])
+    data = text_sample(evidence[::5])
     problem = _Problem(data)
-    start = problem.start(prior_fit())
+    start = problem.start(prior_text_fit())
     state = start + np.random.default_rng(1).normal(0, 0.1, len(start))
-    missed = data.log_seconds - model_step(problem.named(state), data.configs, data.labels)[0]
+    missed = data.log_seconds - model_text_step(problem.named(state), data.configs, data.labels)[0]
     np.testing.assert_allclose(problem.residual(state), missed, atol=1e-12)
 
 
 def test_derivatives_of_all_generations_at_once_are_those_one_by_one(evidence: list[Observation]) -> None:
     """Twelve shares of peak moved together, against each alone."""
     few = [one for number, one in enumerate(evidence) if number % 20 == 0]
-    problem = _Problem(sample(few))
-    state = problem.start(prior_fit())
+    problem = _Problem(text_sample(few))
+    state = problem.start(prior_text_fit())
     together = problem.jacobian(state)
     problem.moved_at_once = [{place: 1.0} for place in range(problem.constants)]
     np.testing.assert_allclose(together, problem.jacobian(state), atol=1e-9)
@@ -149,7 +149,7 @@ def test_a_small_group_of_smaller_errors_keeps_them(rows: int, times_90: float) 
 
 
 def test_rows_that_weigh_nothing_make_no_width() -> None:
-    """Weak rows do not teach: a group of them alone takes the widths of all others."""
+    """Weak rows are excluded from the fit: a group of them alone takes the widths of all others."""
     names = ["adapters"] * 30 + ["new framework"] * 30
     weights = np.repeat([1.0, 0.0], 30)
     found = spreads(np.full(60, 0.1), np.full(60, 0.2), weights, names)

@@ -1,4 +1,4 @@
-"""The solver of every calibration: it never climbs, and finds the deeper of two valleys from afar."""
+"""The solver of every calibration: it never climbs, and finds the deeper of two local minima from afar."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Location(RobustProblem):
 FEW_HERE_MORE_THERE = [0.0] * 8 + [0.8] * 12
 
 
-def test_from_afar_the_deeper_valley_is_found() -> None:
+def test_from_afar_the_deeper_minimum_is_found() -> None:
     """Eight numbers at the start, twelve at 0.8: the twelve are outliers to one who starts among the eight."""
     problem = Location(FEW_HERE_MORE_THERE)
     near = problem.solve(np.zeros(1), rounds=30)

@@ -15,8 +15,10 @@ from tests.speed.evidence.measured_row import MAVERICK, config
         pytest.param({"method": "LoRA", "quantization": "bnb-int8"}, "quantized", 0, id="8 bits are not 4"),
         pytest.param({"notes": "task: LoRA"}, "adapters", 1, id="a method that stands in the notes"),
         pytest.param({"notes": "floral"}, "adapters", 0, id="a word that holds another"),
-        pytest.param({"method": "LoRA", "framework": "HF Trainer"}, "apart", 1, id="PEFT gathers adapters apart"),
-        pytest.param({"method": "LoRA", "framework": "torchtune"}, "apart", 0, id="others with their layer"),
+        pytest.param(
+            {"method": "LoRA", "framework": "HF Trainer"}, "separate_gathers", 1, id="PEFT gathers adapters apart"
+        ),
+        pytest.param({"method": "LoRA", "framework": "torchtune"}, "separate_gathers", 0, id="others with their layer"),
         pytest.param({"method": "LoRA"}, "rank", 16, id="the usual rank"),
         pytest.param({"method": "LoRA", "lora_rank": "64"}, "rank", 64, id="the rank stated"),
         pytest.param({"lora_rank": "64"}, "rank", 0, id="full training has none"),

@@ -12,8 +12,8 @@ from planner.adapters.catalog import accelerator_aliases, load_catalog
 from planner.adapters.image_networks import read_image_networks
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
-from planner.speed.calibration.image_accuracy import predict_image_rows
-from planner.speed.calibration.image_calibration import image_fingerprint, learn_images
+from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
+from planner.speed.calibration.image_calibration import fit_image_calibration, image_fingerprint
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample, model_image_step, prior_image_fit
 from planner.speed.estimator.text_fit import Fit
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
@@ -106,7 +106,7 @@ def test_the_fit_finds_the_constants_that_made_its_data() -> None:
 
 
 def test_without_evidence_the_priors_stand() -> None:
-    assert learn_images([], today=shipped_image_calibration().made_on, ranges=False).constants == {
+    assert fit_image_calibration([], today=shipped_image_calibration().made_on, ranges=False).constants == {
         name: pytest.approx(value) for name, value in prior_image_fit().constants.items()
     }
 
@@ -120,16 +120,14 @@ LEFT_OUT = {
 
 @cache
 def blind() -> dict[str, tuple[float, float, float, float]]:
-    """Predictions of these points where neither they nor any other row of their accelerators teaches."""
+    """Predictions of these points where neither they nor any other row of their accelerators is trained on."""
     asked = [one for one in evidence() if one.id in LEFT_OUT.values()]
-    taught = [one for one in evidence() if one.labels.accelerator not in LEFT_OUT]
-    calibration = learn_images(taught, today=shipped_image_calibration().made_on)
-    found = predict_image_rows(
-        asked, taught, calibration, leave_out=None, anchors=0, today=calibration.made_on
-    )  # fmt: skip
+    trained_on = [one for one in evidence() if one.labels.accelerator not in LEFT_OUT]
+    calibration = fit_image_calibration(trained_on, today=shipped_image_calibration().made_on)
+    folds = train_image_folds(asked, trained_on, calibration, leave_out=None, today=calibration.made_on)
     return {
         one.observation.id: (one.observation.tokens_per_s_per_gpu, one.predicted, one.low_90, one.high_90)
-        for one in found
+        for one in predict_image_rows(asked, folds, anchors=0)
     }
 
 

@@ -74,7 +74,7 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
             8192,
             id="samples padded to one length",
         ),
-        pytest.param({"packing": "padded to 512"}, "ragged", 0, id="and so of one length"),
+        pytest.param({"packing": "padded to 512"}, "variable_length", 0, id="and so of one length"),
         pytest.param(
             {"packing": "16,384 tokens per GPU and micro-batch", "micro_batch": ""},
             "micro_batch",
@@ -103,7 +103,9 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
             2048,
             id="one sample of all of them, where no length is said",
         ),
-        pytest.param({"packing": "padded to batch max"}, "ragged", 1, id="padded to the longest of each batch"),
+        pytest.param(
+            {"packing": "padded to batch max"}, "variable_length", 1, id="padded to the longest of each batch"
+        ),
         pytest.param(
             {"micro_batch": "", "global_batch": "", "pp": "4", "zero": "1"},
             "micro_batches",
@@ -163,25 +165,39 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({"framework": "Megatron-LM"}, "compiled", 0, id="Megatron did not always"),
         pytest.param({"framework": "torchtitan"}, "compiled", 0, id="nor did torchtitan"),
         pytest.param({"compile_kernels": "unsloth"}, "fused", 1, id="unsloth's kernels"),
-        pytest.param({"packing": "padded to a multiple of 64"}, "ragged", 1, id="multiples are of many lengths"),
+        pytest.param(
+            {"packing": "padded to a multiple of 64"}, "variable_length", 1, id="multiples are of many lengths"
+        ),
         pytest.param(
             {"packing": "padded to 512", "seq_len": "512", "avg_tokens_per_sample": "200"},
             "seq_len",
             512,
             id="padding costs what tokens cost",
         ),
-        pytest.param(MAVERICK | {"framework": "axolotl", "source_date": "2025"}, "looped", 1, id="experts one by one"),
         pytest.param(
-            MAVERICK | {"framework": "axolotl", "source_date": "2026"}, "looped", 0, id="until transformers 5"
+            MAVERICK | {"framework": "axolotl", "source_date": "2025"}, "sequential_experts", 1, id="experts one by one"
+        ),
+        pytest.param(
+            MAVERICK | {"framework": "axolotl", "source_date": "2026"},
+            "sequential_experts",
+            0,
+            id="until transformers 5",
         ),
         pytest.param(
             MAVERICK | {"framework": "HF Trainer", "source_date": "2025", "compile_kernels": "scattermoe"},
-            "looped",
+            "sequential_experts",
             0,
             id="or with kernels that group them",
         ),
-        pytest.param(MAVERICK | {"framework": "Megatron-LM", "source_date": "2025"}, "looped", 0, id="Megatron groups"),
-        pytest.param({"framework": "HF Trainer", "source_date": "2025"}, "looped", 0, id="no experts, no loop"),
+        pytest.param(
+            MAVERICK | {"framework": "Megatron-LM", "source_date": "2025"},
+            "sequential_experts",
+            0,
+            id="Megatron groups",
+        ),
+        pytest.param(
+            {"framework": "HF Trainer", "source_date": "2025"}, "sequential_experts", 0, id="no experts, no loop"
+        ),
         pytest.param({"precision": "bf16-amp"}, "autocast", 1, id="weights of 32 bits"),
         pytest.param({"precision": "fp16 autocast"}, "autocast", 1, id="in full"),
         pytest.param({}, "autocast", 0, id="weights of 16 bits"),

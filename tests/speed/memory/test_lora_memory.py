@@ -8,7 +8,7 @@ from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.lora_memory import adapter_parameters, lora_layer_bytes
-from planner.speed.memory.memory import buffer_bytes, device_memory, formed_bytes, state_bytes
+from planner.speed.memory.memory import buffer_bytes, device_memory, materialised_bytes, state_bytes
 
 SMALL = Decoder(
     layers=3,
@@ -120,8 +120,8 @@ def test_maps_that_a_network_has_not_save_nothing():
 def test_loha_keeps_the_weights_that_it_forms_and_the_others_none(checkpointing, layers):
     """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers or of the one that is computed again."""
     for adapters, kept in ((LOHA, layers * 2 * (64 + 32)), (DORA, 0), (QUERY_VALUE, 0)):
-        formed = formed_bytes(SMALL, adapters, precision=Precision.BF16, checkpointing=checkpointing)
-        assert formed == pytest.approx(kept)
+        materialised = materialised_bytes(SMALL, adapters, precision=Precision.BF16, checkpointing=checkpointing)
+        assert materialised == pytest.approx(kept)
 
 
 @pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.FSDP2, Strategy.ZERO2, Strategy.ZERO3])

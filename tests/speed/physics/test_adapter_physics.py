@@ -12,13 +12,13 @@ from tests.speed.physics.decoder_configs import FFN, HIDDEN, PRIORS, configs, ho
 
 def test_adapters_of_sharded_models_are_gathered_one_by_one_unless_they_are_fused() -> None:
     """Two adapters: each launches kernels of its own, and each is gathered."""
-    two = {"adapters": 1.0, "adapted_maps": 2.0, "apart": 1.0}
+    two = {"adapters": 1.0, "adapted_maps": 2.0, "separate_gathers": 1.0}
     launched = 1 + 2 * PRIORS["host_adapter"]
     assert host_layers(**two) == pytest.approx(launched)
     with_its_layer = launched * PRIORS["host_sharded"]
     assert host_layers(**two, zero=3.0) == pytest.approx(with_its_layer + 2 * PRIORS["host_gather"])
     assert host_layers(**two, zero=3.0, adapters_fused=1.0) == pytest.approx(with_its_layer)
-    assert host_layers(**two | {"apart": 0.0}, zero=3.0) == pytest.approx(with_its_layer)
+    assert host_layers(**two | {"separate_gathers": 0.0}, zero=3.0) == pytest.approx(with_its_layer)
 
 
 BESIDE_QUERY_AND_DOWN = {"adapters": 1.0, "adapted_maps": 2.0, "adapted": 2 * HIDDEN + FFN + HIDDEN, "rank": 16.0}
@@ -56,7 +56,7 @@ def test_kinds_that_form_a_weight_multiply_by_it_and_move_it(
     """Beside LoRA: 2 x 1,024 tokens x 5,242,880 weights a product on 312 TFLOPS, 30 bytes a weight on 1,555 GB/s."""
     beside = BESIDE_QUERY_AND_DOWN | {"adapted_weights": 1024.0 * 1024 + 4096 * 1024, "recompute": recompute}
     constants = PRIORS | {"form_bytes": 30.0}
-    costs = ("formed", "dense", "dense_trained")
+    costs = ("materialised", "dense", "dense_trained")
     lora, other = (
         adapter_seconds(constants, **beside, **dict(zip(costs, cost, strict=True))) for cost in ((0.0, 0.0, 0.0), kind)
     )

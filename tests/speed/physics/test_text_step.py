@@ -214,12 +214,12 @@ def test_autocast_costs_passes_and_launches() -> None:
 
 
 def test_a_layer_with_experts_takes_the_host_longer_and_most_where_they_are_called_one_by_one() -> None:
-    dense, grouped, looped = (
+    dense, grouped, sequential = (
         float(compute.host_seconds(configs(**changes), PRIORS)[0])
-        for changes in ({}, {"experts": 64.0}, {"experts": 64.0, "looped": 1.0})
+        for changes in ({}, {"experts": 64.0}, {"experts": 64.0, "sequential_experts": 1.0})
     )
     assert grouped == pytest.approx(dense * PRIORS["host_experts"])
-    assert looped == pytest.approx(dense * (PRIORS["host_experts"] + 64 * PRIORS["host_loop"]))
+    assert sequential == pytest.approx(dense * (PRIORS["host_experts"] + 64 * PRIORS["host_loop"]))
 
 
 def test_a_pipeline_keeps_sharded_weights_gathered() -> None:
@@ -236,7 +236,10 @@ def test_a_pipeline_keeps_sharded_weights_gathered() -> None:
 def test_experts_that_are_called_one_by_one_are_gathered_so() -> None:
     """A message for each of 8 experts and their layer, three times a layer, over eight devices: 3 doublings."""
     sharded = {"zero": 3.0, "dp": 8.0, "tp": 1.0, "shards": 8.0, "experts": 8.0, "ep": 1.0}
-    seconds = [float(communication.sharded_seconds(configs(**sharded, looped=flag), PRIORS)[0]) for flag in (0.0, 1.0)]
+    seconds = [
+        float(communication.sharded_seconds(configs(**sharded, sequential_experts=flag), PRIORS)[0])
+        for flag in (0.0, 1.0)
+    ]
     layers = float(configs().layers[0])
     assert seconds[1] - seconds[0] == pytest.approx(8 * 3 * layers * PRIORS["message_us"] * 1e-6 * 3)
 
