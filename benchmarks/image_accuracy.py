@@ -1,7 +1,7 @@
-"""Scores the estimator of image networks on the bundled evidence and writes its part of docs/accuracy.md.
+"""Scores the estimator of image networks on the bundled evidence; writes its rows of docs/accuracy/*.csv.
 
-Usage: python benchmarks/image_accuracy.py [--write]; about a minute. `--write` replaces the part of docs/accuracy.md
-between its two markers.
+Usage: python benchmarks/image_accuracy.py [--write]; about a minute. `--write` writes the tables
+(`benchmarks/accuracy_tables.py`) and the headline of docs/accuracy.md.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.accuracy_tables import Row, replace_rows, rounded, three, write_headline, write_table
 from planner.adapters.catalog import load_catalog
 from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
@@ -20,9 +23,8 @@ from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases.evidence import bundled_image_evidence
 from planner.use_cases.image_evidence import of_images, shipped_image_calibration
 
-BEGIN, END = "<!-- images: begin -->", "<!-- images: end -->"
-PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 SPLITS = (("source", 0), ("source", 1), ("source", 3), ("accelerator", 0), ("family", 0), ("scale", 0))
+IMAGES = {"network": "images"}
 POINTS = (
     ("V100-SXM2-16GB", "m01832"), ("V100-SXM2-16GB", "torchvision-v100-4"), ("A100-80GB-SXM", "m01828"),
     ("A100-80GB-SXM", "m01737"), ("H100-SXM", "m00653"), ("H100-SXM", "m05044"), ("H100-PCIe", "m00635"),
@@ -36,91 +38,78 @@ def main() -> None:
     """Run every split and the points."""
     evidence = of_images(bundled_image_evidence(load_catalog()))
     shipped = shipped_image_calibration()
-    sources = {one.labels.source for one in evidence}
-    networks = {one.labels.workload for one in evidence}
-    lines = [
-        f"Made on {date.today()} by `benchmarks/image_accuracy.py` from {len(evidence)} bundled measurements of "
-        f"{len(networks)} networks, {len({one.labels.accelerator for one in evidence})} accelerators and "
-        f"{len(sources)} sources. Errors are of images/s, in per cent.",
-        "",
-        "| left out | known | rows | MAPE | median | p90 | bias | in 80 % | in 90 % | half-width 90 |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    splits: list[Row] = []
     unseen: dict[str, list[ScoredRow]] = {}
     folds: dict[str, list[TrainedFold]] = {}
     for split, anchors in SPLITS:
         if split not in folds:
             folds[split] = train_image_folds(evidence, [], shipped, leave_out=split, today=date.today())
         scored = predict_image_rows(evidence, folds[split], anchors=anchors)
-        figures = overall(scored)
-        cells = ("mape_pct", "median_ape_pct", "p90_ape_pct")
-        shown = " | ".join(f"{figures[name]:.1f}" for name in cells)
-        lines.append(
-            f"| {split} | {anchors} | {len(scored)} | {shown} | {figures['bias_pct']:+.1f} | "
-            f"{figures['coverage_80_pct']:.0f} | {figures['coverage_90_pct']:.0f} | "
-            f"{figures['half_width_90_pct']:.0f} |"
-        )
+        row = IMAGES | {"left_out": split, "runs_known": anchors, "rows": len(scored)}
+        splits.append(row | rounded(overall(scored)))
         unseen.setdefault(split, scored)
         print(f"{split} {anchors} done", file=sys.stderr)
-    lines += [*_by_source(unseen["source"]), *_naive(unseen["source"], evidence), *_points(unseen["accelerator"])]
-    text = "\n".join(lines)
-    print(text)
+    tables = {
+        "splits": splits,
+        "baselines": _baselines(unseen["source"], evidence),
+        "image_sources": _by_source(unseen["source"]),
+        "image_points": _points(unseen["accelerator"]),
+    }
+    for name, rows in tables.items():
+        print(name, *rows, sep="\n")
+        if "--write" in sys.argv:
+            if "network" in rows[0]:
+                replace_rows(name, rows, network="images")
+            else:
+                write_table(name, rows)
     if "--write" in sys.argv:
-        page = PAGE.read_text(encoding="utf-8")
-        before, _, rest = page.partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        write_headline()
 
 
-def _by_source(scored: Sequence[ScoredRow]) -> list[str]:
-    lines = [
-        "",
-        "Source by source, each left out, nothing known of it:",
-        "",
-        "| source | rows | MAPE | bias | in 90 % |",
+def _by_source(scored: Sequence[ScoredRow]) -> list[Row]:
+    """Return the score of each source, itself held out, nothing known of it."""
+    return [
+        {"source": source, "rows": len(rows)}
+        | {name: f"{figures[name]:.0f}" for name in ("mape_pct", "bias_pct", "coverage_90_pct")}
+        for source, rows in sorted(split_by(scored, lambda row: row.observation.labels.source).items())
+        for figures in [overall(rows)]
     ]
-    lines.append("|---|---|---|---|---|")
-    for source, rows in sorted(split_by(scored, lambda row: row.observation.labels.source).items()):
-        one = overall(rows)
-        figures = f"{one['mape_pct']:.0f} | {one['bias_pct']:+.0f} | {one['coverage_90_pct']:.0f}"
-        lines.append(f"| {source} | {len(rows)} | {figures} |")
-    return lines
 
 
-def _naive(scored: Sequence[ScoredRow], evidence: Sequence[ImageObservation]) -> list[str]:
+def _baselines(scored: Sequence[ScoredRow], evidence: Sequence[ImageObservation]) -> list[Row]:
     errors: dict[str, list[float]] = {name: [] for name in METHODS}
     for one in scored:
-        trained_on = [evidence[place] for place in one.trained_on]
-        for name, value in baseline_predictions(one.observation, trained_on).items():
+        fitted = [evidence[place] for place in one.trained_on]
+        for name, value in baseline_predictions(one.observation, fitted).items():
             errors[name].append(value / one.observation.tokens_per_s_per_gpu - 1)
-    ours = overall(scored)
-    figures = {"planner": ours} | {name: error_figures(found) for name, found in errors.items()}
-    names = " | ".join(name.replace("_", " ") for name in figures)
-    cells = " | ".join(
-        f"{one['mape_pct']:.0f} / {one['median_ape_pct']:.0f} / {one['p90_ape_pct']:.0f}" for one in figures.values()
-    )
-    rule = "|---" * len(figures) + "|"
-    return ["", "The same rows by other means (MAPE / median / p90):", "", f"| {names} |", rule, f"| {cells} |"]
+    figures = {"planner": overall(scored)} | {name: error_figures(missed) for name, missed in errors.items()}
+    return [IMAGES | {"left_out": "source", "method": method} | three(missed, 0) for method, missed in figures.items()]
 
 
-def _points(blind: Sequence[ScoredRow]) -> list[str]:
-    lines = [
-        "",
-        "ResNet-50 in mixed precision, images/s of one accelerator. Blind: no row of the accelerator taught.",
-        "",
-        "| accelerator | source | framework, layout, batch | published | blind | 90 % range |",
-        "|---|---|---|---|---|---|",
-    ]
-    by_id = {one.observation.id: one for one in blind}
+def _points(unseen: Sequence[ScoredRow]) -> list[Row]:
+    """Return ResNet-50 in mixed precision, images/s of one accelerator, with all rows of the accelerator held out."""
+    by_id = {one.observation.id: one for one in unseen}
+    rows: list[Row] = []
     for accelerator, name in POINTS:
         one = by_id[name]
         config, labels = one.observation.config, one.observation.labels
-        layout = "channels last" if config["channels_last"] == 1 else "planes"
-        how = f"{labels.framework}, {layout}, {config['micro_batch']:.0f} each on {config['dp']:.0f}"
-        lines.append(
-            f"| {accelerator} | {labels.source}, {name} | {how} | {one.observation.tokens_per_s_per_gpu:,.0f} | "
-            f"{one.predicted:,.0f} ({one.error * 100:+.0f} %) | {one.low_90:,.0f}-{one.high_90:,.0f} |"
+        rows.append(
+            {
+                "accelerator": accelerator,
+                "source": labels.source,
+                "row": name,
+                "framework": labels.framework,
+                "layout": "channels last" if config["channels_last"] == 1 else "planes",
+                "micro_batch": f"{config['micro_batch']:.0f}",
+                "accelerators": f"{config['dp']:.0f}",
+                "published_images_per_s": f"{one.observation.tokens_per_s_per_gpu:.0f}",
+                "predicted_images_per_s": f"{one.predicted:.0f}",
+                "error_pct": f"{one.error * 100:+.0f}",
+                "low_90": f"{one.low_90:.0f}",
+                "high_90": f"{one.high_90:.0f}",
+            }
         )
-    return lines
+    return rows
 
 
 if __name__ == "__main__":

@@ -10,10 +10,13 @@ import json
 import os
 import statistics
 import subprocess
+import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.accuracy_tables import CALIBRATED, Row, three
 from planner.speed.calibration.scored_rows import ScoredRow
 from planner.speed.physics.observation import Observation
 
@@ -45,11 +48,11 @@ def ask(observations: Sequence[Observation]) -> dict[str, Any] | str:
     return answer
 
 
-def compared(split: str, scored: Sequence[ScoredRow], answer: dict[str, Any]) -> str:
-    """Return one row of the table: both on the rows of a split that llm-analysis answers.
+def compared(split: str, rows_are: str, scored: Sequence[ScoredRow], answer: dict[str, Any]) -> list[Row]:
+    """Return a table's rows: the planner and llm-analysis on the rows of a split that llm-analysis answers.
 
     Calibrated: its prediction times the median of measured / predicted over the rows of the same accelerator that
-    taught ours, which are of other sources (families, models, ...) than the row; 1 where there is none.
+    the planner was fitted to, which are of other sources (families, models, ...) than the row; 1 where there is none.
     """
     predicted: dict[str, float] = answer["predicted"]
     both = [one for one in scored if one.observation.id in predicted]
@@ -59,13 +62,18 @@ def compared(split: str, scored: Sequence[ScoredRow], answer: dict[str, Any]) ->
         ratios[one.observation.id, label.accelerator] = (
             one.observation.tokens_per_s_per_gpu / predicted[one.observation.id]
         )
-    ours = [_error(one.predicted, one) for one in both]
-    plain = [_error(predicted[one.observation.id], one) for one in both]
-    calibrated = [_error(predicted[one.observation.id] * _scale(one, both, ratios), one) for one in both]
-    cells = [
-        f"{statistics.mean(e):.1f} / {statistics.median(e):.1f} / {_p90(e):.1f}" for e in (ours, plain, calibrated)
+    errors = {
+        "planner": [_error(one.predicted, one) for one in both],
+        "llm-analysis, efficiency 0.5": [_error(predicted[one.observation.id], one) for one in both],
+        CALIBRATED: [_error(predicted[one.observation.id] * _scale(one, both, ratios), one) for one in both],
+    }
+    return [
+        {"left_out": split, "rows_are": rows_are, "rows": len(both), "method": method}
+        | three(
+            {"mape_pct": statistics.mean(each), "median_ape_pct": statistics.median(each), "p90_ape_pct": _p90(each)}, 1
+        )
+        for method, each in errors.items()
     ]
-    return f"| {split} | {len(both)} | {' | '.join(cells)} |"
 
 
 def _scale(one: ScoredRow, both: Sequence[ScoredRow], ratios: dict[tuple[str, str], float]) -> float:
@@ -86,36 +94,22 @@ def _p90(errors: Sequence[float]) -> float:
     return sorted(errors)[min(len(errors) - 1, int(0.9 * len(errors)))]
 
 
-def table(unseen: dict[str, list[ScoredRow]], evidence: Sequence[Observation]) -> list[str]:
-    """Return the lines of docs/accuracy.md on llm-analysis, for every split that was run with no run known."""
+def table(unseen: dict[str, list[ScoredRow]], evidence: Sequence[Observation]) -> list[Row] | str:
+    """Return the table of every split that was run with no run known; or why there is none."""
     answer = ask(evidence)
     if isinstance(answer, str):
-        return [f"llm-analysis: {answer}.", ""]
-    lines = [
-        f"llm-analysis {answer['version']} on identical rows, nothing known of what is left out (MAPE / median / p90). "
-        f"It answers {len(answer['predicted'])} of {len(evidence)} rows; refused: {_reasons(answer['refused'])}. "
-        'By "calibrated" its answers are multiplied by the median of measured / predicted on the same accelerator in '
-        "other sources.",
-        "",
-        "| left out | rows | planner | llm-analysis, efficiency 0.5 | llm-analysis, calibrated per accelerator |",
-        "|---|---|---|---|---|",
-        *(row for split, scored in unseen.items() for row in _rows(split, scored, answer)),
-    ]
-    return [*lines, ""]
-
-
-def _rows(split: str, scored: list[ScoredRow], answer: dict[str, Any]) -> list[str]:
-    """Compare on all rows, and on those of full training: llm-analysis knows no adapters."""
-    full = [one for one in scored if not one.observation.config["adapters"]]
-    rows = [compared(split, scored, answer)]
-    return rows if len(full) in (0, len(scored)) else [*rows, compared(f"{split}, full training alone", full, answer)]
-
-
-def _reasons(refused: dict[str, str]) -> str:
-    counts: dict[str, int] = {}
-    for reason in refused.values():
-        short = reason.split("(")[0].strip()
-        counts[short] = counts.get(short, 0) + 1
-    return (
-        ", ".join(f"{reason}: {count}" for reason, count in sorted(counts.items(), key=lambda item: -item[1])) or "none"
+        return f"llm-analysis: {answer}."
+    refused = Counter(reason.split("(")[0].strip() for reason in answer["refused"].values())
+    print(
+        f"llm-analysis {answer['version']} answers {len(answer['predicted'])} of {len(evidence)} rows; "
+        f"refused: {dict(refused.most_common())}",
+        file=sys.stderr,
     )
+    return [row for split, scored in unseen.items() for row in _rows(split, scored, answer)]
+
+
+def _rows(split: str, scored: list[ScoredRow], answer: dict[str, Any]) -> list[Row]:
+    """Compare on all rows, and on those of full training: llm-analysis has no adapters."""
+    full = [one for one in scored if not one.observation.config["adapters"]]
+    rows = compared(split, "all", scored, answer)
+    return rows if len(full) in (0, len(scored)) else [*rows, *compared(split, "full training", full, answer)]

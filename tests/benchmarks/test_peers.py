@@ -24,10 +24,14 @@ ROWS = [
 
 def test_both_are_scored_on_the_rows_that_both_answer() -> None:
     """Ours: 10 and 20 %. Theirs: 50 and 60 %. Calibrated: a by b's 100/40 is 125, b by a's 100/50 is 80."""
-    row = peers.compared("source", ROWS, {"predicted": {"a": 50.0, "b": 40.0}})
-    assert row == "| source | 2 | 15.0 / 15.0 / 20.0 | 55.0 / 55.0 / 60.0 | 22.5 / 22.5 / 25.0 |"
+    rows = peers.compared("source", "all", ROWS, {"predicted": {"a": 50.0, "b": 40.0}})
+    assert [(row["rows"], row["mape_pct"], row["median_ape_pct"], row["p90_ape_pct"]) for row in rows] == [
+        (2, "15.0", "15.0", "20.0"),
+        (2, "55.0", "55.0", "60.0"),
+        (2, "22.5", "22.5", "25.0"),
+    ]
 
 
 def test_without_its_environment_it_says_how_to_make_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLM_ANALYSIS", "/nowhere/python")
-    assert "make accuracy-peers" in peers.table({}, [])[0]
+    assert "make accuracy-peers" in peers.table({}, [])
