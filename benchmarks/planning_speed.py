@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import peers
 from planner.adapters.catalog import load_catalog
+from planner.model.answer.reason import Reason
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.speed.estimator.text_estimator import estimate_text
@@ -47,7 +48,7 @@ def described() -> list[tuple[dict[str, float], str]]:
                             precision=Precision.BF16, checkpointing=checkpointing, compiled=False,
                             accelerator=accelerator, node=node, nodes=nodes, per_node=node.accelerators,
                         )  # fmt: skip
-                        assert not isinstance(config, str)
+                        assert not isinstance(config, Reason)
                         found.append((config, accelerator.id))
     return found
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from planner.duration.convergence import convergence_of
 from planner.duration.data_volumes import data_volumes
 from planner.duration.duration import SECONDS_PER_HOUR
-from planner.duration.goodput import Losses, is_hopeless, losses
+from planner.duration.goodput import Interruptions, Losses, is_hopeless, losses
 from planner.duration.runtime_inputs import MODE, RuntimeInputs, moved, optimal_interval, runtime_inputs
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.answer.training_time import TimeLine, TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Strategy
@@ -38,7 +39,7 @@ class Timed:
     """Where the time goes, or why the training would not end; and what the reader should know."""
 
     time: TrainingTime | None
-    problem: str | None = None
+    problem: Reason | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -63,12 +64,7 @@ def _counted(
     )
     here = met.interruptions(met.values)
     if is_hopeless(here):
-        return Timed(
-            None,
-            f"the training would not get on: it is interrupted every {1 / here.per_hour:.3g} h, and needs "
-            f"{here.interval_hours + here.checkpoint_hours:.3g} h from checkpoint to checkpoint and "
-            f"{here.restart_hours:g} h for a restart",
-        )
+        return Timed(None, _never_ends(here))
     spread = _Spread.of(met)
     total = spread.share(lambda part: part.total)
     whole = Interval(total.value, max(1.0, total.low), total.high)
@@ -93,6 +89,20 @@ def _counted(
         convergence=_convergence(plan, catalog, training),
     )
     return Timed(time, notes=(*time.limited_by, *_better_interval(met, best, training)))
+
+
+def _never_ends(here: Interruptions) -> Reason:
+    often, between = 1 / here.per_hour, here.interval_hours + here.checkpoint_hours
+    text = (
+        f"the training would not get on: it is interrupted every {often:.3g} h, and needs "
+        f"{between:.3g} h from checkpoint to checkpoint and {here.restart_hours:g} h for a restart"
+    )
+    figures = {
+        "between_interruptions_hours": often,
+        "between_checkpoints_hours": between,
+        "restart_hours": here.restart_hours,
+    }
+    return Reason(code=ReasonCode.NEVER_ENDS, text=text, figures=figures)
 
 
 def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, launch: Quantity | None) -> TrainingTime:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable, Sequence
 
 from planner.model.answer.documents import CampaignOption, OptionEstimate, RankedOption, SweepDocument
+from planner.model.answer.reason import text_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity, Unit
@@ -71,7 +72,7 @@ def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
             "cost": quantity_text(option.usd_total),
             "adds to bills": quantity_text(option.usd_marginal) + local_text(option),
             "energy": quantity_text(option.energy_kwh),
-            "why not": option.obstacles,
+            "why not": _obstacles(option),
             NOTES: _notes(option),
         }
         for option in options
@@ -89,7 +90,7 @@ def campaign_rows(options: Sequence[CampaignOption]) -> list[Row]:
             "campaign cost": quantity_text(option.campaign_usd) + local_text(option),
             "deadline": _yes_no(option.meets_deadline),
             "budget": _yes_no(option.within_budget),
-            "why not": option.obstacles,
+            "why not": _obstacles(option),
             NOTES: _notes(option),
         }
         for option in options
@@ -174,6 +175,11 @@ WRITERS: dict[str, Callable[[Sequence[Row]], str]] = {"tsv": as_tsv, "csv": as_c
 
 def _machine(option: OptionEstimate) -> Row:
     return {"option": option.id, "accelerators": accelerators_text(option)}
+
+
+def _obstacles(option: OptionEstimate) -> str:
+    """Write what stands against the option; of a stored answer, which has the sentence alone, all of that."""
+    return (text_of(option.obstacles) if option.reasons else option.why_not) or ""
 
 
 def _notes(option: OptionEstimate) -> str:

@@ -43,7 +43,7 @@ class Candidate:
     """Among the plan's options."""
     any_strategy: bool = False
     """The plan leaves the choice to the planner: the fastest that fits."""
-    way: ParallelConfig | None = None
+    parallel_config: ParallelConfig | None = None
     """How the network is divided, where the planner chose so."""
     currency: Currency | None = None
     """The plan's own, in which the option may state its price."""
@@ -56,7 +56,7 @@ class Candidate:
     @property
     def split(self) -> Split:
         """Into what the network is divided."""
-        return self.way.split if self.way else WHOLE
+        return self.parallel_config.split if self.parallel_config else WHOLE
 
     @property
     def accelerators(self) -> int:

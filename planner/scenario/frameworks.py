@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.hardware.machines import Accelerator
 
 
@@ -18,12 +19,13 @@ def planned_family(text: str) -> str:
     return framework_family(name_and_kernels(text)[0])
 
 
-def other_maker(framework: str | None, accelerator: Accelerator) -> str | None:
-    """Say why a framework does not run on an accelerator; None where nothing is known against it."""
+def other_maker(framework: str | None, accelerator: Accelerator) -> Reason | None:
+    """Return why a framework does not run on an accelerator; None where nothing is known against it."""
     maker = ONLY_ON.get(planned_family(framework or ""), accelerator.vendor)
     if maker == accelerator.vendor:
         return None
-    return f"{framework} runs on accelerators of {maker} alone, and {accelerator.id} is one of {accelerator.vendor}"
+    text = f"{framework} runs on accelerators of {maker} alone, and {accelerator.id} is one of {accelerator.vendor}"
+    return Reason(code=ReasonCode.FRAMEWORK_NOT_SUPPORTED, text=text)
 
 
 def framework_family(name: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.plan.plan import PlaceLimits
 from planner.scenario.candidate import ANY_REGION, Candidate
 
 
-def not_allowed(candidate: Candidate, limits: PlaceLimits) -> str | None:
-    """Return why the plan's limits rule this option out, or None."""
+def not_allowed(candidate: Candidate, limits: PlaceLimits) -> tuple[Reason, ...]:
+    """Return why the plan's limits rule this option out; nothing where they allow it."""
     if candidate.site is not None:
         return ruled_out(candidate.site.id, candidate.site.id, limits)
     named = candidate.option.region if candidate.has_own_price else None
@@ -20,15 +21,17 @@ def place_of_region(region: str | None) -> str | None:
     return None if region == ANY_REGION else region
 
 
-def ruled_out(place: str | None, site: str | None, limits: PlaceLimits) -> str | None:
-    """Return why the plan's limits rule a place out, or None; no list can hold a place that nobody named."""
+def ruled_out(place: str | None, site: str | None, limits: PlaceLimits) -> tuple[Reason, ...]:
+    """Return why the plan's limits rule a place out; no list can hold a place that nobody named."""
     if site is not None:
         where = f"it stands at {site} (list the site's id where that is an allowed place)"
     else:
         where = f"it is in {place}" if place else "its region is not known"
     reasons = []
     if limits.allowed_regions is not None and place not in limits.allowed_regions:
-        reasons.append(f"{where}, and limits.allowed_regions holds {', '.join(limits.allowed_regions)}")
+        text = f"{where}, and limits.allowed_regions holds {', '.join(limits.allowed_regions)}"
+        reasons.append(Reason(code=ReasonCode.PLACE_NOT_ALLOWED, text=text))
     if limits.data_region is not None and place != limits.data_region:
-        reasons.append(f"{where}, and limits.data_region keeps the data in {limits.data_region}")
-    return "; ".join(reasons) or None
+        text = f"{where}, and limits.data_region keeps the data in {limits.data_region}"
+        reasons.append(Reason(code=ReasonCode.DATA_LEAVES_REGION, text=text))
+    return tuple(reasons)

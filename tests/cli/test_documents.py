@@ -63,6 +63,7 @@ ADDED = [
     "runs",
     "doubts",
     "notes",
+    "why_not_codes",
 ]
 OF_A_CAMPAIGN = ["owning", "at_once", "campaign_hours", "campaign_usd", "finish", "meets_deadline", "within_budget"]
 OF_A_COMPARISON = ["rank", "pareto"]
@@ -114,6 +115,7 @@ class TestAnswers:
         assert document["plan"] == yaml.safe_load(example(name).read_text("utf-8"))["name"]
         for option in document["options"]:
             assert set(option) == set(keys), option["id"]
+            assert (option["why_not"] is None) is (option["why_not_codes"] == []), option["id"]
 
     @pytest.mark.parametrize("name", EXAMPLES)
     def test_a_quantity_says_how_it_is_known(self, planner, example, name):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
 from planner.adapters.image_networks import read_image_networks
+from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
 from planner.model.network.architecture import Resnet
 from planner.model.network.workload import Checkpointing, Precision, Strategy
@@ -49,7 +50,7 @@ def described(
         compiled=compiled, channels_last=channels_last, accelerator=catalog.accelerators[node.accelerator], node=node,
         nodes=1, per_node=1,
     )  # fmt: skip
-    assert not isinstance(found, str)
+    assert not isinstance(found, Reason)
     return Described(operators, found.facts)
 
 

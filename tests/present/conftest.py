@@ -33,6 +33,7 @@ def option(**changes: Any) -> RankedOption:
     fields: dict[str, Any] = dict.fromkeys(RankedOption.model_fields)
     fields |= {"nodes": 1, "accelerators": 4, "accelerator": "V100-DGXS-32GB", "strategy": Strategy.DDP, "at_once": 1}
     fields |= {"runs": (), "notes": (), "doubts": (), "pareto": False, "fits": True}
+    fields |= {"why_not_codes": (), "reasons": (), "not_allowed_reasons": ()}
     return RankedOption(**fields | changes)
 
 
@@ -134,5 +135,6 @@ def comparison() -> ComparisonDocument:
         recommended="our-dgx",
         nearest=None,
         sentence="Take our-dgx: 10 trainings take 4.167 days and cost 12.50 USD; time is measured (r1).",
+        clauses=("Take our-dgx: 10 trainings take 4.167 days and cost 12.50 USD", "time is measured (r1)"),
         options=(owned(), rented(), unpriced()),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from planner.model.answer.bill import Bill
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.prices.offer import Price, PriceKind
 
 NODE_HOURS = "node-h"
@@ -17,22 +18,30 @@ def node_hours_of(bill: Bill) -> float:
     )
 
 
-def beyond_allocation(price: Price | None, *, bill: Bill | None, start: date, finish: date | None) -> str | None:
-    """Return why the price's allocation does not hold the work, or None.
+def beyond_allocation(
+    price: Price | None, *, bill: Bill | None, start: date, finish: date | None
+) -> tuple[Reason, ...]:
+    """Return why the price's allocation does not hold the work; nothing where it does.
 
     Its node-hours bind whatever the kind of price. Its window binds a grant alone: an offer's last day is that of
     accepting it.
     """
     if price is None:
-        return None
+        return ()
     reasons = []
-    if price.node_hours_limit is not None and bill is not None and node_hours_of(bill) > price.node_hours_limit:
-        reasons.append(
-            f"the allocation holds {price.node_hours_limit:,.6g} node-hours, {node_hours_of(bill):,.6g} are needed"
-        )
+    needed, held = node_hours_of(bill) if bill is not None else 0.0, price.node_hours_limit
+    if held is not None and needed > held:
+        text = f"the allocation holds {held:,.6g} node-hours, {needed:,.6g} are needed"
+        figures = {"held_node_hours": held, "needed_node_hours": needed}
+        reasons.append(Reason(code=ReasonCode.ALLOCATION_TOO_SMALL, text=text, figures=figures))
     if price.price_kind is PriceKind.GRANT:
-        if price.valid_from is not None and start < price.valid_from:
-            reasons.append(f"the allocation begins on {price.valid_from}, the work on {start}")
-        if price.valid_until is not None and finish is not None and finish > price.valid_until:
-            reasons.append(f"the allocation ends on {price.valid_until}, the work on {finish}")
-    return "; ".join(reasons) or None
+        first, last = price.valid_from, price.valid_until
+        if first is not None and start < first:
+            text = f"the allocation begins on {first}, the work on {start}"
+            early = {"early_days": (first - start).days}
+            reasons.append(Reason(code=ReasonCode.ALLOCATION_NOT_BEGUN, text=text, figures=early))
+        if last is not None and finish is not None and finish > last:
+            text = f"the allocation ends on {last}, the work on {finish}"
+            late = {"late_days": (finish - last).days}
+            reasons.append(Reason(code=ReasonCode.ALLOCATION_ENDED, text=text, figures=late))
+    return tuple(reasons)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.prices.offer import Price, PriceKind
@@ -32,19 +33,20 @@ def price_of(candidate: Candidate) -> Quantity | None:
     return to_quantity(doubt, Unit.USD_PER_HOUR, basis, source, price.as_of)
 
 
-def no_price_reason(candidate: Candidate, catalog: Catalog) -> str:
-    """Say why there is no price; never zero."""
+def no_price_reason(candidate: Candidate, catalog: Catalog) -> Reason:
+    """Return why there is no price; never zero."""
     if candidate.price is not None and candidate.price.no_price_reason:
-        return f"no price: {candidate.price.no_price_reason}"
+        return Reason(code=ReasonCode.NO_PRICE, text=f"no price: {candidate.price.no_price_reason}")
     kind = (candidate.option.price or PriceKind.ON_DEMAND).value
     where = f" in {candidate.option.region}" if candidate.option.region else ""
     rows = prices_of(candidate.node.id, catalog)
     regions: dict[str, dict[str, None]] = {}
     for row in rows:
         regions.setdefault(row.price_kind.value, {})[row.region] = None
-    known = [f"{found} in {', '.join(places)}" for found, places in regions.items()]
+    known = [f"{listed} in {', '.join(places)}" for listed, places in regions.items()]
     instead = f"it has {'; '.join(known)}" if known else "give usd_per_hour"
-    return f"no price: the catalog has no {kind} price of {candidate.node.id}{where}; {instead}"
+    text = f"no price: the catalog has no {kind} price of {candidate.node.id}{where}; {instead}"
+    return Reason(code=ReasonCode.NO_PRICE, text=text)
 
 
 def price_notes(candidate: Candidate) -> tuple[str, ...]:

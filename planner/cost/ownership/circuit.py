@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.hardware.machines import Node
 from planner.model.owning.site import Site
 
@@ -15,24 +16,26 @@ def node_rated_kw(site: Site, node: Node) -> float | None:
     return site.power.high if site.power is not None else None
 
 
-def circuit_problem(site: Site, node: Node, *, nodes: int) -> str | None:
-    """Say why `nodes` machines do not fit the site's circuits or racks, with both numbers; None where they do.
+def overloads(site: Site, node: Node, *, nodes: int) -> tuple[Reason, ...]:
+    """Return why `nodes` machines do not fit the site's circuits or racks; nothing where they do.
 
     load = nodes x rated kW against circuit_kw; nodes a rack x rated kW against rack_kw. Cooling draws from elsewhere.
     """
     rated = node_rated_kw(site, node)
     if rated is None:
-        return None
-    problems = []
+        return ()
+    reasons = []
     load = nodes * rated
     if site.circuit_kw is not None and load > site.circuit_kw.value:
-        problems.append(
-            f"does not fit its circuit: {nodes} x {rated:g} kW = {load:g} kW, circuit_kw is {site.circuit_kw.value:g}"
-        )
-    rack = min(nodes, site.nodes_per_rack) * rated
-    if site.rack_kw is not None and rack > site.rack_kw.value:
-        problems.append(
-            f"does not fit its rack: {min(nodes, site.nodes_per_rack)} x {rated:g} kW = {rack:g} kW, "
-            f"rack_kw is {site.rack_kw.value:g}"
-        )
-    return "; ".join(problems) or None
+        carried = site.circuit_kw.value
+        text = f"does not fit its circuit: {nodes} x {rated:g} kW = {load:g} kW, circuit_kw is {carried:g}"
+        figures = {"load_kw": load, "circuit_kw": carried}
+        reasons.append(Reason(code=ReasonCode.CIRCUIT_OVERLOADED, text=text, figures=figures))
+    in_rack = min(nodes, site.nodes_per_rack)
+    load = in_rack * rated
+    if site.rack_kw is not None and load > site.rack_kw.value:
+        carried = site.rack_kw.value
+        text = f"does not fit its rack: {in_rack} x {rated:g} kW = {load:g} kW, rack_kw is {carried:g}"
+        figures = {"load_kw": load, "rack_kw": carried}
+        reasons.append(Reason(code=ReasonCode.RACK_OVERLOADED, text=text, figures=figures))
+    return tuple(reasons)

@@ -9,7 +9,7 @@ from planner.cost.ownership.energy import energy_usd
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year, usd_per_busy_gpu_hour
 from planner.cost.ownership.owned_inputs import NoOwningCost, resolve_site
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.model.answer.documents import OWNING_NOT_KNOWN
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
@@ -25,7 +25,7 @@ class OwnedMoney:
     usd_per_epoch: Quantity | None
     usd_total: Quantity | None
     usd_marginal: Quantity | None
-    missing: tuple[str, ...]
+    missing: tuple[Reason, ...]
     notes: tuple[str, ...]
 
 
@@ -44,7 +44,8 @@ def owned_money(
     marginal = _electricity_usd(energy, electricity(site, plan, catalog), pue(site, plan, catalog))
     resolved = resolve_candidate(plan, candidate, catalog, power=power)
     if isinstance(resolved, NoOwningCost):
-        return OwnedMoney(None, None, marginal, (f"{OWNING_NOT_KNOWN}: {resolved.reason}",), ())
+        text = f"usd_total, usd_per_epoch: the full cost of owning is not known: {resolved.reason}"
+        return OwnedMoney(None, None, marginal, (Reason(code=ReasonCode.OWNING_NOT_KNOWN, text=text),), ())
     price = full_price(resolved)
     notes = list(resolved.notes)
     if resolved.defaults:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from planner.cost.ownership.circuit import node_rated_kw
 from planner.cost.ownership.energy import average_power_kw
@@ -17,6 +18,15 @@ POWER_STATED_FRACTION = 0.2
 """The doubt in a power figure that a plan states."""
 
 
+@dataclass(frozen=True)
+class TrainingPower:
+    """What one node draws in training; None where no source says."""
+
+    kw: Quantity | None
+    from_rated_share: bool = False
+    """Counted from the rated power and the default share of it that a node draws in training."""
+
+
 def rated_power(candidate: Candidate) -> Quantity | None:
     """Return what the data sheet says one node draws at most, to stand beside."""
     node = candidate.node
@@ -27,32 +37,34 @@ def rated_power(candidate: Candidate) -> Quantity | None:
     )
 
 
-def training_power(candidate: Candidate, run_ids: Sequence[str], catalog: Catalog) -> Quantity | None:
+def training_power(candidate: Candidate, run_ids: Sequence[str], catalog: Catalog) -> TrainingPower:
     """Return what one node draws in training: the plan, a measurement, the site, or a share of the rated power.
 
     `run_ids`: the runs whose speed answers. What the accelerators drew alone is not the node's power: see
-    `_beside_the_accelerators`.
+    `_with_measured_accelerators`.
     """
     option = candidate.option
     if option.power_kw is not None:
         doubt = Interval.exact(option.power_kw).widened_to(POWER_STATED_FRACTION)
-        return to_quantity(doubt, Unit.KW, Basis.ASSUMED, f"the plan: power_kw {option.power_kw:g}")
+        source = f"the plan: power_kw {option.power_kw:g}"
+        return TrainingPower(to_quantity(doubt, Unit.KW, Basis.ASSUMED, source))
     for run_id in run_ids:
         run = catalog.runs[run_id]
         if run.power is not None and same_hardware(run, candidate):
-            return run.power
+            return TrainingPower(run.power)
     site_power = candidate.site.power if candidate.site is not None else None
     capped = option.power_cap_w is not None
     if site_power is None or site_power.basis is not Basis.MEASURED or capped:
-        beside = _beside_the_accelerators(candidate, run_ids, catalog)
-        if beside is not None or capped:  # under a cap, a figure of the machine without it says nothing
-            return beside
+        whole = _with_measured_accelerators(candidate, run_ids, catalog)
+        if whole is not None or capped:  # under a cap, a figure of the machine without it says nothing
+            return TrainingPower(whole, from_rated_share=whole is not None)
     if site_power is not None:
-        return _site_power(site_power, candidate, catalog)
-    return _share_of_rated(candidate, catalog)
+        return TrainingPower(_site_power(site_power, candidate, catalog))
+    share = _share_of_rated(candidate, catalog)
+    return TrainingPower(share, from_rated_share=share is not None)
 
 
-def _beside_the_accelerators(candidate: Candidate, run_ids: Sequence[str], catalog: Catalog) -> Quantity | None:
+def _with_measured_accelerators(candidate: Candidate, run_ids: Sequence[str], catalog: Catalog) -> Quantity | None:
     """Return a node's power from what its accelerators drew in a run, and what the data sheet leaves for the rest.
 
     kW = measured kW of the accelerators + (rated kW - accelerators x TDP) x share that a node draws in training

@@ -11,9 +11,10 @@ from planner.cost.cloud.bill import Billed, Work, owned_bill, rented_bill
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import hosted_bill
 from planner.cost.cloud.price import beyond_commitment
-from planner.decide.options.option import EstimatedOption, joined
+from planner.decide.options.option import EstimatedOption
 from planner.duration.duration import HOURS_PER_DAY, last_day
 from planner.model.answer.documents import CampaignOption, OptionEstimate
+from planner.model.answer.reason import text_of
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
@@ -54,14 +55,17 @@ def campaign_option(
     if bill is not None and estimate.offer is not None:
         bill = with_credits(bill, catalog.credits, provider=estimate.offer.partition("/")[0], finish=finish)
     beyond = beyond_allocation(estimated.price, bill=bill, start=limits.start or today, finish=finish)
-    own = {"notes", "bill", "smallest_purchase_usd", "not_allowed"}
+    reasons = (*estimated.ruled_out, *beyond)
+    of_campaign = {
+        "notes": notes,
+        "bill": bill,
+        "smallest_purchase_usd": billed.bought if billed else None,
+        "not_allowed": text_of(reasons),
+        "not_allowed_reasons": reasons,
+    }
     return CampaignOption(
-        **{name: getattr(estimate, name) for name in OptionEstimate.model_fields if name not in own},
-        notes=notes,
-        not_allowed=joined(estimated.outside, beyond),
+        **(dict(estimate) | of_campaign),
         owning=counted,
-        bill=bill,
-        smallest_purchase_usd=billed.bought if billed else None,
         at_once=at_once,
         campaign_hours=hours,
         campaign_usd=usd,

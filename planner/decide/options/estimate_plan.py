@@ -11,7 +11,7 @@ from planner.cost.ownership.electricity import electricity, pue
 from planner.decide.options.hosted import estimate_hosted, expand_hosted
 from planner.decide.options.option import EstimatedOption, estimate_option
 from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
-from planner.model.answer.documents import Assumption, EstimateDocument, OptionEstimate
+from planner.model.answer.documents import Assumption, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
@@ -38,25 +38,25 @@ def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None)
     """Estimate one training on each option, and keep what the bill of a whole campaign needs."""
     job = resolve_job(plan, catalog)
     candidates = expand(plan, catalog)
-    found = [(one.position, estimate_option(plan, job, one, catalog, today=today)) for one in candidates]
+    placed = [(one.position, estimate_option(plan, job, one, catalog, today=today)) for one in candidates]
     services = expand_hosted(plan, catalog)
-    found += [(one.position, estimate_hosted(plan, job, one, catalog, today=today)) for one in services]
-    estimated = tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))  # in the plan's order
+    placed += [(one.position, estimate_hosted(plan, job, one, catalog, today=today)) for one in services]
+    estimated = tuple(one for _, one in sorted(placed, key=lambda pair: pair[0]))  # in the plan's order
     options = tuple(one.option for one in estimated)
     document = EstimateDocument(
         plan=plan.name,
         currency=plan.currency,
-        assumptions=_assumptions(plan, catalog, candidates, options),
+        assumptions=_assumptions(plan, catalog, candidates, estimated),
         options=options,
     )
     return Estimated(document, estimated)
 
 
 def _assumptions(
-    plan: Plan, catalog: Catalog, candidates: Sequence[Candidate], options: Sequence[OptionEstimate]
+    plan: Plan, catalog: Catalog, candidates: Sequence[Candidate], estimated: Sequence[EstimatedOption]
 ) -> tuple[Assumption, ...]:
     """List what the answer took from the plan, the sites and the defaults, each as often as it differs."""
-    found = [
+    assumed = [
         Assumption(name=name, quantity=read(candidate.site, plan, catalog))
         for name, read in (("electricity", electricity), ("pue", pue))
         for candidate in candidates
@@ -65,16 +65,16 @@ def _assumptions(
     given = plan.assumptions
     if given.goodput_fraction is not None:
         goodput = _from_plan(given.goodput_fraction, Unit.RATIO, "goodput_fraction")
-        found.append(Assumption(name="goodput", quantity=goodput))
+        assumed.append(Assumption(name="goodput", quantity=goodput))
     elif candidates:
-        found += goodput_assumptions(plan, catalog, spot=any(is_preempted(candidate) for candidate in candidates))
+        assumed += goodput_assumptions(plan, catalog, spot=any(is_preempted(candidate) for candidate in candidates))
     if given.mfu is not None:
-        found.append(Assumption(name="mfu", quantity=_from_plan(given.mfu, Unit.RATIO, "mfu")))
+        assumed.append(Assumption(name="mfu", quantity=_from_plan(given.mfu, Unit.RATIO, "mfu")))
     if any(candidate.site is None for candidate in candidates):
-        found += bill_assumptions(plan, catalog)
-    if any(option.power_kw is not None and "in training" in option.power_kw.source for option in options):
-        found.append(Assumption(name="power in training", quantity=catalog.defaults.training_power_fraction))
-    return tuple(dict.fromkeys(found))
+        assumed += bill_assumptions(plan, catalog)
+    if any(option.power_from_rated_share for option in estimated):
+        assumed.append(Assumption(name="power in training", quantity=catalog.defaults.training_power_fraction))
+    return tuple(dict.fromkeys(assumed))
 
 
 def _from_plan(value: float, unit: Unit, key: str) -> Quantity:

@@ -65,6 +65,7 @@ def _of_service(estimate: OptionEstimate) -> OptionExplanation:
         time=None,
         notes=estimate.notes,
         why_not=estimate.why_not,
+        why_not_codes=estimate.why_not_codes,
     )
 
 
@@ -97,6 +98,7 @@ def _explained(
         time=estimate.time,
         notes=estimate.notes,
         why_not=estimate.why_not,
+        why_not_codes=estimate.why_not_codes,
     )
 
 

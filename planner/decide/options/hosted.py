@@ -11,6 +11,7 @@ from planner.cost.cloud.hosted_bill import HostedRates, hosted_bill
 from planner.decide.options.option import EstimatedOption, on_day
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
@@ -23,8 +24,15 @@ from planner.scenario.job import Job
 from planner.scenario.places import place_of_region, ruled_out
 
 MILLION = 1e6
-NO_TIME = "training_hours: the service does not say how long it takes; give training_hours on the option"
-NO_TOKENS = "usd_total: a sample of this workload is no number of tokens, and a service is paid by the token"
+NO_TIME = Reason(
+    code=ReasonCode.TIME_NOT_STATED,
+    text="training_hours: the service does not say how long it takes; give training_hours on the option",
+)
+NO_TOKENS = Reason(
+    code=ReasonCode.NO_TOKENS,
+    text="usd_total: a sample of this workload is no number of tokens, and a service is paid by the token",
+)
+NOTHING_KNOWN = "nothing is known of its machines: no energy, no speed; that it trains this network is the plan's word"
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class HostedOption:
 
 def expand_hosted(plan: Plan, catalog: Catalog) -> Iterator[HostedOption]:
     """Find the price of each option that a service trains; one that no catalog knows needs a price of its own."""
-    taken: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for position, option in enumerate(plan.options):
         if not option.hosted:
             continue
@@ -61,10 +69,10 @@ def expand_hosted(plan: Plan, catalog: Catalog) -> Iterator[HostedOption]:
         price = find_price(option, catalog, where=where)
         if price is None and option.usd_per_million_tokens is None:
             raise _unknown(option.offer, catalog, where=where)
-        found = HostedOption(option.offer, position, option, price)
-        name = f"{option.offer}:{found.region or ANY_REGION}:{PriceKind.HOSTED_TRAINING.value}"
-        count = taken[name] = taken.get(name, 0) + 1
-        yield replace(found, id=f"{name}#{count}" if count > 1 else name)
+        hosted = HostedOption(option.offer, position, option, price)
+        name = f"{option.offer}:{hosted.region or ANY_REGION}:{PriceKind.HOSTED_TRAINING.value}"
+        count = counts[name] = counts.get(name, 0) + 1
+        yield replace(hosted, id=f"{name}#{count}" if count > 1 else name)
 
 
 def estimate_hosted(
@@ -77,25 +85,11 @@ def estimate_hosted(
     Time is what the plan says of it, else not known: nobody outside knows the machines or the queue. What the service
     trains is its own affair, so nothing is asked of memory. Source: the services' price lists.
     """
-    option, price = hosted.option, _price(hosted)
-    hours = None if option.training_hours is None else _stated_hours(option.training_hours)
-    missing = [] if hours is not None else [NO_TIME]
-    rates = None
-    if price is None:
-        assert hosted.price is not None, "an option without any price is refused"
-        missing.append(f"no price: {hosted.price.no_price_reason}")
-    elif job.seq_len is None:
-        missing.append(NO_TOKENS)
-    else:
-        tokens = job.samples_per_epoch * job.epochs * job.seq_len / MILLION
-        support = support_fraction(plan.assumptions, catalog)
-        rates = HostedRates(price, tokens, support, plan.currency)
+    option, price, listed = hosted.option, _price(hosted), hosted.listed
+    rates = _rates(plan, job, price, catalog)
     billed = None if rates is None else hosted_bill(rates, trainings=1)
-    listed = hosted.listed
-    notes = [f"price: {listed.note}"] if listed is not None and listed.note else []
-    notes.append(
-        "nothing is known of its machines: no energy, no speed; that it trains this network is the plan's word"
-    )
+    reasons = _reasons(hosted, job, price)
+    ruled = ruled_out(place_of_region(hosted.region), None, plan.limits)
     estimate = OptionEstimate(
         id=hosted.id,
         name=f"{option.offer} (a service, by the token)",
@@ -112,7 +106,7 @@ def estimate_hosted(
         checkpointing=None,
         throughput=None,
         epoch_hours=None,
-        training_hours=hours,
+        training_hours=None if option.training_hours is None else _stated_hours(option.training_hours),
         usd_per_hour=None,
         usd_per_million_tokens=price,
         list_usd_per_million_tokens=listed.list_usd_per_million_tokens if listed else None,
@@ -121,18 +115,39 @@ def estimate_hosted(
         usd_marginal=billed.usd if billed else None,
         smallest_purchase_usd=None,
         bill=billed.bill if billed else None,
-        not_allowed=ruled_out(place_of_region(hosted.region), None, plan.limits),
+        not_allowed=text_of(ruled),
+        not_allowed_reasons=ruled,
         energy_kwh=None,
         carbon_kg=None,
         power_kw=None,
         rated_kw=None,
         runs=(),
         doubts=(),
-        notes=tuple(notes),
-        why_not="; ".join(missing) or None,
+        notes=(*([f"price: {listed.note}"] if listed is not None and listed.note else []), NOTHING_KNOWN),
+        why_not=text_of(reasons),
+        why_not_codes=codes_of(reasons),
+        reasons=reasons,
     )
     shown = estimate if today is None else on_day(estimate, plan, catalog, today=today)
-    return EstimatedOption(shown, None, plan.currency, "USD", outside=estimate.not_allowed, hosted=rates)
+    return EstimatedOption(shown, None, plan.currency, "USD", ruled_out=ruled, hosted=rates)
+
+
+def _rates(plan: Plan, job: Job, price: Quantity | None, catalog: Catalog) -> HostedRates | None:
+    """Return what the bill multiplies; None without a price, or where a sample is no number of tokens."""
+    if price is None or job.seq_len is None:
+        return None
+    tokens = job.samples_per_epoch * job.epochs * job.seq_len / MILLION
+    return HostedRates(price, tokens, support_fraction(plan.assumptions, catalog), plan.currency)
+
+
+def _reasons(hosted: HostedOption, job: Job, price: Quantity | None) -> tuple[Reason, ...]:
+    reasons = [] if hosted.option.training_hours is not None else [NO_TIME]
+    if price is None:
+        assert hosted.price is not None, "an option without any price is refused"
+        reasons.append(Reason(code=ReasonCode.NO_PRICE, text=f"no price: {hosted.price.no_price_reason}"))
+    elif job.seq_len is None:
+        reasons.append(NO_TOKENS)
+    return tuple(reasons)
 
 
 def _price(hosted: HostedOption) -> Quantity | None:

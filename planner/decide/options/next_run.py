@@ -40,7 +40,7 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: Estimator
             nodes=nodes,
             accelerators_per_node=per_node,
             strategy=Strategy.DDP if per_node == 1 else candidate.strategy,
-            way=None,
+            parallel_config=None,
         )
         adapters = job.adapters.model_copy(update={"frozen": None, "kind": AdapterKind.LORA}) if job.adapters else None
         alone = replace(job, mfu=None, global_batch=None, framework=None, adapters=adapters)

@@ -6,48 +6,30 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.allocation import beyond_allocation
-from planner.cost.cloud.bill import Work, owned_bill, rented_bill
 from planner.cost.cloud.bill_rates import BillRates, bill_rates, launch_hours
-from planner.cost.cloud.billing_terms import terms_notes
-from planner.cost.cloud.cloud_cost import rent_usd
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import HostedRates
-from planner.cost.cloud.price import list_price_of, no_price_reason, price_notes, price_of
+from planner.cost.cloud.price import list_price_of, price_of
 from planner.cost.cloud.price_age import dated
-from planner.cost.ownership.circuit import circuit_problem
+from planner.cost.ownership.circuit import overloads
 from planner.cost.ownership.electricity import cloud_pue, paid_in, pue
-from planner.cost.ownership.energy import carbon_kg, node_energy_kwh
-from planner.cost.ownership.owned_money import owned_money
 from planner.cost.ownership.power import rated_power, training_power
-from planner.duration.duration import last_day, train_hours
+from planner.decide.options import option_money
+from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
+from planner.decide.options.option_money import Usage
+from planner.duration.duration import last_day
 from planner.duration.training_time import Timed, training_time
-from planner.model.answer.bill import Bill
 from planner.model.answer.documents import OptionEstimate
-from planner.model.answer.training_time import TrainingTime
+from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.plan.plan import Owning, Plan
+from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind
-from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.conversion import derived, interval, to_quantity
-from planner.quantity.interval import Interval
+from planner.model.quantity import Quantity
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.places import not_allowed
 from planner.speed.throughput.speed import Speed, fastest
-
-
-@dataclass(frozen=True)
-class _Money:
-    """What one training costs, and why what is missing is missing."""
-
-    usd_per_epoch: Quantity | None = None
-    usd_total: Quantity | None = None
-    usd_marginal: Quantity | None = None
-    smallest_purchase_usd: Quantity | None = None
-    bill: Bill | None = None
-    missing: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,75 +42,62 @@ class EstimatedOption:
     currency: Currency | None
     tariff_currency: str
     """In which an owned machine's electricity is paid."""
-    outside: str | None = None
+    ruled_out: tuple[Reason, ...] = ()
     """Why the plan's limits rule its place out."""
     price: Price | None = None
     """The row whose price counts; None: owned, or at a price of the plan's own."""
     hosted: HostedRates | None = None
     """Of a service that trains by the token."""
+    power_from_rated_share: bool = False
+    """Its power takes the default share of rated power that a node draws in training."""
 
 
 def estimate_option(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *, today: date | None = None
 ) -> EstimatedOption:
     """Estimate one training of the job on one candidate."""
-    candidate, found = fastest(job, candidate, catalog)
-    throughput = _throughput(found)
-    epoch = _hours(throughput, job, epochs=1.0)
-    training = _hours(throughput, job, epochs=job.epochs)
-    power = training_power(candidate, found.run_ids, catalog)
-    rates = None
-    tariff = paid_in(candidate.site, plan, catalog)
-    building = pue(candidate.site, plan, catalog) if candidate.site is not None else cloud_pue(plan, catalog)
-    price = price_of(candidate)
-    if candidate.site is None and price is not None:
-        rates = bill_rates(plan, job, candidate, price, catalog)
-    timed = Timed(None)
-    if throughput is not None and training is not None:
-        launch = launch_hours(plan, job, catalog) if candidate.site is None else None
-        timed = training_time(
-            plan, job, candidate, catalog, throughput=throughput, training=training, strategy=found.strategy,
-            launch=launch,
-        )  # fmt: skip
-        training = None if timed.problem else training  # it never ends, whatever its steps would take
-    wall = timed.time.wall_hours if timed.time is not None else None
-    energy = _energy(wall, power, candidate)
-    if candidate.site is not None:
-        money = _owned_money(plan, candidate, catalog, epoch, wall, energy, power, paid_in=tariff)
-    elif rates is None:
-        money = _Money(missing=(no_price_reason(candidate, catalog),))
-    else:
-        money = _rented_money(epoch, training, timed.time, candidate, rates)
-    missing = [] if throughput is not None else [found.problem or "throughput is not known"]
-    missing += [timed.problem] if timed.problem else []
-    overload = circuit_problem(candidate.site, candidate.node, nodes=candidate.site.nodes) if candidate.site else None
-    if overload is not None:
-        missing.insert(0, overload)
-    missing += money.missing
-    if wall is not None and energy is None:
-        missing.append(f"energy_kwh: no power is known for {candidate.node.id}; give power_kw")
-    known = (candidate.accelerator.support_ended, candidate.accelerator.trap)
-    notes = (
-        found.notes + timed.notes + money.notes + tuple(f"{candidate.accelerator.id}: {text}" for text in known if text)
+    candidate, speed = fastest(job, candidate, catalog)
+    site, price = candidate.site, price_of(candidate)
+    throughput = throughput_of(speed)
+    training = hours_of(throughput, job, epochs=job.epochs)
+    timed = _timed(plan, job, candidate, catalog, throughput=throughput, training=training, speed=speed)
+    power = training_power(candidate, speed.run_ids, catalog)
+    energy = energy_of(timed.time.wall_hours if timed.time else None, power.kw, candidate)
+    usage = Usage(
+        epoch=hours_of(throughput, job, epochs=1.0),
+        training=None if timed.problem else training,  # it never ends, whatever its steps would take
+        time=timed.time,
+        energy=energy,
+        power=power.kw,
     )
+    building, tariff = pue(site, plan, catalog) if site else cloud_pue(plan, catalog), paid_in(site, plan, catalog)
+    rates = None
+    if site is None and price is not None:
+        rates = bill_rates(plan, job, candidate, price, catalog)
+    if site is not None:
+        money = option_money.owned(plan, candidate, catalog, usage, paid_in=tariff)
+    else:
+        money = option_money.rented(candidate, catalog, rates, usage)
+    reasons = _reasons(candidate, speed, timed, money.missing, usage)
+    ruled_out = not_allowed(candidate, plan.limits)
     estimate = OptionEstimate(
         id=candidate.id,
         name=_name(candidate),
         offer=candidate.option.offer,
-        site=candidate.site.id if candidate.site else None,
+        site=site.id if site else None,
         region=_region(candidate),
         price_kind=_price_kind(candidate),
         nodes=candidate.nodes,
         accelerators=candidate.accelerators,
         accelerator=candidate.accelerator.id,
-        fits=found.fit.fits if overload is None else False,
-        strategy=found.strategy,
-        split=candidate.way.split if candidate.way else None,
-        micro_batch=found.fit.micro_batch,
-        checkpointing=found.fit.checkpointing,
+        fits=False if OVERLOADS.intersection(codes_of(reasons)) else speed.fit.fits,
+        strategy=speed.strategy,
+        split=candidate.parallel_config.split if candidate.parallel_config else None,
+        micro_batch=speed.fit.micro_batch,
+        checkpointing=speed.fit.checkpointing,
         throughput=throughput,
-        epoch_hours=epoch,
-        training_hours=training,
+        epoch_hours=usage.epoch,
+        training_hours=usage.training,
         time=timed.time,
         usd_per_hour=price,
         list_usd_per_hour=list_price_of(candidate),
@@ -137,19 +106,29 @@ def estimate_option(
         usd_marginal=money.usd_marginal,
         smallest_purchase_usd=money.smallest_purchase_usd,
         bill=money.bill,
-        not_allowed=not_allowed(candidate, plan.limits),
+        not_allowed=text_of(ruled_out),
+        not_allowed_reasons=ruled_out,
         energy_kwh=energy,
-        carbon_kg=_carbon(energy, building, plan),
-        power_kw=power,
+        carbon_kg=carbon_of(energy, building, plan),
+        power_kw=power.kw,
         rated_kw=rated_power(candidate),
-        runs=found.run_ids,
-        doubts=found.doubts,
-        notes=notes,
-        why_not="; ".join(missing) or None,
+        runs=speed.run_ids,
+        doubts=speed.doubts,
+        notes=(*speed.notes, *timed.notes, *money.notes, *_accelerator_notes(candidate)),
+        why_not=text_of(reasons),
+        why_not_codes=codes_of(reasons),
+        reasons=reasons,
     )
-    row = None if candidate.site is not None or candidate.has_own_price else candidate.price
-    shown = estimate if today is None else on_day(estimate, plan, catalog, today=today, price=row)
-    return EstimatedOption(shown, rates, plan.currency, tariff, outside=estimate.not_allowed, price=row)
+    row = None if site is not None or candidate.has_own_price else candidate.price
+    return EstimatedOption(
+        estimate if today is None else on_day(estimate, plan, catalog, today=today, price=row),
+        rates,
+        plan.currency,
+        tariff,
+        ruled_out=ruled_out,
+        price=row,
+        power_from_rated_share=power.from_rated_share,
+    )
 
 
 def on_day(
@@ -165,58 +144,43 @@ def on_day(
         provider = estimate.offer.partition("/")[0]
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
         beyond = beyond_allocation(price, bill=bill, start=start, finish=finish)
-        estimate = estimate.model_copy(update={"bill": bill, "not_allowed": joined(estimate.not_allowed, beyond)})
+        reasons = (*estimate.not_allowed_reasons, *beyond)
+        dues = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
+        estimate = estimate.model_copy(update=dues)
     return dated(estimate, today=today)
 
 
-def joined(*reasons: str | None) -> str | None:
-    """Join the reasons that there are."""
-    return "; ".join(reason for reason in reasons if reason) or None
-
-
-def _owned_money(
-    plan: Plan,
-    candidate: Candidate,
-    catalog: Catalog,
-    epoch: Quantity | None,
-    training: Quantity | None,
-    energy: Quantity | None,
-    power: Quantity | None,
-    *,
-    paid_in: str,
-) -> _Money:
-    """Count an owned machine at the margin and in full; its bill is the one that the plan asks for."""
-    found = owned_money(plan, candidate, catalog, epoch=epoch, training=training, energy=energy, power=power)
-    in_full = plan.owning is Owning.FULL
-    billed = None
-    if found.usd_total is not None or not in_full:
-        full = found.usd_total if in_full else None
-        billed = owned_bill(found.usd_marginal, trainings=1, currency=plan.currency, paid_in=paid_in, full=full)
-    return _Money(
-        usd_per_epoch=found.usd_per_epoch,
-        usd_total=found.usd_total,
-        usd_marginal=found.usd_marginal,
-        bill=billed.bill if billed else None,
-        missing=found.missing,
-        notes=found.notes,
+def _timed(
+    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *,
+    throughput: Quantity | None, training: Quantity | None, speed: Speed,
+) -> Timed:  # fmt: skip
+    """Return where the hours go; nothing without a speed."""
+    if throughput is None or training is None:
+        return Timed(None)
+    launch = launch_hours(plan, job, catalog) if candidate.site is None else None
+    return training_time(
+        plan, job, candidate, catalog, throughput=throughput, training=training, strategy=speed.strategy, launch=launch
     )
 
 
-def _rented_money(
-    epoch: Quantity | None, training: Quantity | None, time: TrainingTime | None, candidate: Candidate, rates: BillRates
-) -> _Money:
-    """Count the whole bill of one training that is run alone."""
-    if epoch is None or training is None or time is None:
-        return _Money()
-    billed = rented_bill(training, rates, Work(), lost=time.lost_hours)
-    return _Money(
-        usd_per_epoch=_rent(epoch, rates.price, candidate),
-        usd_total=billed.worth,
-        usd_marginal=billed.usd,
-        smallest_purchase_usd=billed.bought,
-        bill=billed.bill,
-        notes=price_notes(candidate) + terms_notes(candidate),
-    )
+def _reasons(
+    candidate: Candidate, speed: Speed, timed: Timed, no_money: tuple[Reason, ...], usage: Usage
+) -> tuple[Reason, ...]:
+    """Return why any number of the option is not known, and what speaks against its place."""
+    site, node = candidate.site, candidate.node
+    reasons = list(overloads(site, node, nodes=site.nodes)) if site is not None else []
+    reasons += speed.problems
+    reasons += [timed.problem] if timed.problem else []
+    reasons += no_money
+    if usage.time is not None and usage.energy is None:
+        text = f"energy_kwh: no power is known for {node.id}; give power_kw"
+        reasons.append(Reason(code=ReasonCode.POWER_NOT_KNOWN, text=text))
+    return tuple(reasons)
+
+
+def _accelerator_notes(candidate: Candidate) -> list[str]:
+    accelerator = candidate.accelerator
+    return [f"{accelerator.id}: {text}" for text in (accelerator.support_ended, accelerator.trap) if text]
 
 
 def _name(candidate: Candidate) -> str:
@@ -233,61 +197,3 @@ def _region(candidate: Candidate) -> str | None:
 
 def _price_kind(candidate: Candidate) -> PriceKind | None:
     return None if candidate.site is not None else candidate.option.price or PriceKind.ON_DEMAND
-
-
-def _throughput(found: Speed) -> Quantity | None:
-    if found.samples_per_s is None:
-        return None
-    value = found.samples_per_s
-    return to_quantity(value, Unit.SAMPLES_PER_S, found.basis, found.source, found.as_of)
-
-
-def _hours(throughput: Quantity | None, job: Job, *, epochs: float) -> Quantity | None:
-    if throughput is None:
-        return None
-    hours = train_hours(
-        samples=job.samples_per_epoch * epochs,
-        samples_per_s=interval(throughput, Unit.SAMPLES_PER_S),
-        goodput_fraction=job.goodput_fraction or 1.0,
-    )
-    goodput = f" / {job.goodput_fraction:g} goodput" if job.goodput_fraction not in (None, 1) else ""
-    samples = f"{job.samples_per_epoch:,.0f} samples" + (f" x {epochs:g} epochs" if epochs != 1 else "")
-    source = f"{samples} / {throughput.value:.6g} samples/s{goodput} / 3600; {throughput.source}"
-    return derived(hours, Unit.HOURS, throughput, source=source)
-
-
-def _energy(training: Quantity | None, power: Quantity | None, candidate: Candidate) -> Quantity | None:
-    if training is None or power is None:
-        return None
-    kwh = node_energy_kwh(
-        hours=interval(training, Unit.HOURS), nodes=candidate.nodes, power_kw=interval(power, Unit.KW)
-    )
-    source = f"{training.value:.5g} h{_times_nodes(candidate)} x {power.value:g} kW; {power.source}"
-    return derived(kwh, Unit.KWH, training, power, source=source)
-
-
-def _carbon(energy: Quantity | None, building: Quantity, plan: Plan) -> Quantity | None:
-    kg_per_kwh = plan.assumptions.carbon_kg_per_kwh
-    if energy is None or kg_per_kwh is None:
-        return None
-    source = "the plan: assumptions.carbon_kg_per_kwh"
-    intensity = to_quantity(Interval.exact(kg_per_kwh), Unit.KG_CO2_PER_KWH, Basis.ASSUMED, source)
-    kg = carbon_kg(energy_kwh=interval(energy, Unit.KWH), pue=interval(building, Unit.RATIO), kg_per_kwh=kg_per_kwh)
-    product = f"{energy.value:.5g} kWh x {building.value:g} PUE x {kg_per_kwh:g} kg/kWh"
-    return derived(
-        kg, Unit.KG_CO2, energy, building, intensity, source=f"{product}; {source}; {building.source}; {energy.source}"
-    )
-
-
-def _rent(hours: Quantity, price: Quantity, candidate: Candidate) -> Quantity:
-    usd = rent_usd(
-        hours=interval(hours, Unit.HOURS),
-        nodes=candidate.nodes,
-        usd_per_node_hour=interval(price, Unit.USD_PER_HOUR),
-    )
-    source = f"{hours.value:.5g} h{_times_nodes(candidate)} x {price.value:g} USD/h; {price.source}"
-    return derived(usd, Unit.USD, hours, price, source=source)
-
-
-def _times_nodes(candidate: Candidate) -> str:
-    return f" x {candidate.nodes} nodes" if candidate.nodes > 1 else ""

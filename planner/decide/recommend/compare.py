@@ -9,8 +9,9 @@ from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.rank import is_feasible, ranked
 from planner.decide.recommend.sentence import nothing_feasible, take
 from planner.decide.recommend.switching import switching_rates
-from planner.decide.recommend.why_not import why_not
+from planner.decide.recommend.why_not import reasons_against
 from planner.model.answer.documents import CampaignDocument, CampaignOption, ComparisonDocument, RankedOption
+from planner.model.answer.reason import codes_of, text_of
 from planner.model.plan.plan import CampaignLimits
 
 
@@ -23,20 +24,16 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     nearest = order[0] if order and recommended is None else None
     switches = switching_rates(recommended, order, limits, campaign.currency)
     if feasible:
-        sentence = take(feasible, limits, deadline_hours=deadline_hours, today=today, switches=switches)
+        clauses = take(feasible, limits, deadline_hours=deadline_hours, today=today, switches=switches)
     else:
-        sentence = nothing_feasible(nearest, limits, deadline_hours=deadline_hours)
+        clauses = nothing_feasible(nearest, limits, deadline_hours=deadline_hours)
     front = pareto_front(campaign.options)
     places = {option.id: place for place, option in enumerate(order, start=1)}
 
     def with_rank(option: CampaignOption) -> RankedOption:
-        fields = {name: getattr(option, name) for name in CampaignOption.model_fields if name != "why_not"}
-        return RankedOption(
-            **fields,
-            rank=places.get(option.id),
-            pareto=option.id in front,
-            why_not=why_not(option, recommended, order, limits),
-        )
+        reasons = reasons_against(option, recommended, order, limits)
+        against = {"why_not": text_of(reasons), "why_not_codes": codes_of(reasons), "reasons": reasons}
+        return RankedOption(**(dict(option) | against), rank=places.get(option.id), pareto=option.id in front)
 
     by_rank = sorted(campaign.options, key=lambda option: places.get(option.id, len(places) + 1))
     return ComparisonDocument(
@@ -49,7 +46,8 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         budget_usd=limits.budget_usd,
         recommended=recommended.id if recommended else None,
         nearest=nearest.id if nearest else None,
-        sentence=sentence,
+        sentence="; ".join(clauses) + ".",
+        clauses=clauses,
         switching_rates=switches,
         options=tuple(with_rank(option) for option in by_rank),
     )

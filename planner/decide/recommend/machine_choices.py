@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.cost.cloud.bill_lines import local_amount
-from planner.cost.ownership.circuit import circuit_problem
+from planner.cost.ownership.circuit import overloads
 from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost, busy_gpu_hours_per_year, capex_usd
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.own_or_rent import Choice, ChoiceKind, RentalOption
+from planner.model.answer.reason import codes_of, text_of
 from planner.model.currency import Currency
 from planner.model.hardware.machines import Node
 from planner.model.owning.site import Acquisition
@@ -49,13 +50,10 @@ def choices(
     resolved, nodes = owned.resolved, owned.resolved.site.nodes
     inputs = resolved.inputs
     already = inputs.acquisition is Acquisition.ALREADY_OWNED
-    overload = circuit_problem(resolved.site, owned.node, nodes=nodes)
-    as_it_is = KIND_OF[inputs.acquisition]
-    found = [_owned(as_it_is, owned, nodes, work * nodes, _upfront(inputs, nodes), why_not=overload)]
+    laid_out = [_owned(KIND_OF[inputs.acquisition], owned, nodes, work * nodes, _upfront(inputs, nodes))]
     if not already:
-        problem = circuit_problem(resolved.site, owned.node, nodes=nodes + 1)
         more = _upfront(inputs, nodes + 1)
-        found.append(_owned(ChoiceKind.ADD_NODES, owned, nodes + 1, work * (nodes + 1), more, why_not=problem))
+        laid_out.append(_owned(ChoiceKind.ADD_NODES, owned, nodes + 1, work * (nodes + 1), more))
     proceeds = nodes * inputs.resale_usd if already else 0.0
     for other in others:
         each = _trainings_per_node_year(other)
@@ -64,14 +62,13 @@ def choices(
         needed = max(1, math.ceil(work * nodes / each - 1e-9))
         kind = ChoiceKind.SELL_AND_BUY if already else KIND_OF[other.resolved.inputs.acquisition]
         spent = _upfront(other.resolved.inputs, needed) - proceeds
-        problem = circuit_problem(other.resolved.site, other.node, nodes=needed)
-        found.append(_owned(kind, other, needed, work * nodes, spent, why_not=problem))
+        laid_out.append(_owned(kind, other, needed, work * nodes, spent))
     hours = nodes * busy_gpu_hours_per_year(inputs)
     for rival in rivals:
         if rival.usd_per_owned_gpu_hour is not None and rival.usd_per_training is not None:
-            found.append(_rented(rival, hours, work * nodes, proceeds if already else None))
-    found = [_in_local_money(choice, currency) for choice in found]
-    return tuple(sorted(found, key=lambda choice: (choice.why_not is not None, choice.usd_per_training.value)))
+            laid_out.append(_rented(rival, hours, work * nodes, proceeds if already else None))
+    in_both = [_in_local_money(choice, currency) for choice in laid_out]
+    return tuple(sorted(in_both, key=lambda choice: (choice.why_not is not None, choice.usd_per_training.value)))
 
 
 def _in_local_money(choice: Choice, currency: Currency | None) -> Choice:
@@ -92,9 +89,8 @@ def _upfront(inputs: OwnedInputs, nodes: int) -> float:
     return nodes * (capex_usd(inputs) - inputs.grants_usd) * (1 + inputs.spares_fraction_of_nodes)
 
 
-def _owned(
-    kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float, *, why_not: str | None = None
-) -> Choice:
+def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float) -> Choice:
+    reasons = overloads(owned.resolved.site, owned.node, nodes=nodes)
     each = owned.resolved.range_of(lambda inputs: annual_cost(inputs).total)
     source = (
         f"{nodes} node(s) x {each.value:,.0f} USD a year; site {owned.resolved.site.id}: {owned.resolved.site.source}"
@@ -110,7 +106,8 @@ def _owned(
         local_per_training=None,
         usd_per_training=_per_training(year, trainings, owned.option),
         usd_upfront=upfront,
-        why_not=why_not,
+        why_not=text_of(reasons),
+        why_not_codes=codes_of(reasons),
     )
 
 

@@ -24,6 +24,7 @@ from planner.decide.recommend.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, RentalOption, Sensitivity
+from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.scenario.candidate import Candidate, expand
@@ -49,9 +50,7 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
         for other in rented
     )
     against = next((rival for rival in rivals if rival.usd_per_owned_gpu_hour is not None), None)
-    reasons = [] if rented else ["break_even_utilisation, npv_usd, payback_months: the plan names nothing to rent"]
-    if rented and against is None:
-        reasons.append("npv_usd, payback_months: no rented option has a price and a speed to compare with")
+    reasons = (*_no_comparison(rented, against), *owned.option.obstacles)
     return OwnOrRentDocument(
         plan=plan.name,
         currency=plan.currency,
@@ -96,8 +95,20 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
             for name, found in resolved.quantities.items()
         ),
         notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
-        why_not="; ".join([*reasons, *([owned.option.obstacles] if owned.option.obstacles else [])]) or None,
+        why_not=text_of(reasons),
+        why_not_codes=codes_of(reasons),
     )
+
+
+def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) -> tuple[Reason, ...]:
+    """Return why the machine cannot be compared with renting; nothing where it can."""
+    if not rented:
+        text = "break_even_utilisation, npv_usd, payback_months: the plan names nothing to rent"
+        return (Reason(code=ReasonCode.NOTHING_TO_RENT, text=text),)
+    if against is None:
+        text = "npv_usd, payback_months: no rented option has a price and a speed to compare with"
+        return (Reason(code=ReasonCode.NO_COMPARABLE_RENT, text=text),)
+    return ()
 
 
 def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
@@ -184,7 +195,7 @@ def _fits(candidate: Candidate, option: OptionEstimate) -> bool | None:
     assert site is not None
     if site.circuit_kw is None and site.rack_kw is None:
         return None
-    return "does not fit its" not in (option.why_not or "")
+    return not OVERLOADS.intersection(option.why_not_codes)
 
 
 def _is_default(name: str, resolved: ResolvedSite) -> bool:

@@ -12,6 +12,7 @@ from planner.cost.ownership.owned_cost import OwnedInputs
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
+from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
 from planner.model.quantity import Basis, Quantity, Unit, weakest
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
@@ -73,35 +74,37 @@ class OwnVsRent:
         return derived(value, Unit.USD_PER_GPU_HOUR, price, ratio, source=source)
 
 
-def rental_alternative(duel: OwnVsRent) -> RentalOption:
+def rental_alternative(comparison: OwnVsRent) -> RentalOption:
     """Return everything that the comparison with one rented option says."""
-    rent, nodes = duel.usd_per_owned_gpu_hour, duel.resolved.site.nodes
-    problems = [] if duel.rented.why_not is None or rent is not None else [duel.rented.why_not]
+    rent, nodes = comparison.usd_per_owned_gpu_hour, comparison.resolved.site.nodes
+    reasons = list(comparison.rented.reasons) if rent is None else []
     break_even = npv = after_tax = payback = None
-    if duel.usd_per_gpu_hour is not None and rent is None:
-        problems.append("speed_ratio: the speed of one of both is not known, so their work cannot be compared")
+    if comparison.usd_per_gpu_hour is not None and rent is None:
+        text = "speed_ratio: the speed of one of both is not known, so their work cannot be compared"
+        reasons.append(Reason(code=ReasonCode.SPEED_RATIO_NOT_KNOWN, text=text))
     if rent is not None:
-        break_even, problem = _break_even(duel, rent)
-        npv = _npv(duel, rent, nodes, after_tax=False)
-        after_tax = _npv(duel, rent, nodes, after_tax=True) if duel.resolved.tax is not None else None
-        payback, no_payback = _payback(duel, rent)
-        problems += [text for text in (problem, no_payback) if text]
+        break_even, never = _break_even(comparison, rent)
+        npv = _npv(comparison, rent, nodes, after_tax=False)
+        after_tax = _npv(comparison, rent, nodes, after_tax=True) if comparison.resolved.tax is not None else None
+        payback, no_payback = _payback(comparison, rent)
+        reasons += [reason for reason in (never, no_payback) if reason]
         if after_tax is None:
-            problems.append("npv_after_tax_usd: the site names no tax")
-    option = duel.rented
+            reasons.append(Reason(code=ReasonCode.NO_TAX, text="npv_after_tax_usd: the site names no tax"))
+    option = comparison.rented
     return RentalOption(
         id=option.id,
         name=option.name,
         price_kind=option.price_kind,
-        usd_per_gpu_hour=duel.usd_per_gpu_hour,
-        speed_ratio=duel.speed_ratio,
+        usd_per_gpu_hour=comparison.usd_per_gpu_hour,
+        speed_ratio=comparison.speed_ratio,
         usd_per_owned_gpu_hour=rent,
         usd_per_training=option.usd_total,
         break_even_utilisation=break_even,
         npv_usd=npv,
         npv_after_tax_usd=after_tax,
         payback_months=payback,
-        why_not="; ".join(problems) or None,
+        why_not=text_of(reasons),
+        why_not_codes=codes_of(reasons),
     )
 
 
@@ -111,63 +114,69 @@ Answer = Callable[[OwnedInputs, float], float]
 
 def range_against(resolved: ResolvedSite, rent: Quantity, answer: Answer, *, without: tuple[str, ...] = ()) -> Interval:
     """Return an answer that hangs on the site's inputs and on a rent, with its range."""
-    found = [swing for swing in resolved.swings(lambda inputs: answer(inputs, rent.value)) if swing.name not in without]
-    found.append(Swing("rent", answer(resolved.inputs, rent.low), answer(resolved.inputs, rent.high)))
-    return combined(answer(resolved.inputs, rent.value), found)
+    swings = resolved.swings(lambda inputs: answer(inputs, rent.value))
+    swings.append(Swing("rent", answer(resolved.inputs, rent.low), answer(resolved.inputs, rent.high)))
+    return combined(answer(resolved.inputs, rent.value), [swing for swing in swings if swing.name not in without])
 
 
-def _break_even(duel: OwnVsRent, rent: Quantity) -> tuple[Quantity | None, str | None]:
+def _break_even(comparison: OwnVsRent, rent: Quantity) -> tuple[Quantity | None, Reason | None]:
     def share(inputs: OwnedInputs, usd: float) -> float:
-        found = break_even_utilisation(inputs, rent_usd_per_gpu_hour=usd)
-        return NEVER if found is None else found
+        busy = break_even_utilisation(inputs, rent_usd_per_gpu_hour=usd)
+        return NEVER if busy is None else busy
 
-    value = share(duel.resolved.inputs, rent.value)
+    value = share(comparison.resolved.inputs, rent.value)
     if value > 1:
-        told = "its power alone costs more" if value == NEVER else f"it would need {value:.0%} of the hours"
-        return None, f"break_even_utilisation: never, {told.replace('%', ' %')}"
-    band = range_against(duel.resolved, rent, share, without=("busy_fraction",))
+        why = "its power alone costs more" if value == NEVER else f"it would need {100 * value:.0f} % of the hours"
+        figures = {} if value == NEVER else {"needed_fraction": value}
+        text = f"break_even_utilisation: never, {why}"
+        return None, Reason(code=ReasonCode.NEVER_BREAKS_EVEN, text=text, figures=figures)
+    band = range_against(comparison.resolved, rent, share, without=("busy_fraction",))
     past = ", and the range reaches past all hours: it may never break even" if band.high > 1 else ""
     source = f"cost of a year idle / (rent of a year busy - what busy adds){past}; {rent.source}"
     band = Interval(band.value, band.low, min(band.high, 1.0))
-    basis = weakest(Basis.MODELLED, duel.resolved.basis, rent.basis)
-    return to_quantity(band, Unit.RATIO, basis, source, _oldest(duel, rent)), None
+    basis = weakest(Basis.MODELLED, comparison.resolved.basis, rent.basis)
+    return to_quantity(band, Unit.RATIO, basis, source, _oldest(comparison, rent)), None
 
 
-def _npv(duel: OwnVsRent, rent: Quantity, nodes: int, *, after_tax: bool) -> Quantity:
-    tax = duel.resolved.tax if after_tax else None
+def _npv(comparison: OwnVsRent, rent: Quantity, nodes: int, *, after_tax: bool) -> Quantity:
+    tax = comparison.resolved.tax if after_tax else None
     value = range_against(
-        duel.resolved,
+        comparison.resolved,
         rent,
         lambda inputs, usd: nodes * npv_usd(inputs, rent_usd_per_gpu_hour=usd, tax=tax, after_tax=after_tax),
     )
-    inputs = duel.resolved.inputs
+    inputs = comparison.resolved.inputs
     source = (
         f"{nodes} node(s) over {inputs.years:.3g} years at {inputs.discount_rate_per_year:g} a year, "
         f"{'after' if after_tax else 'before'} tax; saves {rent.value:.4g} USD per busy GPU-hour; {rent.source}"
     )
     return to_quantity(
-        value, Unit.USD, weakest(Basis.MODELLED, duel.resolved.basis, rent.basis), source, _oldest(duel, rent)
+        value,
+        Unit.USD,
+        weakest(Basis.MODELLED, comparison.resolved.basis, rent.basis),
+        source,
+        _oldest(comparison, rent),
     )
 
 
-def _payback(duel: OwnVsRent, rent: Quantity) -> tuple[Quantity | None, str | None]:
-    resolved = duel.resolved
+def _payback(comparison: OwnVsRent, rent: Quantity) -> tuple[Quantity | None, Reason | None]:
+    resolved = comparison.resolved
     value = payback_months(resolved.inputs, rent_usd_per_gpu_hour=rent.value)
     if value is None:
-        return None, "payback_months: not before the machine's end"
+        return None, Reason(code=ReasonCode.NEVER_PAYS_BACK, text="payback_months: not before the machine's end")
     longest = resolved.inputs.lead_time_months + 12 * resolved.inputs.years
 
     def months(inputs: OwnedInputs, usd: float) -> float:
-        found = payback_months(inputs, rent_usd_per_gpu_hour=usd)
-        return longest if found is None else found
+        paid_back = payback_months(inputs, rent_usd_per_gpu_hour=usd)
+        return longest if paid_back is None else paid_back
 
     band = range_against(resolved, rent, months)
     past = "; the high end is the end of its life: it may not pay back" if band.high >= longest else ""
     source = f"lead time + capex / (rent saved - running cost a month), undiscounted{past}; {rent.source}"
     band = Interval(band.value, band.low, max(band.value, min(band.high, longest)))
     basis = weakest(Basis.MODELLED, resolved.basis, rent.basis)
-    return to_quantity(band, Unit.MONTHS, basis, source, _oldest(duel, rent)), None
+    return to_quantity(band, Unit.MONTHS, basis, source, _oldest(comparison, rent)), None
 
 
-def _oldest(duel: OwnVsRent, rent: Quantity) -> date | None:
-    return min((day for day in (duel.resolved.as_of, rent.as_of) if day), default=None)
+def _oldest(comparison: OwnVsRent, rent: Quantity) -> date | None:
+    return min((day for day in (comparison.resolved.as_of, rent.as_of) if day), default=None)

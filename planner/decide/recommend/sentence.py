@@ -21,8 +21,8 @@ def take(
     deadline_hours: float,
     today: date,
     switches: Sequence[SwitchingRate] = (),
-) -> str:
-    """Return the sentence for the first of the feasible options, which are in order of preference."""
+) -> tuple[str, ...]:
+    """Return the sentence's clauses for the first of the feasible options, which are in order of preference."""
     option = feasible[0]
     assert option.campaign_usd is not None
     hours, usd = option.campaign_hours, option.campaign_usd
@@ -34,23 +34,25 @@ def take(
     counted = {Owning.MARGINAL: " of electricity", Owning.FULL: " with all of owning it", None: ""}[option.owning]
     money = f"cost{'s' if one else ''} {usd_text(usd.value)}{counted}"
     among = "the only option" if len(feasible) == 1 else f"the {_best(limits)} of {len(feasible)} options"
-    parts = [
+    return (
         f"Take {option.id}: {trainings} {money} ({spread_text(usd, usd_text)}), {among} that "
         f"meet{'s' if len(feasible) == 1 else ''} {limits_text(limits)}",
         f"time is {_basis(option)}{_past_the_limits(option, limits, deadline_hours=deadline_hours)}",
-        *_beside(option, feasible, limits),
+        *_alternatives(option, feasible, limits),
         *_caveats(option, limits, today=today),
         *([switching_text(switches)] if switches else []),
-    ]
-    return "; ".join(parts) + "."
+    )
 
 
-def nothing_feasible(nearest: CampaignOption | None, limits: CampaignLimits, *, deadline_hours: float) -> str:
-    """Return the sentence where no option meets the limits: which one binds, and the nearest option."""
+def nothing_feasible(
+    nearest: CampaignOption | None, limits: CampaignLimits, *, deadline_hours: float
+) -> tuple[str, ...]:
+    """Return the clauses where no option meets the limits: which one binds, and the nearest option."""
     if nearest is None:
-        return "No option can be recommended: of none are both time and cost known; see why_not of each."
-    if nearest.not_allowed is not None:
-        return f"No option lies where the plan allows it. Of {nearest.id}: {nearest.not_allowed}."
+        return ("No option can be recommended: of none are both time and cost known", "see why_not of each")
+    if nearest.not_allowed_reasons:
+        first, *others = (reason.text for reason in nearest.not_allowed_reasons)
+        return (f"No option lies where the plan allows it. Of {nearest.id}: {first}", *others)
     assert nearest.campaign_usd is not None, "it is comparable"
     usd, hours = nearest.campaign_usd.value, nearest.campaign_hours.value if nearest.campaign_hours else 0.0
     misses = []
@@ -63,7 +65,8 @@ def nothing_feasible(nearest: CampaignOption | None, limits: CampaignLimits, *, 
         )
     if not nearest.within_budget:
         misses.append(f"the budget of {usd_text(limits.budget_usd or 0.0)} binds: it costs {usd_text(usd)}")
-    return f"No option meets {limits_text(limits)}. The nearest is {nearest.id}: {'; '.join(misses)}."
+    first, *others = misses
+    return (f"No option meets {limits_text(limits)}. The nearest is {nearest.id}: {first}", *others)
 
 
 def _best(limits: CampaignLimits) -> str:
@@ -96,17 +99,17 @@ def _past_the_limits(option: CampaignOption, limits: CampaignLimits, *, deadline
     return f", and the range reaches past {' and '.join(past)}" if past else ""
 
 
-def _beside(option: CampaignOption, feasible: Sequence[CampaignOption], limits: CampaignLimits) -> list[str]:
-    """Name what an owned or modelled option should be held against: the best rented one, the best measured one."""
+def _alternatives(option: CampaignOption, feasible: Sequence[CampaignOption], limits: CampaignLimits) -> list[str]:
+    """Name what to compare an owned or modelled option with: the best rented one, the best measured one."""
     others = feasible[1:]
     rented = next((other for other in others if other.offer is not None), None)
     measured = next((other for other in others if _is_measured(other)), None)
-    beside = {}
+    named = {}
     if option.site is not None and rented is not None:
-        beside[rented.id] = f"the {_best(limits)} rented option is {_in_short(rented)}"
+        named[rented.id] = f"the {_best(limits)} rented option is {_in_short(rented)}"
     if not _is_measured(option) and measured is not None:
-        beside.setdefault(measured.id, f"the {_best(limits)} measured option is {_in_short(measured)}")
-    return list(beside.values())
+        named.setdefault(measured.id, f"the {_best(limits)} measured option is {_in_short(measured)}")
+    return list(named.values())
 
 
 def _caveats(option: CampaignOption, limits: CampaignLimits, *, today: date) -> list[str]:
@@ -136,8 +139,8 @@ def _caveats(option: CampaignOption, limits: CampaignLimits, *, today: date) -> 
 def _of_spot(option: CampaignOption, price: Quantity) -> str:
     whose = "the plan's own" if price.as_of is None else f"of {price.as_of}"
     counted = option.time is not None and option.time.interruptions is not None
-    taken = "how often it is taken away is assumed" if counted else "interruptions are not counted one by one"
-    return f"its spot price is {whose}, and {taken}"
+    interruptions = "how often it is taken away is assumed" if counted else "interruptions are not counted one by one"
+    return f"its spot price is {whose}, and {interruptions}"
 
 
 def _is_measured(option: CampaignOption) -> bool:

@@ -8,49 +8,81 @@ from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
 from planner.decide.recommend.rank import is_comparable, is_feasible
 from planner.decide.recommend.wording import duration_text, usd_text
 from planner.model.answer.documents import CampaignOption
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.plan.plan import CampaignLimits
 
+NOT_KNOWN = Reason(code=ReasonCode.TIME_OR_COST_NOT_KNOWN, text="time or cost is not known")
+NOT_CHECKED = Reason(code=ReasonCode.FIT_NOT_CHECKED, text="whether the model fits was not checked")
 
-def why_not(
+
+def reasons_against(
     option: CampaignOption,
     recommended: CampaignOption | None,
     options: Sequence[CampaignOption],
     limits: CampaignLimits,
-) -> str | None:
-    """Return why this option is not the recommended one; None for the recommended one itself."""
+) -> tuple[Reason, ...]:
+    """Return why this option is not the recommended one; nothing for the recommended one itself."""
     if recommended is not None and option.id == recommended.id:
-        return None
-    if option.not_allowed is not None:
-        return f"not allowed: {option.not_allowed}"
+        return ()
+    if option.not_allowed_reasons:
+        first, *others = option.not_allowed_reasons
+        return (first.model_copy(update={"text": f"not allowed: {first.text}"}), *others)
     if not is_comparable(option, limits):
-        return option.obstacles or "time or cost is not known"
-    assert option.campaign_usd is not None, "it is comparable"
-    usd = option.campaign_usd.value
+        return option.obstacles or (NOT_KNOWN,)
     if not is_feasible(option):
-        misses = []
-        if not option.meets_deadline:
-            misses.append(f"ends on {option.finish}, after the deadline {limits.deadline}")
-        if not option.within_budget:
-            assert limits.budget_usd is not None
-            misses.append(f"costs {usd_text(usd)}, {usd_text(usd - limits.budget_usd)} over the budget")
-        return " and ".join(misses)
+        return _missed(option, limits)
     known = [other for other in options if is_known(other) and is_known(option) and is_feasible(other)]
     better = next((other for other in known if dominates(other, option)), None)
     if better is not None:
-        (hours, _), (better_hours, better_usd) = hours_and_usd(option), hours_and_usd(better)
-        return (
-            f"dominated by {better.id}: {_compared(hours, better_hours, duration_text, 'slower')}, "
-            f"{_compared(usd, better_usd, usd_text, 'dearer')}"
-        )
+        return (_dominated(option, better),)
     assert recommended is not None, "a feasible option exists, so one is recommended"
-    unchecked = "whether the model fits was not checked; " if option.fits is None else ""
-    assert recommended.campaign_usd is not None, "it is feasible"
-    money = _compared(usd, recommended.campaign_usd.value, usd_text, "dearer")
+    unchecked = (NOT_CHECKED,) if option.fits is None else ()
+    return (*unchecked, _not_preferred(option, recommended))
+
+
+def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...]:
+    """Return which limits the option misses, and by how much."""
+    reasons = []
+    if not option.meets_deadline:
+        assert option.finish is not None, "a known time misses the deadline"
+        assert limits.deadline is not None
+        text = f"ends on {option.finish}, after the deadline {limits.deadline}"
+        figures: dict[str, float] = {"late_days": (option.finish - limits.deadline).days}
+        reasons.append(Reason(code=ReasonCode.MISSES_DEADLINE, text=text, figures=figures))
+    if not option.within_budget:
+        assert option.campaign_usd is not None, "a known cost misses the budget"
+        assert limits.budget_usd is not None
+        usd, budget = option.campaign_usd.value, limits.budget_usd
+        text = f"costs {usd_text(usd)}, {usd_text(usd - budget)} over the budget"
+        figures = {"campaign_usd": usd, "budget_usd": budget, "over_usd": usd - budget}
+        reasons.append(Reason(code=ReasonCode.OVER_BUDGET, text=text, figures=figures))
+    return tuple(reasons)
+
+
+def _dominated(option: CampaignOption, better: CampaignOption) -> Reason:
+    (hours, usd), (better_hours, better_usd) = hours_and_usd(option), hours_and_usd(better)
+    time = _compared(hours, better_hours, duration_text, "slower")
+    money = _compared(usd, better_usd, usd_text, "dearer")
+    figures = {"campaign_hours": hours, "campaign_usd": usd, "better_hours": better_hours, "better_usd": better_usd}
+    text = f"dominated by {better.id}: {time}, {money}"
+    return Reason(code=ReasonCode.DOMINATED, text=text, figures=figures)
+
+
+def _not_preferred(option: CampaignOption, recommended: CampaignOption) -> Reason:
+    """Return how the option compares with the recommended one; one of both may have no known time."""
+    assert option.campaign_usd is not None, "it is feasible"
+    assert recommended.campaign_usd is not None
+    usd, best_usd = option.campaign_usd.value, recommended.campaign_usd.value
+    money = _compared(usd, best_usd, usd_text, "dearer")
+    figures = {"campaign_usd": usd, "recommended_usd": best_usd}
     if option.campaign_hours is None or recommended.campaign_hours is None:
         whose = "its" if option.campaign_hours is None else "whose"
-        return f"{unchecked}{money} than {recommended.id}, {whose} time is not known"
-    time = _compared(option.campaign_hours.value, recommended.campaign_hours.value, duration_text, "slower")
-    return f"{unchecked}{time}, {money} than {recommended.id}"
+        text = f"{money} than {recommended.id}, {whose} time is not known"
+    else:
+        hours, best_hours = option.campaign_hours.value, recommended.campaign_hours.value
+        text = f"{_compared(hours, best_hours, duration_text, 'slower')}, {money} than {recommended.id}"
+        figures |= {"campaign_hours": hours, "recommended_hours": best_hours}
+    return Reason(code=ReasonCode.NOT_PREFERRED, text=text, figures=figures)
 
 
 def _compared(value: float, other: float, write: Callable[[float], str], worse: str) -> str:

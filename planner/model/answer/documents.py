@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
+from pydantic import Field
+
 from planner.model.answer.bill import Bill
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
 from planner.model.currency import Currency
@@ -13,9 +16,6 @@ from planner.model.network.workload import BenchMode, Checkpointing, Loss, Preci
 from planner.model.plan.plan import Owning
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
-
-OWNING_NOT_KNOWN = "usd_total, usd_per_epoch: the full cost of owning is not known"
-"""Opens the remark in `why_not` of an owned option whose site does not say enough; usd_marginal stands all the same."""
 
 
 class OptionEstimate(Frozen):
@@ -71,6 +71,8 @@ class OptionEstimate(Frozen):
     """Of one training; of the whole campaign in the documents of `campaign` and `compare`."""
     not_allowed: str | None = None
     """Why the plan's `limits` rule this place out, or its allocation (a grant's node-hours and window) the work."""
+    not_allowed_reasons: tuple[Reason, ...] = Field(default=(), exclude=True)
+    """Of `not_allowed`; JSON leaves them out, so a stored answer has none."""
     energy_kwh: Quantity | None
     """At the node, before PUE, of the whole training."""
     carbon_kg: Quantity | None
@@ -85,6 +87,10 @@ class OptionEstimate(Frozen):
     """What was found wrong with those runs, in plain words."""
     notes: tuple[str, ...]
     why_not: str | None
+    why_not_codes: tuple[ReasonCode, ...] = ()
+    """In the order of the reasons in `why_not`."""
+    reasons: tuple[Reason, ...] = Field(default=(), exclude=True)
+    """Of `why_not`; JSON leaves them out, so a stored answer has none."""
 
     @property
     def price(self) -> Quantity | None:
@@ -102,19 +108,18 @@ class OptionEstimate(Frozen):
         return self.time.wall_hours if self.time is not None else self.training_hours
 
     @property
-    def obstacles(self) -> str:
-        """What stands against the option: `why_not` less the remark that owning in full is not known."""
-        parts = (self.why_not or "").split("; ")
-        return "; ".join(part for part in parts if not part.startswith(OWNING_NOT_KNOWN))
+    def obstacles(self) -> tuple[Reason, ...]:
+        """What stands against the option: all but that owning in full is not known, as usd_marginal stands anyhow."""
+        return tuple(reason for reason in self.reasons if reason.code is not ReasonCode.OWNING_NOT_KNOWN)
 
 
 class CampaignOption(OptionEstimate):
     """An option, running the whole campaign alone."""
 
     @property
-    def obstacles(self) -> str:
+    def obstacles(self) -> tuple[Reason, ...]:
         """What stands against the option; that owning in full is not known does where the plan counts it."""
-        return (self.why_not or "") if self.owning is Owning.FULL else super().obstacles
+        return self.reasons if self.owning is Owning.FULL else super().obstacles
 
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
@@ -194,6 +199,8 @@ class ComparisonDocument(Frozen):
     nearest: str | None
     """Where nothing is feasible: the option that misses the limits by least."""
     sentence: str
+    clauses: tuple[str, ...] = Field(default=(), exclude=True)
+    """Of `sentence`, the answer first; JSON leaves them out, so a stored answer has none."""
     switching_rates: tuple[SwitchingRate, ...] = ()
     """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
     options: tuple[RankedOption, ...]

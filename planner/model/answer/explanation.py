@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from planner.model.answer.reason import ReasonCode
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
 from planner.model.network.workload import Strategy
@@ -103,6 +104,7 @@ class OptionExplanation(Frozen):
     time: TrainingTime | None
     notes: tuple[str, ...]
     why_not: str | None
+    why_not_codes: tuple[ReasonCode, ...] = ()
 
 
 class ExplainDocument(Frozen):

@@ -6,6 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Literal
 
+from planner.model.answer.reason import ReasonCode
 from planner.model.base import Frozen
 from planner.model.currency import Currency, LocalAmount
 from planner.model.owning.site import Acquisition, IncentiveKind
@@ -57,6 +58,7 @@ class RentalOption(Frozen):
     npv_after_tax_usd: Quantity | None
     payback_months: Quantity | None
     why_not: str | None
+    why_not_codes: tuple[ReasonCode, ...] = ()
 
 
 class ChoiceKind(StrEnum):
@@ -86,6 +88,7 @@ class Choice(Frozen):
     usd_upfront: float | None
     """Spent at once (negative: received)."""
     why_not: str | None
+    why_not_codes: tuple[ReasonCode, ...] = ()
 
 
 class Sensitivity(Frozen):
@@ -170,3 +173,4 @@ class OwnOrRentDocument(Frozen):
     inputs: tuple[Input, ...]
     notes: tuple[str, ...]
     why_not: str | None
+    why_not_codes: tuple[ReasonCode, ...] = ()

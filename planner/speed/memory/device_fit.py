@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import ImageModel
@@ -30,7 +31,7 @@ class DeviceFit:
     """Micro-batches of a step on each replica; None: what the plan's global batch needs, or one."""
     checkpointing: Checkpointing | None = None
     memory: Memory | None = None
-    reason: str | None = None
+    reason: Reason | None = None
     note: str | None = None
 
 
@@ -41,16 +42,15 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     Where the network is unknown, a device at least as large as the measured one holds the measured micro-batch.
     """
     if candidate.accelerator.no_training_reason is not None:
-        return DeviceFit(
-            False, reason=f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}"
-        )
+        text = f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}"
+        return DeviceFit(False, reason=Reason(code=ReasonCode.CANNOT_TRAIN, text=text))
     if job.precision is Precision.FLOAT8 and candidate.accelerator.fp8_tflops is None:
-        return DeviceFit(False, reason=f"{candidate.accelerator.id} has no float8 matrix hardware that is known")
+        text = f"{candidate.accelerator.id} has no float8 matrix hardware that is known"
+        return DeviceFit(False, reason=Reason(code=ReasonCode.NO_FLOAT8, text=text))
     if job.global_batch is not None and job.global_batch < candidate.accelerators:
-        return DeviceFit(
-            False,
-            reason=f"a global batch of {job.global_batch} cannot be split over {candidate.accelerators} accelerators",
-        )
+        text = f"a global batch of {job.global_batch} cannot be split over {candidate.accelerators} accelerators"
+        figures = {"global_batch": job.global_batch, "accelerators": candidate.accelerators}
+        return DeviceFit(False, reason=Reason(code=ReasonCode.BATCH_TOO_SMALL, text=text, figures=figures))
     if job.network is None:
         return _fit_like_the_measured_run(candidate, anchor, catalog)
     if candidate.accelerator.hbm_gib is None:
@@ -116,18 +116,21 @@ def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpoi
 def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkpointing) -> DeviceFit:
     hbm = candidate.accelerator.hbm_gib
     assert hbm is not None
-    reason = (
+    usable = _usable_gib(candidate)
+    text = (
         f"does not fit: {candidate.strategy.value} needs about {need.total_gib:.1f} GiB on each of "
         f"{candidate.accelerators}x {candidate.accelerator.id} (states {need.states_gib:.1f}, activations "
         f"{need.activations_gib:.1f}, logits {need.logits_gib:.1f}), which has {hbm:g}: "
-        f"{need.total_gib - hbm * USABLE_FRACTION:.1f} GiB too little"
+        f"{need.total_gib - usable:.1f} GiB too little"
     )
+    figures = {"needed_gib": need.total_gib, "usable_gib": usable, "hbm_gib": hbm}
     sharded = replace(candidate, strategy=Strategy.FSDP2)
     if candidate.strategy not in (Strategy.FSDP2, Strategy.ZERO3):
         with_sharding = _need(job, sharded, job.micro_batch or 1, checkpointing).total_gib
-        if with_sharding <= _usable_gib(candidate):
-            reason += f"; with fsdp2 it would need {with_sharding:.1f}"
-    return DeviceFit(False, memory=need, reason=reason)
+        if with_sharding <= usable:
+            text += f"; with fsdp2 it would need {with_sharding:.1f}"
+            figures["needed_with_fsdp2_gib"] = with_sharding
+    return DeviceFit(False, memory=need, reason=Reason(code=ReasonCode.MEMORY_TOO_SMALL, text=text, figures=figures))
 
 
 def _fit_like_the_measured_run(candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> DeviceFit:

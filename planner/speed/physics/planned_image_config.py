@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
@@ -15,7 +16,7 @@ from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_fa
 from planner.speed.physics.image_config_arrays import Described
 from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_text_config import RECOMPUTED, ZERO_STAGE, labels_of, number_format
+from planner.speed.physics.planned_text_config import RECOMPUTED, ZERO_STAGE, labels_of, not_known, number_format
 
 FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0}
 """What scores read of any observation, of whatever it trains; and `flops` of one image."""
@@ -47,13 +48,13 @@ def planned_image_config(
     node: Node,
     nodes: int,
     per_node: int,
-) -> Described | str:
+) -> Described | Reason:
     """Describe a planned training, or say why the physics cannot answer. Its images wait on the device already."""
     chosen = number_format(precision)
     if accelerator.hbm_gb_per_s is None:
-        return f"the memory bandwidth of {accelerator.id} is not known: measure the workload there"
+        return not_known("memory bandwidth", accelerator)
     if peak_flops(accelerator, chosen) is None:
-        return f"the peak of {accelerator.id} is not known: measure the workload there"
+        return not_known("peak", accelerator)
     zero = ZERO_STAGE[strategy]
     facts = machine_facts(
         accelerator,
@@ -117,7 +118,7 @@ def observed_image_run(run: RunRecord, catalog: Catalog, node: Node) -> ImageObs
         nodes=hardware.nodes,
         per_node=hardware.accelerators_per_node,
     )
-    if isinstance(described, str):
+    if isinstance(described, Reason):
         return None
     count, labels = hardware.accelerators, labels_of(accelerator, run.workload)
     rate = run.throughput.value / count

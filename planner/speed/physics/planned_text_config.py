@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
@@ -51,22 +52,24 @@ def planned_text_config(
     split: Split = WHOLE,
     adapters: Adapters | None = None,
     framework: str | None = None,
-) -> dict[str, float] | str:
+) -> dict[str, float] | Reason:
     """Return the numbers that the physics needs, or why it cannot answer."""
     chosen, asked = number_format(precision), precision or Precision.BF16
     if accelerator.hbm_gb_per_s is None:
-        return f"the memory bandwidth of {accelerator.id} is not known: measure the workload there"
+        return not_known("memory bandwidth", accelerator)
     if peak_flops(accelerator, chosen) is None:
-        return f"the peak of {accelerator.id} is not known: measure the workload there"
+        return not_known("peak", accelerator)
     if split.pipeline > decoder.layers:
-        return f"{split.pipeline} pipeline stages are more than the {decoder.layers} layers"
+        return _no_split(f"{split.pipeline} pipeline stages are more than the {decoder.layers} layers")
     devices = nodes * per_node
     if devices % split.devices:
-        return f"{devices} accelerators do not divide into {split.tensor} x {split.pipeline} x {split.context}"
+        return _no_split(
+            f"{devices} accelerators do not divide into {split.tensor} x {split.pipeline} x {split.context}"
+        )
     replicas = devices // (split.tensor * split.pipeline)
     experts = decoder.experts if isinstance(decoder, MoeDecoder) else 1
     if experts % split.experts or replicas % split.experts:
-        return f"{experts} experts on {replicas} devices do not divide into {split.experts}"
+        return _no_split(f"{experts} experts on {replicas} devices do not divide into {split.experts}")
     link = None if node.link is Link.OTHER else node.link
     interconnect = interconnect_of(
         accelerator, per_node=per_node, slots=node.accelerators, link=link,
@@ -117,6 +120,16 @@ def planned_text_config(
         | interconnect.facts(per_node=per_node)
         | _mlp(decoder)
     )
+
+
+def not_known(what: str, accelerator: Accelerator) -> Reason:
+    """Return that a figure of the data sheet, which the physics needs, is not known."""
+    text = f"the {what} of {accelerator.id} is not known: measure the workload there"
+    return Reason(code=ReasonCode.HARDWARE_NOT_KNOWN, text=text)
+
+
+def _no_split(text: str) -> Reason:
+    return Reason(code=ReasonCode.SPLIT_NOT_POSSIBLE, text=text)
 
 
 def planned_kernels(framework: str | None, accelerator: Accelerator, *, compiled: bool) -> dict[str, float]:
@@ -187,7 +200,7 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
         if run.method == "lora"
         else None,
     )
-    if isinstance(config, str):
+    if isinstance(config, Reason):
         return None
     rate = run.throughput.value * run.seq_len / hardware.accelerators
     return Observation(run.id, config, labels_of(accelerator, run.workload), rate, 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.network.workload import WHOLE
@@ -19,7 +20,7 @@ WORTH_DIVIDING = 1.05
 undivided one, the planner's own benchmark among them. Both in the search, which chooses micro-batch and checkpointing
 alike, and in the answer, which the user's own runs correct."""
 
-NOR_DIVIDED = "; no way to divide it fits either"
+NO_SPLIT_FITS = Reason(code=ReasonCode.NO_SPLIT_FITS, text="no way to divide it fits either")
 
 
 def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | None:
@@ -29,7 +30,7 @@ def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | Non
     best = next((way for way in ways if way.split != WHOLE), None)
     if best is None or best.samples_per_s < WORTH_DIVIDING * whole:
         return None
-    return replace(candidate, strategy=best.strategy, way=best, any_strategy=False)
+    return replace(candidate, strategy=best.strategy, parallel_config=best, any_strategy=False)
 
 
 def divided_fit(way: ParallelConfig) -> DeviceFit:

@@ -6,6 +6,7 @@ import math
 import statistics
 from dataclasses import dataclass, replace
 
+from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Link
@@ -16,7 +17,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.throughput.matching_runs import same_workload, training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
-from planner.speed.throughput.prediction import NoPrediction, Prediction
+from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
 from planner.speed.throughput.scaling import Scaling, is_communication_bound, scaling, scaling_of
 
 RATIO_FACTOR = 2.0
@@ -121,10 +122,11 @@ def _from_another_accelerator(
     """
     ratio = _device_ratio(job, candidate, anchor, catalog)
     if ratio is None:
-        return NoPrediction(
+        text = (
             f"the peak or bandwidth of {candidate.accelerator.id} or {anchor.hardware.accelerator} is not known, "
             "so the measured run cannot be carried over: measure it there"
         )
+        return no_prediction(ReasonCode.HARDWARE_NOT_KNOWN, text)
     count_ratio, doubt, text = _count_ratio(anchor, candidate, catalog)
     factor = RATIO_FACTOR * doubt * (BARE_STEP_FACTOR if job.network is None else 1.0)
     source = f"carried over from run {anchor.id}: {_rate_text(anchor)} x {ratio.text} x {text}"

@@ -53,7 +53,7 @@ def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
     """
     return (
         run.strategy in (None, candidate.strategy)
-        and candidate.way is None
+        and candidate.parallel_config is None
         and job.framework is None
         and (None in (run.precision, job.precision) or run.precision is job.precision)
         and (None in (run.checkpointing, job.checkpointing) or run.checkpointing is job.checkpointing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.evidence.run import RunRecord
 from planner.scenario.candidate import Candidate
 
@@ -39,13 +40,15 @@ def as_delivered(runs: Iterable[RunRecord]) -> list[RunRecord]:
     return [run for run in runs if cap_w(run) is None]
 
 
-def not_measured(candidate: Candidate) -> str:
-    """Say why nothing is known of an option under a limit that nobody measured."""
+def not_measured(candidate: Candidate) -> Reason:
+    """Return why nothing is known of an option under a limit that nobody measured."""
     watts = candidate.option.power_cap_w
-    return (
+    assert watts is not None, "the option has a limit"
+    text = (
         f"no run was measured under power_cap_w {watts:g}: what a limit costs in speed is not guessed; set it "
         f"(nvidia-smi -pl {watts:g}), run the benchmark, or give step and power_kw"
     )
+    return Reason(code=ReasonCode.CAP_NOT_MEASURED, text=text, figures={"power_cap_w": watts})
 
 
 def effect(capped: Sequence[RunRecord], free: Sequence[RunRecord]) -> str | None:

@@ -5,6 +5,7 @@ A plan's own MFU comes first; then the estimator, where the network is known; th
 
 from __future__ import annotations
 
+from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import ImageModel, TextModel
 from planner.scenario.candidate import Candidate
@@ -13,7 +14,7 @@ from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput.extrapolation import extrapolate
 from planner.speed.throughput.predict_images import predict_images
 from planner.speed.throughput.predict_text import predict_text
-from planner.speed.throughput.prediction import NoPrediction, Prediction
+from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
 from planner.speed.throughput.share_of_peak import from_flop_rate, from_mfu
 
 CPU = "CPU"
@@ -41,7 +42,6 @@ def _without_physics(job: Job, candidate: Candidate, catalog: Catalog) -> Predic
     if isinstance(carried, Prediction):
         return carried
     if job.network is None:
-        return carried or NoPrediction(
-            "no run of this workload without a power limit exists, and its network is not known: measure it once"
-        )
+        text = "no run of this workload without a power limit exists, and its network is not known: measure it once"
+        return carried or no_prediction(ReasonCode.NOT_MEASURED, text)
     return from_flop_rate(job, candidate, catalog) or from_mfu(job, candidate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import ImageModel, Resnet
 from planner.model.quantity import Basis
@@ -17,7 +18,7 @@ from planner.speed.physics.planned_image_config import observed_image_run, plann
 from planner.speed.physics.planned_text_config import labels_of, planned_kernels
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
-from planner.speed.throughput.prediction import NoPrediction, Prediction
+from planner.speed.throughput.prediction import NoPrediction, Prediction, not_answered, too_small
 from planner.speed.throughput.prediction_notes import (
     MOST_RUNS,
     PART_NAMES,
@@ -56,10 +57,7 @@ def predict_images(
     network = job.network
     assert isinstance(network, ImageModel)
     if is_too_small(network):
-        return NoPrediction(
-            f"a network of {parameters(network):,} parameters is bound by kernel launches on "
-            f"{candidate.accelerator.id}, and no evidence is of so small ones: measure it there"
-        )
+        return too_small(parameters(network), candidate.accelerator.id, "and no evidence is of so small ones")
     micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
     if job.global_batch is not None:
         micro_batch = min(micro_batch, max(1.0, job.global_batch / candidate.accelerators))
@@ -78,8 +76,8 @@ def predict_images(
         nodes=candidate.nodes,
         per_node=candidate.accelerators_per_node,
     )
-    if isinstance(described, str):
-        return NoPrediction(described)
+    if isinstance(described, Reason):
+        return not_answered(described)
     own, runs = _own_image_runs(candidate, catalog)
     label = labels_of(candidate.accelerator, job.workload, job.framework)
     found = estimate_images(gather([described]), [label], calibration, own=own)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.quantity import Basis
@@ -19,7 +20,7 @@ from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import labels_of, observed_run, planned_text_config
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
-from planner.speed.throughput.prediction import NoPrediction, Prediction
+from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, not_answered, too_small
 from planner.speed.throughput.prediction_notes import (
     MOST_RUNS,
     PART_NAMES,
@@ -48,17 +49,13 @@ def predict_text(
     assert isinstance(job.network, TextModel)
     assert job.seq_len is not None
     if job.seq_len > LONGEST_SAMPLE:
-        return NoPrediction(
-            f"samples of {job.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known"
-        )
+        text = f"samples of {job.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known"
+        return no_prediction(ReasonCode.SAMPLE_TOO_LONG, text, sample_tokens=job.seq_len, longest_tokens=LONGEST_SAMPLE)
     if (refused := other_maker(job.framework, candidate.accelerator)) is not None:
-        return NoPrediction(refused)
+        return not_answered(refused)
     own, runs = _own_runs(candidate, catalog)
     if is_too_small(job.network):
-        return NoPrediction(
-            f"a network of {parameters(job.network):,} parameters is bound by kernel launches on "
-            f"{candidate.accelerator.id}, and no evidence is of so small ones: measure it there"
-        )
+        return too_small(parameters(job.network), candidate.accelerator.id, "and no evidence is of so small ones")
     micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
     steps = float(fitting.accumulation or 1)
     if job.global_batch is not None:
@@ -82,8 +79,8 @@ def predict_text(
         adapters=job.adapters,
         framework=job.framework,
     )
-    if isinstance(config, str):
-        return NoPrediction(config)
+    if isinstance(config, Reason):
+        return not_answered(config)
     label = labels_of(candidate.accelerator, job.workload, job.framework)
     found = estimate_text(from_rows([config]), [label], calibration, own=own)
     _, lacking = training_peak_tflops(candidate.accelerator, job.precision)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
@@ -29,4 +30,21 @@ class Prediction:
 class NoPrediction:
     """Why nothing can be said, and what would help."""
 
-    reason: str
+    reason: Reason
+
+
+def no_prediction(code: ReasonCode, text: str, **figures: float) -> NoPrediction:
+    """Return why nothing can be said, worded as it stands in an answer."""
+    return not_answered(Reason(code=code, text=text, figures=figures))
+
+
+def not_answered(reason: Reason) -> NoPrediction:
+    """Return what hinders the physics as it stands in an answer."""
+    return NoPrediction(reason.model_copy(update={"text": f"no estimate: {reason.text}"}))
+
+
+def too_small(parameters: int, accelerator: str, lacking: str) -> NoPrediction:
+    """Return why nothing can be said of a network that kernel launches bind."""
+    bound = f"a network of {parameters:,} parameters is bound by kernel launches on {accelerator}"
+    text = f"{bound}, {lacking}: measure it there"
+    return no_prediction(ReasonCode.NETWORK_TOO_SMALL, text, parameters=parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import Architecture, ImageModel, Resnet, TextModel
@@ -13,7 +14,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
-from planner.speed.throughput.prediction import NoPrediction, Prediction
+from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, too_small
 from planner.speed.throughput.scaling import Scaling, scaling_of
 
 OTHER_WORKLOAD_FACTOR = 3.0
@@ -78,12 +79,10 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
     target = candidate.accelerator
     peak, note = training_peak_tflops(target, job.precision)
     if peak is None:
-        return NoPrediction(f"the peak of {target.id} is not known: measure the workload there")
+        text = f"the peak of {target.id} is not known: measure the workload there"
+        return no_prediction(ReasonCode.HARDWARE_NOT_KNOWN, text)
     if job.mfu is None and is_too_small(job.network):
-        return NoPrediction(
-            f"a network of {parameters(job.network):,} parameters is bound by kernel launches on {target.id}, "
-            "which a share of the peak says nothing of: measure it there"
-        )
+        return too_small(parameters(job.network), target.id, "which a share of the peak says nothing of")
     prior = RESNET_PRIOR_MFU if isinstance(job.network, Resnet) else PRIOR_MFU
     mfu, factor, scaled = prior, PRIOR_MFU_FACTOR, scaling_of(candidate)
     if job.mfu is not None:

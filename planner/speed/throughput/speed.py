@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
+from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import TextModel
@@ -18,7 +19,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.device_fit import DeviceFit, fit
 from planner.speed.throughput import power_cap
-from planner.speed.throughput.auto_strategy import NOR_DIVIDED, WORTH_DIVIDING, divided, divided_fit
+from planner.speed.throughput.auto_strategy import NO_SPLIT_FITS, WORTH_DIVIDING, divided, divided_fit
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.matching_runs import measured_runs
 from planner.speed.throughput.predict import predict
@@ -36,7 +37,7 @@ STATED_FRACTION = {Basis.MEASURED: 0.05, Basis.QUOTED: 0.10, Basis.MODELLED: 0.5
 
 @dataclass(frozen=True)
 class Speed:
-    """Samples/s of the whole cluster in steady state. `samples_per_s` is None where `problem` says why."""
+    """Samples/s of the whole cluster in steady state. `samples_per_s` is None where `problems` say why."""
 
     samples_per_s: Interval | None
     basis: Basis
@@ -47,7 +48,7 @@ class Speed:
     run_ids: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    problem: str | None = None
+    problems: tuple[Reason, ...] = ()
 
 
 def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
@@ -59,17 +60,18 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     if found:
         answer = _measured(found, job, candidate)
         return _with_effect_of_the_cap(answer, found, job, candidate, catalog) if capped else answer
-    if candidate.way is not None:
-        fitting = divided_fit(candidate.way)
+    if candidate.parallel_config is not None:
+        fitting = divided_fit(candidate.parallel_config)
     else:
         fitting = fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
     if fitting.fits is False:
-        return _unknown(candidate, fitting, fitting.reason or "does not fit")
+        assert fitting.reason is not None, "whatever does not fit has a reason"
+        return _unknown(candidate, fitting, fitting.reason)
     if capped:
         return _unknown(candidate, fitting, power_cap.not_measured(candidate))
     prediction = predict(job, candidate, catalog, fitting)
     if isinstance(prediction, NoPrediction):
-        return _unknown(candidate, fitting, f"no estimate: {prediction.reason}")
+        return _unknown(candidate, fitting, prediction.reason)
     return Speed(
         samples_per_s=prediction.samples_per_s,
         basis=prediction.basis,
@@ -102,7 +104,7 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
         return chosen, best
     if best.samples_per_s is None:
         too_large = best.fit.fits is False and isinstance(job.network, TextModel)
-        return chosen, replace(best, problem=f"{best.problem}{NOR_DIVIDED if too_large else ''}")
+        return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
     shown = ", ".join(f"{_way(one)} {_rate(of)}" for one, of in found)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
 
@@ -192,7 +194,7 @@ def _doubt_fraction(runs: list[RunRecord]) -> float:
     return NARROWEST_FRACTION if restarts >= 3 else SINGLE_RUN_FRACTION
 
 
-def _unknown(candidate: Candidate, fitting: DeviceFit, problem: str) -> Speed:
+def _unknown(candidate: Candidate, fitting: DeviceFit, problem: Reason) -> Speed:
     return Speed(
         samples_per_s=None,
         basis=Basis.MODELLED,
@@ -200,7 +202,7 @@ def _unknown(candidate: Candidate, fitting: DeviceFit, problem: str) -> Speed:
         as_of=None,
         strategy=candidate.strategy,
         fit=fitting,
-        problem=problem,
+        problems=(problem,),
     )
 
 

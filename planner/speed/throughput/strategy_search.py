@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
+from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.adapters import Adapters, FrozenFormat
@@ -115,7 +116,7 @@ def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs |
             adapters=question.adapters,
             framework=question.framework,
         )
-        if not isinstance(config, str):
+        if not isinstance(config, Reason):
             found.append((way, config))
     return tuple(way for way, _ in found), from_rows([config for _, config in found]) if found else None
 

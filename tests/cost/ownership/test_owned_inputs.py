@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
-from planner.cost.ownership.circuit import circuit_problem
+from planner.cost.ownership.circuit import overloads
 from planner.cost.ownership.incentives import apply_incentives, schedule_of, sum_of
 from planner.cost.ownership.owned_cost import annual_cost, capex_usd
 from planner.cost.ownership.owned_inputs import NoOwningCost, resolve_site
 from planner.cost.ownership.residual import residual_fraction
 from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.model.answer.reason import ReasonCode, text_of
 from planner.model.currency import Currency
 from planner.model.owning.site import Incentive, IncentiveKind, ResidualPoint, Site
 from planner.model.plan.plan import Plan
@@ -234,5 +235,13 @@ def test_a_grant_lowers_the_recovery_by_its_share():
 )
 def test_what_fits_the_wiring(changes, nodes, words):
     site = Site.model_validate(BARE | {"as_of": date(2026, 11, 1)} | changes)
-    problem = circuit_problem(site, NODE, nodes=nodes)
-    assert (problem is None) if words is None else (words in (problem or ""))
+    text = text_of(overloads(site, NODE, nodes=nodes))
+    assert (text is None) if words is None else (words in (text or ""))
+
+
+def test_a_circuit_and_a_rack_are_two_reasons_with_both_loads():
+    """Two nodes of 10.2 kW: 20.4 kW on a circuit of 20, and 10.2 kW in each rack of 10."""
+    changes = {"as_of": date(2026, 11, 1), "circuit_kw": 20, "rack_kw": 10}
+    circuit, rack = overloads(Site.model_validate(BARE | changes), NODE, nodes=2)
+    assert (circuit.code, circuit.figures) == (ReasonCode.CIRCUIT_OVERLOADED, {"load_kw": 20.4, "circuit_kw": 20})
+    assert (rack.code, rack.figures) == (ReasonCode.RACK_OVERLOADED, {"load_kw": 10.2, "rack_kw": 10})

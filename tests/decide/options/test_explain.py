@@ -13,6 +13,7 @@ from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.options.explain import explain_plan
 from planner.errors import NotFoundError
 from planner.model.answer.explanation import OptionExplanation
+from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.network.workload import Precision, Strategy
@@ -92,7 +93,7 @@ def test_a_constant_s_influence_is_what_doubling_it_does_at_first(catalog: Catal
         precision=Precision.BF16, checkpointing=None, compiled=False, accelerator=accelerator, node=node, nodes=1,
         per_node=8,
     )  # fmt: skip
-    assert not isinstance(config, str)
+    assert not isinstance(config, Reason)
     asked = Plan.model_validate(
         {
             "schema_version": 1, "name": "one", "workload": {"ref": "llama3-8b", "seq_len": 4096},

@@ -13,6 +13,7 @@ from planner.decide.campaign.campaign import hours_to
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.pareto import pareto_front
 from planner.model.answer.documents import CampaignDocument, CampaignOption
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.answer.training_time import TrainingTime
 from planner.model.network.workload import Strategy
 from planner.model.plan.plan import CampaignLimits, Owning
@@ -20,6 +21,7 @@ from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 
 TODAY = date(2026, 11, 21)
+NO_PRICE = Reason(code=ReasonCode.NO_PRICE, text="no price: sold out")
 
 
 def quantity(value: float, unit: Unit, spread: float = 1.0) -> Quantity:
@@ -122,7 +124,7 @@ def test_nothing_feasible_names_the_binding_limit_and_the_nearest() -> None:
 
 
 def test_an_option_without_a_price_is_never_recommended_and_keeps_its_reason() -> None:
-    answer = compared([option("free?", 1, None, why_not="no price: sold out"), option("known", 9, 9)])
+    answer = compared([option("free?", 1, None, reasons=(NO_PRICE,)), option("known", 9, 9)])
     assert answer.recommended == "known"
     assert why(answer, "free?") == "no price: sold out"
     assert answer.options[-1].rank is None
@@ -130,12 +132,12 @@ def test_an_option_without_a_price_is_never_recommended_and_keeps_its_reason() -
 
 
 def test_what_does_not_fit_is_never_recommended() -> None:
-    answer = compared([option("small", 1, 1, fits=False, why_not="does not fit"), option("large", 9, 9)])
+    answer = compared([option("small", 1, 1, fits=False), option("large", 9, 9)])
     assert answer.recommended == "large"
 
 
 def test_nobody_can_be_estimated() -> None:
-    answer = compared([option("a", None, None, why_not="no estimate")])
+    answer = compared([option("a", None, None)])
     assert answer.recommended is None
     assert answer.nearest is None
     assert "No option can be recommended" in answer.sentence

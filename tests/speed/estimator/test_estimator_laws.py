@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
+from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Decoder
@@ -70,7 +71,7 @@ def described(draw: st.DrawFn) -> dict[str, float]:
         adapters=draw(st.none() | adapters()),
         framework=draw(st.sampled_from((None, "HF Trainer", "HF Trainer, unsloth"))),
     )
-    assert not isinstance(found, str)
+    assert not isinstance(found, Reason)
     return found
 
 
@@ -91,7 +92,7 @@ def small_config() -> dict[str, float]:
         checkpointing=Checkpointing.NONE, compiled=False, accelerator=load_once().accelerators[node.accelerator],
         node=node, nodes=1, per_node=8,
     )  # fmt: skip
-    assert not isinstance(found, str)
+    assert not isinstance(found, Reason)
     return found
 
 
@@ -168,7 +169,7 @@ def test_data_parallel_speed_per_accelerator_never_rises_with_their_number(
             checkpointing=Checkpointing.NONE, compiled=False, accelerator=catalog.accelerators[node.accelerator],
             node=node, nodes=nodes, per_node=per_node,
         )  # fmt: skip
-        assert not isinstance(config, str)
+        assert not isinstance(config, Reason)
         rates.append(micro_batch * 512 / seconds(config))
     assert all(later <= earlier * (1 + ROUNDING) for earlier, later in pairwise(rates))
 

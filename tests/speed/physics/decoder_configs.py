@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from planner.adapters.catalog import load_catalog
+from planner.model.answer.reason import Reason
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.speed.physics import compute
@@ -29,7 +30,7 @@ def described(machine: str = "aws/p4d.24xlarge") -> dict[str, float]:
         checkpointing=Checkpointing.NONE, compiled=False, accelerator=catalog.accelerators[node.accelerator], node=node,
         nodes=1, per_node=8,
     )  # fmt: skip
-    assert not isinstance(found, str)
+    assert not isinstance(found, Reason)
     return found
 
 

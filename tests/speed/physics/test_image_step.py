@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
+from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.network.architecture import Resnet, Vit
@@ -51,7 +52,7 @@ def described(
         checkpointing=checkpointing, compiled=compiled, channels_last=channels_last,
         accelerator=load_once().accelerators[node.accelerator], node=node, nodes=nodes, per_node=per_node,
     )  # fmt: skip
-    assert not isinstance(found, str)
+    assert not isinstance(found, Reason)
     return found
 
 

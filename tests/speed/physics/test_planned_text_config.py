@@ -189,7 +189,7 @@ def test_a_framework_of_another_maker_gives_no_estimate(catalog: Catalog) -> Non
     job, candidate = question(catalog, training, option={"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0})
     found = predict(job, candidate, catalog)
     assert isinstance(found, NoPrediction)
-    assert "NeuronX Distributed runs on accelerators of AWS alone, and H100-SXM is one of NVIDIA" in found.reason
+    assert "NeuronX Distributed runs on accelerators of AWS alone, and H100-SXM is one of NVIDIA" in found.reason.text
     on_trainium = {"offer": "aws/trn1.32xlarge", "usd_per_hour": 1.0}
     assert isinstance(predict(*question(catalog, training, option=on_trainium), catalog), Prediction)
 

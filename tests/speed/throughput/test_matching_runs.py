@@ -8,6 +8,7 @@ import pytest
 
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis
@@ -125,7 +126,8 @@ def test_no_price_is_never_zero(catalog: Catalog) -> None:
 
 def test_no_price_of_one_kind_says_which_kinds_there_are(catalog: Catalog) -> None:
     (got,) = estimates(catalog, {"offer": "aws/p4d.24xlarge", "region": "us-east-1", "price": "capacity_block"})
-    assert "capacity_block in us-east-2, us-west-2" in got.obstacles
+    assert "capacity_block in us-east-2, us-west-2" in (got.why_not or "")
+    assert got.why_not_codes == (ReasonCode.NO_PRICE,)
 
 
 def test_that_owning_is_not_known_is_a_reason_but_no_obstacle(catalog: Catalog) -> None:
@@ -135,13 +137,14 @@ def test_that_owning_is_not_known_is_a_reason_but_no_obstacle(catalog: Catalog) 
     assert "neither purchase, lease nor already_owned" in (got.why_not or "")
     assert got.usd_total is None
     assert got.usd_marginal is not None
-    assert got.obstacles == ""
+    assert got.why_not_codes == (ReasonCode.OWNING_NOT_KNOWN,)
+    assert got.obstacles == ()
 
 
 def test_what_cannot_train_does_not_fit(catalog: Catalog) -> None:
     (got,) = estimates(catalog, {"offer": "aws/inf2.48xlarge", "usd_per_hour": 12.98})
     assert got.fits is False
-    assert "cannot train" in got.obstacles
+    assert [reason.code for reason in got.obstacles] == [ReasonCode.CANNOT_TRAIN]
 
 
 def test_an_own_price_counts_to_the_cent(catalog: Catalog) -> None:

@@ -69,7 +69,7 @@ def test_a_network_of_less_than_50_million_parameters_is_answered_and_a_tiny_one
     assert isinstance(predicted(catalog, "aws/p5.48xlarge"), Prediction)
     refused = predicted(catalog, "aws/p5.48xlarge", tiny)
     assert isinstance(refused, NoPrediction)
-    assert "bound by kernel launches" in refused.reason
+    assert "bound by kernel launches" in refused.reason.text
 
 
 def test_the_source_says_what_a_step_consists_of_and_the_notes_what_feeds_it(catalog: Catalog) -> None:

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from planner.adapters.catalog import load_catalog
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.network.architecture import Decoder, MoeDecoder
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
@@ -97,7 +98,11 @@ def test_experts_that_do_not_divide_are_refused(experts: int) -> None:
         precision=Precision.BF16, checkpointing=Checkpointing.FULL, compiled=False, accelerator=asked.accelerator,
         node=asked.node, nodes=2, per_node=8, split=Split(experts=experts),
     )  # fmt: skip
-    assert answer == f"128 experts on 16 devices do not divide into {experts}"
+    assert isinstance(answer, Reason)
+    assert (answer.code, answer.text) == (
+        ReasonCode.SPLIT_NOT_POSSIBLE,
+        f"128 experts on 16 devices do not divide into {experts}",
+    )
 
 
 def test_copies_of_weights_are_of_the_device_s_own_slice_and_stage() -> None:

@@ -1,0 +1,94 @@
+"""What one training costs on one candidate, rented or owned, and why what is not known is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.cost.cloud.bill import Work, owned_bill, rented_bill
+from planner.cost.cloud.bill_rates import BillRates
+from planner.cost.cloud.billing_terms import terms_notes
+from planner.cost.cloud.cloud_cost import rent_usd
+from planner.cost.cloud.price import no_price_reason, price_notes
+from planner.cost.ownership.owned_money import owned_money
+from planner.decide.options.one_training import times_nodes
+from planner.model.answer.bill import Bill
+from planner.model.answer.reason import Reason
+from planner.model.answer.training_time import TrainingTime
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Owning, Plan
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.conversion import derived, interval
+from planner.scenario.candidate import Candidate
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one training takes of its machines; None where it is not known."""
+
+    epoch: Quantity | None
+    """Hours of one epoch's steps; `training` those of all."""
+    training: Quantity | None
+    time: TrainingTime | None
+    energy: Quantity | None
+    power: Quantity | None
+
+
+@dataclass(frozen=True)
+class Money:
+    """What one training costs, and why what is missing is missing."""
+
+    usd_per_epoch: Quantity | None = None
+    usd_total: Quantity | None = None
+    usd_marginal: Quantity | None = None
+    smallest_purchase_usd: Quantity | None = None
+    bill: Bill | None = None
+    missing: tuple[Reason, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def owned(plan: Plan, candidate: Candidate, catalog: Catalog, usage: Usage, *, paid_in: str) -> Money:
+    """Count an owned machine at the margin and in full; its bill is the one that the plan asks for."""
+    wall = usage.time.wall_hours if usage.time is not None else None
+    counted = owned_money(
+        plan, candidate, catalog, epoch=usage.epoch, training=wall, energy=usage.energy, power=usage.power
+    )
+    in_full = plan.owning is Owning.FULL
+    billed = None
+    if counted.usd_total is not None or not in_full:
+        full = counted.usd_total if in_full else None
+        billed = owned_bill(counted.usd_marginal, trainings=1, currency=plan.currency, paid_in=paid_in, full=full)
+    return Money(
+        usd_per_epoch=counted.usd_per_epoch,
+        usd_total=counted.usd_total,
+        usd_marginal=counted.usd_marginal,
+        bill=billed.bill if billed else None,
+        missing=counted.missing,
+        notes=counted.notes,
+    )
+
+
+def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usage: Usage) -> Money:
+    """Count the whole bill of one training that is run alone; without rates there is no price."""
+    if rates is None:
+        return Money(missing=(no_price_reason(candidate, catalog),))
+    if usage.epoch is None or usage.training is None or usage.time is None:
+        return Money()
+    billed = rented_bill(usage.training, rates, Work(), lost=usage.time.lost_hours)
+    return Money(
+        usd_per_epoch=_rent(usage.epoch, rates.price, candidate),
+        usd_total=billed.worth,
+        usd_marginal=billed.usd,
+        smallest_purchase_usd=billed.bought,
+        bill=billed.bill,
+        notes=price_notes(candidate) + terms_notes(candidate),
+    )
+
+
+def _rent(hours: Quantity, price: Quantity, candidate: Candidate) -> Quantity:
+    usd = rent_usd(
+        hours=interval(hours, Unit.HOURS),
+        nodes=candidate.nodes,
+        usd_per_node_hour=interval(price, Unit.USD_PER_HOUR),
+    )
+    source = f"{hours.value:.5g} h{times_nodes(candidate)} x {price.value:g} USD/h; {price.source}"
+    return derived(usd, Unit.USD, hours, price, source=source)

@@ -1,0 +1,117 @@
+"""A reason: what stands against an option, as a code that programs read, a sentence, and the figures in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from pydantic import Field
+
+from planner.model.base import Frozen
+
+
+class ReasonCode(StrEnum):
+    """Every reason that an answer gives; its sentence may be worded anew, its code stays."""
+
+    CANNOT_TRAIN = "cannot_train"
+    """The accelerator is not made to train."""
+    NO_FLOAT8 = "no_float8"
+    """The accelerator has no float8 matrix hardware that is known."""
+    BATCH_TOO_SMALL = "batch_too_small"
+    """The global batch has fewer samples than the option has accelerators."""
+    MEMORY_TOO_SMALL = "memory_too_small"
+    """The training needs more device memory than the accelerator has."""
+    NO_SPLIT_FITS = "no_split_fits"
+    """Dividing the network over the accelerators does not make it fit either."""
+    CIRCUIT_OVERLOADED = "circuit_overloaded"
+    """The site's nodes draw more than its circuit carries."""
+    RACK_OVERLOADED = "rack_overloaded"
+    """The nodes of one rack draw more than the rack carries."""
+    NEVER_ENDS = "never_ends"
+    """Interruptions come faster than checkpoints."""
+
+    CAP_NOT_MEASURED = "cap_not_measured"
+    """Nobody measured the accelerators under this power limit."""
+    NOT_MEASURED = "not_measured"
+    """The network is not known, and no run of the workload exists."""
+    HARDWARE_NOT_KNOWN = "hardware_not_known"
+    """The accelerator's peak or memory bandwidth is not known."""
+    NETWORK_TOO_SMALL = "network_too_small"
+    """Kernel launches bind so small a network, and no evidence is of such."""
+    SAMPLE_TOO_LONG = "sample_too_long"
+    """A sample has more tokens than any evidence."""
+    SPLIT_NOT_POSSIBLE = "split_not_possible"
+    """The network or the accelerators cannot be divided so."""
+    FRAMEWORK_NOT_SUPPORTED = "framework_not_supported"
+    """The framework compiles for accelerators of another maker alone."""
+    TIME_NOT_STATED = "time_not_stated"
+    """The service does not say how long it takes, nor does the plan."""
+
+    NO_PRICE = "no_price"
+    """No source states a price on these terms."""
+    NO_TOKENS = "no_tokens"
+    """A sample is no number of tokens, by which the service is paid."""
+    OWNING_NOT_KNOWN = "owning_not_known"
+    """The site says too little for the full cost of owning; what a training adds to the bills is known all the same."""
+    POWER_NOT_KNOWN = "power_not_known"
+    """No source says what the node draws, so its energy is not known."""
+    TIME_OR_COST_NOT_KNOWN = "time_or_cost_not_known"
+    """The option cannot be compared, and nothing else says why."""
+
+    PLACE_NOT_ALLOWED = "place_not_allowed"
+    """`limits.allowed_regions` does not hold the place."""
+    DATA_LEAVES_REGION = "data_leaves_region"
+    """`limits.data_region` keeps the data elsewhere."""
+    ALLOCATION_TOO_SMALL = "allocation_too_small"
+    """The work needs more node-hours than the allocation holds."""
+    ALLOCATION_NOT_BEGUN = "allocation_not_begun"
+    """The work starts before the allocation can be used."""
+    ALLOCATION_ENDED = "allocation_ended"
+    """The work ends after the allocation does."""
+    MISSES_DEADLINE = "misses_deadline"
+    """The campaign ends after the deadline."""
+    OVER_BUDGET = "over_budget"
+    """The campaign costs more than the budget."""
+
+    DOMINATED = "dominated"
+    """Another option is no slower and no dearer, and better in one of both."""
+    FIT_NOT_CHECKED = "fit_not_checked"
+    """Whether the training fits the device could not be checked; options that fit come first."""
+    NOT_PREFERRED = "not_preferred"
+    """The recommended option is better in what the plan prefers: cost or time."""
+
+    NOTHING_TO_RENT = "nothing_to_rent"
+    """The plan has no rented option to hold owning against."""
+    NO_COMPARABLE_RENT = "no_comparable_rent"
+    """No rented option has both a price and a speed."""
+    SPEED_RATIO_NOT_KNOWN = "speed_ratio_not_known"
+    """The speed of the owned or of the rented machine is not known."""
+    NEVER_BREAKS_EVEN = "never_breaks_even"
+    """Owning costs more than renting the same work, however busy the machine is."""
+    NEVER_PAYS_BACK = "never_pays_back"
+    """What owning saves does not repay the purchase before the machine's end."""
+    NO_TAX = "no_tax"
+    """The site names no tax, so nothing is known after tax."""
+
+
+LIMITS = frozenset({ReasonCode.MISSES_DEADLINE, ReasonCode.OVER_BUDGET})
+OVERLOADS = frozenset({ReasonCode.CIRCUIT_OVERLOADED, ReasonCode.RACK_OVERLOADED})
+
+
+class Reason(Frozen):
+    """One reason. Every number of `figures` has its unit in its name, a plain plural where it counts things."""
+
+    code: ReasonCode
+    text: str
+    figures: Mapping[str, float] = Field(default_factory=dict)
+
+
+def text_of(reasons: Sequence[Reason]) -> str | None:
+    """Return the sentence of all reasons; None where there are none."""
+    missed = all(reason.code in LIMITS for reason in reasons)
+    return (" and " if missed else "; ").join(reason.text for reason in reasons) or None
+
+
+def codes_of(reasons: Sequence[Reason]) -> tuple[ReasonCode, ...]:
+    """Return the codes in the order of the sentence."""
+    return tuple(reason.code for reason in reasons)
