@@ -19,7 +19,7 @@ KEYS = {
     "usd_per_node_hour", "usd_per_training",
     "marginal_question", "marginal_usd_per_busy_gpu_hour", "marginal_usd_per_training", "annual", "annual_usd_per_node",
     "against", "break_even_utilisation", "npv_usd", "npv_after_tax_usd", "payback_months", "curve", "rivals", "choices",
-    "sensitivities", "incentives", "fits_circuit", "sentence", "inputs", "notes", "why_not",
+    "sensitivities", "incentives", "fits_circuit", "sentence", "inputs", "notes", "why_not", "why_not_codes",
 }  # fmt: skip
 
 
@@ -250,6 +250,7 @@ class TestRanking:
         own_site(nodes=2)
         option = planner("estimate", changed(EXAMPLE, {"options": [{"site": "mine"}]}), "--json").option("mine")
         assert option["fits"] is False
+        assert option["why_not_codes"] == ["circuit_overloaded"]
         assert "does not fit its circuit: 2 x 10.2 kW = 20.4 kW, circuit_kw is 12" in option["why_not"]
 
 

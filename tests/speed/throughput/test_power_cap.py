@@ -8,6 +8,7 @@ import pytest
 
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import Plan
@@ -78,7 +79,7 @@ def test_a_cap_without_its_power_gives_time_but_no_energy(catalog: Catalog) -> N
     (capped,) = estimates(with_runs(catalog), STATION | {"power_cap_w": 200.0})
     assert capped.training_hours is not None
     assert capped.energy_kwh is None
-    assert "energy_kwh" in (capped.why_not or "")
+    assert capped.why_not_codes == (ReasonCode.POWER_NOT_KNOWN,)
 
 
 def test_the_accelerators_power_is_not_the_machine_s(catalog: Catalog) -> None:
@@ -120,7 +121,7 @@ def test_a_capped_run_is_not_carried_over_to_another_machine(catalog: Catalog) -
     alone = known.model_copy(update={"runs": {"capped": known.runs["capped"]}})
     (found,) = estimate_plan(plan, alone).options
     assert found.training_hours is None
-    assert "no run of this workload without a power limit" in (found.why_not or "")
+    assert found.why_not_codes[0] is ReasonCode.NOT_MEASURED
 
 
 def test_the_estimator_learns_nothing_from_capped_runs(catalog: Catalog) -> None:

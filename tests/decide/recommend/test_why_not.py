@@ -1,0 +1,118 @@
+"""Why an option is not the recommended one: codes and figures, on options made by hand."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from planner.decide.recommend.own_or_rent import own_or_rent
+from planner.model.answer.reason import Reason, ReasonCode, text_of
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import CampaignLimits, Owning, PlaceLimits, Plan
+from planner.scenario.places import ruled_out
+from tests.decide.recommend.test_compare import compared, option
+
+NO_PRICE = Reason(code=ReasonCode.NO_PRICE, text="no price: sold out")
+OWNING_NOT_KNOWN = Reason(code=ReasonCode.OWNING_NOT_KNOWN, text="usd_total: the site says nothing")
+ELSEWHERE = PlaceLimits(allowed_regions=("eu-1", "eu-2"), data_region="eu-1")
+NOT_ALLOWED = ruled_out("us-1", None, ELSEWHERE)
+BEST = option("best", 10, 10)
+FASTER_AND_DEARER = {"campaign_hours": 4, "campaign_usd": 25, "recommended_hours": 10, "recommended_usd": 10}
+
+
+@pytest.mark.parametrize(
+    ("other", "codes", "figures"),
+    [
+        pytest.param(
+            option("other", 12, 25), ["dominated"],
+            {"campaign_hours": 12, "campaign_usd": 25, "better_hours": 10, "better_usd": 10}, id="slower and dearer",
+        ),
+        pytest.param(option("other", 4, 25), ["not_preferred"], FASTER_AND_DEARER, id="faster, but dearer"),
+        pytest.param(
+            option("other", 4, 25, fits=None), ["fit_not_checked", "not_preferred"], FASTER_AND_DEARER,
+            id="nor is it known to fit",
+        ),
+        pytest.param(
+            option("other", None, 25, meets_deadline=True), ["not_preferred"],
+            {"campaign_usd": 25, "recommended_usd": 10}, id="a service without a time",
+        ),
+        pytest.param(option("other", 1, None, reasons=(NO_PRICE,)), ["no_price"], {}, id="no price"),
+        pytest.param(option("other", 1, None), ["time_or_cost_not_known"], {}, id="no price, and no reason"),
+        pytest.param(
+            option("other", 1, None, reasons=(OWNING_NOT_KNOWN,)), ["time_or_cost_not_known"], {},
+            id="that owning is not known speaks not against its electricity",
+        ),
+        pytest.param(
+            option("other", 1, None, reasons=(OWNING_NOT_KNOWN,), site="other", owning=Owning.FULL),
+            ["owning_not_known"], {}, id="but against its full cost",
+        ),
+        pytest.param(
+            option("other", 1, 1, not_allowed=text_of(NOT_ALLOWED), not_allowed_reasons=NOT_ALLOWED),
+            ["place_not_allowed", "data_leaves_region"], {}, id="two limits on its place",
+        ),
+    ],
+)  # fmt: skip
+def test_why_another_option_lost(other: Any, codes: list[str], figures: dict[str, float]) -> None:
+    answer = compared([BEST, other])
+    assert answer.recommended == "best"
+    (lost,) = (one for one in answer.options if one.id == "other")
+    assert list(lost.why_not_codes) == codes
+    assert {name: value for reason in lost.reasons for name, value in reason.figures.items()} == figures
+    assert lost.why_not == text_of(lost.reasons)
+
+
+def test_a_place_is_not_allowed_in_one_sentence() -> None:
+    answer = compared([BEST, option("other", 1, 1, not_allowed=text_of(NOT_ALLOWED), not_allowed_reasons=NOT_ALLOWED)])
+    assert answer.options[1].why_not == (
+        "not allowed: it is in us-1, and limits.allowed_regions holds eu-1, eu-2; "
+        "it is in us-1, and limits.data_region keeps the data in eu-1"
+    )
+
+
+def test_missed_limits_are_counted_in_days_and_dollars() -> None:
+    """Today is the 21st: 100 hours end on the 25th, three days after the 22nd; 140 of 100 dollars are 40 over."""
+    rules = CampaignLimits(budget_usd=100.0, deadline=date(2026, 11, 22))
+    late = option("late", 100, 140, limits=rules, finish=date(2026, 11, 25))
+    answer = compared([option("best", 10, 10, limits=rules), late], rules)
+    lost = answer.options[1]
+    assert lost.why_not_codes == (ReasonCode.MISSES_DEADLINE, ReasonCode.OVER_BUDGET)
+    assert [reason.figures for reason in lost.reasons] == [
+        {"late_days": 3},
+        {"campaign_usd": 140, "budget_usd": 100, "over_usd": 40},
+    ]
+    assert lost.why_not == (
+        "ends on 2026-11-25, after the deadline 2026-11-22 and costs 140 USD, 40.00 USD over the budget"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "codes", "codes_of_rents"),
+    [
+        pytest.param([{"site": "hgx-h200-8x"}], ["nothing_to_rent"], [], id="nothing to rent"),
+        pytest.param(
+            [{"site": "hgx-h200-8x"}, {"offer": "aws/p5e.48xlarge", "region": "us-east-2", "price": "on_demand"}],
+            ["no_comparable_rent"], [["no_price"]], id="a rent without a price",
+        ),
+        pytest.param(
+            [{"site": "hgx-h200-8x"}, {"offer": "aws/p5.48xlarge", "usd_per_hour": 0.08}], [],
+            [["never_breaks_even", "never_pays_back", "no_tax"]], id="a cent an hour for each accelerator",
+        ),
+    ],
+)  # fmt: skip
+def test_why_owning_cannot_be_compared(
+    catalog: Catalog, options: list[dict[str, Any]], codes: list[str], codes_of_rents: list[list[str]]
+) -> None:
+    plan = Plan.model_validate(
+        {
+            "schema_version": 1,
+            "name": "own or rent",
+            "workload": {"ref": "gpt-305m", "seq_len": 512},
+            "work": {"tokens": 1e9},
+            "options": options,
+        }
+    )
+    answer = own_or_rent(plan, catalog, site=None)
+    assert list(answer.why_not_codes) == codes
+    assert [list(rent.why_not_codes) for rent in answer.rivals] == codes_of_rents
