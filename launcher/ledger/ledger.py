@@ -23,6 +23,8 @@ from planner.errors import InputError, NotFoundError, StoreError
 
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 10.0
+PRIMARY_CODE = 0xFF
+"""The bits of SQLite's error code without its detail."""
 ELSEWHERE = "What runs shows, from another workspace: planner launches reap --everywhere --home NEW"
 
 
@@ -213,10 +215,10 @@ class Ledger:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            full = "full" in str(error) or "disk I/O" in str(error)
+            code = getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE
             fix = (
                 "Make room on the disk; nothing was submitted without being written down first."
-                if full
+                if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
                 else f"Restore a copy, or move the file away. {ELSEWHERE}"
             )
             raise StoreError(f"{self.path}: the ledger cannot be used: {error}.", fix=fix) from error

@@ -216,6 +216,8 @@ def _with_words(detail: ErrorDetails, details: list[ErrorDetails]) -> ErrorDetai
     return {**detail, "msg": message} if message else detail
 
 
+NUMBERS = ("float_type", "float_parsing", "finite_number")
+"""Where pydantic wants a number."""
 PLAINLY = {
     "model_type": "must be a mapping of keys to values",
     "dict_type": "must be a mapping of keys to values",
@@ -236,7 +238,7 @@ def _sentence(detail: ErrorDetails) -> str:
     message = PLAINLY.get(kind) or detail["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
     given = detail["input"]
     shown = repr(given) if isinstance(given, str | int | float | bool) else ""
-    hint = "" if not isinstance(given, str) or "number" not in message else " Write plain digits, e.g. 1.0e11"
+    hint = "" if not isinstance(given, str) or kind not in NUMBERS else " Write plain digits, e.g. 1.0e11"
     return f"{message}{f' (found {shown[:60]})' if shown else ''}.{hint}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.decide.recommend.wording import duration_text
+from planner.decide.recommend.wording import duration_parts, duration_text
 from planner.model.answer.documents import OptionEstimate, RankedOption
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
@@ -98,9 +98,9 @@ def headline_range(quantity: Quantity) -> str:
     if quantity.unit is not Unit.HOURS:
         low, high = number_text(quantity.low, quantity.unit), number_text(quantity.high, quantity.unit)
         return f"{low} to {high} {quantity.unit.value}"
-    low, high = duration_text(quantity.low), duration_text(quantity.high)
-    low_number, low_unit = low.split(" ")
-    return f"{low_number if high.endswith(low_unit) else low} to {high}"
+    low, low_unit = duration_parts(quantity.low)
+    high, high_unit = duration_parts(quantity.high)
+    return f"{low}{'' if low_unit == high_unit else f' {low_unit}'} to {high} {high_unit}"
 
 
 def value_text(quantity: Quantity) -> str:

@@ -10,9 +10,14 @@ from planner.model.quantity import Quantity
 
 def duration_text(hours: float) -> str:
     """Write hours as a person would: minutes, hours or days."""
+    return " ".join(duration_parts(hours))
+
+
+def duration_parts(hours: float) -> tuple[str, str]:
+    """Return the number and the unit of `duration_text`."""
     if hours < 1:
-        return f"{hours * 60:.3g} minutes"
-    return f"{hours:.3g} hours" if hours < 48 else f"{hours / 24:,.4g} days"
+        return f"{hours * 60:.3g}", "minutes"
+    return (f"{hours:.3g}", "hours") if hours < 48 else (f"{hours / 24:,.4g}", "days")
 
 
 def usd_text(usd: float) -> str:

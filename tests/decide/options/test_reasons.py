@@ -17,7 +17,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction
-from tests.speed.training_of_llama import question
+from tests.speed.physics.llama_prediction import question
 
 TODAY = date(2026, 11, 21)
 P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1"}
