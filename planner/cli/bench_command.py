@@ -7,142 +7,86 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from launcher.bench import bench as benchmarks
+from launcher.bench import local
+from launcher.bench.bench import Settings, Talk
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
-from planner.cli.bench_arguments import read_counts
-from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
-from planner.cli.run_summary import say_result
-from planner.cli.scaling_output import print_scaling
-from planner.cli.workload_options import (
-    CalibrateFlag,
-    ChannelsLastFlag,
-    CheckpointingOption,
-    CompileFlag,
-    DataDtypeOption,
-    DataOption,
-    GlobalBatchOption,
-    LayersOption,
-    LoraRankOption,
-    LoraTargetsOption,
-    LossChunksOption,
-    MethodOption,
-    MicroBatchOption,
-    ModeOption,
-    PrecisionOption,
-    QuickFlag,
-    RepeatsOption,
-    SeqLenOption,
-    StrategyOption,
-    WorkloadArgument,
+from planner.cli.bench_options import (
+    BenchWorkloadOptions,
+    MeasurementOptions,
+    TrainingOptions,
+    read_counts,
     read_settings,
 )
+from planner.cli.output import HomeOption, JsonFlag, TableOptions, check_positive
+from planner.cli.registration import command, command_app
+from planner.cli.run_summary import say_result
+from planner.cli.scaling_output import print_scaling
+from planner.cli.streams import print_document, say
 from planner.errors import InputError, StoreError
 from planner.model.answer.documents import SweepDocument
 from planner.model.evidence.run import RunRecord
-from planner.model.network.workload import BenchMode, BenchWorkload, Checkpointing, Method, Strategy
+from planner.model.network.workload import BenchWorkload
 from planner.use_cases import catalogs, networks, runs
 from planner.use_cases.expectations import expect_from, start_micro_batch
 
-if TYPE_CHECKING:
-    from launcher.bench.bench import Settings
+app = command_app()
 
 PROGRESS_EVERY_S = 2.0
-EXAMPLES = (
-    "Examples: planner bench cpu-smoke --gpus 2 --quick | planner bench gpt-305m --mode tuned --repeats 3 --calibrate "
-    "| planner bench llama3-8b --layers 4 --compile | planner bench mine.yaml --data tokens/ --sweep-gpus 1,2,4,8"
-)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EXAMPLES)(bench)
-
-
+@command(app, example="planner bench gpt-305m --mode tuned --repeats 3 --calibrate")
 def bench(
-    workload: WorkloadArgument,
+    workload: BenchWorkloadOptions,
+    training: TrainingOptions,
+    measurement: MeasurementOptions,
     gpus: Annotated[
-        int | None,
-        typer.Option(help="Accelerators, or processes on a CPU; default all accelerators.", show_default=False),
+        int | None, typer.Option(help="Accelerators, or processes on a CPU; default: all accelerators")
     ] = None,
     sweep_gpus: Annotated[
         str | None,
-        typer.Option(
-            metavar="N,N,...",
-            help="Measure on each of these counts, then print how well it scales.",
-            show_default=False,
-        ),
+        typer.Option(metavar="N,N,...", help="Measure on each of these counts, then show how well it scales"),
     ] = None,
-    layers: LayersOption = None,
-    seq_len: SeqLenOption = None,
-    nodes: Annotated[int, typer.Option(help="This command runs on one node.")] = 1,
-    strategy: StrategyOption = Strategy.DDP,
-    precision: PrecisionOption = None,
-    mode: ModeOption = BenchMode.MATCHED,
-    micro_batch: MicroBatchOption = None,
-    global_batch: GlobalBatchOption = None,
-    checkpointing: CheckpointingOption = Checkpointing.NONE,
-    compiled: CompileFlag = False,
-    loss_chunks: LossChunksOption = 1,
-    method: MethodOption = Method.FULL,
-    lora_rank: LoraRankOption = None,
-    lora_targets: LoraTargetsOption = None,
-    data: DataOption = None,
-    data_dtype: DataDtypeOption = None,
-    calibrate: CalibrateFlag = False,
-    channels_last: ChannelsLastFlag = True,
-    repeats: RepeatsOption = 1,
-    quick: QuickFlag = False,
+    nodes: Annotated[int, typer.Option(help="Number of nodes, which must be 1")] = 1,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
-    """Measure this machine; the record goes to the workspace. Needs the extra `bench`."""
+    """Measure this machine with the standard benchmark.
+
+    The run record goes to the workspace. Needs the extra `bench`. A first try: planner bench cpu-smoke --quick
+    """
     if nodes != 1:
         raise InputError(
             f"--nodes {nodes}: this command runs on this machine alone.",
             fix="Start torchrun on every node by hand; workloads/README.md says how.",
         )
-    for value, name in ((gpus, "--gpus"), (layers, "--layers"), (seq_len, "--seq-len")):
-        check_positive(value, name)
-    settings = read_settings(
-        devices=1,
-        here=True,
-        strategy=strategy,
-        precision=precision,
-        mode=mode,
-        micro_batch=micro_batch,
-        global_batch=global_batch,
-        checkpointing=checkpointing,
-        compiled=compiled,
-        loss_chunks=loss_chunks,
-        method=method,
-        lora_rank=lora_rank,
-        lora_targets=lora_targets,
-        data=data,
-        data_dtype=data_dtype,
-        calibrate=calibrate,
-        channels_last=channels_last,
-        repeats=repeats,
-        quick=quick,
-    )
+    check_positive(gpus, "--gpus")
+    workload.check()
+    settings = read_settings(workload, training, measurement, here=True)
     counts = read_counts(sweep_gpus)
     if counts and gpus is not None:
         raise InputError("--gpus and --sweep-gpus: both say how many.", fix="Give one of them.")
     catalog = catalogs.open_catalog(home)
-    target = networks.bench_workload(workload, catalog, lora=settings.lora is not None, layers=layers, seq_len=seq_len)
-
-    from launcher.bench.local import check_machine, cuda_device_name, cuda_devices
-
+    target = networks.bench_workload(
+        workload.workload,
+        catalog,
+        lora=settings.lora is not None,
+        layers=workload.layers,
+        seq_len=workload.seq_len,
+    )
     if counts:
-        check_machine(counts[-1])
-    settings = replace(settings, devices=counts[0] if counts else gpus or max(1, cuda_devices()), series=tuple(counts))
-    accelerator = accelerator_aliases().get(cuda_device_name() or "")
+        local.check_machine(counts[-1])
+    devices = counts[0] if counts else gpus or max(1, local.cuda_devices())
+    settings = replace(settings, devices=devices, series=tuple(counts))
+    accelerator = accelerator_aliases().get(local.cuda_device_name() or "")
     settings = replace(settings, start_micro_batch=start_micro_batch(target, accelerator, catalog, settings))
     if counts:
-        print_scaling(_sweep(target, settings, counts, home), None, as_json=as_json)
+        print_scaling(_sweep(target, settings, counts, home), TableOptions(as_json=as_json))
         return
     record = _measure(target, settings, home)
     if as_json:
@@ -152,12 +96,10 @@ def bench(
 def _measure(
     target: BenchWorkload, settings: Settings, home: str | None, *, base: RunRecord | None = None
 ) -> RunRecord:
-    """Measure once, store the record, and say what came out. `base`: the same on fewer devices."""
-    from launcher.bench.bench import Talk, benchmark
-
+    """Measure once, store the record, and print its summary. `base`: the same on fewer devices."""
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
     work_dir = workspace_dir(home) / "bench" / f"{target.name}-{stamp}"
-    record = benchmark(
+    record = benchmarks.benchmark(
         target,
         settings,
         work_dir=work_dir,
@@ -171,7 +113,7 @@ def _measure(
     try:
         path = runs.store_run(record, home)
     except StoreError:
-        say(f"The record could not be stored; keep it, planner runs add reads it: {record.model_dump_json()}")
+        say(f"The record could not be stored. Save it and give it to planner runs add: {record.model_dump_json()}")
         raise
     say(f"Stored as {path}.")
     return record

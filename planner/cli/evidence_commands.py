@@ -1,4 +1,4 @@
-"""`planner evidence` and `planner accuracy`: what the estimator learnt from, and how well it predicts."""
+"""`planner evidence` and `planner accuracy`: what the estimator was fitted to, and how well it predicts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from typing import Annotated
 import typer
 
 from planner import clock
-from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_rows, say
+from planner.cli.output import HomeOption, JsonFlag, TableOptions
+from planner.cli.registration import command, command_app, command_group
+from planner.cli.streams import say
+from planner.present.score_table import score_facts, score_rows
 from planner.use_cases import catalogs
+from planner.use_cases import evidence as measurements_of
 
-evidence = typer.Typer(help="Published measurements that the estimator learns from.", no_args_is_help=True)
+app = command_app()
+evidence = command_group(app, "evidence", "List, check and add published measurements.")
 
-TableFile = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV table of measurements.")]
+TableFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV table of measurements")]
 MOST_ANCHORS = 1000
 
 
@@ -29,75 +34,53 @@ class Split(StrEnum):
     PRECISION = "precision"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(evidence, name="evidence")
-    app.command(epilog="Example: planner accuracy --measurements mine.csv --anchors 3")(accuracy)
-
-
-@evidence.command("list", epilog="Example: planner evidence list")
-def list_evidence(as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
-    """Count the evidence by table and accelerator."""
-    from planner.use_cases.evidence import evidence_list
-
-    found = evidence_list(catalogs.open_catalog(home), home)
-    if as_json or form is Format.JSON:
-        print(json.dumps(found, indent=1))
+@command(evidence, "list", example="planner evidence list")
+def list_evidence(output: TableOptions, home: HomeOption = None) -> None:
+    """List the tables of measurements with their usable rows."""
+    listed = measurements_of.evidence_list(catalogs.open_catalog(home), home)
+    if output.json:
+        print(json.dumps(listed, indent=1))
         return
-    print_rows(
-        [{name: str(value) for name, value in table.items()} for table in found["tables"]], form, title="Evidence"
-    )
-    say(f"Calibrated on {found['calibrated_on']} from {found['calibrated_rows']} measurements.")
+    rows = [{name: str(value) for name, value in table.items()} for table in listed["tables"]]
+    output.print_rows(rows, title="Evidence")
+    say(f"Calibrated on {listed['calibrated_on']} from {listed['calibrated_rows']} measurements.")
 
 
-@evidence.command("check", epilog="Example: planner evidence check mine.csv")
+@command(evidence, "check", example="planner evidence check mine.csv")
 def check_evidence(file: TableFile, as_json: JsonFlag = False, home: HomeOption = None) -> None:
-    """Say which rows of a table can be used, and why the others cannot."""
-    from planner.use_cases.evidence import evidence_check
-
-    found = evidence_check(file, catalogs.open_catalog(home))
+    """Check which rows of a table can be used, and why not the others."""
+    checked = measurements_of.evidence_check(file, catalogs.open_catalog(home))
     if as_json:
-        print(json.dumps(found, indent=1))
+        print(json.dumps(checked, indent=1))
         return
-    print(f"{found['usable']} of {found['rows']} rows can teach, {found['weak']} are weak.")
-    for reason, count in found["refused"].items():
+    print(f"{checked['usable']} of {checked['rows']} rows can be fitted, {checked['weak']} are only predicted (weak).")
+    for reason, count in checked["refused"].items():
         print(f"{count}: {reason}")
 
 
-@evidence.command("add", epilog="Example: planner evidence add mine.csv")
+@command(evidence, "add", example="planner evidence add mine.csv")
 def add_evidence(file: TableFile, home: HomeOption = None) -> None:
-    """Copy a table into the workspace: it is listed, and `planner accuracy` learns from it."""
-    from planner.use_cases.evidence import evidence_add
-
-    say(f"Added {evidence_add(file, catalogs.open_catalog(home), home)}.")
+    """Copy a table to the workspace, where accuracy uses it."""
+    say(f"Added {measurements_of.evidence_add(file, catalogs.open_catalog(home), home)}.")
 
 
+@command(app, example="planner accuracy --measurements mine.csv --anchors 3")
 def accuracy(
+    *,
     measurements: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A CSV table; default: the bundled evidence.", show_default=False),
+        Path | None, typer.Option(metavar="FILE", help="CSV table to predict; default: the bundled evidence")
     ] = None,
-    anchors: Annotated[
-        int,
-        typer.Option(
-            min=0, max=MOST_ANCHORS, help="Runs of each machine and framework that are known: the telling ones."
-        ),
-    ] = 0,
-    leave_out: Annotated[
-        Split | None, typer.Option(help="Predict rows from all rows that do not share this.", show_default=False)
-    ] = None,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    anchors: Annotated[int, typer.Option(min=0, max=MOST_ANCHORS, help="Most informative runs fitted per setup")] = 0,
+    leave_out: Annotated[Split | None, typer.Option(help="Predict each group from the rows outside it")] = None,
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """Predict measurements that the estimator did not see, and score it beside the naive methods.
+    """Score predictions against measurements that were held out.
 
-    Without --leave-out no row of FILE teaches. The default is the bundled evidence, one source left out at a time.
+    Simple methods are scored beside them. Without --leave-out, no row of FILE is fitted; of the bundled evidence one
+    source after the other is left out. --anchors takes the runs of each machine and framework that tell most.
     """
-    from planner.present.score_table import score_facts, score_rows
-    from planner.use_cases.evidence import accuracy as run_accuracy
-
-    found = run_accuracy(
+    scores = measurements_of.accuracy(
         measurements,
         catalogs.open_catalog(home),
         anchors=anchors,
@@ -105,9 +88,9 @@ def accuracy(
         today=clock.today(),
         home=home,
     )
-    if as_json or form is Format.JSON:
-        print(json.dumps(found, indent=1))
+    if output.json:
+        print(json.dumps(scores, indent=1))
         return
-    print_rows(score_rows(found), form, title="Accuracy")
-    for fact in score_facts(found):
+    output.print_rows(score_rows(scores), title="Accuracy")
+    for fact in score_facts(scores):
         say(fact)

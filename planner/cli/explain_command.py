@@ -7,28 +7,30 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.output import HomeOption, JsonFlag, print_document
+from planner.cli.output import HomeOption, JsonFlag
 from planner.cli.plan_commands import PlanPath
+from planner.cli.registration import command, command_app
+from planner.cli.streams import print_document
+from planner.present.explanation import as_text
 from planner.use_cases import catalogs, plans
+from planner.use_cases.explain import explain as explained
+
+app = command_app()
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog="Example: planner explain plan.yaml --option aws/p5.48xlarge:us-east-1:on_demand")(explain)
-
-
+@command(app, example="planner explain plan.yaml --option aws/p5.48xlarge:us-east-1:on_demand")
 def explain(
     plan: PlanPath,
     option: Annotated[
-        str | None, typer.Option("--option", metavar="ID", help="One option, by its id; default all.")
+        str | None, typer.Option("--option", metavar="ID", help="One option, by its id; default: all")
     ] = None,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
-    """Each estimate taken apart: parts of the step, formulas, constants, and how far every measured run moves it."""
-    from planner.present.explanation import as_text
-    from planner.use_cases.explain import explain as explained
+    """Break an estimate down into formulas, constants and runs.
 
+    For each option: the parts of a training step, and how much each measured run changes the estimate.
+    """
     document = explained(plans.read_plan(plan), catalogs.open_catalog(home), option=option)
     if as_json:
         print_document(document)

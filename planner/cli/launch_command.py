@@ -3,212 +3,128 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from planner.cli.launch_arguments import (
-    BlockOption,
-    GpusOption,
-    ImageOption,
-    ManagedFlag,
-    MinutesOption,
-    NodesOption,
-    OnOption,
-    RateOption,
-    RegionOption,
-    ReservationOption,
-    SpotFlag,
-    StoreOption,
-    TierOption,
-    not_negative,
-    read_terms,
-    read_time,
-)
-from planner.cli.output import HomeOption, JsonFlag, check_positive, print_document, say
-from planner.cli.workload_options import (
-    CalibrateFlag,
-    ChannelsLastFlag,
-    CheckpointingOption,
-    CompileFlag,
-    DataDtypeOption,
-    DataOption,
-    GlobalBatchOption,
-    LayersOption,
-    LoraRankOption,
-    LoraTargetsOption,
-    LossChunksOption,
-    MethodOption,
-    MicroBatchOption,
-    ModeOption,
-    PrecisionOption,
-    QuickFlag,
-    RepeatsOption,
-    SeqLenOption,
-    StrategyOption,
-    WorkloadArgument,
-    read_settings,
-)
+from launcher.documents import LaunchDocument, PlannedLaunch
+from launcher.plan.guard import Limits, worst_total_usd
+from planner.cli.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
+from planner.cli.launch_options import LimitOptions, TargetOptions, read_terms
+from planner.cli.launch_view import bill_lines
+from planner.cli.launch_watch import conclude, watched
+from planner.cli.output import HomeOption, JsonFlag
+from planner.cli.registration import command, command_app
+from planner.cli.streams import print_document, say
 from planner.errors import InputError, RefusedError
-from planner.model.network.workload import BenchMode, Checkpointing, Method, Strategy
+from planner.use_cases.launch_plan import Planned, plan_launches
+from planner.use_cases.launches import Launches, planned_document, state_of
 
-if TYPE_CHECKING:
-    from planner.use_cases.launch_plan import Planned
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog="Example: planner launch gpt-305m --on aws/p4d.24xlarge --dry-run --json")(launch)
+app = command_app()
 
 
+@command(app, example="planner launch gpt-305m --on aws/p4d.24xlarge --dry-run --json")
 def launch(
-    workload: WorkloadArgument,
-    on: OnOption,
-    nodes: NodesOption = None,
-    gpus: GpusOption = None,
-    strategy: StrategyOption = Strategy.DDP,
-    precision: PrecisionOption = None,
-    layers: LayersOption = None,
-    seq_len: SeqLenOption = None,
-    mode: ModeOption = BenchMode.MATCHED,
-    micro_batch: MicroBatchOption = None,
-    global_batch: GlobalBatchOption = None,
-    checkpointing: CheckpointingOption = Checkpointing.NONE,
-    compiled: CompileFlag = False,
-    loss_chunks: LossChunksOption = 1,
-    method: MethodOption = Method.FULL,
-    lora_rank: LoraRankOption = None,
-    lora_targets: LoraTargetsOption = None,
-    data: DataOption = None,
-    data_dtype: DataDtypeOption = None,
-    calibrate: CalibrateFlag = False,
-    channels_last: ChannelsLastFlag = True,
-    repeats: RepeatsOption = 1,
-    quick: QuickFlag = False,
-    max_usd: Annotated[
-        float | None, typer.Option(metavar="X", help="Of all targets together, at worst.", show_default=False)
+    workload: BenchWorkloadOptions,
+    on: Annotated[
+        list[str], typer.Option("--on", metavar="TARGET", help="Target, e.g. aws/p4d.24xlarge; may be repeated")
+    ],
+    target: TargetOptions,
+    training: TrainingOptions,
+    measurement: MeasurementOptions,
+    limits: LimitOptions,
+    usd_per_hour: Annotated[
+        float | None, typer.Option(metavar="X", help="Price of a node-hour; default: the catalog's")
     ] = None,
-    max_minutes: MinutesOption = None,
-    deadline: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Over by then: 2026-12-01T18:00, UTC.", show_default=False)
-    ] = None,
-    spot: SpotFlag = False,
-    reservation: ReservationOption = None,
-    capacity_block: BlockOption = None,
-    usd_per_hour: RateOption = None,
-    region: RegionOption = None,
-    network_tier: TierOption = None,
-    image: ImageOption = None,
-    managed: ManagedFlag = False,
-    store: StoreOption = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show bill and task; the default without --yes.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Let SkyPilot or the host try it, without spending.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Launch: spend up to the worst case.")] = False,
+    managed: Annotated[
+        bool, typer.Option("--managed", help="Run as a managed SkyPilot job, which restarts preempted nodes")
+    ] = False,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
-    """Run the benchmark on other machines and bring the records home. Shows the bill; spends only with --yes."""
-    from planner.use_cases.launch_plan import plan_launches
+    """Run the benchmark on other machines, after showing the bill.
 
-    if dry_run and yes:
+    Nothing is spent without --yes. The results come back as run records.
+
+    Targets: aws/TYPE, lambda/TYPE, k8s/CONTEXT, ssh/POOL, slurm/CLUSTER, host/NAME, local.
+    """
+    if limits.dry_run and limits.yes:
         raise InputError("--dry-run and --yes contradict each other.", fix="Give one of them.")
-    terms = read_terms(
-        nodes=nodes,
-        gpus=gpus,
-        spot=spot,
-        reservation=reservation,
-        capacity_block=capacity_block,
-        usd_per_hour=usd_per_hour,
-        region=region,
-        network_tier=network_tier,
-        image=image,
-        managed=managed,
-        max_minutes=max_minutes,
-        store=store,
-    )
-    settings = read_settings(
-        devices=1,
-        here=False,
-        strategy=strategy,
-        precision=precision,
-        mode=mode,
-        micro_batch=micro_batch,
-        global_batch=global_batch,
-        checkpointing=checkpointing,
-        compiled=compiled,
-        loss_chunks=loss_chunks,
-        method=method,
-        lora_rank=lora_rank,
-        lora_targets=lora_targets,
-        data=data,
-        data_dtype=data_dtype,
-        calibrate=calibrate,
-        channels_last=channels_last,
-        repeats=repeats,
-        quick=quick,
-    )
-    check_positive(layers, "--layers")
-    check_positive(seq_len, "--seq-len")
+    terms = read_terms(target, usd_per_hour=usd_per_hour, managed=managed)
+    settings = read_settings(workload, training, measurement, here=False)
+    workload.check()
     planned = plan_launches(
-        workload, on, terms, settings, layers=layers, seq_len=seq_len, home=home, now=datetime.now(tz=UTC)
+        workload.workload,
+        on,
+        terms,
+        settings,
+        layers=workload.layers,
+        seq_len=workload.seq_len,
+        home=home,
+        now=datetime.now(tz=UTC),
     )
-
-    from launcher.documents import LaunchDocument
-    from launcher.plan.guard import Limits, worst_total_usd
-    from planner.cli.launch_view import bill_lines
-    from planner.cli.launch_watch import conclude, watched
-    from planner.use_cases.launches import Launches, planned_document, state_of
-
-    limits = Limits(max_usd=not_negative(max_usd, "--max-usd"), deadline_at=read_time(deadline))
-    launches = Launches(home)
-    try:
-        bills = [one.launch.bill for one in planned]
-        try:
-            launches.check(planned, limits)
-        except RefusedError:
-            if not as_json:
-                for one in planned:
-                    say("\n".join(bill_lines(planned_document(one))))
-            raise
-        checks = [launches.try_out(one.launch) if check else () for one in planned]
+    allowed = limits.limits()
+    with closing(Launches(home)) as launches:
+        _check(launches, planned, allowed, quiet=as_json)
+        checks = [launches.try_out(one.launch) if limits.check else () for one in planned]
         documents = [planned_document(one, seen) for one, seen in zip(planned, checks, strict=True)]
-        known = [bill for bill in bills if bill.worst_case_usd is not None]
-        worst = worst_total_usd(bills) if known else None
-        for_people = "\n".join(line for document in documents for line in bill_lines(document))
-        if not yes:
-            if not as_json:
-                print(for_people)
-            if dry_run or as_json or check or not sys.stdin.isatty() or not _agrees(worst):
-                if as_json:
-                    print_document(
-                        LaunchDocument(dry_run=True, worst_case_usd=worst, max_usd=max_usd, launches=tuple(documents))
-                    )
-                _say_how_to_launch(planned)
-                return
-        else:
-            say(for_people)
-        run_ids = [one.launch.run_id for one in planned]
-        entries = watched(launches, run_ids, lambda view: launches.start(planned, limits, tick=view))
-        states = tuple(state_of(entry) for entry in entries)
+        answer = LaunchDocument(
+            dry_run=True, worst_case_usd=_worst_usd(planned), max_usd=limits.max_usd, launches=tuple(documents)
+        )
+        if limits.yes:
+            say(_bills(documents))
+        elif not as_json:
+            print(_bills(documents))
+        asked = not (limits.yes or limits.dry_run or as_json or limits.check) and sys.stdin.isatty()
+        if limits.yes or (asked and _agrees(answer.worst_case_usd)):
+            _start(launches, planned, allowed, answer, as_json=as_json)
+            return
         if as_json:
-            print_document(
-                LaunchDocument(
-                    dry_run=False, worst_case_usd=worst, max_usd=max_usd, launches=tuple(documents), results=states
-                )
-            )
-        conclude(launches, entries)
-    finally:
-        launches.close()
+            print_document(answer)
+        _say_how_to_launch(planned)
 
 
-def _agrees(worst: float | None) -> bool:
-    cost = "at a price that is not known" if worst is None else f"for {worst:,.2f} USD at worst"
+def _check(launches: Launches, planned: list[Planned], limits: Limits, *, quiet: bool) -> None:
+    """Raise RefusedError where the limits forbid the launches, after showing the bills."""
+    try:
+        launches.check(planned, limits)
+    except RefusedError:
+        if not quiet:
+            say(_bills([planned_document(one) for one in planned]))
+        raise
+
+
+def _start(
+    launches: Launches, planned: list[Planned], limits: Limits, answer: LaunchDocument, *, as_json: bool
+) -> None:
+    """Launch, follow until the end, and print what came of it."""
+    run_ids = [one.launch.run_id for one in planned]
+    entries = watched(launches, run_ids, lambda view: launches.start(planned, limits, tick=view))
+    if as_json:
+        results = tuple(state_of(entry) for entry in entries)
+        print_document(answer.model_copy(update={"dry_run": False, "results": results}))
+    conclude(launches, entries)
+
+
+def _bills(documents: list[PlannedLaunch]) -> str:
+    return "\n".join(line for document in documents for line in bill_lines(document))
+
+
+def _worst_usd(planned: list[Planned]) -> float | None:
+    """Return the worst case of all launches; None where no price is known."""
+    bills = [one.launch.bill for one in planned]
+    return worst_total_usd(bills) if any(bill.worst_case_usd is not None for bill in bills) else None
+
+
+def _agrees(worst_usd: float | None) -> bool:
+    cost = "at an unknown price" if worst_usd is None else f"for {worst_usd:,.2f} USD at worst"
     return typer.confirm(f"Launch {cost}?", default=False, err=True)
 
 
 def _say_how_to_launch(planned: list[Planned]) -> None:
     say("Nothing was launched. To launch, add --yes.")
     if any(one.launch.target.through_sky for one in planned) and find_spec("sky") is None:
-        say("SkyPilot carries this launch; install it with: pip install 'training-planner[launch]'")
+        say("This launch needs SkyPilot; install it with: pip install 'training-planner[launch]'")

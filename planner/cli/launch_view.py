@@ -1,4 +1,4 @@
-"""Shows launches: the bill before, one line for each target while they run, tables after. Talk goes to stderr."""
+"""Views of launches: the bill before, one line for each target while they run, tables after."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def bill_lines(planned: PlannedLaunch) -> list[str]:
         f"{target.id}: {bill.nodes} node(s), {planned.workload}, {bill.price_kind.replace('_', ' ')}"
         + (f", {target.region}" if target.region else ""),
         f"  price        {_price(bill)}",
-        f"  time         at most {caps.max_minutes:g} min on the node, {caps.watchdog_minutes:g} min until everything "
-        f"is taken down, {caps.worst_minutes:g} min where nobody is left to do it",
+        f"  time         job at most {caps.max_minutes:g} min; taken down within {caps.watchdog_minutes:g} min, or "
+        f"{caps.worst_minutes:g} min if this client stops",
         f"  worst case   {_usd(bill.worst_case_usd)}"
-        + (f", {bill.beside_usd:.2f} of it beside the nodes" if bill.beside_usd else ""),
+        + (f", of which {bill.beside_usd:.2f} are other costs" if bill.beside_usd else ""),
     ]
     lines += [
-        f"  beside       {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
+        f"  other costs  {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
         for one in bill.beside
     ]
     return [*lines, *(f"  note         {note}" for note in planned.notes), *(f"  check  {c}" for c in planned.checks)]
@@ -70,17 +70,17 @@ def bill_rows(document: BillDocument) -> list[Row]:
     ]
 
 
-def found_rows(document: ReapDocument) -> list[Row]:
+def reaped_rows(document: ReapDocument) -> list[Row]:
     """Return what runs."""
     return [
         {
-            "name": found.name,
-            "where": found.where,
-            "verdict": found.verdict,
-            "detail": found.detail,
-            "after": "; ".join(found.evidence.checks) if found.evidence else "",
+            "name": machine.name,
+            "where": machine.where,
+            "verdict": machine.verdict,
+            "detail": machine.detail,
+            "after": "; ".join(machine.evidence.checks) if machine.evidence else "",
         }
-        for found in document.found
+        for machine in document.found
     ]
 
 

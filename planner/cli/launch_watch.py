@@ -1,4 +1,4 @@
-"""Watches launches from the command line, and says what came of them."""
+"""Following of launches from the command line, and what came of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from launcher.ledger.entry import Entry, Outcome
 from planner.cli.launch_view import LiveView
-from planner.cli.output import say
+from planner.cli.streams import say
 from planner.errors import NodeError
 from planner.use_cases.launches import Launches
 
@@ -17,7 +17,7 @@ TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAI
 
 
 def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[], None]], list[Entry]]) -> list[Entry]:
-    """Run `go` with a live view of these launches; on Ctrl-C say that they go on, and how to come back."""
+    """Run `go` with a live view of these launches; on Ctrl-C print how to follow them further or stop them."""
 
     def entries() -> list[Entry]:
         return [entry for entry in launches.ledger.entries() if entry.launch.run_id in run_ids]
@@ -25,13 +25,13 @@ def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[
     try:
         return go(LiveView(entries, lambda: launches.watch.latest))
     except KeyboardInterrupt:
-        say("What was launched goes on where it runs, within its caps. Come back with: planner launches collect")
-        say(f"Or take it down with: planner launches down {' '.join(run_ids)}")
+        say("The launches go on without this client, within their limits. Follow them with: planner launches collect")
+        say(f"Take them down with: planner launches down {' '.join(run_ids)}")
         raise
 
 
 def conclude(launches: Launches, entries: Sequence[Entry]) -> None:
-    """Say what came of launches; end with code 4 unless all of them completed and nothing runs any more."""
+    """Print what came of launches; end with code 4 unless all of them completed and nothing runs any more."""
     for entry in entries:
         run_id = entry.launch.run_id
         record = f"record {entry.record_id}" if entry.record_id else "no record"
@@ -47,16 +47,14 @@ def conclude(launches: Launches, entries: Sequence[Entry]) -> None:
     bad = [entry.launch.run_id for entry in entries if entry.outcome is not Outcome.COMPLETED]
     if bad:
         end_badly(
-            f"{', '.join(bad)} did not complete; nothing of it runs any more.",
+            f"{', '.join(bad)} did not complete; nothing is left running.",
             fix=f"See: planner launches show {bad[0]}",
         )
 
 
 def not_down(run_ids: Sequence[str]) -> NoReturn:
     """End with code 4: these launches may still run."""
-    end_badly(
-        f"{', '.join(run_ids)}: it is not proven that everything is down.", fix="Try again: planner launches reap"
-    )
+    end_badly(f"{', '.join(run_ids)}: machines may still run.", fix="Check again with: planner launches reap")
 
 
 def end_badly(message: str, *, fix: str) -> NoReturn:

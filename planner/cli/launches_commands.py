@@ -3,55 +3,50 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from contextlib import closing
+from typing import Annotated
 
 import typer
 
-from planner.cli.output import FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
+from launcher.documents import LaunchesDocument, LaunchStory, ReapDocument
+from planner.cli.launch_view import bill_lines, bill_rows, reaped_rows, state_rows
+from planner.cli.launch_watch import conclude, end_badly, not_down, watched
+from planner.cli.output import HomeOption, JsonFlag, TableOptions
+from planner.cli.registration import command, command_app, command_group
+from planner.cli.streams import print_document, say
 from planner.errors import InputError
+from planner.use_cases.launch_bill import bill_document
+from planner.use_cases.launch_plan import Planned
+from planner.use_cases.launches import Launches, open_ids, planned_document, state_of
+from planner.use_cases.launches_reap import reap as reap_launches
 
-if TYPE_CHECKING:
-    from planner.use_cases.launches import Launches
+app = command_app()
+launches_group = command_group(app, "launches", "Follow, collect, stop and bill launches.")
 
-app = typer.Typer(
-    help="What was launched, what became of it, what still runs.", no_args_is_help=True, rich_markup_mode=None
-)
-
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A launch's id, as planner launches list shows it.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Launch id, from planner launches list")]
 IdsArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID...]", help="Default: all that are open.", show_default=False)
+    list[str] | None, typer.Argument(metavar="[ID...]", help="Launch ids; default: all that are open")
 ]
 
 
-@app.command("list", epilog="Example: planner launches list --json")
-def list_launches(as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
-    """List every launch of the workspace, as the ledger has it; asks nobody."""
-    from launcher.documents import LaunchesDocument
-    from planner.cli.launch_view import state_rows
-    from planner.use_cases.launches import open_ids, state_of
-
-    with _opened(home) as launches:
+@command(launches_group, "list", example="planner launches list --json")
+def list_launches(output: TableOptions, home: HomeOption = None) -> None:
+    """List every launch in the workspace's ledger."""
+    with closing(Launches(home)) as launches:
         entries = launches.ledger.entries()
         states = tuple(state_of(entry) for entry in entries)
-    if as_json:
+    if output.json:
         print_document(LaunchesDocument(launches=states))
     else:
-        print_rows(state_rows(states), form, title="Launches")
+        output.print_rows(state_rows(states), title="Launches")
     if open_ids(entries):
         say(f"{len(open_ids(entries))} not over. Go on with: planner launches collect")
 
 
-@app.command(epilog="Example: planner launches show 20261121-120000-1a2b3c")
+@command(launches_group, example="planner launches show 20261121-120000-1a2b3c")
 def show(run_id: IdArgument, as_json: JsonFlag = False, home: HomeOption = None) -> None:
-    """Show one launch: its bill, its caps, and everything that happened."""
-    from launcher.documents import LaunchStory
-    from planner.cli.launch_view import bill_lines
-    from planner.use_cases.launch_plan import Planned
-    from planner.use_cases.launches import planned_document, state_of
-
-    with _opened(home) as launches:
+    """Show the bill, the limits and the events of one launch."""
+    with closing(Launches(home)) as launches:
         entry, events = launches.ledger.entry(run_id), tuple(launches.ledger.events(run_id))
         story = LaunchStory(
             launch=state_of(entry),
@@ -68,36 +63,35 @@ def show(run_id: IdArgument, as_json: JsonFlag = False, home: HomeOption = None)
         print(f"{event.at:%Y-%m-%d %H:%M:%S}  {event.kind}  {event.text}".rstrip())
 
 
-@app.command(epilog="Example: planner launches logs 20261121-120000-1a2b3c")
+@command(launches_group, example="planner launches logs 20261121-120000-1a2b3c")
 def logs(run_id: IdArgument, home: HomeOption = None) -> None:
-    """Print the log of set-up and job: from the machine while it is there, from the workspace afterwards."""
-    with _opened(home) as launches:
+    """Print the log of set-up and job of one launch.
+
+    It is read from the machine while the launch is open, and from the workspace afterwards.
+    """
+    with closing(Launches(home)) as launches:
         entry = launches.ledger.entry(run_id)
         if entry.open:
             launches.backend(entry.launch.target.provider).logs(entry.launch, _write)
             return
-        found = sorted((launches.folder / run_id).rglob("*.log"))
-    if not found:
+        paths = sorted((launches.folder / run_id).rglob("*.log"))
+    if not paths:
         raise InputError(f"{run_id}: left no log.", fix=f"See: planner launches show {run_id}")
-    for path in found:
-        if len(found) > 1:
+    for path in paths:
+        if len(paths) > 1:
             print(f"== {path.parent.name}")
         sys.stdout.write(path.read_text(encoding="utf-8", errors="replace"))
 
 
-@app.command(epilog="Example: planner launches collect")
+@command(launches_group, example="planner launches collect")
 def collect(
     run_ids: IdsArgument = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Until they are over, or one look.")] = True,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end, or look once")] = True,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
-    """Take launches up where the last client left them: wait, collect, take down, verify, make the record."""
-    from launcher.documents import LaunchesDocument
-    from planner.cli.launch_watch import conclude, watched
-    from planner.use_cases.launches import open_ids, state_of
-
-    with _opened(home) as launches:
+    """Resume open launches: wait, collect, take down, record."""
+    with closing(Launches(home)) as launches:
         wanted = list(run_ids or open_ids(launches.ledger.entries()))
         if wait:
             entries = watched(launches, wanted, lambda view: launches.resume(wanted, tick=view))
@@ -110,21 +104,17 @@ def collect(
         conclude(launches, entries if wait else [entry for entry in entries if not entry.open])
 
 
-@app.command(epilog="Example: planner launches down 20261121-120000-1a2b3c")
+@command(launches_group, example="planner launches down 20261121-120000-1a2b3c")
 def down(
     run_ids: IdsArgument = None,
-    everything: Annotated[bool, typer.Option("--all", help="Everything that is open.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Take down every open launch")] = False,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
-    """Bring home what there is, then take launches down and verify it."""
-    from launcher.documents import LaunchesDocument
-    from planner.cli.launch_watch import not_down
-    from planner.use_cases.launches import open_ids, state_of
-
+    """Collect what is there, take launches down, verify it."""
     if bool(run_ids) == everything:
         raise InputError("say which launches: ids, or --all.", fix="List them with: planner launches list")
-    with _opened(home) as launches:
+    with closing(Launches(home)) as launches:
         wanted = list(run_ids or open_ids(launches.ledger.entries()))
         for run_id in wanted:
             launches.ledger.entry(run_id)  # a misspelt id is said before anything is taken down
@@ -139,75 +129,54 @@ def down(
         not_down(open_ids(entries))
 
 
-@app.command(epilog="Example: planner launches reap --yes")
+@command(launches_group, example="planner launches reap --yes")
 def reap(
-    yes: Annotated[bool, typer.Option("--yes", help="Take down what should be gone.")] = False,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Take down what should be gone")] = False,
     everywhere: Annotated[
-        bool, typer.Option("--everywhere", help="Ask SkyPilot and the clouds even if nothing was launched there.")
+        bool, typer.Option("--everywhere", help="Ask every cloud, also where nothing was launched")
     ] = False,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """Compare the ledger with what runs here, on the hosts and in the clouds; settle what was left behind."""
-    from launcher.documents import ReapDocument
-    from planner.cli.launch_view import found_rows
-    from planner.cli.launch_watch import end_badly
-    from planner.use_cases.launches import state_of
-    from planner.use_cases.launches_reap import reap as reap_launches
+    """Find machines that run although no launch needs them.
 
-    with _opened(home) as launches:
+    Compares the ledger with what runs here, on the hosts and in the clouds. Takes machines down only with --yes.
+    """
+    with closing(Launches(home)) as launches:
         reaped = reap_launches(launches, take_down=yes, everywhere=everywhere)
     document = ReapDocument(found=reaped.found, settled=tuple(state_of(entry) for entry in reaped.settled))
-    if as_json:
+    if output.json:
         print_document(document)
     else:
-        print_rows(found_rows(document), form, title="What runs")
+        output.print_rows(reaped_rows(document), title="What runs")
     for state in document.settled:
         say(f"{state.run_id}: {state.state.value}")
     alarms = [f"{one.name} ({one.verdict})" for one in reaped.found if one.alarm]
     if alarms:
         end_badly(
-            f"{', '.join(alarms)}: may run, and nobody drives it.",
+            f"{', '.join(alarms)}: may run, and no launch controls it.",
             fix="Take down what is ours: planner launches reap --yes" if not yes else "Look in the provider's console.",
         )
 
 
-@app.command(epilog="Example: planner launches bill --json")
+@command(launches_group, example="planner launches bill --json")
 def bill(
-    run_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID...]", help="Default: all.", show_default=False)
-    ] = None,
-    ask: Annotated[
-        bool, typer.Option("--ask", help="Ask AWS Cost Explorer too; each question costs 0.01 USD.")
-    ] = False,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    *,
+    run_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID...]", help="Launch ids; default: all")] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask AWS Cost Explorer too, at 0.01 USD per question")] = False,
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """Put the worst case, the ledger's figure and the provider's bill side by side."""
-    from planner.cli.launch_view import bill_rows
-    from planner.use_cases.launch_bill import bill_document
-
-    with _opened(home) as launches:
+    """Compare worst case, ledger and provider's bill."""
+    with closing(Launches(home)) as launches:
         entries = [launches.ledger.entry(run_id) for run_id in run_ids or []] or launches.ledger.entries()
         document = bill_document(entries, ask=ask, today=launches.now().date())
-    if as_json:
+    if output.json:
         print_document(document)
     else:
-        print_rows(bill_rows(document), form, title="Bill")
+        output.print_rows(bill_rows(document), title="Bill")
 
 
 def _write(text: str) -> None:
     sys.stdout.write(text)
-
-
-@contextmanager
-def _opened(home: str | None) -> Iterator[Launches]:
-    from planner.use_cases.launches import Launches
-
-    launches = Launches(home)
-    try:
-        yield launches
-    finally:
-        launches.close()

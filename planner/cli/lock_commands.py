@@ -9,9 +9,14 @@ from typing import Annotated
 import typer
 
 from planner import clock
-from planner.cli.output import Format as TableFormat
-from planner.cli.output import FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
+from planner.cli.output import HomeOption, JsonFlag, TableOptions
+from planner.cli.registration import command, command_app
+from planner.cli.streams import print_document, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
+from planner.present.difference import as_markdown, watched_rows
+from planner.use_cases import catalogs, differences, price_books
+
+app = command_app()
 
 
 class Format(StrEnum):
@@ -21,24 +26,17 @@ class Format(StrEnum):
     JSON = "json"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands on frozen plans."""
-    app.command(epilog="Example: planner diff old.lock.json plan.lock.json --format md")(diff)
-    app.command(epilog="Example: planner watch plans/ || echo 'a plan flips'. Exit codes: 0 none flips, 3 one does.")(
-        watch
-    )
-
-
+@command(app, example="planner diff old.lock.json plan.lock.json --format md")
 def diff(
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="A lock, or an answer of --json.", show_default=False)],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The same, later.", show_default=False)],
-    form: Annotated[Format, typer.Option("--format", help="Markdown or one JSON document.")] = Format.MD,
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="Lock file, or the JSON document of an answer")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The same at a later time")],
+    form: Annotated[Format, typer.Option("--format", help="Markdown or one JSON document")] = Format.MD,
     as_json: JsonFlag = False,
 ) -> None:
-    """What moved between two frozen plans, and why: price, hardware, measurement, assumption or model."""
-    from planner.present.difference import as_markdown
-    from planner.use_cases import differences
+    """Show what changed between two frozen plans, and why.
 
+    The reasons are a price, the hardware, a measurement, an assumption or the planner's model.
+    """
     document = differences.diff(old, new)
     if as_json or form is Format.JSON:
         print_document(document)
@@ -46,27 +44,28 @@ def diff(
         print(as_markdown(document), end="")
 
 
+@command(app, example="planner watch plans/ || echo 'a recommendation changed'")
 def watch(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the locks are, in any depth.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of lock files, searched in any depth")],
+    *,
     with_price_book: Annotated[
-        bool, typer.Option("--with-price-book", help="Needed by plans that were frozen at your own net prices.")
+        bool, typer.Option("--with-price-book", help="Use your own net prices, for plans that were frozen with them")
     ] = False,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """Answer frozen plans on today's prices; speaks only of those whose recommended option flips (exit code 3)."""
-    from planner.present.difference import watched_rows
-    from planner.use_cases import catalogs, differences, price_books
+    """Report frozen plans whose recommendation changed with prices.
 
+    The exit code is 0 where no recommendation changed, and 3 where one did.
+    """
     catalog = catalogs.open_catalog(home)
     booked = price_books.booked(catalog, home, today=clock.today()) if with_price_book else None
     document = differences.watch(folder, catalog, booked=booked)
     flips = [plan for plan in document.plans if plan.flips]
-    if as_json or form is TableFormat.JSON:
+    if output.json:
         print_document(document)
     elif flips:
-        print_rows(watched_rows(document), form, title="Plans that flip")
+        output.print_rows(watched_rows(document), title="Plans that flip")
     say(f"{len(document.plans)} watched, {len(flips)} flip; the newest price is of {document.prices_of}.")
     for plan in flips:
         say(f"{plan.lock}: {plan.sentence}")

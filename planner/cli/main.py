@@ -1,4 +1,4 @@
-"""The `planner` command: joins the commands, and turns every error into one message and an exit code."""
+"""The `planner` command: runs one command, and turns every error into one message and an exit code."""
 
 from __future__ import annotations
 
@@ -6,73 +6,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
 
 import typer
 
-from planner.cli import (
-    bench_command,
-    evidence_commands,
-    explain_command,
-    launch_command,
-    launches_commands,
-    lock_commands,
-    memory_command,
-    owning_command,
-    plan_commands,
-    price_commands,
-    run_commands,
-    setup_commands,
-    strategy_command,
-    task_command,
-)
-from planner.cli.output import error_document, wants_json
+from planner.cli.command_tree import command_tree
+from planner.cli.streams import error_document, wants_json
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
-
-
-def _version(asked: bool) -> None:
-    if asked:
-        from planner.use_cases.locks import planner_version
-
-        print(f"planner {planner_version()}")
-        raise typer.Exit
-
-
-app = typer.Typer(
-    name="planner",
-    help="Which machines should train this model, how long will it take, what will it cost, and how sure are we?",
-    epilog="Start with: planner init plan.yaml, then: planner compare plan.yaml. "
-    "Exit codes: 0 done, 1 our fault, 2 wrong input, 3 nothing feasible, 4 a machine failed, 130 interrupted.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version and leave.")
-    ] = False,
-) -> None:
-    """Take what stands before the command."""
-
-
-plan_commands.register(app)
-bench_command.register(app)
-memory_command.register(app)
-owning_command.register(app)
-lock_commands.register(app)
-app.add_typer(run_commands.app, name="runs")
-launch_command.register(app)
-task_command.register(app)
-app.add_typer(launches_commands.app, name="launches")
-app.add_typer(price_commands.app, name="prices")
-setup_commands.register(app)
-evidence_commands.register(app)
-explain_command.register(app)
-strategy_command.register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -85,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
     try:
-        code = app(args=arguments, prog_name="planner", standalone_mode=False)
+        code = command_tree()(args=arguments, prog_name="planner", standalone_mode=False)
         sys.stdout.flush()
         if code == EXIT_INTERRUPTED:  # typer has caught the interruption
             raise KeyboardInterrupt
@@ -104,7 +43,10 @@ def run(arguments: list[str]) -> int:
         return EXIT_DONE
     except OSError as error:
         where = f"{error.filename}: " if error.filename else "the output: "
-        return _fail(InputError(f"{where}{error.strerror or error}.", fix="Check the disk and the place."), arguments)
+        return _fail(
+            InputError(f"{where}{error.strerror or error}.", fix="Check the path, its permissions and the free space."),
+            arguments,
+        )
     except Exception as error:
         if os.environ.get("PLANNER_DEBUG"):
             raise

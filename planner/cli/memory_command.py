@@ -2,118 +2,101 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import typer
 
-from planner.cli.bench_arguments import adapters_for
-from planner.cli.output import (
-    Format,
-    FormatOption,
-    HomeOption,
-    JsonFlag,
-    check_positive,
-    print_document,
-    print_rows,
-    say,
-)
-from planner.cli.workload_options import (
-    LoraFrozenOption,
-    LoraKindOption,
-    LoraRankOption,
-    LoraTargetsOption,
-    MethodChoice,
-    PrecisionOption,
-    SeqLenOption,
-    WorkloadArgument,
-)
+from launcher.bench.memory_trace import traced_layer_bytes
+from planner.cli.output import HomeOption, TableOptions, check_positive
+from planner.cli.registration import command, command_app
+from planner.cli.streams import print_document, say
+from planner.cli.workload_options import AdapterOptions, StrategyOption, WorkloadOptions
 from planner.errors import InputError
 from planner.model.answer.documents import MemoryDocument
-from planner.model.network.adapters import AdapterKind
+from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import ImageModel
-from planner.model.network.workload import Checkpointing, Loss, Strategy
+from planner.model.network.workload import ArchitectureFile, Checkpointing, Loss, Precision, Strategy
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.speed.memory.memory_question import MemoryQuestion
 from planner.speed.physics.number_format import uses_autocast
 from planner.use_cases import catalogs, networks
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog="Example: planner memory llama3-8b --on H100-SXM --gpus 8 --strategy fsdp2")(memory)
+app = command_app()
 
 
-def memory(
-    workload: WorkloadArgument,
-    on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="H100-SXM, A100-40GB-SXM, RTX-4090, ...")],
-    gpus: Annotated[int, typer.Option(help="All accelerators that share one training.")] = 1,
-    strategy: Annotated[Strategy, typer.Option(help="How states are spread over them.")] = Strategy.DDP,
-    micro_batch: Annotated[
-        int | None, typer.Option(help="Samples per device; default the workload's own, else 1.", show_default=False)
-    ] = None,
-    seq_len: SeqLenOption = None,
-    precision: PrecisionOption = None,
+@dataclass(frozen=True, kw_only=True)
+class StepOptions:
+    """How the training is spread and stored on the accelerators."""
+
+    heading: ClassVar = "Training"
+
+    strategy: StrategyOption = Strategy.DDP
+    micro_batch: Annotated[int | None, typer.Option(help="Samples per device; default: the workload's, else 1")] = None
     checkpointing: Annotated[
-        Checkpointing | None, typer.Option(help="Default: only as much as it needs to fit.", show_default=False)
-    ] = None,
-    loss: Annotated[Loss, typer.Option(help="fused: compiled or chunked, without fp32 logits.")] = Loss.EAGER,
-    method: MethodChoice = None,
-    lora_kind: LoraKindOption = None,
-    lora_rank: LoraRankOption = None,
-    lora_targets: LoraTargetsOption = None,
-    lora_frozen: LoraFrozenOption = None,
+        Checkpointing | None, typer.Option(help="Activations to recompute; default: as few as fit")
+    ] = None
+    loss: Annotated[Loss, typer.Option(help="fused: compiled or chunked, no fp32 logits")] = Loss.EAGER
+
+
+@command(app, example="planner memory llama3-8b --on H100-SXM --gpus 8 --strategy fsdp2")
+def memory(
+    workload: WorkloadOptions,
+    on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="Accelerator: H100-SXM, RTX-4090, ...")],
+    step: StepOptions,
+    adapter_options: AdapterOptions,
+    *,
+    gpus: Annotated[int, typer.Option(help="Accelerators that share one training")] = 1,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Trace what a layer saves in place of the formula. Needs the extra bench.")
+        bool, typer.Option("--trace", help="Trace what a layer saves instead of using the formula")
     ] = False,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """What one device must hold: states, activations, logits, buffers; whether it fits, with which micro-batch."""
-    for value, name in ((gpus, "--gpus"), (micro_batch, "--micro-batch"), (seq_len, "--seq-len")):
+    """Check whether a training fits a device, and how large a batch.
+
+    Shows states, activations, logits and buffers on one device. --trace needs the extra `bench`.
+    """
+    for value, name in ((gpus, "--gpus"), (step.micro_batch, "--micro-batch"), (workload.seq_len, "--seq-len")):
         check_positive(value, name)
     catalog = catalogs.open_catalog(home)
-    network = networks.find_architecture(workload, catalog)
-    precision = precision or network.precision
+    network = networks.find_architecture(workload.workload, catalog)
+    precision = workload.precision or network.precision
     adapters = networks.trained_alone(
-        adapters_for(network, method, lora_kind, lora_rank, lora_targets, lora_frozen),
-        network,
-        catalog,
-        precision=precision,
-        where=workload,
+        adapter_options.adapters(network), network, catalog, precision=precision, where=workload.workload
     )
-    if seq_len is not None and isinstance(network.architecture, ImageModel):
-        raise InputError(f"--seq-len {seq_len}: a sample of {workload} is an image.", fix="Leave --seq-len out.")
-    traced_layer_bytes = None
-    if trace:
-        if adapters is not None and adapters.kind is not AdapterKind.LORA:
-            raise InputError(f"--trace: the benchmark has no {adapters.kind.value} adapters.", fix="Leave --trace out.")
-        from launcher.bench.memory_trace import traced_layer_bytes as trace_layer
-
-        autocast = uses_autocast(strategy, precision=precision, adapters=adapters)
-        traced_layer_bytes = trace_layer(
-            network.architecture, precision=precision, autocast=autocast, adapters=adapters
+    if workload.seq_len is not None and isinstance(network.architecture, ImageModel):
+        raise InputError(
+            f"--seq-len {workload.seq_len}: a sample of {workload.workload} is an image.", fix="Leave --seq-len out."
         )
     question = MemoryQuestion(
-        workload=network.name or workload,
+        workload=network.name or workload.workload,
         architecture=network.architecture,
-        seq_len=seq_len or network.seq_len,
-        micro_batch=micro_batch or network.micro_batch,
+        seq_len=workload.seq_len or network.seq_len,
+        micro_batch=step.micro_batch or network.micro_batch,
         accelerator=catalogs.find_accelerator(on, catalog),
         devices=gpus,
-        strategy=strategy,
+        strategy=step.strategy,
         precision=precision,
-        checkpointing=checkpointing,
-        loss=loss,
-        traced_layer_bytes=traced_layer_bytes,
+        checkpointing=step.checkpointing,
+        loss=step.loss,
+        traced_layer_bytes=_traced(network, step.strategy, precision, adapters) if trace else None,
         adapters=adapters,
     )
     document = networks.memory(question)
-    if as_json or form is Format.JSON:
+    if output.json:
         print_document(document)
         return
-    print_rows(_rows(document), form, title=_title(document))
+    output.print_rows(_rows(document), title=_title(document))
     _say_result(document)
+
+
+def _traced(network: ArchitectureFile, strategy: Strategy, precision: Precision, adapters: Adapters | None) -> float:
+    """Return the bytes per token that one layer of the benchmark's model saves."""
+    if adapters is not None and adapters.kind is not AdapterKind.LORA:
+        raise InputError(f"--trace: the benchmark has no {adapters.kind.value} adapters.", fix="Leave --trace out.")
+    autocast = uses_autocast(strategy, precision=precision, adapters=adapters)
+    return traced_layer_bytes(network.architecture, precision=precision, autocast=autocast, adapters=adapters)
 
 
 def _title(document: MemoryDocument) -> str:
@@ -142,9 +125,9 @@ def _rows(document: MemoryDocument) -> list[Row]:
 
 def _say_result(document: MemoryDocument) -> None:
     verdicts = {
-        "yes": "fits, with the whole range",
-        "no": "does not fit, even at the low end of the range",
-        "uncertain": "uncertain: the device's size lies in the range; measure it, or leave more room",
+        "yes": "fits, at every point of the range",
+        "no": "does not fit, not even at the low end of the range",
+        "uncertain": "uncertain: the device's memory lies within the range; measure it, or leave more room",
         None: "whether it fits is not known",
     }
     say(f"{document.checkpointing.value} checkpointing: {verdicts[document.fits]}.")

@@ -1,17 +1,16 @@
-"""How commands print: data on stdout, talk on stderr; a table on a terminal, TSV in a pipe."""
+"""Options on what a command prints; a table on a terminal, TSV in a pipe."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from planner.errors import InputError, PlannerError
-from planner.model.base import Frozen
+from planner.errors import InputError
 from planner.present.table import NOTES, WRITERS, Row
 
 
@@ -28,51 +27,38 @@ class Format(StrEnum):
 WIDE_COLUMNS = 180
 """Of a table that goes to a file or a log."""
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 FormatOption = Annotated[
-    Format | None, typer.Option("--format", help="Default: a table on a terminal, TSV in a pipe.", show_default=False)
+    Format | None, typer.Option("--format", help="Output format; default: table on a terminal, else tsv")
 ]
 HomeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--home", metavar="FOLDER", help="Workspace; default $PLANNER_HOME or ./planner-data.", show_default=False
-    ),
+    str | None, typer.Option("--home", metavar="FOLDER", help="Workspace; default: $PLANNER_HOME or ./planner-data")
 ]
 
 
-def wants_json(arguments: Sequence[str]) -> bool:
-    """Say whether the caller asked for JSON, also where the arguments were too wrong to parse."""
-    pairs = zip(arguments, [*arguments, ""][1:], strict=True)
-    return any(one in ("--json", "--format=json") or (one == "--format" and two == "json") for one, two in pairs)
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """Options of a command that prints a table or one JSON document."""
 
+    as_json: JsonFlag = False
+    form: FormatOption = None
 
-def print_document(document: Frozen) -> None:
-    """Print a model as JSON."""
-    print(_as_json(document.model_dump(mode="json")))
+    @property
+    def json(self) -> bool:
+        """Whether the JSON document is wanted, by either option."""
+        return self.as_json or self.form is Format.JSON
 
+    @property
+    def table(self) -> bool:
+        """Whether a terminal's table is printed; other formats have room for sources and notes."""
+        return self.form is Format.TABLE or (self.form is None and sys.stdout.isatty())
 
-def error_document(error: PlannerError) -> str:
-    """Return an error as JSON."""
-    return _as_json(error.document())
-
-
-def _as_json(data: object) -> str:
-    """Return JSON that stdout can carry: escapes stand for Korean where its encoding has no Korean."""
-    return json.dumps(data, indent=1, ensure_ascii=(sys.stdout.encoding or "").lower().replace("-", "") != "utf8")
-
-
-def print_rows(rows: Sequence[Row], wanted: Format | None, *, title: str) -> None:
-    """Print rows in the wanted format."""
-    kind = wanted or (Format.TABLE if sys.stdout.isatty() else Format.TSV)
-    if kind is Format.TABLE:
-        _print_terminal_table(rows, title)
-    else:
-        sys.stdout.write(WRITERS[kind.value](rows))
-
-
-def say(text: str) -> None:
-    """Talk to the person, on stderr."""
-    print(text, file=sys.stderr)
+    def print_rows(self, rows: Sequence[Row], *, title: str) -> None:
+        """Print rows as a terminal's table or in the wanted format."""
+        if self.table:
+            _print_terminal_table(rows, title)
+        else:
+            sys.stdout.write(WRITERS[(self.form or Format.TSV).value](rows))
 
 
 def check_positive(value: int | None, name: str) -> None:

@@ -7,43 +7,41 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
+from planner.cli.output import HomeOption, TableOptions
 from planner.cli.plan_commands import PlanPath
+from planner.cli.registration import command, command_app
+from planner.cli.streams import print_document, say
 from planner.present.own_or_rent import beside, choice_rows, cost_rows, input_rows, rival_rows, sensitivity_rows
 from planner.present.table import quantity_text
 from planner.use_cases import catalogs, owning, plans
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("own-or-rent", epilog="Example: planner own-or-rent examples/own_8xh200.yaml")(own_or_rent)
+app = command_app()
 
 
+@command(app, "own-or-rent", example="planner own-or-rent examples/own_8xh200.yaml")
 def own_or_rent(
     plan: PlanPath,
-    site: Annotated[
-        str | None,
-        typer.Option(metavar="SITE", help="Which owned machine; default: the plan's first.", show_default=False),
-    ] = None,
+    *,
+    site: Annotated[str | None, typer.Option(metavar="SITE", help="Owned machine; default: the plan's first")] = None,
     tariff: Annotated[
-        str | None,
-        typer.Option(metavar="TARIFF", help="A tariff of catalogs/tariffs, for the plan's own.", show_default=False),
+        str | None, typer.Option(metavar="TARIFF", help="Electricity tariff; default: the plan's")
     ] = None,
     chart: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also draw cost against utilisation, as .svg.", show_default=False),
+        Path | None, typer.Option(metavar="FILE", help="Chart of cost against utilisation to write, as .svg")
     ] = None,
-    inputs: Annotated[bool, typer.Option("--inputs", help="Also list every input with its source.")] = False,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    inputs: Annotated[bool, typer.Option("--inputs", help="List every input with its source")] = False,
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """What owning a machine costs in full and at the margin, and how busy it must be to beat the cloud."""
-    asked = plans.read_plan(plan)
-    document = owning.own_or_rent(asked, catalogs.catalog_for(asked, home), site=site, tariff=tariff)
+    """Compare the cost of owning a machine with renting one.
+
+    Shows the full and the marginal cost of owning, and how busy the machine must be to beat the cloud.
+    """
+    question = plans.read_plan(plan)
+    document = owning.own_or_rent(question, catalogs.catalog_for(question, home), site=site, tariff=tariff)
     if chart is not None:
         say(f"Wrote {owning.write_curve(document, chart)}.")
-    if as_json or form is Format.JSON:
+    if output.json:
         print_document(document)
         return
     tables = {
@@ -56,12 +54,12 @@ def own_or_rent(
     for number, (title, rows) in enumerate((title, rows) for title, rows in tables.items() if rows):
         if number:
             print()
-        print_rows(rows, form, title=title)
-    for line in document.incentives:
-        say(f"incentive {line.name}: {'counts' if line.counts else 'does not count'}, {line.reason}")
+        output.print_rows(rows, title=title)
+    for incentive in document.incentives:
+        say(f"incentive {incentive.name}: {'counts' if incentive.counts else 'does not count'}, {incentive.reason}")
     defaults = [each.name for each in document.inputs if each.default]
     if defaults:
-        say(f"defaults taken for: {', '.join(defaults)} (see --inputs)")
+        say(f"default values are used for: {', '.join(defaults)} (see --inputs)")
     for note in document.notes:
         say(note)
     local = beside(document.local_per_busy_gpu_hour)

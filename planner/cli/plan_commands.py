@@ -2,148 +2,147 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from planner import clock
-from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
+from planner.cli.output import HomeOption, TableOptions
+from planner.cli.registration import command, command_app
+from planner.cli.streams import print_document, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.answer.documents import Assumption, ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
+from planner.present.report import as_markdown
 from planner.present.table import campaign_rows, comparison_rows, estimate_rows, quantity_text
 from planner.use_cases import catalogs, locks, plans, price_books
 
-BookFlag = Annotated[
-    bool, typer.Option("--with-price-book", help="At your own net prices (private: they then stand in the answer).")
-]
-LockedFlag = Annotated[
-    bool, typer.Option("--locked", help="Answer from PLAN.lock.json: the numbers of the day it was frozen.")
-]
-PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file, YAML or JSON.", show_default=False)]
+app = command_app()
+
+PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file, YAML or JSON")]
+LockedFlag = Annotated[bool, typer.Option("--locked", help="Answer from PLAN.lock.json, as it was frozen")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands that answer a plan."""
-    app.command(epilog="Example: planner estimate plan.yaml --json")(estimate)
-    app.command(epilog="Example: planner campaign plan.yaml")(campaign)
-    app.command(epilog="Example: planner compare plan.yaml")(compare)
-    app.command(epilog="Example: planner report plan.yaml --out report.html")(report)
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """The plan that is answered, and at whose prices."""
+
+    plan: PlanPath
+    with_price_book: Annotated[
+        bool, typer.Option("--with-price-book", help="Use your own net prices, which then stand in the answer")
+    ] = False
+    home: HomeOption = None
+
+    def catalog(self, plan: Plan) -> Catalog:
+        """Return what is known for the plan, at the user's own prices where they are wanted."""
+        catalog = catalogs.catalog_for(plan, self.home)
+        return price_books.booked(catalog, self.home, today=clock.today()) if self.with_price_book else catalog
 
 
+@command(app, example="planner estimate plan.yaml --json")
 def estimate(
-    plan: PlanPath,
-    with_price_book: BookFlag = False,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
-    home: HomeOption = None,
-    freeze: Annotated[
-        bool, typer.Option("--freeze", help="Write PLAN.lock.json beside the plan: all inputs and the answer.")
-    ] = False,
+    question: PlanOptions,
+    *,
+    freeze: Annotated[bool, typer.Option("--freeze", help="Write inputs and answer to PLAN.lock.json")] = False,
     locked: LockedFlag = False,
+    output: TableOptions,
 ) -> None:
-    """One training on each option: time, cost, energy, each with its range and basis."""
+    """Estimate time, cost and energy of one training per option.
+
+    Each number has a range and says whether it was measured, quoted, modelled or assumed.
+    """
     if freeze and locked:
-        raise InputError("--freeze and --locked contradict each other.", fix="Take one: --freeze writes the lock.")
+        raise InputError(
+            "--freeze and --locked contradict each other.",
+            fix="Give one of them: --freeze writes the lock, --locked reads it.",
+        )
     if locked:
-        document = _locked(plan, with_price_book=with_price_book).estimate
-    elif freeze:
-        catalog = _catalog(plans.read_plan(plan), home, with_price_book=with_price_book)
-        document, where = locks.freeze(plan, catalog, today=clock.today())
-        say(f"Froze the plan in {where}.")
+        document = _lock(question).estimate
     else:
-        asked = plans.read_plan(plan)
-        document = plans.estimate(asked, _catalog(asked, home, with_price_book=with_price_book), today=clock.today())
-    if as_json or form is Format.JSON:
+        plan = plans.read_plan(question.plan)
+        if freeze:
+            document, where = locks.freeze(question.plan, question.catalog(plan), today=clock.today())
+            say(f"Froze the plan in {where}.")
+        else:
+            document = plans.estimate(plan, question.catalog(plan), today=clock.today())
+    if output.json:
         print_document(document)
         return
-    print_rows(estimate_rows(document.options), form, title=document.plan)
+    output.print_rows(estimate_rows(document.options), title=document.plan)
     _say_assumptions(document.assumptions)
 
 
-def campaign(
-    plan: PlanPath,
-    with_price_book: BookFlag = False,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
-    home: HomeOption = None,
-) -> None:
-    """The plan's whole campaign on each option alone."""
-    asked = plans.read_plan(plan)
-    document = plans.campaign(asked, _catalog(asked, home, with_price_book=with_price_book), today=clock.today())
-    if as_json or form is Format.JSON:
+@command(app, example="planner campaign plan.yaml")
+def campaign(question: PlanOptions, output: TableOptions) -> None:
+    """Estimate all trainings of a plan on each option alone."""
+    plan = plans.read_plan(question.plan)
+    document = plans.campaign(plan, question.catalog(plan), today=clock.today())
+    if output.json:
         print_document(document)
         return
-    print_rows(campaign_rows(document.options), form, title=f"{document.plan}: {document.runs} training(s)")
+    output.print_rows(campaign_rows(document.options), title=f"{document.plan}: {document.runs} training(s)")
     _say_assumptions(document.assumptions)
 
 
-def compare(
-    plan: PlanPath,
-    with_price_book: BookFlag = False,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
-    home: HomeOption = None,
-    locked: LockedFlag = False,
-) -> None:
-    """Which option to take, and for every other one why not. Exit code 3 where none meets the limits."""
-    document = _answer(plan, home, with_price_book=with_price_book, locked=locked)
-    if as_json or form is Format.JSON:
+@command(app, example="planner compare plan.yaml")
+def compare(question: PlanOptions, output: TableOptions, locked: LockedFlag = False) -> None:
+    """Rank the options of a plan and recommend one.
+
+    Every other option says why it was not recommended. The exit code is 3 where no option meets the limits.
+    """
+    document = _comparison(question, locked=locked)
+    if output.json:
         print_document(document)
     else:
-        print_rows(comparison_rows(document.options), form, title=f"{document.plan}: {document.runs} training(s)")
+        output.print_rows(comparison_rows(document.options), title=f"{document.plan}: {document.runs} training(s)")
         _say_assumptions(document.assumptions)
         say(f"\n{document.sentence}")
     if document.recommended is None:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
 
+@command(app, example="planner report plan.yaml --out report.html")
 def report(
-    plan: PlanPath,
+    question: PlanOptions,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="report.html, report.md or report.csv.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="File: .html, .md or .csv; default: Markdown on stdout")
     ] = None,
-    with_price_book: BookFlag = False,
-    home: HomeOption = None,
     locked: LockedFlag = False,
 ) -> None:
-    """Write the whole answer: every number with range, basis, formula, source and date."""
-    document = _answer(plan, home, with_price_book=with_price_book, locked=locked)
-    if out is None:
-        from planner.present.report import as_markdown
+    """Write the whole answer as HTML, Markdown or CSV.
 
+    Every number has its range, basis, formula, source and date.
+    """
+    document = _comparison(question, locked=locked)
+    if out is None:
         print(as_markdown(document))
         return
     say(f"Wrote {plans.write_report(document, out)}.")
 
 
-def _answer(plan: Path, home: str | None, *, with_price_book: bool, locked: bool) -> ComparisonDocument:
+def _comparison(question: PlanOptions, *, locked: bool) -> ComparisonDocument:
     if locked:
-        return _locked(plan, with_price_book=with_price_book).comparison
-    asked = plans.read_plan(plan)
-    return plans.compare(asked, _catalog(asked, home, with_price_book=with_price_book), today=clock.today())
+        return _lock(question).comparison
+    plan = plans.read_plan(question.plan)
+    return plans.compare(plan, question.catalog(plan), today=clock.today())
 
 
-def _catalog(plan: Plan, home: str | None, *, with_price_book: bool) -> Catalog:
-    catalog = catalogs.catalog_for(plan, home)
-    return price_books.booked(catalog, home, today=clock.today()) if with_price_book else catalog
-
-
-def _locked(plan: Path, *, with_price_book: bool) -> Lock:
-    """Return the frozen answer; what this planner computes otherwise is said, and does not count."""
-    if with_price_book:
+def _lock(question: PlanOptions) -> Lock:
+    """Return the frozen answer; what this planner computes differently is said, and does not count."""
+    if question.with_price_book:
         raise InputError(
             "--locked answers at the prices in the lock; --with-price-book would change them.",
             fix="Take one, or freeze again with: planner estimate PLAN --freeze --with-price-book",
         )
-    answer = locks.locked_answer(plan)
+    answer = locks.locked_answer(question.plan)
     if answer.differs:
         say(
-            f"This planner ({locks.planner_version()}) computes {len(answer.differs)} numbers otherwise than "
-            f"{answer.lock.planner_version} did on {answer.lock.frozen_on}; the frozen ones stand. "
+            f"The frozen numbers are shown. This planner ({locks.planner_version()}) computes {len(answer.differs)} "
+            f"numbers otherwise than {answer.lock.planner_version} did on {answer.lock.frozen_on}. "
             f"The first: {answer.differs[0]}."
         )
     return answer.lock

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,40 +10,54 @@ import typer
 
 from planner import clock
 from planner.adapters.http_fetch import TIMEOUT_S
-from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
+from planner.cli.output import HomeOption, TableOptions
+from planner.cli.registration import command, command_app, command_group
+from planner.cli.streams import print_document, say
 from planner.errors import InputError
 from planner.model.prices.offer import PriceKind
 from planner.present.price_rows import price_rows, refresh_rows, span_rows
-from planner.use_cases import catalogs, price_books, prices
+from planner.use_cases import catalogs, price_books
+from planner.use_cases import prices as use_cases
 from planner.use_cases.prices import SortKey, SourceChoice
 
-app = typer.Typer(
-    help="Prices: what is known, from where, how old; and how to bring them up to date.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-RegionOption = Annotated[str | None, typer.Option(metavar="REGION", help="One region.", show_default=False)]
+app = command_app()
+prices = command_group(app, "prices", "Show, refresh and check prices.")
 
 
-@app.command(epilog="Example: planner prices refresh --source gpuhunt")
+@dataclass(frozen=True, kw_only=True)
+class PriceFilter:
+    """Which prices are shown, and in which order."""
+
+    accelerator: Annotated[str | None, typer.Option(metavar="NAME", help="Accelerator; H100 stands for every H100")] = (
+        None
+    )
+    region: Annotated[str | None, typer.Option(metavar="REGION", help="Region")] = None
+    kind: Annotated[PriceKind | None, typer.Option(help="Kind of price")] = None
+    provider: Annotated[str | None, typer.Option(metavar="NAME", help="Provider")] = None
+    sort: Annotated[SortKey, typer.Option(help="Sort key, lowest first")] = SortKey.ACCELERATOR_HOUR
+    every: Annotated[bool, typer.Option("--all", help="Include prices that others have replaced")] = False
+
+
+@command(prices, example="planner prices refresh --source gpuhunt")
 def refresh(
-    source: Annotated[SourceChoice, typer.Option(help="Where to fetch from.")] = SourceChoice.ALL,
-    region: Annotated[
-        list[str] | None, typer.Option(metavar="REGION", help="Only these; may be repeated.", show_default=False)
-    ] = None,
-    timeout_s: Annotated[float, typer.Option("--timeout-s", help="For each answer of a source.")] = TIMEOUT_S,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    *,
+    source: Annotated[SourceChoice, typer.Option(help="Source of prices")] = SourceChoice.ALL,
+    region: Annotated[list[str] | None, typer.Option(metavar="REGION", help="Region; may be repeated")] = None,
+    timeout_s: Annotated[float, typer.Option("--timeout-s", help="Seconds to wait for each answer")] = TIMEOUT_S,
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """Fetch prices. Every one is kept with source and date; a source that fails takes nothing away."""
+    """Fetch prices and keep each with source and date.
+
+    Where a source fails, the prices that are known from it stay.
+    """
     if not 0 < timeout_s <= 3600:
         raise InputError(f"--timeout-s is {timeout_s:g}; it must be above 0 and at most 3600.")
-    document = prices.refresh(source, home=home, now=clock.now(), regions=region or (), timeout_s=timeout_s)
-    if as_json or form is Format.JSON:
+    document = use_cases.refresh(source, home=home, now=clock.now(), regions=region or (), timeout_s=timeout_s)
+    if output.json:
         print_document(document)
     else:
-        print_rows(refresh_rows(document.sources), form, title="Prices fetched")
+        output.print_rows(refresh_rows(document.sources), title="Prices fetched")
     for path in document.healed:
         say(f"{path}: could not be read; written anew from the observations")
     for report in document.sources:
@@ -55,77 +69,72 @@ def refresh(
             say(f"{report.source}: not asked: {'; '.join(report.not_asked)}")
 
 
-@app.command(epilog="Example: planner prices show --accelerator H100 --kind on_demand --sort usd_per_accelerator_hour")
+@command(prices, example="planner prices show --accelerator H100 --kind on_demand")
 def show(
-    accelerator: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="An id or a driver's name; H100 stands for all H100s.", show_default=False),
-    ] = None,
-    region: RegionOption = None,
-    kind: Annotated[PriceKind | None, typer.Option(help="One kind of price.", show_default=False)] = None,
-    provider: Annotated[str | None, typer.Option(metavar="NAME", help="One provider.", show_default=False)] = None,
-    sort: Annotated[SortKey, typer.Option(help="The lowest first.")] = SortKey.ACCELERATOR_HOUR,
-    every: Annotated[bool, typer.Option("--all", help="Also prices that another one has replaced.")] = False,
+    wanted: PriceFilter,
+    *,
     with_price_book: Annotated[
-        bool, typer.Option("--with-price-book", help="Show your own net prices beside the list.")
+        bool, typer.Option("--with-price-book", help="Show your own net prices beside list prices")
     ] = False,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """Show the prices that plans are given: whole instance and per accelerator, with source and age."""
-    document = prices.show(
-        home=home, now=clock.now(), accelerator=accelerator, region=region, kind=kind,
-        provider=provider, sort=sort, every=every, book=price_books.own_book(home) if with_price_book else None,
+    """Show the prices that plans use, with source and age.
+
+    Prices are per hour, for the whole instance and per accelerator.
+    """
+    document = use_cases.show(
+        home=home, now=clock.now(), accelerator=wanted.accelerator, region=wanted.region, kind=wanted.kind,
+        provider=wanted.provider, sort=wanted.sort, every=wanted.every,
+        book=price_books.own_book(home) if with_price_book else None,
     )  # fmt: skip
-    if as_json or form is Format.JSON:
+    if output.json:
         print_document(document)
         return
-    rows = price_rows(document.prices, with_book=with_price_book, with_replaced=every, brief=_is_table(form))
-    print_rows(rows, form, title="Prices")
+    rows = price_rows(document.prices, with_book=with_price_book, with_replaced=wanted.every, brief=output.table)
+    output.print_rows(rows, title="Prices")
     stale = sum(row.stale for row in document.prices)
     if stale:
-        say(f"{stale} of {len(document.prices)} are older than their kind allows; renew them: planner prices refresh")
+        say(f"{stale} of {len(document.prices)} are out of date; renew them with: planner prices refresh")
 
 
-@app.command(epilog="Example: planner prices history aws/p5en.48xlarge")
+@command(prices, example="planner prices history aws/p5en.48xlarge")
 def history(
-    item: Annotated[str, typer.Argument(metavar="ITEM", help="As a plan names it: provider/instance_type.")],
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="Priced item, as in a plan: provider/instance_type")],
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """Every observation of one item, and their lowest, median and highest."""
-    document = prices.history(item, home=home, now=clock.now())
-    if as_json or form is Format.JSON:
+    """List every observed price of an item.
+
+    Ends with the lowest, median and highest price of each kind.
+    """
+    document = use_cases.history(item, home=home, now=clock.now())
+    if output.json:
         print_document(document)
         return
-    print_rows(price_rows(document.prices, brief=_is_table(form)), form, title=f"Prices of {item}")
+    output.print_rows(price_rows(document.prices, brief=output.table), title=f"Prices of {item}")
     for row in span_rows(document.spans):
         say(", ".join(f"{name} {value}" for name, value in row.items()))
 
 
-@app.command(epilog="Example: planner prices check planner-data/prices/ours.csv")
+@command(prices, example="planner prices check planner-data/prices/ours.csv")
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A price file, or a price book.", show_default=False)],
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Price file or price book")],
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """Read a price file as estimates do; show what each row comes to per hour and per accelerator."""
+    """Check a price file or a price book.
+
+    Shows what each row of a price file comes to per hour and per accelerator.
+    """
     if file.suffix.lower() in (".yaml", ".yml"):
         book = price_books.read_book(file)
         order = ", then ".join(discount.name for discount in book.stacked()) or "no discounts"
         say(f"{file}: a price book of {book.as_of}, all right. Order: {order}.")
         return
-    document = prices.check(file, catalogs.open_catalog(home), now=clock.now())
-    if as_json or form is Format.JSON:
+    document = use_cases.check(file, catalogs.open_catalog(home), now=clock.now())
+    if output.json:
         print_document(document)
         return
-    print_rows(price_rows(document.prices, brief=_is_table(form)), form, title=str(file))
+    output.print_rows(price_rows(document.prices, brief=output.table), title=str(file))
     say(f"{file}: {len(document.prices)} price(s), all right.")
-
-
-def _is_table(form: Format | None) -> bool:
-    """Say whether a terminal's table is printed; other formats have room for sources and notes."""
-    return form is Format.TABLE or (form is None and sys.stdout.isatty())

@@ -10,35 +10,41 @@ from typing import Annotated
 import typer
 
 from launcher.collect.expectations import Expect
+from launcher.collect.record import record_of
 from planner import clock
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.files import write_text
-from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, print_document, print_rows, say
+from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, TableOptions
+from planner.cli.registration import command, command_app, command_group
 from planner.cli.scaling_output import print_scaling
+from planner.cli.streams import print_document, say
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.evidence.run import RunRecord
 from planner.present.table import WRITERS, origin_of, quantity_text, run_rows
 from planner.use_cases import catalogs, runs
 from planner.use_cases.expectations import expect_from
+from planner.use_cases.launch_plan import by_hand_record
 
-app = typer.Typer(help="Measured runs: the bundled ones and your own.", no_args_is_help=True, rich_markup_mode=None)
+app = command_app()
+runs_group = command_group(app, "runs", "List, add, compare and export measured runs.")
 
 
-@app.command(epilog="Example: planner runs add result.json")
+@command(runs_group, example="planner runs add result.json")
 def add(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run records, or results of the benchmark.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run records or benchmark results")],
     target: Annotated[
-        str | None,
-        typer.Option(metavar="T", help="Where results were measured, as for planner launch --on.", show_default=False),
+        str | None, typer.Option(metavar="T", help="Where results were measured, as in planner launch --on")
     ] = None,
     usd_per_hour: Annotated[
-        float | None,
-        typer.Option(metavar="X", help="With --target: what a node cost; default the catalog's.", show_default=False),
+        float | None, typer.Option(metavar="X", help="Price of a node-hour of --target; default: the catalog's")
     ] = None,
     home: HomeOption = None,
 ) -> None:
-    """Add runs to the workspace. All files are checked before the first is stored."""
+    """Add runs to the workspace.
+
+    All files are checked before the first is stored.
+    """
     if usd_per_hour is not None and target is None:
         raise InputError("--usd-per-hour: says nothing without --target.", fix="Add --target, e.g. aws/p4d.24xlarge.")
     records = []
@@ -59,8 +65,6 @@ def _records_in(path: Path, expect: Expect) -> list[RunRecord]:
     """Read a run record, a benchmark result, or what `planner runs export` wrote."""
     data = runs.read_run_file(path)
     if data.get("kind") == "result":
-        from launcher.collect.record import record_of
-
         return [record_of([data], aliases=accelerator_aliases(), where=str(path), expect=expect)]
     if data.get("kind") == "runs":
         listed = data.get("runs")
@@ -72,8 +76,6 @@ def _records_in(path: Path, expect: Expect) -> list[RunRecord]:
 
 def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home: str | None) -> RunRecord:
     """Read a benchmark result and join it with the target it was measured on."""
-    from planner.use_cases.launch_plan import by_hand_record
-
     data = runs.read_run_file(path)
     if data.get("kind") != "result":
         raise InputError(f"{path}: is no result of the benchmark.", fix="--target goes with a result.json alone.")
@@ -84,47 +86,52 @@ def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home:
     )
 
 
-@app.command("list", epilog="Example: planner runs list --json")
-def list_runs(as_json: JsonFlag = False, form: FormatOption = None, home: HomeOption = None) -> None:
+@command(runs_group, "list", example="planner runs list --json")
+def list_runs(output: TableOptions, home: HomeOption = None) -> None:
     """List every run, bundled ones included."""
     catalog = catalogs.open_catalog(home)
-    if as_json or form is Format.JSON:
-        runs = [
+    if output.json:
+        records = [
             {"id": run.id, "origin": origin_of(run, catalog)} | run.model_dump(mode="json", exclude={"id"})
             for run in catalog.runs.values()
         ]
-        print(json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": runs}, indent=1))
+        print(_runs_document(records))
         return
-    print_rows(run_rows(catalog), form, title="Runs")
+    output.print_rows(run_rows(catalog), title="Runs")
 
 
-@app.command(epilog="Example: planner runs show latest")
+@command(runs_group, example="planner runs show latest")
 def show(
-    run_id: Annotated[str, typer.Argument(metavar="ID", help="A run's id, or: latest")], home: HomeOption = None
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="Run id, or latest")], home: HomeOption = None
 ) -> None:
     """Print one run record as JSON."""
     print_document(runs.find_run(run_id, catalogs.open_catalog(home)))
 
 
-@app.command(epilog="Example: planner runs scaling seed-003-rtx3090-ddp-x1 seed-003-rtx3090-ddp-x8")
+@command(runs_group, example="planner runs scaling seed-003-rtx3090-ddp-x1 seed-003-rtx3090-ddp-x8")
 def scaling(
-    run_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Runs of one workload on several counts.")],
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    run_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Runs of one workload on several counts")],
+    output: TableOptions,
     home: HomeOption = None,
 ) -> None:
-    """Speed-up and efficiency of runs that exist, against the smallest count."""
-    print_scaling(runs.scaling(run_ids, catalogs.open_catalog(home)), form, as_json=as_json)
+    """Show speed-up and efficiency of runs on several counts.
+
+    They are relative to the smallest count.
+    """
+    print_scaling(runs.scaling(run_ids, catalogs.open_catalog(home)), output)
 
 
-@app.command(epilog="Example: planner runs ratio gpt-305m-cuda-x1-20261121 seed-003-rtx3090-ddp-x1")
+@command(runs_group, example="planner runs ratio gpt-305m-cuda-x1-20261121 seed-003-rtx3090-ddp-x1")
 def ratio(
-    run_id: Annotated[str, typer.Argument(metavar="ID")],
-    base_id: Annotated[str, typer.Argument(metavar="BASE_ID", help="The run that it is held against.")],
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="Run id")],
+    base_id: Annotated[str, typer.Argument(metavar="BASE_ID", help="Run to compare with")],
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
-    """How much faster the first run's accelerator is than the second's, for each of them; from tuned runs."""
+    """Compare two runs' speed per accelerator.
+
+    The ratio is meant for tuned runs of one workload.
+    """
     document = runs.ratio(run_id, base_id, catalogs.open_catalog(home))
     if as_json:
         print_document(document)
@@ -137,18 +144,20 @@ def ratio(
         say(f"Doubt: {doubt}.")
 
 
-@app.command(epilog="Example: planner runs export --out runs.json")
+@command(runs_group, example="planner runs export --out runs.json")
 def export(
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: stdout.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write; default: stdout")] = None,
     form: FormatOption = None,
     home: HomeOption = None,
 ) -> None:
-    """Write all of your own runs: one JSON document that `planner runs add` reads, or a table."""
+    """Write your own runs as JSON or as a table.
+
+    `planner runs add` reads the JSON document, which is the default.
+    """
     catalog = catalogs.open_catalog(home)
     own = {run_id: run for run_id, run in catalog.runs.items() if run_id not in catalog.bundled_runs}
     if form is None or form is Format.JSON:
-        documents = [run.model_dump(mode="json") for run in own.values()]
-        text = json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": documents}, indent=1) + "\n"
+        text = _runs_document([run.model_dump(mode="json") for run in own.values()]) + "\n"
     else:
         rows = run_rows(catalog.model_copy(update={"runs": own}))
         text = WRITERS["tsv" if form is Format.TABLE else form.value](rows)
@@ -157,3 +166,7 @@ def export(
     else:
         write_text(out, text)
         say(f"Wrote {len(own)} run(s) to {out}.")
+
+
+def _runs_document(records: list[dict[str, object]]) -> str:
+    return json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": records}, indent=1)

@@ -1,10 +1,10 @@
-"""Says in a few lines what a benchmark measured: rate, batch, utilization, calibration, doubts."""
+"""Summary of a benchmark in a few lines: rate, batch, utilization, calibration, doubts."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from planner.cli.output import say
+from planner.cli.streams import say
 from planner.model.evidence.run import RunRecord
 from planner.present.table import quantity_text
 
@@ -17,7 +17,7 @@ MFU_NAMES = {
 
 
 def say_result(record: RunRecord) -> None:
-    """Say it on stderr."""
+    """Print the summary of a run on stderr."""
     rate = record.throughput.value * (record.seq_len or 1)
     in_units = "a sample is an image" if record.seq_len is None else f"{rate:,.0f} tokens/s"
     machine = record.environment.get("machine")
@@ -34,23 +34,21 @@ def say_result(record: RunRecord) -> None:
         say(f"Calibration ({calibration.get('seconds', 0):.0f} s): {'; '.join(_calibrated(calibration))}.")
     if record.note:
         say(f"Note: {record.note}.")
-    say(
-        "Verdict: " + ("; ".join(record.verdict) if record.verdict else "nothing speaks against this measurement") + "."
-    )
+    say(f"Verdict: {'; '.join(record.verdict) or 'no reason to doubt this measurement'}.")
 
 
 def _calibrated(calibration: dict[str, Any]) -> list[str]:
-    told = [f"{calibration['matmul_tflop_per_s']:.4g} TFLOP/s of {calibration['matmul_dtype']} products"]
+    figures = [f"{calibration['matmul_tflop_per_s']:.4g} TFLOP/s of {calibration['matmul_dtype']} products"]
     copies = {
         "on the device": calibration.get("device_copy_gb_per_s"),
         "host to device": calibration.get("host_to_device_gb_per_s"),
         "device to host": calibration.get("device_to_host_gb_per_s"),
     }
-    told += [f"copies {name} {rate:.4g} GB/s" for name, rate in copies.items() if rate is not None]
+    figures += [f"copies {name} {rate:.4g} GB/s" for name, rate in copies.items() if rate is not None]
     buses = calibration.get("all_reduce_bus_gb_per_s_by_size") or {}
     if buses:
-        told.append(f"all-reduce bus {max(buses.values()):.4g} GB/s at best")
+        figures.append(f"all-reduce bus {max(buses.values()):.4g} GB/s at best")
     pairs = [rate for row in calibration.get("peer_gb_per_s") or [] for rate in row if rate is not None]
     if pairs:
-        told.append(f"between devices {min(pairs):.4g} to {max(pairs):.4g} GB/s")
-    return told
+        figures.append(f"between devices {min(pairs):.4g} to {max(pairs):.4g} GB/s")
+    return figures

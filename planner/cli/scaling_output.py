@@ -1,18 +1,19 @@
-"""How a scaling table is printed: by `planner bench --sweep-gpus` and `planner runs scaling`."""
+"""Output of a scaling table, of `planner bench --sweep-gpus` and `planner runs scaling`."""
 
 from __future__ import annotations
 
-from planner.cli.output import Format, print_document, print_rows, say
+from planner.cli.output import TableOptions
+from planner.cli.streams import print_document, say
 from planner.model.answer.documents import SweepDocument
 from planner.present.table import scaling_rows
 
 
-def print_scaling(document: SweepDocument, form: Format | None, *, as_json: bool) -> None:
+def print_scaling(document: SweepDocument, output: TableOptions) -> None:
     """Print one JSON document, or the table, with doubts and notes beside it."""
-    if as_json or form is Format.JSON:
+    if output.json:
         print_document(document)
     else:
-        print_rows(scaling_rows(document), form, title=_title(document))
+        output.print_rows(scaling_rows(document), title=_title(document))
     for doubt in document.doubts:
         say(f"Doubt: {doubt}.")
     for note in document.notes:

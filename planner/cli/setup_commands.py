@@ -15,29 +15,24 @@ from planner import clock
 from planner.adapters import doctor as checks
 from planner.adapters.files import write_text
 from planner.adapters.workspace import workspace_dir
-from planner.cli.output import HomeOption, JsonFlag, say
+from planner.cli.output import HomeOption, JsonFlag
+from planner.cli.registration import command, command_app
+from planner.cli.streams import say
 from planner.errors import InputError, MissingExtraError
 from planner.model.base import SCHEMA_VERSION
+from planner.ui import launch
 from planner.use_cases import catalogs, plans
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(epilog="Example: planner init plan.yaml")(init)
-    app.command(epilog="Example: planner schema plan > plan.schema.json")(schema)
-    app.command(epilog="Example: planner doctor --json")(doctor)
-    app.command(epilog="Example: planner ui --port 8600")(ui)
+app = command_app()
 
 
+@command(app, example="planner init plan.yaml")
 def init(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("plan.yaml"),
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Plan file to write")] = Path("plan.yaml"),
     measured: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RUN", help="Put the machine of this run (an id, or: latest) among the options.", show_default=False
-        ),
+        str | None, typer.Option(metavar="RUN", help="Run, or latest, whose machine becomes an option")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file")] = False,
     home: HomeOption = None,
 ) -> None:
     """Write a commented plan file to start from."""
@@ -48,19 +43,24 @@ def init(
     say(f"Wrote {out}. Next: planner compare {out}")
 
 
-def schema(name: Annotated[str, typer.Argument(metavar="plan|run|site|tariff")]) -> None:
-    """Print the JSON Schema of a file: a plan, a run record, a site or a tariff."""
+@command(app, example="planner schema plan > plan.schema.json")
+def schema(name: Annotated[str, typer.Argument(metavar="plan|run|site|tariff", help="Kind of file")]) -> None:
+    """Print the JSON Schema of a file."""
     sys.stdout.write(plans.schema_text(name))
 
 
+@command(app, example="planner doctor --json")
 def doctor(as_json: JsonFlag = False, home: HomeOption = None) -> None:
-    """Say what is installed, which devices there are, which credentials are present (never their values)."""
+    """Check what is installed, which devices and credentials exist.
+
+    The values of credentials are never shown.
+    """
     installed, devices = checks.installed(), checks.devices()
     credentials = checks.credentials(Path.home())
     counts = catalogs.catalog_counts(catalogs.open_catalog(home))
     python = sys.version.split()[0]
     if as_json:
-        found = {
+        document = {
             "schema_version": SCHEMA_VERSION,
             "kind": "doctor",
             "date": clock.today().isoformat(),
@@ -71,7 +71,7 @@ def doctor(as_json: JsonFlag = False, home: HomeOption = None) -> None:
             "workspace": str(workspace_dir(home)),
             "catalog": counts,
         }
-        print(json.dumps(found, indent=1))
+        print(json.dumps(document, indent=1))
         return
     print(f"Python {python}")
     for name, version in installed.items():
@@ -86,13 +86,13 @@ def doctor(as_json: JsonFlag = False, home: HomeOption = None) -> None:
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
 
 
-def ui(
-    port: Annotated[int | None, typer.Option(help="Default: 8501, or the next free one.", show_default=False)] = None,
-) -> None:
-    """Open the app in a browser, on this machine alone. Needs the extra `app`."""
+@command(app, example="planner ui --port 8600")
+def ui(port: Annotated[int | None, typer.Option(help="Port; default: 8501, or the next free one")] = None) -> None:
+    """Open the app in a browser.
+
+    The app runs on this machine alone. Needs the extra `app`.
+    """
     if find_spec("streamlit") is None or find_spec("altair") is None:
         raise MissingExtraError("streamlit", "app")
-    from planner.ui.launch import command
-
-    program, *arguments = command(port)
+    program, *arguments = launch.command(port)
     os.execv(program, [program, *arguments])  # in this process: whoever ends it ends the app

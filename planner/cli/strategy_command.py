@@ -7,80 +7,62 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.bench_arguments import adapters_for
-from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, check_positive, print_rows, say
-from planner.cli.workload_options import (
-    LoraFrozenOption,
-    LoraKindOption,
-    LoraRankOption,
-    LoraTargetsOption,
-    MethodChoice,
-    PrecisionOption,
-    SeqLenOption,
-    WorkloadArgument,
-)
+from planner.cli.output import HomeOption, TableOptions, check_positive
+from planner.cli.registration import command, command_app
+from planner.cli.streams import say
+from planner.cli.workload_options import AdapterOptions, WorkloadOptions
 from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE
 from planner.use_cases import catalogs, networks
+from planner.use_cases.strategies import find_strategies
+
+app = command_app()
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog="Example: planner strategies qwen3-0.6b --on aws/p5e.48xlarge --nodes 4")(strategies)
-
-
+@command(app, example="planner strategies qwen3-0.6b --on aws/p5e.48xlarge --nodes 4")
 def strategies(
-    workload: WorkloadArgument,
-    on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="A node: aws/p5.48xlarge, rtx3090-x10, ...")],
-    nodes: Annotated[int, typer.Option(help="How many of the machine.")] = 1,
-    accelerators: Annotated[
-        int | None, typer.Option(help="Of each machine that are used; default all.", show_default=False)
-    ] = None,
-    global_batch: Annotated[
-        int | None, typer.Option(help="Samples of one optimizer step; default: what is usual.", show_default=False)
-    ] = None,
-    seq_len: SeqLenOption = None,
-    precision: PrecisionOption = None,
-    method: MethodChoice = None,
-    lora_kind: LoraKindOption = None,
-    lora_rank: LoraRankOption = None,
-    lora_targets: LoraTargetsOption = None,
-    lora_frozen: LoraFrozenOption = None,
+    workload: WorkloadOptions,
+    on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="Machine: aws/p5.48xlarge, rtx3090-x10, ...")],
+    adapters: AdapterOptions,
+    *,
+    nodes: Annotated[int, typer.Option(help="Number of machines")] = 1,
+    accelerators: Annotated[int | None, typer.Option(help="Accelerators used per machine; default: all")] = None,
+    global_batch: Annotated[int | None, typer.Option(help="Samples per optimizer step; default: a usual value")] = None,
     framework: Annotated[
-        str | None, typer.Option(help='What trains it: "HF Trainer, liger", Megatron-LM, ... Default our benchmark.')
+        str | None, typer.Option(help="Training framework, e.g. Megatron-LM; default: our benchmark")
     ] = None,
-    as_json: JsonFlag = False,
-    form: FormatOption = None,
+    output: TableOptions,
     home: HomeOption = None,
 ) -> int:
-    """Rank the ways to spread a training over a machine: strategy, splits, micro-batch, checkpointing that fit."""
-    from planner.use_cases.strategies import find_strategies
+    """Rank the parallel strategies that fit a machine.
 
+    A strategy is a ZeRO stage with tensor, pipeline and context parallelism, a micro-batch and checkpointing.
+    """
     for value, name in (
         (nodes, "--nodes"),
         (accelerators, "--accelerators"),
         (global_batch, "--global-batch"),
-        (seq_len, "--seq-len"),
+        (workload.seq_len, "--seq-len"),
     ):
         check_positive(value, name)
     catalog = catalogs.open_catalog(home)
-    network = networks.find_architecture(workload, catalog)
-    found = find_strategies(
-        workload,
+    network = networks.find_architecture(workload.workload, catalog)
+    ranking = find_strategies(
+        workload.workload,
         network,
         on,
         catalog,
         nodes=nodes,
         accelerators=accelerators,
         global_batch=global_batch,
-        seq_len=seq_len,
-        precision=precision,
-        adapters=adapters_for(network, method, lora_kind, lora_rank, lora_targets, lora_frozen),
+        seq_len=workload.seq_len,
+        precision=workload.precision,
+        adapters=adapters.adapters(network),
         framework=framework,
     )
-    if as_json or form is Format.JSON:
-        print(json.dumps(found, indent=1))
+    if output.json:
+        print(json.dumps(ranking, indent=1))
     else:
-        rows = [{name: str(value) for name, value in way.items()} for way in found["ways"]]
-        print_rows(rows, form, title="Strategies")
-        say(found["note"])
-    return EXIT_DONE if found["ways"] else EXIT_NOTHING_FEASIBLE
+        rows = [{name: str(value) for name, value in way.items()} for way in ranking["ways"]]
+        output.print_rows(rows, title="Strategies")
+        say(ranking["note"])
+    return EXIT_DONE if ranking["ways"] else EXIT_NOTHING_FEASIBLE

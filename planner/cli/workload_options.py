@@ -1,158 +1,103 @@
-"""Arguments that say what is trained and how, the same for every command that asks for them."""
+"""Options on what is trained: the workload, its length and number format, its adapters."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import typer
 
-from planner.cli.bench_arguments import read_adapters, read_data, read_micro_batch
 from planner.cli.output import check_positive
-from planner.errors import InputError
-from planner.model.network.adapters import AdapterKind, FrozenFormat
-from planner.model.network.workload import BenchMode, Checkpointing, Method, Precision, Strategy
+from planner.errors import InputError, NotFoundError
+from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
+from planner.model.network.workload import ArchitectureFile, Method, Precision, Strategy
+from workloads.contract.spec import LORA_TARGETS
 
-if TYPE_CHECKING:
-    from launcher.bench.bench import Settings
-
-WorkloadArgument = Annotated[
-    str,
-    typer.Argument(metavar="WORKLOAD", help="A preset (cpu-smoke, gpt-305m, llama3-8b, ...) or an architecture file."),
-]
-SeqLenOption = Annotated[
-    int | None, typer.Option(help="Tokens in a sample; default the workload's own.", show_default=False)
-]
-PrecisionOption = Annotated[
-    Precision | None, typer.Option(help="Default: the workload's own, else bf16.", show_default=False)
-]
-LayersOption = Annotated[
-    int | None,
-    typer.Option(help="Cut the network to so many layers, to fit one device: another workload.", show_default=False),
-]
-StrategyOption = Annotated[Strategy, typer.Option(help="How states and work are spread.")]
-ModeOption = Annotated[
-    BenchMode,
-    typer.Option(help="matched: the workload's micro-batch; tuned: this device's best at the same global batch."),
-]
-MicroBatchOption = Annotated[
-    str | None, typer.Option(metavar="N|auto", help="Samples per device; auto searches.", show_default=False)
-]
-GlobalBatchOption = Annotated[
-    int | None,
-    typer.Option(
-        help="Samples of one optimizer step of all devices, by accumulation; tuned: default the workload's own.",
-        show_default=False,
-    ),
-]
-CheckpointingOption = Annotated[Checkpointing, typer.Option(help="Which activations are recomputed.")]
-CompileFlag = Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile.")]
-LossChunksOption = Annotated[int, typer.Option(help="Compute the loss in so many pieces, to save memory.")]
-MethodOption = Annotated[Method, typer.Option(help="Train all weights, or low-rank adapters beside frozen ones.")]
-MethodChoice = Annotated[
-    Method | None,
-    typer.Option(help="Train all weights, or adapters beside frozen ones; default what the file says, else all."),
-]
-LoraFrozenOption = Annotated[
-    FrozenFormat | None,
-    typer.Option(help="How the frozen weights are kept; nf4: QLoRA. Default as the trainer does.", show_default=False),
-]
-LoraKindOption = Annotated[
-    AdapterKind | None,
-    typer.Option(
-        help="Of the adapters, in estimates; with --method lora; default lora. The others form a map's whole weight.",
-        show_default=False,
-    ),
-]
-LoraRankOption = Annotated[
-    int | None, typer.Option(help="Of the adapters; with --method lora; default 16.", show_default=False)
-]
+StrategyOption = Annotated[Strategy, typer.Option(help="Parallel strategy")]
+LoraRankOption = Annotated[int | None, typer.Option(help="Rank of the adapters; default: 16")]
 LoraTargetsOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAMES",
-        help="Linear maps with adapters, with commas: query,key,value,out (default), gate,up,down.",
-        show_default=False,
-    ),
+    typer.Option(metavar="NAMES", help="Adapted layers; default: query,key,value,out; or gate,up,down"),
 ]
-DataOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PATH",
-        help="Token shards (.npy, .bin) or their folder in place of synthetic tokens, where it runs.",
-        show_default=False,
-    ),
-]
-DataDtypeOption = Annotated[
-    str | None,
-    typer.Option(metavar="uint16|uint32", help="Of raw .bin shards; default uint16.", show_default=False),
-]
-CalibrateFlag = Annotated[
-    bool, typer.Option("--calibrate", help="First measure what the machine can do at best: up to 90 s.")
-]
-ChannelsLastFlag = Annotated[
-    bool, typer.Option("--channels-last/--contiguous", help="Memory layout of a resnet's images.")
-]
-RepeatsOption = Annotated[int, typer.Option(help="Fresh starts; the median counts, the range is kept.")]
-QuickFlag = Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence.")]
 
 
-def read_settings(
-    *,
-    devices: int,
-    here: bool,
-    strategy: Strategy,
-    precision: Precision | None,
-    mode: BenchMode,
-    micro_batch: str | None,
-    global_batch: int | None,
-    checkpointing: Checkpointing,
-    compiled: bool,
-    loss_chunks: int,
-    method: Method,
-    lora_rank: int | None,
-    lora_targets: str | None,
-    data: str | None,
-    data_dtype: str | None,
-    calibrate: bool,
-    channels_last: bool,
-    repeats: int,
-    quick: bool,
-) -> Settings:
-    """Return what a benchmark was asked for, of whatever machine. `here`: its data lie on this one.
+@dataclass(frozen=True, kw_only=True)
+class WorkloadOptions:
+    """The network that is trained, its samples and its numbers."""
 
-    Raises InputError where options contradict each other.
-    """
-    for value, name in (
-        *((repeats, "--repeats"), (loss_chunks, "--loss-chunks"), (lora_rank, "--lora-rank")),
-        (global_batch, "--global-batch"),
-    ):
-        check_positive(value, name)
-    adapters = read_adapters(method, lora_rank, lora_targets)
-    if data is None and data_dtype is not None:
-        raise InputError(f"--data-dtype {data_dtype}: is of token shards, and none were given.", fix="Add --data PATH.")
-    size = read_micro_batch(micro_batch)
-    if mode is BenchMode.TUNED and isinstance(size, int):
-        raise InputError(
-            f"--mode tuned searches for the micro-batch, and --micro-batch {size} names one.", fix="Give one of them."
-        )
+    heading: ClassVar = "Training"
 
-    from launcher.bench.bench import LoraSettings, Settings
-
-    return Settings(
-        devices=devices,
-        strategy=strategy,
-        precision=precision,
-        mode=mode,
-        micro_batch=size if isinstance(size, int) else None,
-        search_micro_batch=size == "auto",
-        global_batch=global_batch,
-        calibrate=calibrate,
-        data=None if data is None else read_data(data, data_dtype or "uint16", here=here),
-        repeats=repeats,
-        quick=quick,
-        checkpointing=checkpointing,
-        compile=compiled,
-        loss_chunks=loss_chunks,
-        channels_last=channels_last,
-        lora=None if adapters is None else LoraSettings(rank=adapters.rank, targets=adapters.targets),
+    workload: Annotated[
+        str,
+        typer.Argument(metavar="WORKLOAD", help="Preset (cpu-smoke, gpt-305m, llama3-8b, ...) or architecture file"),
+    ]
+    seq_len: Annotated[int | None, typer.Option(help="Tokens per sample; default: the workload's")] = None
+    precision: Annotated[Precision | None, typer.Option(help="Number format; default: the workload's, else bf16")] = (
+        None
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdapterOptions:
+    """Whether all weights are trained or adapters beside frozen ones, and which."""
+
+    heading: ClassVar = "Adapters"
+
+    method: Annotated[
+        Method | None, typer.Option(help="Train all weights or adapters; default: the file's, else full")
+    ] = None
+    lora_kind: Annotated[AdapterKind | None, typer.Option(help="Kind of adapter; default: lora")] = None
+    lora_rank: LoraRankOption = None
+    lora_targets: LoraTargetsOption = None
+    lora_frozen: Annotated[
+        FrozenFormat | None, typer.Option(help="Format of the frozen weights; nf4: QLoRA; default: the trainer's")
+    ] = None
+
+    def adapters(self, network: ArchitectureFile) -> Adapters | None:
+        """Join what a file trains with the options, which win; None where all weights are trained."""
+        adapters = None if self.method is Method.FULL else network.adapters
+        if adapters is None:
+            adapters = read_adapters(self.method or Method.FULL, self.lora_rank, self.lora_targets)
+        else:
+            check_positive(self.lora_rank, "--lora-rank")
+            adapters = _changed(adapters, self.lora_rank, self.lora_targets)
+        named = (("kind", self.lora_kind), ("frozen", self.lora_frozen))
+        given = {name: value for name, value in named if value is not None}
+        if adapters is not None:
+            return adapters.model_copy(update=given)
+        for name, value in given.items():
+            raise InputError(
+                f"--lora-{name} {value.value}: all weights are trained.", fix="Add --method lora, or leave it out."
+            )
+        return None
+
+
+def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:
+    """Return the adapters that are trained; None where all weights are. InputError where the options contradict."""
+    check_positive(rank, "--lora-rank")
+    if method is not Method.FULL:
+        return _changed(Adapters(), rank, targets)
+    if rank is not None or targets is not None:
+        raise InputError(
+            "--lora-rank and --lora-targets say how to train adapters, and --method full trains all weights.",
+            fix="Add --method lora, or leave them out.",
+        )
+    return None
+
+
+def _changed(adapters: Adapters, rank: int | None, targets: str | None) -> Adapters:
+    """Return adapters with the rank and the linear maps that were named."""
+    given = {"rank": rank, "targets": None if targets is None else _read_targets(targets)}
+    return adapters.model_copy(update={name: value for name, value in given.items() if value is not None})
+
+
+def _read_targets(text: str) -> tuple[str, ...]:
+    """Read names of linear maps, with commas between them."""
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in LORA_TARGETS:
+            known = f"Known: {', '.join(LORA_TARGETS)}"
+            raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
+    if len(set(names)) != len(names):
+        raise InputError(f"--lora-targets {text}: names a map twice.", fix="Name each once.")
+    return names

@@ -1,0 +1,165 @@
+"""Options on how a benchmark trains and measures, on this machine or another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from launcher.bench.bench import DataSettings, LoraSettings, Settings
+from planner.cli.output import check_positive
+from planner.cli.workload_options import (
+    LoraRankOption,
+    LoraTargetsOption,
+    StrategyOption,
+    WorkloadOptions,
+    read_adapters,
+)
+from planner.errors import InputError
+from planner.model.network.workload import BenchMode, Checkpointing, Method, Strategy
+from workloads.contract.spec import DATA_DTYPES
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchWorkloadOptions(WorkloadOptions):
+    """The network that a benchmark trains."""
+
+    layers: Annotated[int | None, typer.Option(help="Layers to keep of the network, to fit one device")] = None
+
+    def check(self) -> None:
+        """Refuse counts below one."""
+        check_positive(self.layers, "--layers")
+        check_positive(self.seq_len, "--seq-len")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions:
+    """How a benchmark trains."""
+
+    heading: ClassVar = "Training"
+
+    strategy: StrategyOption = Strategy.DDP
+    mode: Annotated[BenchMode, typer.Option(help="Workload's micro-batch, or the device's best")] = BenchMode.MATCHED
+    micro_batch: Annotated[
+        str | None, typer.Option(metavar="N|auto", help="Samples per device; auto: search for the best")
+    ] = None
+    global_batch: Annotated[int | None, typer.Option(help="Samples per optimizer step over all devices")] = None
+    checkpointing: Annotated[Checkpointing, typer.Option(help="Activations to recompute")] = Checkpointing.NONE
+    compiled: Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile")] = False
+    loss_chunks: Annotated[int, typer.Option(help="Chunks of the loss, to save memory")] = 1
+    method: Annotated[Method, typer.Option(help="Train all weights or low-rank adapters")] = Method.FULL
+    lora_rank: LoraRankOption = None
+    lora_targets: LoraTargetsOption = None
+    channels_last: Annotated[
+        bool, typer.Option("--channels-last/--contiguous", help="Memory layout of a resnet's images")
+    ] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasurementOptions:
+    """How long and on which data a benchmark measures."""
+
+    heading: ClassVar = "Measurement"
+
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Token shards (.npy, .bin) where it runs; default: synthetic tokens"),
+    ] = None
+    data_dtype: Annotated[
+        str | None, typer.Option(metavar="uint16|uint32", help="Type of raw .bin shards; default: uint16")
+    ] = None
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Measure the machine's peak rates first: up to 90 s")
+    ] = False
+    repeats: Annotated[int, typer.Option(help="Independent runs; reports the median")] = 1
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence")] = False
+
+
+def read_settings(
+    workload: BenchWorkloadOptions, training: TrainingOptions, measurement: MeasurementOptions, *, here: bool
+) -> Settings:
+    """Return what a benchmark was asked for. `here`: it runs on this machine, and its data lie here.
+
+    Raises InputError where options contradict each other.
+    """
+    for value, name in (
+        (measurement.repeats, "--repeats"),
+        (training.loss_chunks, "--loss-chunks"),
+        (training.lora_rank, "--lora-rank"),
+        (training.global_batch, "--global-batch"),
+    ):
+        check_positive(value, name)
+    adapters = read_adapters(training.method, training.lora_rank, training.lora_targets)
+    data = _read_data(measurement.data, measurement.data_dtype, here=here)
+    micro_batch = _read_micro_batch(training.micro_batch)
+    if training.mode is BenchMode.TUNED and isinstance(micro_batch, int):
+        raise InputError(
+            f"--mode tuned searches for the micro-batch, and --micro-batch {micro_batch} names one.",
+            fix="Give one of them.",
+        )
+    return Settings(
+        devices=1,
+        strategy=training.strategy,
+        precision=workload.precision,
+        mode=training.mode,
+        micro_batch=micro_batch if isinstance(micro_batch, int) else None,
+        search_micro_batch=micro_batch == "auto",
+        global_batch=training.global_batch,
+        calibrate=measurement.calibrate,
+        data=data,
+        repeats=measurement.repeats,
+        quick=measurement.quick,
+        checkpointing=training.checkpointing,
+        compile=training.compiled,
+        loss_chunks=training.loss_chunks,
+        channels_last=training.channels_last,
+        lora=None if adapters is None else LoraSettings(rank=adapters.rank, targets=adapters.targets),
+    )
+
+
+def read_counts(given: str | None) -> list[int]:
+    """Read the counts of a series, the smallest first; empty where none was asked for."""
+    if given is None:
+        return []
+    try:
+        counts = sorted({int(count) for count in given.split(",")})
+    except ValueError:
+        raise InputError(f"--sweep-gpus {given}: is not a list of numbers.", fix="Write e.g. 1,2,4,8.") from None
+    check_positive(counts[0], "--sweep-gpus")
+    if len(counts) < 2:
+        raise InputError(f"--sweep-gpus {given}: one count is no series.", fix="Write e.g. 1,2,4,8.")
+    return counts
+
+
+def _read_data(path: str | None, dtype: str | None, *, here: bool) -> DataSettings | None:
+    """Return where the token shards lie: on this machine, or on the nodes, where no path is relative to ours."""
+    if path is None:
+        if dtype is not None:
+            raise InputError(
+                f"--data-dtype {dtype}: is the type of token shards, and none were given.", fix="Add --data PATH."
+            )
+        return None
+    if dtype is not None and dtype not in DATA_DTYPES:
+        raise InputError(f"--data-dtype {dtype}: is not known.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")
+    if not here and not path.startswith("/"):
+        raise InputError(
+            f"--data {path}: must be the path of the shards on the nodes, from / on.",
+            fix="Copy the shards to the nodes or into the image first; a launch does not copy them.",
+        )
+    return DataSettings(path=str(Path(path).resolve()) if here else path, dtype=dtype or "uint16")
+
+
+def _read_micro_batch(given: str | None) -> int | str | None:
+    """Return a number, "auto", or None where none was given."""
+    if given is None or given == "auto":
+        return given
+    try:
+        micro_batch = int(given)
+    except ValueError:
+        raise InputError(
+            f"--micro-batch {given}: is neither a number nor auto.", fix="Write e.g. 8, or auto."
+        ) from None
+    check_positive(micro_batch, "--micro-batch")
+    return micro_batch

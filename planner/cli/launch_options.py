@@ -1,0 +1,121 @@
+"""Options on where, how long and on which terms something is launched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar, Literal
+
+import typer
+
+from launcher.plan.guard import Limits
+from launcher.plan.target import Purchase
+from planner.cli.output import check_positive
+from planner.errors import InputError
+from planner.use_cases.launch_target import Terms
+
+WEEK_MINUTES = 7 * 24 * 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetOptions:
+    """The nodes of a target, how they are bought, and what they start from."""
+
+    heading: ClassVar = "Target"
+
+    nodes: Annotated[int | None, typer.Option(help="Nodes per target; default: 1")] = None
+    gpus: Annotated[
+        str | None, typer.Option(metavar="[NAME:]COUNT", help="Processes per node; on k8s, ssh and slurm e.g. H100:8")
+    ] = None
+    region: Annotated[str | None, typer.Option(help="Region; default: the cheapest")] = None
+    spot: Annotated[bool, typer.Option("--spot", help="Use spot instances, which may be preempted")] = False
+    reservation: Annotated[str | None, typer.Option(metavar="ID", help="On-Demand Capacity Reservation, cr-...")] = None
+    capacity_block: Annotated[str | None, typer.Option(metavar="ID", help="Purchased Capacity Block, cr-...")] = None
+    network_tier: Annotated[
+        str | None, typer.Option(metavar="standard|best", help="Network of the nodes; best: EFA on AWS")
+    ] = None
+    image: Annotated[str | None, typer.Option(help="Container or machine image")] = None
+    max_minutes: Annotated[
+        float | None, typer.Option(metavar="M", help="Job time limit; default: by the measurement's window")
+    ] = None
+    store: Annotated[
+        str | None, typer.Option(metavar="s3://...", help="S3 prefix to which nodes copy steps and results")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitOptions:
+    """The most that a launch may cost and take, and whether it may start."""
+
+    heading: ClassVar = "Limits"
+
+    max_usd: Annotated[
+        float | None, typer.Option(metavar="X", help="Spending limit over all targets, for the worst case")
+    ] = None
+    deadline: Annotated[str | None, typer.Option(metavar="TIME", help="Latest end, e.g. 2026-12-01T18:00 (UTC)")] = None
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show bill and task only; the default without --yes")] = (
+        False
+    )
+    check: Annotated[bool, typer.Option("--check", help="Let SkyPilot or the host check the task; spends nothing")] = (
+        False
+    )
+    yes: Annotated[bool, typer.Option("--yes", help="Launch, and accept the worst-case cost")] = False
+
+    def limits(self) -> Limits:
+        """Return the limits; InputError where one is no number or no time."""
+        return Limits(max_usd=_not_negative(self.max_usd, "--max-usd"), deadline_at=_read_time(self.deadline))
+
+
+def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, managed: bool = False) -> Terms:
+    """Return the terms of a launch; InputError where options contradict each other."""
+    ways: dict[str, tuple[Purchase, object]] = {
+        "--spot": ("spot", target.spot or None),
+        "--reservation": ("reservation", target.reservation),
+        "--capacity-block": ("capacity_block", target.capacity_block),
+    }
+    given = [name for name, (_, value) in ways.items() if value is not None]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)}: a machine is bought in one way.", fix="Give one of them.")
+    check_positive(target.nodes, "--nodes")
+    if target.max_minutes is not None and not 0 < target.max_minutes <= WEEK_MINUTES:
+        raise InputError(f"--max-minutes {target.max_minutes:g}: must be over 0 and at most a week.")
+    if target.store is not None and not target.store.startswith("s3://"):
+        raise InputError(f"--store {target.store}: is no S3 address.", fix="Write s3://bucket/prefix.")
+    return Terms(
+        nodes=target.nodes,
+        gpus=target.gpus,
+        purchase=ways[given[0]][0] if given else "on_demand",
+        reservation=target.reservation or target.capacity_block,
+        region=target.region,
+        network_tier=_read_tier(target.network_tier),
+        image=target.image,
+        managed=managed,
+        usd_per_hour=_not_negative(usd_per_hour, "--usd-per-hour"),
+        max_minutes=target.max_minutes,
+        store=target.store.rstrip("/") if target.store else None,
+    )
+
+
+def _read_tier(text: str | None) -> Literal["standard", "best"] | None:
+    tiers: dict[str | None, Literal["standard", "best"] | None] = {None: None, "standard": "standard", "best": "best"}
+    if text not in tiers:
+        raise InputError(f"--network-tier {text}: is neither standard nor best.")
+    return tiers[text]
+
+
+def _not_negative(value: float | None, name: str) -> float | None:
+    """Return the number, refusing one below 0 and what is no number."""
+    if value is not None and not 0 <= value < float("inf"):
+        raise InputError(f"{name} {value:g}: must be 0 or more.")
+    return value
+
+
+def _read_time(text: str | None) -> datetime | None:
+    """Read a time, in UTC where it names no zone."""
+    if text is None:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"--deadline {text}: is no time.", fix="Write e.g. 2026-12-01T18:00, in UTC.") from None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

@@ -1,0 +1,58 @@
+"""Commands that take their options in groups: a dataclass in a signature stands for one option per field.
+
+A field is `Annotated[type, typer.Option(...)]`, with its default as usual. The options of a group stand in `--help`
+under the group's `heading`, where it has one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from copy import copy
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from typer.models import OptionInfo
+
+
+def expanded(function: Callable[..., object]) -> Callable[..., object]:
+    """Return `function` with each option group of its signature replaced by the options of the group."""
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        parameters += _options(groups[name]) if name in groups else [_parameter(name, hints[name], parameter.default)]
+
+    def call(**options: object) -> object:
+        built = {name: group(**{f.name: options.pop(f.name) for f in fields(group)}) for name, group in groups.items()}
+        return function(**options, **built)
+
+    call.__name__, call.__doc__ = function.__name__, function.__doc__
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def _options(group: type) -> list[inspect.Parameter]:
+    """Return one parameter for each field of a group."""
+    hints = get_type_hints(group, include_extras=True)
+    heading = getattr(group, "heading", None)
+    return [_parameter(field.name, _under(heading, hints[field.name]), field.default) for field in fields(group)]
+
+
+def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
+    """Return a parameter given by name, so that one without a default may follow one with a default."""
+    given = inspect.Parameter.empty if default is MISSING else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=annotation)
+
+
+def _under(heading: str | None, annotation: Any) -> Any:
+    """Return an annotation whose option stands in `--help` under a heading."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, *described = get_args(annotation)
+    for position, option in enumerate(described):
+        if isinstance(option, OptionInfo):
+            described[position] = copy(option)
+            described[position].rich_help_panel = heading
+    return Annotated[(kind, *described)]

@@ -1,0 +1,35 @@
+"""Registration of commands: each command file has an app, to which it adds commands and groups of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import typer
+
+from planner.cli.help_layout import HeadedCommand, HeadedGroup
+from planner.cli.option_groups import expanded
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def command_app() -> typer.Typer:
+    """Return an empty app for the commands of one file."""
+    return typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+def command_group(app: typer.Typer, name: str, summary: str) -> typer.Typer:
+    """Add the group `planner NAME` to `app`; return it, for its commands."""
+    group = command_app()
+    app.add_typer(group, name=name, cls=HeadedGroup, help=summary, no_args_is_help=True)
+    return group
+
+
+def command(app: typer.Typer, name: str | None = None, *, example: str) -> Callable[[Function], Function]:
+    """Return a decorator that adds a function to `app` as a command, and leaves the function as it is."""
+
+    def add(function: Function) -> Function:
+        app.command(name, cls=HeadedCommand, epilog=f"Example: {example}")(expanded(function))
+        return function
+
+    return add
