@@ -52,6 +52,7 @@ check: .venv/installed-all
 	@echo "== lint";    $(BIN)/ruff check .
 	@echo "== types";   $(BIN)/mypy
 	@echo "== layers";  $(BIN)/lint-imports
+	@echo "== declared"; $(BIN)/deptry .
 	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist loadscope
 
 $(E2E)/installed: tests/e2e/requirements.txt | $(BIN)/python
