@@ -245,7 +245,7 @@ def step_s(step: Callable[[Batch], object], spec: Spec, device: torch.device) ->
 
 @contextlib.contextmanager
 def meeting_place() -> Iterator[None]:
-    """Say where a process group of one meets; a port that nobody listens on now."""
+    """Return the address at which a process group of one meets: a port that nobody listens on now."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = int(listener.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Makes `catalogs/evidence/calibration.json` and `calibration_images.json` from the tables beside them."""
+"""Fits `calibration.json` and `calibration_images.json` of catalogs/evidence/ to the tables beside them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def _calibrate_images(today: date) -> Calibration:
 def main() -> None:
     """Fit, and write; with --check, compare to six digits with what is there."""
     today = date.today()
-    with ProcessPoolExecutor(max_workers=1) as beside:
-        of_images = beside.submit(_calibrate_images, today)
+    with ProcessPoolExecutor(max_workers=1) as second_process:
+        of_images = second_process.submit(_calibrate_images, today)
         made = calibrate(today=today)
         images = of_images.result()
     if "--check" in sys.argv:
         from planner.use_cases.evidence import differences
 
-        found = differences(made) + image_differences(images)
-        print("\n".join(found) or "the calibrations are what these tables give, to six digits")
-        sys.exit(1 if found else 0)
+        differing = differences(made) + image_differences(images)
+        print("\n".join(differing) or "the calibrations are what these tables give, to six digits")
+        sys.exit(1 if differing else 0)
     root = Path(__file__).parents[1]
     print(f"written {write_calibration(made, root)}: {made.rows} rows")
     print(f"written {write_image_calibration(images, root)}: {images.rows} rows")

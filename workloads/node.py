@@ -1,4 +1,4 @@
-"""Knows one node of several: starts torchrun here, with a limit for the other nodes to come.
+"""One node of several: torchrun started here, with a limit for the other nodes to come.
 
 `python -m workloads.node --nodes 2 --node-rank 0 --main-address A --devices N --spec S --out R`, the same on each node
 but for its rank. torchrun begins no program before all nodes are there; where one never comes, this leaves the record

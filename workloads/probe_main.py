@@ -1,4 +1,4 @@
-"""Tries micro-batches on this node before or after the benchmark; run.sh starts it on one node alone.
+"""Probes of micro-batches on this node before or after the benchmark; run.sh starts it on one node alone.
 
 `python -m workloads.probe_main search --spec S --folder F --devices N --start B [--share G]` searches, writes S anew
 with the micro-batch to take, and leaves F/start-1/probes.json. `... double ...` tries the micro-batch of S and its

@@ -1,4 +1,4 @@
-"""Pushes a run's folder to S3 while it runs, so that a machine that is taken away leaves what it had measured.
+"""Uploads of a run's folder to S3 while it runs, so that a preempted machine leaves what it had measured.
 
 `python -m workloads.push --folder F --to s3://bucket/prefix --every 60`: once at the start, then every 60 s what has
 changed, and once more when it is asked to stop (SIGTERM). Needs boto3, and takes the machine's own role or the

@@ -1,7 +1,7 @@
-"""Knows one benchmark run from start to end: `torchrun --nproc_per_node=N -m workloads.train --spec S --out R`.
+"""One benchmark run from start to end: `torchrun --nproc_per_node=N -m workloads.train --spec S --out R`.
 
-Sets the stage (device, process group, model, strategy), hands over to the loop, and sees to it that every way of
-ending leaves a record: result.json in place, the same document as the last line of stdout.
+Sets up device, process group, model and strategy, runs the loop, and makes sure that every way of ending leaves a
+record: result.json in place, the same document as the last line of stdout.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ from workloads.ranks.stop import StopRequest
 
 if TYPE_CHECKING:
     import torch
+
+    from workloads.inputs.tokens import Samples
+    from workloads.measure.loop import TrainingLoop
+    from workloads.models.base import Model
 
 STARTED_S = time.perf_counter()
 
@@ -97,34 +101,63 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
 
     import torch.distributed as dist  # timed: seconds on a cold disk, and billed
 
-    from workloads.ranks import rendezvous
-
     record.phases["import_s"] = time.perf_counter() - STARTED_S
 
     start_s = time.perf_counter()
     phases_before = len(record.phases)
+    device = _prepared_device(record, world)
+    own_topology = _topology(record, device) if world.local_rank == 0 else None
+    _join_process_group(spec, world, device)
+    loop = _build_loop(spec, record, world, device, stop, own_topology)
+    own_phases_s = sum(list(record.phases.values())[phases_before:])
+    record.phases["init_s"] = time.perf_counter() - start_s - own_phases_s
+
+    exit_reason = loop.run()
+
+    record.close(exit_reason)  # first without the teardown's seconds: a teardown that hangs must not cost the result
+    start_s = time.perf_counter()
+    dist.destroy_process_group()
+    record.phases["teardown_s"] = time.perf_counter() - start_s
+    return leave(exit_reason)  # from here, where model and process group are still held
+
+
+def _prepared_device(record: Record, world: World) -> torch.device:
+    """Return this rank's device, after checks that torch can compute on it; facts of both go to the record."""
     device = _device(world)
     _set_cpu_threads(device, world)
     record.document["environment"].update(environment.describe_torch())
     _check_build(device)
-    backend = "nccl" if device.type == "cuda" else "gloo"
-    record.document.update(device_type=device.type, backend=backend, memory=_memory_in_use(device))
-    own_topology = _topology(record, device) if world.local_rank == 0 else None
+    record.document.update(device_type=device.type, backend=_backend(device), memory=_memory_in_use(device))
+    return device
+
+
+def _join_process_group(spec: Spec, world: World, device: torch.device) -> None:
+    """Wait for all ranks, at most the spec's `peer_timeout_s`, and make the process group."""
+    import torch.distributed as dist
+
+    from workloads.ranks import rendezvous
+
     dist.init_process_group(
-        backend,
+        _backend(device),
         store=rendezvous.meet(rank=world.rank, world_size=world.world_size, timeout_s=spec.peer_timeout_s),
         rank=world.rank,
         world_size=world.world_size,
         device_id=device if device.type == "cuda" else None,
     )
 
-    from workloads.inputs.images import SyntheticImages
-    from workloads.inputs.shard_data import ShardTokens
-    from workloads.inputs.tokens import SyntheticTokens
+
+def _build_loop(
+    spec: Spec,
+    record: Record,
+    world: World,
+    device: torch.device,
+    stop: StopRequest,
+    own_topology: Optional[Dict[str, Any]],
+) -> TrainingLoop:
+    """Set the precision, calibrate where asked for, build model, strategy and data, and return the training loop."""
     from workloads.measure.agreement import Agreement
     from workloads.measure.calibration import calibrate
     from workloads.measure.loop import TrainingLoop
-    from workloads.models.registry import build_on_meta, count_parameters
     from workloads.strategies import load
     from workloads.strategies.precision import Precision, tf32_allowed
 
@@ -142,47 +175,57 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
         calibration = calibrate(precision, agreement, rank=world.rank, world_size=world.world_size, device=device)
         record.document["calibration"] = calibration
         record.phases["calibrate_s"] = calibration["seconds"]
-    model = build_on_meta(spec)
-    if spec.precision == "float8":
-        from workloads.models.float8 import use_float8
-
-        use_float8(model)
-    record.document.update(
-        parameters=count_parameters(model),
-        trained_parameters=count_parameters(model, trained_only=True),
-        tf32_allowed=tf32_allowed(),
-    )
-    synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
-    samples = synthetic if spec.data is None else ShardTokens
-    loop = TrainingLoop(
+    model = _build_model(spec, record)
+    record.document["tf32_allowed"] = tf32_allowed()
+    return TrainingLoop(
         spec=spec,
         strategy=load(spec.strategy)(model, spec, precision, device),
         compile_model=model.compile_parts if spec.compile else None,
-        data=samples(spec, rank=world.rank, world_size=world.world_size, device=device),
+        data=_samples(spec, world, device),
         agreement=agreement,
         record=record,
         watch=telemetry.open_for(device.type, local_rank=world.local_rank, local_devices=world.local_world_size),
         world_size=world.world_size,
         device=device,
     )
-    own_phases_s = sum(list(record.phases.values())[phases_before:])
-    record.phases["init_s"] = time.perf_counter() - start_s - own_phases_s
 
-    exit_reason = loop.run()
 
-    record.close(exit_reason)  # first without the teardown's seconds: a teardown that hangs must not cost the result
-    start_s = time.perf_counter()
-    dist.destroy_process_group()
-    record.phases["teardown_s"] = time.perf_counter() - start_s
-    return leave(exit_reason)  # from here, where model and process group are still held
+def _build_model(spec: Spec, record: Record) -> Model:
+    """Return the model on the meta device, its maps in float8 where asked for; its parameters go to the record."""
+    from workloads.models.registry import build_on_meta, count_parameters
+
+    model = build_on_meta(spec)
+    if spec.precision == "float8":
+        from workloads.models.float8 import use_float8
+
+        use_float8(model)
+    record.document.update(
+        parameters=count_parameters(model), trained_parameters=count_parameters(model, trained_only=True)
+    )
+    return model
+
+
+def _samples(spec: Spec, world: World, device: torch.device) -> Samples:
+    """Return the input: token shards where the spec names some, else synthetic tokens or images."""
+    from workloads.inputs.images import SyntheticImages
+    from workloads.inputs.shard_data import ShardTokens
+    from workloads.inputs.tokens import SyntheticTokens
+
+    synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
+    samples = synthetic if spec.data is None else ShardTokens
+    return samples(spec, rank=world.rank, world_size=world.world_size, device=device)
+
+
+def _backend(device: torch.device) -> str:
+    return "nccl" if device.type == "cuda" else "gloo"
 
 
 def _topology(record: Record, device: torch.device) -> Dict[str, Any]:
-    """Look around on this node, on its own clock; the other ranks wait."""
+    """Return the topology of this node, timed as a phase of its own; the other ranks wait."""
     start_s = time.perf_counter()
-    found = topology.gather(on_cuda=device.type == "cuda")
+    own_topology = topology.gather(on_cuda=device.type == "cuda")
     record.phases["topology_s"] = time.perf_counter() - start_s
-    return found
+    return own_topology
 
 
 def _read_spec(path: Path, record: Record) -> Spec:

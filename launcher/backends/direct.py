@@ -1,4 +1,4 @@
-"""Carries a launch on machines that stand there already: this one, or hosts by SSH. Does what SkyPilot does, smaller.
+"""Launches on machines that exist already: this one, or hosts by SSH. Does what SkyPilot does, smaller.
 
 The job runs in a session of its own on each node and outlives the connection, and its own two timeouts end it, so a
 client that never comes back leaves nothing running for ever.
@@ -80,7 +80,7 @@ class DirectBackend:
             machine.bash(node_scripts.start(job_text=text, folder=machine.folder, run_id=launch.run_id, rank=rank))
 
     def status(self, launch: Launch) -> NodeStatus:
-        """Ask every machine; one that does not answer makes the whole unknown, for nothing can be said of it."""
+        """Return the phase of the job on all machines; UNKNOWN where one of them does not answer."""
         seen = []
         for rank, machine in enumerate(self._machines_of(launch)):
             try:
@@ -165,7 +165,7 @@ class DirectBackend:
 
 
 class _Seen:
-    """What one node said of its job."""
+    """What one node reported of its job."""
 
     def __init__(self, name: str, text: str) -> None:
         pairs = [line.partition("=") for line in text.splitlines()]

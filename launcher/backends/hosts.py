@@ -1,4 +1,4 @@
-"""Knows the file `hosts.yaml` of the workspace: machines that are reached by SSH, without Kubernetes or a cloud."""
+"""The file `hosts.yaml` of the workspace: machines that are reached by SSH, without Kubernetes or a cloud."""
 
 from __future__ import annotations
 

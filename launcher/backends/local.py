@@ -1,4 +1,4 @@
-"""Carries a launch on this machine: the same job as on a rented one, in the background."""
+"""Launches on this machine: the same job as on a rented one, in the background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows what is said to a node's bash: start the job, look, stop it, list what runs. Pure text.
+"""The bash scripts of a node: start the job, look, stop it, list what runs. Pure text.
 
 The folder of a run on a node is `<folder>/results/<run id>/`; what belongs to one rank alone lies in `job-<rank>/`
 there, because nodes may share a home: `job.sh`, `phase`, `exit`, `started`.

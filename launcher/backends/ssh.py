@@ -1,4 +1,4 @@
-"""Carries a launch on hosts by plain SSH and rsync, for machines where Kubernetes is not welcome."""
+"""Launches on hosts by plain SSH and rsync, for machines without Kubernetes."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def _search(
 
 
 def _doubled(workload: BenchWorkload, settings: Settings, *, work_dir: Path, talk: Talk) -> tuple[Probe, ...]:
-    """Probe the micro-batch that was measured and its double, alike; nothing where the global batch forbids it."""
+    """Probe the measured micro-batch and its double in the same way; nothing where the global batch forbids it."""
     micro_batch = settings.micro_batch or workload.micro_batch
     global_batch = global_batch_of(workload, settings)
     if global_batch is not None and global_batch % (2 * micro_batch * settings.devices):
@@ -269,7 +269,7 @@ def _doubled(workload: BenchWorkload, settings: Settings, *, work_dir: Path, tal
 def _probe(
     workload: BenchWorkload, settings: Settings, micro_batch: int, *, work_dir: Path, talk: Talk, may_die: bool
 ) -> Probe:
-    """Run a few steps. `may_die`: a run that leaves nothing is too large; else, whatever it is, it is not the size."""
+    """Run a few steps. `may_die`: a run that leaves nothing was too large; else it failed for another reason."""
     spec = spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW) | {"calibrate": False}
     try:
         result = run_local(
@@ -289,5 +289,5 @@ def _probe(
 
 
 def _patience_s(window: Window) -> float:
-    """Seconds after which a run has hung: its own limits, with time for imports and slow steps."""
+    """Seconds after which a run counts as hung: its own limits, and time for imports and slow steps."""
     return 600.0 + 2 * (window.max_warmup_s + window.max_s)

@@ -1,4 +1,4 @@
-"""Knows how to run a benchmark on this machine: torchrun in a process group of its own, watched until it ends."""
+"""A benchmark run on this machine: torchrun in a process group of its own, watched until it ends."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _pass_on(steps: Path, read_bytes: int, on_progress: Progress) -> int:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask torchrun to stop, so that ranks write what they have; then kill it.
+    """Send torchrun SIGTERM, so that ranks write what they have; then kill it.
 
     Ranks end with it (workloads/ranks/stop.py).
     """

@@ -1,4 +1,4 @@
-"""Follows what a benchmark prints: kept in a log file where the disk has room, and its record read from the last line.
+"""The output of a benchmark: kept in a log file where the disk has room, and its record read from the last line.
 
 The output goes through a pipe and not straight into a file: on a full disk the record, which is the last line that
 rank 0 prints, must still come through.

@@ -1,4 +1,4 @@
-"""Asks EC2 itself which instances carry our label, and terminates them: the proof that nothing is left on AWS."""
+"""EC2 instances that carry our label, listed and terminated at EC2 itself: the proof that nothing is left on AWS."""
 
 from __future__ import annotations
 

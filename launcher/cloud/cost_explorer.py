@@ -1,4 +1,4 @@
-"""Asks AWS Cost Explorer what launches were billed, by their label: the third figure beside estimate and ledger."""
+"""Costs of launches by their label, from AWS Cost Explorer: the third figure beside estimate and ledger."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def billed(run_ids: Collection[str], *, first: date, last: date, today: date) ->
     """Return the unblended cost of each launch over the days from `first` to `last`, both included.
 
     One request, 0.01 USD (source: AWS Cost Management pricing page), covers all launches of these days.
-    Unblended: what the account was charged on that day, credits and refunds apart. An upfront payment (a Capacity
+    Unblended: what the account was charged on that day, without credits and refunds. An upfront payment (a Capacity
     Block) stands on the day it was paid, without the launch's label, so it is not in here.
     Source: AWS Cost Explorer API reference, GetCostAndUsage.
     """

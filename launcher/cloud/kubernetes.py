@@ -1,4 +1,4 @@
-"""Asks a Kubernetes cluster which pods carry our label, and deletes them: the proof that nothing is left there."""
+"""Pods of a Kubernetes cluster that carry our label, listed and deleted: the proof that nothing is left there."""
 
 from __future__ import annotations
 

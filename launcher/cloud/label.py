@@ -1,4 +1,4 @@
-"""Reads the labels that our tasks put on machines. Pure."""
+"""The labels that our tasks put on machines. Pure."""
 
 from __future__ import annotations
 

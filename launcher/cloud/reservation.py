@@ -1,7 +1,7 @@
-"""Asks EC2 whether a capacity reservation or Capacity Block can take a launch, and whether its machines are in it.
+"""Capacity reservations and Capacity Blocks of EC2: whether one can take a launch, and whether its machines are in it.
 
-SkyPilot (0.14) starts on demand what finds no place in the reservation, at another price than the one agreed to: so
-nothing is submitted that would, and machines outside of it are not what was ordered.
+What finds no place in the reservation SkyPilot (0.14) starts on demand, at another price than the one agreed to. So
+such a launch is not submitted, and machines outside of the reservation are not what was ordered.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OUTSIDE = "none"
 
 
 def check_reservation(target: Target) -> str:
-    """Say what is free in the target's reservation; NodeError where it cannot take all of its nodes now.
+    """Return what is free in the target's reservation, in words; NodeError where it cannot take all of its nodes now.
 
     SkyPilot takes only active, targeted reservations (sky/provision/aws/instance.py), others not even by their id.
     """

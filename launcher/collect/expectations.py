@@ -1,4 +1,4 @@
-"""What a run is held against beyond its own figures: FLOPs, peak, estimated memory, first losses.
+"""What a run is compared with beyond its own figures: FLOPs, peak, estimated memory, first losses.
 
 The catalog and the estimates know these; whoever calls the launcher passes them in.
 """
@@ -13,7 +13,7 @@ from planner.model.evidence.run import NodeResult
 
 @dataclass(frozen=True)
 class Expected:
-    """Null and empty stand for "not known": then nothing is held against it."""
+    """Null and empty stand for "not known": then nothing is compared."""
 
     flops_per_sample: Mapping[str, float] = field(default_factory=dict)
     """Training FLOPs without recomputation, by the name of the convention; `full_attention` is the headline's."""

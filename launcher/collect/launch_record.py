@@ -1,4 +1,4 @@
-"""Joins what a node measured with where it was launched, at which price, and what that cost."""
+"""The record of a launch: what a node measured, joined with where it ran, at which price, and what that cost."""
 
 from __future__ import annotations
 

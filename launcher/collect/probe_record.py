@@ -1,4 +1,4 @@
-"""Turns a probe as a node tells it into one of the record."""
+"""The probes of a record, from those that a node wrote."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROBE_WINDOW = Window.model_validate(node_probe.PROBE_WINDOW)
 
 
 def probe_of(result: Mapping[str, Any]) -> Probe:
-    """Read a result.json as a probe; what speaks against taking it says workloads/batch/micro_batch_probe.py."""
+    """Read a result.json as a probe; workloads/batch/micro_batch_probe.py decides whether it can be taken."""
     return Probe.model_validate(asdict(node_probe.probe_of(result)))
 
 

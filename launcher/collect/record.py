@@ -1,4 +1,4 @@
-"""Turns what a node wrote (`result.json`) into a RunRecord."""
+"""The RunRecord of what a node wrote (`result.json`)."""
 
 from __future__ import annotations
 
@@ -39,78 +39,111 @@ def record_of(
     """Join the process restarts of one benchmark into one record, with the probes that led to its micro-batch.
 
     throughput = median over restarts of samples / window_s; its range spans the restarts.
-    `aliases` maps the names that drivers report to accelerator ids; `expect` tells what to hold the run against.
+    `aliases` maps the names that drivers report to accelerator ids; `expect` returns what to compare the run with.
     `ends` are the exit reasons that are accepted.
     """
     parsed = [parse_result(result, where=where, ends=ends) for result in results]
     first = parsed[0]
-    rates = tuple(result.samples / result.window_s for result in parsed)
-    spec = first.spec
     accelerator = _accelerator(first, aliases)
     expected = NOTHING if expect is None else expect(first, accelerator)
-    architecture = TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"])
-    day = date.fromisoformat(first.finished_at[:10])
-    steps = sum(result.steps for result in parsed)
-    seconds = sum(result.window_s for result in parsed)
+    rates = tuple(result.samples / result.window_s for result in parsed)
     return RunRecord(
         schema_version=1,
-        id=_id(results, spec, first),
-        workload=str(spec["workload"]),
-        architecture=architecture,
-        parameters=first.parameters,
-        seq_len=spec.get("seq_len"),
-        hardware=RunHardware(
-            accelerator=accelerator,
-            node=_machine_id(first),
-            nodes=first.nodes,
-            accelerators_per_node=first.devices_per_node,
-        ),
-        strategy=Strategy(spec["strategy"]),
-        precision=Precision(spec["precision"]),
-        checkpointing=Checkpointing(spec.get("checkpointing", "none")),
-        compiled=bool(spec.get("compile", False)),
-        loss_chunks=int(spec.get("loss_chunks", 1)),
-        method=spec.get("method", "full"),
-        channels_last=spec.get("channels_last", False) if isinstance(architecture, Resnet) else None,
-        trained_parameters=first.trained_parameters,
-        adapters=_adapters(spec.get("lora")),
-        mode=BenchMode(spec.get("mode", "matched")),
-        micro_batch=int(spec["micro_batch"]),
-        grad_accumulation=int(spec.get("grad_accumulation", 1)),
-        global_batch=first.global_batch,
-        data="shards" if spec.get("data") else "synthetic",
-        data_wait_fraction=_data_wait_fraction(parsed),
-        throughput=Quantity(
-            value=statistics.median(rates),
-            low=min(rates),
-            high=max(rates),
-            unit=Unit.SAMPLES_PER_S,
-            basis=Basis.MEASURED,
-            source=f"standard benchmark, method {first.method_version}: {steps} steps in {seconds:.1f} s, "
-            f"{len(parsed)} start(s)",
-            as_of=day,
-        ),
+        id=_id(results, first),
+        hardware=_hardware(first, accelerator),
+        **_training(first),
+        **_settings(first),
+        **_observations(first, expected),
+        throughput=_throughput(parsed, rates),
         samples=sum(result.samples for result in parsed),
-        wall_seconds=seconds,
+        wall_seconds=sum(result.window_s for result in parsed),
         repeats=rates,
-        losses_first10=first.losses_first10,
-        state_bytes=first.state_bytes,
-        matmul_flops_by_dtype=first.matmul_flops_by_dtype,
-        sdpa_backend=first.sdpa_backend,
-        memory=first.memory | memory_facts(first, expected),
-        mfu=mfu_by_name(first, expected),
+        data_wait_fraction=_data_wait_fraction(parsed),
         probes=tuple(probes),
-        phases=first.phases,
-        accelerator_power=_accelerator_power(parsed, day),
-        topology=first.topology,
+        accelerator_power=_accelerator_power(parsed),
         telemetry=tuple(result.telemetry for result in parsed if result.telemetry is not None),
         calibration=tuple(result.calibration for result in parsed if result.calibration is not None),
-        environment=first.environment | {"machine": machine_name(first)},
-        method_version=first.method_version,
         short_window=any(result.window_s < SHORT_WINDOW_S for result in parsed),
         verdict=tuple(dict.fromkeys([*_problems(parsed, probes, expected), *restart_problems(rates)])),
-        note=spec.get("note"),
     )
+
+
+def _training(result: NodeResult) -> dict[str, Any]:
+    """Return what was trained, and on what data."""
+    spec = result.spec
+    architecture = TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"])
+    return {
+        "workload": str(spec["workload"]),
+        "architecture": architecture,
+        "parameters": result.parameters,
+        "seq_len": spec.get("seq_len"),
+        "method": spec.get("method", "full"),
+        "channels_last": spec.get("channels_last", False) if isinstance(architecture, Resnet) else None,
+        "trained_parameters": result.trained_parameters,
+        "adapters": _adapters(spec.get("lora")),
+        "data": "shards" if spec.get("data") else "synthetic",
+        "note": spec.get("note"),
+    }
+
+
+def _settings(result: NodeResult) -> dict[str, Any]:
+    """Return how it was trained: strategy, format, batch."""
+    spec = result.spec
+    return {
+        "strategy": Strategy(spec["strategy"]),
+        "precision": Precision(spec["precision"]),
+        "checkpointing": Checkpointing(spec.get("checkpointing", "none")),
+        "compiled": bool(spec.get("compile", False)),
+        "loss_chunks": int(spec.get("loss_chunks", 1)),
+        "mode": BenchMode(spec.get("mode", "matched")),
+        "micro_batch": int(spec["micro_batch"]),
+        "grad_accumulation": int(spec.get("grad_accumulation", 1)),
+        "global_batch": result.global_batch,
+    }
+
+
+def _observations(result: NodeResult, expected: Expected) -> dict[str, Any]:
+    """Return what the first start observed beside its speed; other starts repeat it."""
+    return {
+        "losses_first10": result.losses_first10,
+        "state_bytes": result.state_bytes,
+        "matmul_flops_by_dtype": result.matmul_flops_by_dtype,
+        "sdpa_backend": result.sdpa_backend,
+        "memory": result.memory | memory_facts(result, expected),
+        "mfu": mfu_by_name(result, expected),
+        "phases": result.phases,
+        "topology": result.topology,
+        "environment": result.environment | {"machine": machine_name(result)},
+        "method_version": result.method_version,
+    }
+
+
+def _hardware(result: NodeResult, accelerator: str) -> RunHardware:
+    return RunHardware(
+        accelerator=accelerator,
+        node=_machine_id(result),
+        nodes=result.nodes,
+        accelerators_per_node=result.devices_per_node,
+    )
+
+
+def _throughput(results: Sequence[NodeResult], rates: Sequence[float]) -> Quantity:
+    steps = sum(result.steps for result in results)
+    seconds = sum(result.window_s for result in results)
+    return Quantity(
+        value=statistics.median(rates),
+        low=min(rates),
+        high=max(rates),
+        unit=Unit.SAMPLES_PER_S,
+        basis=Basis.MEASURED,
+        source=f"standard benchmark, method {results[0].method_version}: {steps} steps in {seconds:.1f} s, "
+        f"{len(results)} start(s)",
+        as_of=_day(results[0]),
+    )
+
+
+def _day(result: NodeResult) -> date:
+    return date.fromisoformat(result.finished_at[:10])
 
 
 def machine_name(result: NodeResult) -> str:
@@ -159,7 +192,7 @@ def _problems(results: Sequence[NodeResult], probes: Sequence[Probe], expected: 
     ]
 
 
-def _accelerator_power(results: Sequence[NodeResult], day: date) -> Quantity | None:
+def _accelerator_power(results: Sequence[NodeResult]) -> Quantity | None:
     """Return energy / seconds of all accelerators, the mean of the starts; None where any start does not know it.
 
     Not the power of the machine: CPUs, fans, network and power supplies are left out, so `power` stays unknown.
@@ -178,7 +211,7 @@ def _accelerator_power(results: Sequence[NodeResult], day: date) -> Quantity | N
         basis=Basis.MEASURED,
         source=f"energy counters of the {results[0].world_size} accelerator(s) alone over the window; "
         "CPUs, fans, network and power supplies are left out",
-        as_of=day,
+        as_of=_day(results[0]),
     )
 
 
@@ -202,10 +235,10 @@ def _machine_id(result: NodeResult) -> str:
     return f"local/{_slug(whole)[:60]}-{hashlib.sha256(described.encode()).hexdigest()[:6]}"
 
 
-def _id(results: Sequence[Mapping[str, Any]], spec: Mapping[str, Any], first: NodeResult) -> str:
+def _id(results: Sequence[Mapping[str, Any]], first: NodeResult) -> str:
     stamp = re.sub(r"\D", "", first.finished_at)[:14]
     digest = hashlib.sha256(json.dumps(list(results), sort_keys=True, default=str).encode()).hexdigest()[:6]
-    return f"{spec['workload']}-{first.device_type}-x{first.world_size}-{stamp}-{digest}"
+    return f"{first.spec['workload']}-{first.device_type}-x{first.world_size}-{stamp}-{digest}"
 
 
 def _slug(text: str) -> str:

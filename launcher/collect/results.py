@@ -1,4 +1,4 @@
-"""Knows what the folder of a collected launch holds: `start-<n>/` of node 0, `node-<rank>/` of the others, logs."""
+"""The folder of a collected launch: `start-<n>/` of node 0, `node-<rank>/` of the others, logs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def read_probes(folder: Path) -> tuple[Probe, ...]:
 
 
 def last_step(lines: Sequence[str]) -> str | None:
-    """Say in words how far a job has come, from the end of its steps file; a half-written line is skipped."""
+    """Return in words how far a job has come, from the end of its steps file; a half-written line is skipped."""
     for line in reversed(lines):
         try:
             step = json.loads(line)

@@ -1,4 +1,4 @@
-"""Knows whether a run left its device half empty: a batch too small for it, which makes every device look alike."""
+"""Runs that left their device half empty: with a batch too small for it, all devices look the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WORTH_DOUBLING = 1.05
 
 
 def has_room(result: NodeResult) -> bool:
-    """Say whether under half of the memory was used; False where that is not known."""
+    """Return whether under half of the memory was used; False where that is not known."""
     used = _used_memory_share(result)
     return used is not None and used < ROOM_SHARE
 

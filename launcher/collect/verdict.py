@@ -214,7 +214,7 @@ def _throttled(result: NodeResult) -> list[str]:
 
 
 def _impossible(result: NodeResult) -> list[str]:
-    """Say when a step multiplied faster than the fastest device did plain products just before: it cannot be true.
+    """Return a problem where a step multiplied faster than the fastest device did plain products just before.
 
     TFLOP/s = least matmul FLOPs of a step / mean step seconds. A fused kernel may leave out half of the attention,
     so that half is not counted against the run.
@@ -246,7 +246,7 @@ def _skippable_flops(result: NodeResult) -> float:
 
 
 def _off_the_reference(result: NodeResult, expected: Expected) -> list[str]:
-    """Say which of the first losses is not what this network, data and seed give: then something else was trained."""
+    """Return the first loss that is not what this network, data and seed give: then something else was trained."""
     for step, (loss, reference) in enumerate(zip(result.losses_first10, expected.first_losses, strict=False), start=1):
         if loss is not None and abs(loss / reference - 1) > expected.loss_tolerance:
             return [

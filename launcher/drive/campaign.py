@@ -1,4 +1,4 @@
-"""Drives several launches at once, one thread each, under one total cap."""
+"""Several launches driven at once, one thread each, under one total cap."""
 
 from __future__ import annotations
 

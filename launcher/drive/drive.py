@@ -1,4 +1,4 @@
-"""Takes one launch from its intent to the proof that nothing runs any more, whoever began it.
+"""The driver of one launch: from its intent to the proof that nothing runs any more, whoever began it.
 
 Every step reads the ledger and does the next thing, so the same loop serves a new launch, one whose client was killed,
 and one that another client has just finished. One client at a time drives a launch: it holds a lock that dies with it.

@@ -1,4 +1,4 @@
-"""Knows whether a backend may still be asked for a launch, or may still answer a client that died asking. Pure."""
+"""Submissions in progress: whether machines of a launch may still appear after its client died. Pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ORPHAN_GRACE = timedelta(seconds=10)
 
 
 def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
-    """Say whether a client is submitting, or died while it did."""
+    """Return whether a client is submitting, or died while it did."""
     return entry.state is State.SUBMITTED and not any(event.kind in (HANDED_OVER, REFUSED) for event in events)
 
 
 def may_still_appear(entry: Entry, events: Sequence[Event], *, now: datetime) -> bool:
-    """Say whether it is too early to take for gone what cannot be seen."""
+    """Return whether machines that are not seen yet may still appear."""
     since = entry.submitted_at
     return since is not None and now - since < ORPHAN_GRACE and in_submission(entry, events)

@@ -1,4 +1,4 @@
-"""Knows what the ledger says of one launch: its state, which states may follow, what came of it, what happened."""
+"""One launch in the ledger: its state, which states may follow, its outcome, its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remembers every launch, from before anything is submitted until it is proven that nothing runs any more.
+"""The ledger of launches: each from before anything is submitted until it is proven that nothing runs any more.
 
 One SQLite file in the workspace. An intent is written before it is carried out, each change of state is one
 transaction that names the state it expects, so two clients cannot both make it, and a client killed at any moment
@@ -100,7 +100,7 @@ class Ledger:
         deadline_at: datetime | None = None,
         expected: State | None = None,
     ) -> bool:
-        """Change the state, and say whether this client was the one that did.
+        """Change the state, and return whether this client was the one that did.
 
         False: it was there already, or not in the `expected` state any more, because another client was faster. An
         illegal change is our own mistake.

@@ -1,6 +1,6 @@
-"""Knows what a provider bills beside the machines of a launch: disks, public addresses, the controller of managed jobs.
+"""Ancillary costs of a launch, beside its machines: disks, public addresses, the controller of managed jobs.
 
-Pure. Each is taken at its highest, for a cap must hold in every region.
+Pure. Each is taken at its highest, because a cap must hold in every region.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONTROLLER_USD_PER_HOUR = 0.192
 """An m6i.xlarge in us-east-1: SkyPilot asks for 4 vCPUs with 16 GB or more (sky/jobs/constants.py)."""
 
 
-def beside_of(target: Target) -> tuple[AncillaryCost, ...]:
+def ancillary_costs_of(target: Target) -> tuple[AncillaryCost, ...]:
     """Return what is billed beside the machines; nothing on Lambda and on machines that stand there already.
 
     disk = nodes x (GB x USD per GB-month + extra IOPS x USD + extra MB/s x USD) x 2 / 730

@@ -1,4 +1,4 @@
-"""Knows what a way of reaching machines must be able to do; `sky`, `ssh` and `local` are such ways."""
+"""The interface of a backend, by which machines are reached: `sky`, `ssh` or `local`."""
 
 from __future__ import annotations
 
@@ -130,25 +130,25 @@ class Backend(Protocol):
     """
 
     def check(self, launch: Launch) -> tuple[str, ...]:
-        """Try the launch without spending (SkyPilot's dry run, a host's login); say what was seen."""
+        """Try the launch without spending (SkyPilot's dry run, a host's login); return what was seen."""
 
     def submit(self, launch: Launch) -> None:
-        """Ask for the machines and start the job; return as soon as both are under way on their own."""
+        """Request the machines and start the job; return as soon as both are under way on their own."""
 
     def status(self, launch: Launch) -> NodeStatus:
-        """Look; never change anything."""
+        """Return how far the launch has come; never change anything."""
 
     def logs(self, launch: Launch, write: Callable[[str], None]) -> None:
         """Pass the log of set-up and job on, as far as it has come."""
 
     def collect(self, launch: Launch, into: Path) -> Collected:
-        """Bring home what the nodes have, also after a failure. `into` exists and is this launch's own."""
+        """Copy here what the nodes have, also after a failure. `into` exists and is this launch's own."""
 
     def down(self, launch: Launch) -> None:
         """Take everything of this launch down."""
 
     def verify_down(self, launch: Launch) -> Evidence:
-        """Ask those who send the bill whether anything of this launch is left."""
+        """Return whether anything of this launch is left, by those who send the bill."""
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         """List what is still there by our names and labels, of this ledger's launches or anybody's."""

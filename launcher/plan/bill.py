@@ -1,4 +1,4 @@
-"""Knows what a launch can cost at worst, before anything is started. Pure.
+"""The worst-case bill of a launch, before anything is started. Pure.
 
 worst case = (nodes x USD per node-hour + what is billed beside them) x (max + provisioning + idle minutes) / 60
 """

@@ -1,6 +1,6 @@
-"""Forbids what must not be launched, and recognises what was not ordered. Pure.
+"""Checks before a launch (prices, caps, deadline), and of what came against what was ordered. Pure.
 
-The three caps on time have a holder each: `timeout` on the node and autostop with down at the provider
+Each of the three caps on time has its own enforcer: `timeout` on the node and autostop with down at the provider
 (launcher/plan/task.py), and the client's watchdog (launcher/drive/drive.py).
 """
 
@@ -90,7 +90,7 @@ def mismatches(target: Target, launched: Launched) -> tuple[str, ...]:
 
 
 def _needs_price(target: Target, *, capped: bool) -> bool:
-    """Say whether a launch without a price is forbidden: a Kubernetes cluster may be rented, so a cap must know."""
+    """Return whether a launch without a price is forbidden; under a cap also on Kubernetes, which may be rented."""
     return target.is_cloud or (capped and target.provider is Provider.K8S)
 
 

@@ -1,4 +1,4 @@
-"""Knows where a benchmark can run: a cloud instance, a Kubernetes context, an SSH pool, Slurm, a host, this machine.
+"""Targets of a benchmark: a cloud instance, a Kubernetes context, an SSH pool, Slurm, a host, this machine.
 
 Pure. A target names one kind of machine and nothing else, so that what was asked for can be compared with what came.
 """

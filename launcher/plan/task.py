@@ -1,4 +1,4 @@
-"""Knows the SkyPilot task of a launch: one target, one benchmark, and what limits it. Pure.
+"""The SkyPilot task of a launch: one target, one benchmark, and what limits it. Pure.
 
 The file runs by hand with `sky launch`, and the other backends run its `setup` and `run` themselves, so that every
 machine does the same. All knobs stand in `envs`; nothing secret ever does.

@@ -14,7 +14,7 @@ import workloads
 from launcher.backends.hosts import Host
 from launcher.bench.bench import Settings, check_spec, spec_of, window_of
 from launcher.collect.launch_record import record_by_hand
-from launcher.plan.ancillary_costs import beside_of
+from launcher.plan.ancillary_costs import ancillary_costs_of
 from launcher.plan.backend import Launch
 from launcher.plan.bill import Bill, TimeCaps, bill_of
 from launcher.plan.target import Provider, Target
@@ -179,7 +179,7 @@ def _bill(target: Target, priced: Priced, caps: TimeCaps) -> Bill:
         rate=priced.rate,
         no_price_reason=priced.no_price_reason,
         caps=caps,
-        beside=beside_of(target),
+        beside=ancillary_costs_of(target),
     )
 
 

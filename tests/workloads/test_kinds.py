@@ -13,7 +13,7 @@ from workloads.contract.architecture import MoeDecoderShape
 from workloads.contract.spec import STRATEGIES, SpecError, from_json, to_json
 from workloads.inputs.images import SyntheticImages, image
 from workloads.inputs.tokens import SyntheticTokens
-from workloads.measure.op_recorder import Witness
+from workloads.measure.op_recorder import OpRecorder
 from workloads.models.experts import MixtureOfExperts
 from workloads.models.registry import build_on_meta
 from workloads.strategies.precision import Precision
@@ -68,13 +68,13 @@ def one_step(document, precision="fp32"):
     model.init_weights(spec.seed)
     synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
     inputs, targets = synthetic(spec, rank=0, world_size=1, device=CPU).micro_batches(0)[0]
-    with Witness() as witness:
+    with OpRecorder() as recorder:
         with Precision(precision, CPU).autocast():
             loss = model(inputs, targets)
         loss.backward()
     gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
     assert len(gradients) == len(list(model.parameters()))
-    return loss.item(), gradients, witness
+    return loss.item(), gradients, recorder
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import torch
 
 from workloads.contract.spec import STRATEGIES, Lora, from_json
 from workloads.inputs.tokens import SyntheticTokens
-from workloads.measure.op_recorder import Witness
+from workloads.measure.op_recorder import OpRecorder
 from workloads.models.registry import build_on_meta, count_parameters
 
 ADAPTERS = {"rank": 4, "alpha": 8.0, "targets": ["query", "value", "down"]}
@@ -65,11 +65,11 @@ def one_step(spec, **changes):
     model = build_on_meta(spec).to_empty(device="cpu")
     model.init_weights(spec.seed)
     inputs, targets = SyntheticTokens(spec, rank=0, world_size=1, device=CPU).micro_batches(0)[0]
-    with Witness() as witness:
+    with OpRecorder() as recorder:
         loss = model(inputs, targets)
         loss.backward()
     gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
-    return loss.item(), gradients, witness, model
+    return loss.item(), gradients, recorder, model
 
 
 @pytest.mark.parametrize("changes", [*SAME_TRAINING, {"loss_chunks": 512}], ids=str)
@@ -99,10 +99,10 @@ def test_full_checkpointing_computes_each_block_again_and_selective_half_of_its_
 def test_adapters_alone_have_gradients_and_frozen_products_are_left_out(spec_document):
     lora = Lora(rank=4, alpha=8.0, targets=("query", "up"))
     full_loss, _, full, _ = one_step(spec_document())
-    loss, gradients, witness, model = one_step(spec_document(), method="lora", lora=lora)
+    loss, gradients, recorder, model = one_step(spec_document(), method="lora", lora=lora)
     assert loss == pytest.approx(full_loss, rel=1e-6)  # adapters start at zero
     assert sorted(gradients) == sorted(name for name, _ in model.named_parameters() if ".adapter_" in name)
     # rank 4 beside 128 -> 128 and 128 -> 512, in each of 2 blocks
     assert count_parameters(model, trained_only=True) == 2 * 4 * (128 + 128 + 128 + 512)
     assert count_parameters(model) == 672_384 + 2 * 4 * (128 + 128 + 128 + 512)
-    assert witness.matmul_flops_by_dtype["float32"] < 0.75 * full.matmul_flops_by_dtype["float32"]
+    assert recorder.matmul_flops_by_dtype["float32"] < 0.75 * full.matmul_flops_by_dtype["float32"]

@@ -1,4 +1,4 @@
-"""Knows which micro-batch to take: the smallest that is as good as the best. Pure; the probe is passed in.
+"""The search for a micro-batch: the smallest that is as good as the best. Pure; the probe is passed in.
 
 A probe is a fresh run of a few steps: a rank that ran out of memory leaves a process that cannot be used again.
 """

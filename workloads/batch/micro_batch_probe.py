@@ -1,4 +1,4 @@
-"""Knows what one probe of the search for a micro-batch says: how fast, and whether that micro-batch can be taken."""
+"""One probe of the search for a micro-batch: how fast it was, and whether that micro-batch can be taken."""
 
 from __future__ import annotations
 

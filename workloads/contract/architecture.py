@@ -1,4 +1,4 @@
-"""Knows the networks a spec can describe: dense and mixture-of-experts decoders, ResNets, vision transformers.
+"""The networks that a spec can describe: dense and mixture-of-experts decoders, ResNets, vision transformers.
 
 `kind` says which; a spec without it means a dense decoder. Sizes are in elements.
 """
@@ -104,7 +104,7 @@ def width(architecture: Architecture) -> int:
 
 
 def problem(architecture: Architecture) -> Optional[str]:
-    """Say what does not go together in an architecture, as "key: why"; None where all does."""
+    """Return what does not go together in an architecture, as "key: why"; None where all does."""
     if isinstance(architecture, VitShape):
         if architecture.image_size % architecture.patch_size:
             return f"patch_size: {architecture.patch_size} does not divide image_size {architecture.image_size}."

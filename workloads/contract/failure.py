@@ -1,4 +1,4 @@
-"""Knows how a run ends when it does not end well: the reasons, and how one rank's reason reaches rank 0.
+"""The ends of a run that fails: their reasons, and how one rank's reason reaches rank 0.
 
 A rank that fails leaves `<out>.rank<n>.error` and ends hard: its peers wait in a collective and would never return.
 torchrun then stops them, and rank 0 writes result.json with the reason of the rank that failed first.

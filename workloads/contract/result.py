@@ -1,4 +1,4 @@
-"""Knows what a run leaves behind: result.json (facts, written whole or not at all) and its steps as they happen.
+"""What a run leaves behind: result.json (facts, written whole or not at all) and its steps as they happen.
 
 The record exists from the first moment and is filled as facts become known, so that a run that ends early still
 says what it was, how far it came and why it ended. Only rank 0 writes.

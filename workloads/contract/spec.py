@@ -1,4 +1,4 @@
-"""Knows what a benchmark run is told to do: the file spec.json, read strictly, with the standard library alone.
+"""The file spec.json: what a benchmark run is to do. Read strictly, with the standard library alone.
 
 A wrong file is refused with one line that says where, what, and what would be right. An unknown key is refused
 too: a misspelt setting that is silently ignored would be measured as something it is not.

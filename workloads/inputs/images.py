@@ -1,4 +1,4 @@
-"""Knows the input of image models: synthetic images with labels, made before the clock starts and kept on the device.
+"""The input of image models: synthetic images with labels, made before the clock starts and kept on the device.
 
 Every image depends on the seed and its number in the global batch alone, never on how the batch is split. Pixels are
 bytes, as a decoder of JPEG files leaves them; the model turns them into numbers on the device.

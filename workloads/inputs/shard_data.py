@@ -1,4 +1,4 @@
-"""Knows how token shards become batches: every rank reads its own samples, one step ahead, in a thread of its own.
+"""Batches from token shards: every rank reads its own samples, one step ahead, in a thread of its own.
 
 Sample numbers are dealt out as those of synthetic data: any split of a global batch over processes and micro-batches
 reads the same samples. What the loop waits for is the real input's cost: reading, checking, copying to the device.

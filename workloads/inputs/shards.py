@@ -1,4 +1,4 @@
-"""Knows a person's own token files: which there are, how many samples they hold, and whether they can be trained on.
+"""A user's own token files: which there are, how many samples they hold, and whether they can be trained on.
 
 A shard is one stream of token ids, packed, without padding: `name.npy` (one dimension, uint16 or uint32, as numpy
 writes it) or `name.bin` (the plain numbers, little-endian, in the spec's dtype). A folder's shards are taken in the

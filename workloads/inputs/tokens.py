@@ -1,4 +1,4 @@
-"""Knows the input: synthetic packed tokens, made before the clock starts and kept on the device.
+"""The input of decoders: synthetic packed tokens, made before the clock starts and kept on the device.
 
 Every sequence depends on the seed and its number in the global batch alone, never on how the batch is split, so any
 number of processes sees the same data for the same global batch. There is no padding: every token is real.

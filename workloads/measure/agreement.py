@@ -1,4 +1,4 @@
-"""Knows how ranks agree: rank 0 decides how many steps come next, all others follow; figures are joined over ranks.
+"""Agreement of ranks: rank 0 decides how many steps come next, all others follow; figures are joined over ranks.
 
 Decisions go through the key-value store that torchrun runs anyway, from host to host: a collective on the device
 would have to wait for the queue of steps, and would itself be in the measurement.

@@ -1,6 +1,6 @@
-"""Knows what this node can do at best, measured just before the run: matrix products, copies, all-reduce.
+"""The rates of this node at best, measured just before the run: matrix products, copies, all-reduce.
 
-A run is held against it: no training step multiplies faster than plain products of the best size.
+A run is compared with them: no training step multiplies faster than plain products of the best size.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Knows on what the run happened: versions and device strings. No host names, serial numbers or variables' values."""
+"""The environment of a run: versions and device strings. No host names, serial numbers or variables' values."""
 
 from __future__ import annotations
 

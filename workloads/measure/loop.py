@@ -1,4 +1,4 @@
-"""Knows the only training loop: first step, warm-up until steady, window, losses and memory. Works for any strategy.
+"""The only training loop: first step, warm-up until steady, window, losses and memory. Works for any strategy.
 
 Source of the rules: the measurement protocol in workloads/README.md.
 """
@@ -23,8 +23,8 @@ from workloads.inputs.tokens import Batch, Samples
 from workloads.measure import telemetry, window
 from workloads.measure.agreement import INTERRUPTED, Agreement
 from workloads.measure.environment import GIB
-from workloads.measure.op_recorder import Witness
-from workloads.measure.own_speed import own_work_seconds
+from workloads.measure.op_recorder import OpRecorder
+from workloads.measure.rank_speed import own_work_seconds
 from workloads.measure.state_bytes import GRADIENT_BYTES, state_bytes
 from workloads.measure.step_clock import StepClock, synchronise
 from workloads.strategies import Strategy
@@ -89,7 +89,7 @@ class TrainingLoop:
         Always eager: a compiled step shows its operators to nobody.
         """
         start_s = time.perf_counter()
-        with Witness() as witness:
+        with OpRecorder() as recorder:
             loss = self._strategy.backward(self._next_micro_batches())
         gradient_bytes = state_bytes(self._strategy)[GRADIENT_BYTES]
         self._strategy.update()
@@ -100,8 +100,8 @@ class TrainingLoop:
         most = self._agreement.max_over_ranks(list(held.values()))
         self._record.document.update(
             state_bytes={kind: int(size) for kind, size in zip(held, most)},
-            matmul_flops_by_dtype=witness.matmul_flops_by_dtype,
-            sdpa_backend=witness.sdpa_backend,
+            matmul_flops_by_dtype=recorder.matmul_flops_by_dtype,
+            sdpa_backend=recorder.sdpa_backend,
         )
         self._record.phases["first_step_s"] = seconds
         return seconds

@@ -1,6 +1,6 @@
-"""Knows what really ran: notes, during one eager step, the types of all matrix products and the attention kernel.
+"""A recorder of the operators that really ran in one eager step: types of all matrix products, the attention kernel.
 
-fp32 by accident is silent in every strategy; what the operators were given is the only witness.
+fp32 by accident shows in no strategy's output; only the operators' inputs tell.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SDPA_KERNELS = {
 SOFTMAX = ("_softmax", "_safe_softmax")
 
 
-class Witness(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class OpRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Use as a context around one step, forward and backward; read it afterwards. Slows that step: only in warm-up."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Knows how fast every device sends to every other one: one pair at a time, the way training's own traffic goes.
+"""The bandwidth from every device to every other one: one pair at a time, over the same library as training.
 
 NCCL between GPUs (NVLink, PCIe or through the host, whatever this node allows), gloo between processes on a CPU. A link
 that is slower than its twins, or a pair that has to go through the host, is seen here and in no all-reduce.

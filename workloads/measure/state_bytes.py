@@ -1,4 +1,4 @@
-"""Knows how many bytes of weights, gradients and optimizer states a rank really holds: the proof of its strategy."""
+"""The bytes of weights, gradients and optimizer states that a rank really holds: the proof of its strategy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how long each step took, without making the host wait for the device inside the window.
+"""The seconds of each step, measured without making the host wait for the device inside the window.
 
 On a CPU a step is over when it returns. On CUDA the host runs ahead: each step leaves an event in the device's
 queue, and the times are read afterwards from events that have passed.

@@ -1,4 +1,4 @@
-"""Knows what the devices of this node did during the window: energy, power, clocks, temperature, throttling.
+"""The devices of this node during the window: energy, power, clocks, temperature, throttling.
 
 Through NVIDIA's own library (pip install nvidia-ml-py; optional: without it everything is null, with the reason).
 One thread on the node's first rank reads all devices of the node; it sleeps between readings.

@@ -1,4 +1,4 @@
-"""Knows how the devices of this node hang together: links, peer access, NVLink, PCIe, NUMA, RDMA interfaces.
+"""The interconnect of the devices of this node: links, peer access, NVLink, PCIe, NUMA, RDMA interfaces.
 
 Raw text of nvidia-smi beside what we read in it, so that a reader can check us, or read more. Device UUIDs are taken
 out; a device's bus address is only used to find its NUMA node. nvidia-smi counts the devices of the whole node:
@@ -87,7 +87,7 @@ def cleaned(text: str) -> str:
 
 
 def _gpus(ask: Ask, sys_folder: Path) -> Dict[str, Any]:
-    """Ask every question; one without an answer leaves its part null, with the reason. All without: NoAnswerError."""
+    """Return the answer to every query; one without an answer is null, with the reason. None at all: NoAnswerError."""
     raw: Dict[str, Optional[str]] = {}
     reasons: Dict[str, str] = {}
     for name, question in QUESTIONS.items():

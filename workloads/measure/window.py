@@ -1,4 +1,4 @@
-"""Knows when warm-up is over and when enough was measured. Pure: step times in, number of further steps out.
+"""The lengths of warm-up and window. Pure: step times in, number of further steps out.
 
 Steps are run in small blocks of about half a second, so that asking "go on?" costs nothing next to the steps.
 """

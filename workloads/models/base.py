@@ -1,4 +1,4 @@
-"""Knows what every model must do: be built on the meta device, be filled with weights, and return the loss of a batch.
+"""The interface of every model: built on the meta device, filled with weights, returns the loss of a batch.
 
 It is built on the meta device (shapes only) and filled by `init_weights`, so that a sharding strategy can split it
 before any memory is taken, and so that parameters can be counted without a node. Plain torch, one file per kind.

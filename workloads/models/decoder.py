@@ -1,4 +1,4 @@
-"""Knows the decoder-only transformer in plain torch, dense or a mixture of experts, built from the architecture."""
+"""The decoder-only transformer in plain torch, dense or a mixture of experts, built from the architecture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows the mixture of experts: a router sends each token to a few experts, and no token is dropped.
+"""The mixture of experts: a router sends each token to a few experts, and no token is dropped.
 
 All experts of a layer are one weight, so every rank takes part in every collective whatever its tokens choose, and an
 expert without tokens gets a gradient of zeros: no strategy has to look for parameters that were not used.

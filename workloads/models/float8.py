@@ -1,4 +1,4 @@
-"""Knows float8 training: which linear maps compute in 8-bit floats (torchao), and what a machine needs for it."""
+"""Float8 training: which linear maps compute in 8-bit floats (torchao), and what a machine needs for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_CAPABILITY = (8, 9)  # Ada; Hopper is 9.0: the first with 8-bit tensor cor
 
 
 def problem(device_type: str, capability: Optional[Tuple[int, int]]) -> Optional[str]:
-    """Say what is missing here for float8; None where nothing is. `capability` is the CUDA device's."""
+    """Return what is missing here for float8; None where nothing is. `capability` is the CUDA device's."""
     if device_type != "cuda" or capability is None:
         return (
             "precision float8 needs a CUDA device of compute capability 8.9 or more (RTX 40, L4, L40S, H100 and "
@@ -35,7 +35,7 @@ def problem(device_type: str, capability: Optional[Tuple[int, int]]) -> Optional
 
 
 def problem_here() -> Optional[str]:
-    """Say what is missing on this machine's first device."""
+    """Return what is missing on this machine's first device."""
     if not torch.cuda.is_available():
         return problem("cpu", None)
     return problem("cuda", torch.cuda.get_device_capability(0))

@@ -1,4 +1,4 @@
-"""Knows the transformer block and its parts: attention, the two kinds of mlp, norms, rotary positions, linear maps."""
+"""The transformer block and its parts: attention, the two kinds of mlp, norms, rotary positions, linear maps."""
 
 from __future__ import annotations
 

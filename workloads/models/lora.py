@@ -1,4 +1,4 @@
-"""Knows low-rank adaptation: frozen weights, and two small trained matrices beside each target (Hu et al. 2021)."""
+"""Low-rank adaptation: frozen weights, and two small trained matrices beside each target (Hu et al. 2021)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows activation checkpointing: what a block keeps for its backward pass, and what it computes again there."""
+"""Activation checkpointing: what a block keeps for its backward pass, and what it computes again there."""
 
 from __future__ import annotations
 

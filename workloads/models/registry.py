@@ -1,4 +1,4 @@
-"""Builds the model of an architecture."""
+"""The model of each kind of architecture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows the residual network in plain torch: a stem, bottleneck blocks in stages, a classifier."""
+"""The residual network in plain torch: a stem, bottleneck blocks in stages, a classifier."""
 
 from __future__ import annotations
 

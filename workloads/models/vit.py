@@ -1,4 +1,4 @@
-"""Knows the vision transformer in plain torch: patches, a class token, learned positions, blocks, a classifier."""
+"""The vision transformer in plain torch: patches, a class token, learned positions, blocks, a classifier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how the ranks of all nodes find each other before anything else, and says who did not come.
+"""The meeting of the ranks of all nodes before anything else; names those that did not come.
 
 torch's own wait names nobody. Its limit is also that of every later collective, which a first step with compilation
 would outlast, so meeting has a limit of its own: the spec's `peer_timeout_s`.
@@ -38,6 +38,6 @@ def meet(*, rank: int, world_size: int, timeout_s: float) -> Any:
 
 
 def missing_text(ranks: List[int], timeout_s: float) -> str:
-    """Say who did not come, in a line."""
+    """Return who did not come, in a line."""
     shown = ", ".join(str(rank) for rank in ranks[:8]) + (" and others" if len(ranks) > 8 else "")
     return f"rank {shown} did not come within {timeout_s:g} s (peer_timeout_s)."

@@ -1,4 +1,4 @@
-"""Knows how a rank is asked to stop, and makes sure that it does.
+"""Requests to stop a rank, and a watchdog that makes sure that it does.
 
 SIGTERM and SIGINT set a flag that the loop reads between blocks of steps. A rank that is stuck (its peers are gone,
 it waits in a collective) never reads it: a thread that sleeps on the signal's own file descriptor, and costs nothing

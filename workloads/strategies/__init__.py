@@ -1,4 +1,4 @@
-"""Knows the strategies by name: one interface (base.py), one file each, imported only when asked for."""
+"""The strategies by name: one interface (base.py), one file each, imported only when asked for."""
 
 from __future__ import annotations
 

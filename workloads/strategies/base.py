@@ -1,6 +1,6 @@
-"""Knows what every strategy must do: take a model on the meta device, and run optimizer steps on it.
+"""The interface of every strategy: takes a model on the meta device, and runs optimizer steps on it.
 
-The training loop (loop.py) is the only one; a strategy has no loop, no clock and no opinion on when to stop.
+The training loop (loop.py) is the only one; a strategy has no loop, no clock, and does not decide when to stop.
 """
 
 from __future__ import annotations

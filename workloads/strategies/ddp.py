@@ -1,4 +1,4 @@
-"""Knows plain data parallelism: a full copy of model and optimizer on every device, gradients averaged."""
+"""Plain data parallelism: a full copy of model and optimizer on every device, gradients averaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows fully sharded data parallelism, torch's second design: a rank holds 1/n of each weight, gradient and state.
+"""Fully sharded data parallelism, torch's second design: a rank holds 1/n of each weight, gradient and state.
 
 Block by block, weights are gathered before use and dropped after it; gradients are averaged into shards.
 """

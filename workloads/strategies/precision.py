@@ -1,4 +1,4 @@
-"""Knows what "fp32", "tf32", "bf16", "fp16" and "float8" mean here: global flags, autocast and loss scaling.
+"""The meaning of "fp32", "tf32", "bf16", "fp16" and "float8" here: global flags, autocast and loss scaling.
 
 Master weights and optimizer states stay fp32 in every precision; bf16 and fp16 change the type of the matrix products,
 by autocast or by the strategy's own means. float8 is bf16 whose linear maps compute in 8 bits (float8.py).

@@ -1,4 +1,4 @@
-"""Knows what the three ZeRO strategies share: DeepSpeed's engine, without anything that it would have to compile."""
+"""What the three ZeRO strategies share: DeepSpeed's engine, without anything that it would have to compile."""
 
 from __future__ import annotations
 

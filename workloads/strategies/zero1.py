@@ -1,4 +1,4 @@
-"""Knows ZeRO stage 1: the optimizer's states are sharded, weights and gradients are not (Rajbhandari et al. 2020)."""
+"""ZeRO stage 1: the optimizer's states are sharded, weights and gradients are not (Rajbhandari et al. 2020)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows ZeRO stage 2: gradients and the optimizer's states are sharded, weights are not (Rajbhandari et al. 2020)."""
+"""ZeRO stage 2: gradients and the optimizer's states are sharded, weights are not (Rajbhandari et al. 2020)."""
 
 from __future__ import annotations
 

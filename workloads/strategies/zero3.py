@@ -1,4 +1,4 @@
-"""Knows ZeRO stage 3: weights, gradients and the optimizer's states are sharded (Rajbhandari et al. 2020)."""
+"""ZeRO stage 3: weights, gradients and the optimizer's states are sharded (Rajbhandari et al. 2020)."""
 
 from __future__ import annotations
 

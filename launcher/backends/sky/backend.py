@@ -25,9 +25,9 @@ from launcher.backends.sky.leftovers import (
 )
 from launcher.backends.sky.phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
 from launcher.backends.sky.process import SkyRefusalError
-from launcher.backends.sky.processes import SkyProcesses
+from launcher.backends.sky.process_pool import SkyProcessPool
 from launcher.cloud.machine import Machine
-from launcher.cloud.ours import could_ask, delete, machines_of, machines_of_anybody
+from launcher.cloud.provider_machines import could_ask, delete, machines_of, machines_of_anybody
 from launcher.cloud.reservation import check_reservation, reservation_of
 from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase
 from launcher.plan.target import Provider
@@ -40,7 +40,7 @@ class SkyBackend:
 
     def __init__(self, place: Path, *, sky_home: Path | None = None) -> None:
         self._sky_home = Path.home() if sky_home is None else sky_home
-        self._processes = SkyProcesses(place.resolve(), sky_home=self._sky_home)
+        self._processes = SkyProcessPool(place.resolve(), sky_home=self._sky_home)
 
     def close(self) -> None:
         """End the processes that hold SkyPilot; what was launched goes on."""
@@ -66,7 +66,7 @@ class SkyBackend:
         sky.ask("submit", task=task, cluster=launch.cluster, config=_config(launch), managed=managed)
 
     def status(self, launch: Launch) -> NodeStatus:
-        """Ask SkyPilot; where it believes in machines but knows no job, let it ask the cloud."""
+        """Return SkyPilot's status; where it lists machines but no job, after it has asked the cloud."""
         try:
             if launch.target.managed:
                 return managed_status_of(self._look_managed(launch))
@@ -120,7 +120,7 @@ class SkyBackend:
             delete([machine for machine in found if machine.alive], launch.target)
 
     def verify_down(self, launch: Launch) -> Evidence:
-        """Ask the cloud for machines with the launch's label, and SkyPilot for a launch that is still under way.
+        """Return whether the cloud has machines with the launch's label, or SkyPilot a launch that is still under way.
 
         Where SkyPilot still lists the cluster, it may be in another region than asked for: all are asked then.
         """
@@ -147,8 +147,8 @@ class SkyBackend:
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         """List SkyPilot's clusters and jobs with our names and the clouds' machines with our label; alarm where due.
 
-        Who cannot be asked - a cloud, SkyPilot - is itself a leftover with an alarm: silence is no proof, and hides
-        nothing that others know.
+        A cloud or SkyPilot that cannot be asked is itself a leftover with an alarm: no answer proves nothing, and hides
+        nothing that others list.
         """
         now = datetime.now(tz=UTC)
         own = {launch.cluster: launch for launch in known}
@@ -219,7 +219,7 @@ def _under_way(seen: dict[str, Any]) -> bool:
 
 
 def _goes_on(managed: dict[str, Any]) -> bool:
-    """Say whether a controller works on a managed job, or will."""
+    """Return whether a controller works on a managed job, or will."""
     job = managed["job"]
     return _under_way(managed) if job is None else job["status"] not in MANAGED_ENDED
 

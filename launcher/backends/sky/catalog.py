@@ -68,7 +68,7 @@ def _is_free(port: int) -> bool:
 
 
 def _is_ours(port: int, place: Path) -> bool:
-    """Say whether the server of this place listens there: it was started with the place in its environment."""
+    """Return whether the server of this place listens there: it was started with the place in its environment."""
     import psutil
 
     for process in psutil.process_iter():

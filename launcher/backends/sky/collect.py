@@ -1,4 +1,4 @@
-"""Brings home what a launch through SkyPilot left: from its nodes, from the store they pushed to, and the logs."""
+"""Collection of what a launch through SkyPilot left: from its nodes, from the store they pushed to, and the logs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from launcher.backends.sky.process import SkyProcess, SkyRefusalError
 from launcher.backends.sky.rsync import SSH_CONFIGS, copy_results
-from launcher.cloud import pushed
+from launcher.cloud import store_results
 from launcher.collect.results import collected
 from launcher.plan.backend import Collected, Launch
 from planner.errors import NodeError
@@ -25,7 +25,7 @@ def collect(sky: SkyProcess, launch: Launch, into: Path, *, sky_home: Path) -> C
     _write_log(sky, launch, into, problems)
     if launch.store is not None:
         try:
-            pushed.fetch(launch.store, launch.run_id, into)
+            store_results.fetch(launch.store, launch.run_id, into)
         except NodeError as error:
             problems.append(str(error))
     if not launch.target.managed:  # after what was pushed, which may be older

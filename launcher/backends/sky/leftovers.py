@@ -1,4 +1,4 @@
-"""How what is still there - a cluster of SkyPilot, a machine of a cloud - is told to a person, and when it alarms."""
+"""Leftovers as the user sees them - a cluster of SkyPilot, a machine of a cloud - and when they raise an alarm."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AUTOSTOP_PATIENCE = timedelta(minutes=10)
 
 
 def cluster_leftover(cluster: dict[str, Any], launch: Launch | None, *, where: str, now: datetime) -> Leftover:
-    """Tell of a cluster in SkyPilot's list; `launch` is the ledger's, where it has one."""
+    """Return the leftover of a cluster in SkyPilot's list; `launch` is the ledger's, where it has one."""
     age = now - datetime.fromtimestamp(cluster["launched_at"], tz=UTC)
     detail = f"{cluster['status']}, launched {round(age.total_seconds() / 60)} minutes ago"
     stuck = cluster["status"] == "AUTOSTOPPING" and _overdue(launch, now)
@@ -32,7 +32,7 @@ def cluster_leftover(cluster: dict[str, Any], launch: Launch | None, *, where: s
 
 
 def job_leftover(job: dict[str, Any], launch: Launch | None, *, where: str, now: datetime) -> Leftover:
-    """Tell of a managed job that is not over."""
+    """Return the leftover of a managed job that is not over."""
     late = _overdue(launch, now)
     return Leftover(
         name=job["name"],
@@ -44,7 +44,7 @@ def job_leftover(job: dict[str, Any], launch: Launch | None, *, where: str, now:
 
 
 def silent(who: str) -> Leftover:
-    """Tell of somebody who cannot be asked, and why."""
+    """Return the leftover of a cloud, or a SkyPilot, that cannot be asked, and why."""
     return Leftover(name="?", where=who, run_id=None, detail="could not be asked", alarm=True)
 
 
@@ -53,7 +53,7 @@ def _overdue(launch: Launch | None, now: datetime) -> bool:
 
 
 def machine_leftover(machine: Machine, *, now: datetime) -> Leftover:
-    """Tell of a machine in a cloud's list."""
+    """Return the leftover of a machine in a cloud's list."""
     late = machine.expires_at is not None and machine.expires_at < now
     detail = f"{machine.state} {machine.instance_type or ''}".strip()
     return Leftover(

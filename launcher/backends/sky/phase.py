@@ -42,10 +42,10 @@ MANAGED_ENDED = tuple(word for word in MANAGED_JOB if word.startswith("FAILED") 
 
 
 def status_of(seen: dict[str, Any]) -> NodeStatus:
-    """Return the phase of a launch from what `skypilot/look.py` answered.
+    """Return the phase of a launch from what `look` (worker/status.py) answered.
 
-    The job tells most; without one the cluster, without that the request. A word that SkyPilot may learn later is
-    UNKNOWN, which takes nothing down and trusts nothing.
+    The job decides; without one the cluster, without that the request. A word that this table lacks is UNKNOWN, for
+    which nothing is taken down and nothing is trusted.
     """
     request, cluster, job = seen["launch"], seen["cluster"], seen["job"]
     launched = None if cluster is None or cluster["launched"] is None else Launched(**cluster["launched"])
@@ -66,9 +66,9 @@ def status_of(seen: dict[str, Any]) -> NodeStatus:
 
 
 def managed_status_of(seen: dict[str, Any]) -> NodeStatus:
-    """Return the phase of a managed job from what `skypilot/managed.py` answered.
+    """Return the phase of a managed job from what `look_managed` (worker/managed.py) answered.
 
-    Before there is a job, the request to launch it tells; without that there never was one, or it is forgotten.
+    Before there is a job, the request to launch it decides; without that there never was one, or it is forgotten.
     """
     job, request = seen["job"], seen["launch"]
     if job is None and request is not None and request["status"] in UNDER_WAY:

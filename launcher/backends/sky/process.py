@@ -1,4 +1,4 @@
-"""Asks the process that holds SkyPilot (worker/main.py), and says in plain words why it refused."""
+"""The process that holds SkyPilot (worker/main.py): one question at a time, and why it refused in plain words."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SkyProcess:
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, do: str, *, timeout_s: float = ANSWER_TIMEOUT_S, **question: Any) -> Any:
-        """Ask one question and return the answer. Raises SkyRefusalError with SkyPilot's own reason."""
+        """Return the answer to one question. Raises SkyRefusalError with SkyPilot's own reason."""
         with self._lock:
             process = self._running()
             answer = self._answer(process, {"do": do, **question}, timeout_s)
@@ -54,7 +54,7 @@ class SkyProcess:
         return answer["ok"]
 
     def ask_running(self, do: str, *, timeout_s: float) -> Any:
-        """Ask unless nothing was asked before: not worth starting a process for."""
+        """Return the answer to one question; None where no process runs, which is not started for it."""
         return None if self._process is None else self.ask(do, timeout_s=timeout_s)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Says in plain words why SkyPilot, or the provider behind it, refused. Pure."""
+"""Refusals of SkyPilot, or of the provider behind it, in plain words. Pure."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def aws_refusal(said: str) -> tuple[str, str] | None:
 
 
 def is_refusal(sky_type: str, said: str) -> bool:
-    """Say whether a launch failed because no machine was given, in contrast to a machine on which something failed."""
+    """Return whether a launch failed because no machine was given, and not on a machine."""
     return sky_type in NO_MACHINE or aws_refusal(said) is not None
 
 
 def plain_words(sky_type: str, said: str) -> tuple[str, str]:
-    """Say what happened and what to do, where we know better than SkyPilot's own words."""
+    """Return what happened and what to do, in clearer words than SkyPilot's own where we have them."""
     refusal = aws_refusal(said)
     if refusal is not None:
         return f"SkyPilot: {refusal[0]}.", refusal[1]

@@ -1,4 +1,4 @@
-"""Copies a node's results home, by rsync over the ssh configuration that SkyPilot writes for its clusters."""
+"""Copies of a node's results, by rsync over the ssh configuration that SkyPilot writes for its clusters."""
 
 from __future__ import annotations
 

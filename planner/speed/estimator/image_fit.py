@@ -1,4 +1,4 @@
-"""Fits the physics of images to measurements: priors, robust errors, effects pooled over levels."""
+"""The fit of the physics of images to measurements: priors, robust errors, effects pooled over levels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fits the physics to measurements: priors, robust errors, effects that are pooled over levels."""
+"""The fit of the physics of text networks to measurements: priors, robust errors, effects pooled over levels."""
 
 from __future__ import annotations
 

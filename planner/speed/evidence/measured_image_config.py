@@ -1,4 +1,4 @@
-"""Turns a published measurement of an image network into a configuration of the physics, or says why it cannot."""
+"""Configurations of published measurements of image networks for the physics, or why there is none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def find_network(name: str, networks: Mapping[str, ImageNetwork]) -> ImageNetwor
 
 
 def is_of_images(row: Measurement, networks: Mapping[str, ImageNetwork]) -> bool:
-    """Say whether a table's row measures images: by its unit, or by a network that is known for them."""
+    """Return whether a table's row measures images: by its unit, or by a network that is known for them."""
     return row.unit.casefold() in IMAGE_UNITS or find_network(row.model, networks) is not None
 
 

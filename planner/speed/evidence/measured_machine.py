@@ -1,4 +1,4 @@
-"""Reads the machine out of a published measurement, and how the work was spread over it."""
+"""The machine of a published measurement, and how the work was spread over it."""
 
 from __future__ import annotations
 

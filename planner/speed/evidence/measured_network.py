@@ -1,4 +1,4 @@
-"""Reads the network out of a published measurement."""
+"""The network of a published measurement."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _vocab_beside(layers: float, parameters: float | None, *, hidden: int) -> in
 
 
 def _calls_experts_by_themselves(row: Measurement) -> bool:
-    """Say whether experts are called one after another, as Hugging Face's networks did before 2026."""
+    """Return whether experts are called one after another, as Hugging Face's networks did before 2026."""
     said = row.compile_kernels.casefold()
     grouped = any(word in said for word in ("grouped", "gmm", "scattermoe", "megablocks", "unsloth"))
     return framework_family(row.framework) in HUGGING_FACE and year_of(row) < GROUPED_YEAR and not grouped

@@ -1,4 +1,4 @@
-"""Turns a published measurement into a configuration of the physics, or says why it cannot."""
+"""Configurations of published measurements of text networks for the physics, or why there is none."""
 
 from __future__ import annotations
 

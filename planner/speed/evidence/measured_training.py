@@ -1,4 +1,4 @@
-"""Reads out of a published measurement how the network was trained: method, kernels, states."""
+"""The training of a published measurement: method, kernels, states."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _flash(row: Measurement, said: str, attention: str, accelerator: Accelerator
 
 
 def _early(row: Measurement, said: str) -> bool:
-    """Say whether a fused attention kernel is of the first kind: by its name, else by its time."""
+    """Return whether a fused attention kernel is of the first kind: by its name, else by its time."""
     if any(part in said for part in ("triton/cuda", "attn(triton", "xformers", "fa1")):
         return True
     if any(part in said for part in ("fa2", "fa3", "fa4", "cudnn", "transformerengine", "flash-attention 2")):
@@ -90,7 +90,7 @@ def _early(row: Measurement, said: str) -> bool:
 
 
 def _offloaded(said: str) -> bool:
-    """Say whether optimizer or weights wait in the host's memory; activations alone do not slow the optimizer."""
+    """Return whether optimizer or weights wait in the host's memory; activations alone do not slow the optimizer."""
     if said.startswith(("no", "false")):
         return False
     words = ("optimizer", "param", "likely", "auto", "nvme", "yes", "true")
@@ -98,7 +98,7 @@ def _offloaded(said: str) -> bool:
 
 
 def old_stack(row: Measurement, accelerator: Accelerator) -> bool:
-    """Say whether the framework is of a kind that writes the attention matrix out.
+    """Return whether the framework is of a kind that writes the attention matrix out.
 
     Compilers of accelerators that are no GPUs fuse attention, and networks under DeepSpeed bring PyTorch's kernels now.
     """

@@ -1,4 +1,4 @@
-"""Reads sample length, micro-batch and accumulation out of a published measurement, or what would fit."""
+"""Sample length, micro-batch and accumulation of a published measurement, or what would fit."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ defaults."""
 
 
 def is_packed(row: Measurement) -> bool:
-    """Say whether samples were joined to full sequences."""
+    """Return whether samples were joined to full sequences."""
     loose = "padding-free" in row.packing or "unpacked" in row.packing
     return not loose and row.packing.startswith(("packed", "concat"))
 
 
 def has_variable_length(row: Measurement) -> bool:
-    """Say whether samples of different lengths stand side by side."""
+    """Return whether samples of different lengths stand side by side."""
     padded = "padded" in row.packing and not PADDED_ALIKE.search(row.packing)
     return padded or any(word in row.packing for word in ("padding-free", "unpacked", "group_by_length"))
 

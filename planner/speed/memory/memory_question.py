@@ -160,7 +160,7 @@ def _activations_source(question: MemoryQuestion, checkpointing: Checkpointing) 
 
 
 def _places(question: MemoryQuestion) -> str:
-    """Say how many of what go through how many layers."""
+    """Return in words how many tokens or images go through how many layers."""
     architecture, batch = question.architecture, question.micro_batch
     if isinstance(architecture, Resnet):
         return f"{batch:,} images x {sum(architecture.blocks)} blocks"

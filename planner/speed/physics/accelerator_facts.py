@@ -39,18 +39,18 @@ def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
 
 
 def emulates_bf16(accelerator: Accelerator) -> bool:
-    """Say whether bf16 products run at the fp32 rate: on hardware of fp16 alone (Volta, Turing)."""
+    """Return whether bf16 products run at the fp32 rate: on hardware of fp16 alone (Volta, Turing)."""
     return accelerator.fp16_tflops is not None and accelerator.bf16_tflops is None
 
 
 def says_bf16(precision: str) -> bool:
-    """Say whether a publication's words mean bf16, and not either kind of 16 bits ("fp16/bf16")."""
+    """Return whether a publication's words mean bf16, and not either kind of 16 bits ("fp16/bf16")."""
     said = precision.casefold()
     return ("bf16" in said or "bfloat" in said) and "fp16/" not in said and "/fp16" not in said
 
 
 def on_ordinary_cores(accelerator: Accelerator, number_format: str) -> bool:
-    """Say whether products run without tensor cores: fp32, and what falls back to it."""
+    """Return whether products run without tensor cores: fp32, and what falls back to it."""
     if number_format == "bf16" and emulates_bf16(accelerator):
         return True
     if number_format in SIXTEEN_BITS:

@@ -65,7 +65,7 @@ def passes(c: Configs) -> Array:
 
 
 def gathers_weights(c: Configs) -> Array:
-    """Say where every micro-batch gathers sharded weights: everywhere but in pipelines, which keep them gathered."""
+    """Return where every micro-batch gathers sharded weights: everywhere but in pipelines, which keep them gathered."""
     import numpy as np
 
     return np.asarray((c.zero >= 3) & (c.pp <= 1))

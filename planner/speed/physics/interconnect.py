@@ -63,7 +63,7 @@ class Interconnect:
 
 
 def is_rack(accelerator: Accelerator) -> bool:
-    """Say whether the accelerator is sold in racks with one link domain."""
+    """Return whether the accelerator is sold in racks with one link domain."""
     return accelerator.id.endswith("-per-GPU")
 
 
@@ -120,7 +120,7 @@ def assumed_link(accelerator: Accelerator, *, per_node: int) -> Link:
 
 
 def is_server_module(accelerator: Accelerator) -> bool:
-    """Say whether every machine with this accelerator joins it by a fast link: modules, not cards."""
+    """Return whether every machine with this accelerator joins it by a fast link: modules, not cards."""
     link = accelerator.link_gb_per_s or 0
     return link >= 200 and "PCIe" not in accelerator.id and "NVL" not in accelerator.id
 

@@ -37,7 +37,7 @@ def kernels_of(said: str, framework: str, *, attention: str = "") -> dict[str, f
 
 
 def dispatches_tokens(said: str, framework: str, accelerator: Accelerator) -> bool:
-    """Say whether kernels of their own send tokens to experts: by their names, else as is usual on racks."""
+    """Return whether kernels of their own send tokens to experts: by their names, else as is usual on racks."""
     named = f"{said} {framework.casefold()}"
     if _names(DISPATCHERS, named):
         return _names(DISPATCHERS, UNSAID.sub("", named))
@@ -45,7 +45,7 @@ def dispatches_tokens(said: str, framework: str, accelerator: Accelerator) -> bo
 
 
 def _names(what: tuple[str, ...], text: str) -> bool:
-    """Say whether a text names one of some things, however it joins their syllables."""
+    """Return whether a text names one of some things, however it joins their syllables."""
     text = re.sub("[-_ ]", "", text)
     return any(one in text for one in what)
 
@@ -57,7 +57,7 @@ def planned_words(framework: str) -> tuple[str, str]:
 
 
 def written_for_adapters(said: str, framework: str, *, quantized: bool) -> bool:
-    """Say whether kernels join an adapter to its map: compiled, written for it, or foak's for quantized weights."""
+    """Return whether kernels join an adapter to its map: compiled, written for it, or foak's for quantized weights."""
     kernels = _affirmed(said, framework)
     words = ("unsloth", "triton lora", "fused lora", *COMPILERS, *(("foak",) if quantized else ()))
     return any(word in kernels for word in words)

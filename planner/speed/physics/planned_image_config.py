@@ -1,4 +1,4 @@
-"""Describes a planned image training, and a run of the user's, for the physics."""
+"""Configurations of planned image trainings, and of the user's runs, for the physics."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def planned_image_config(
     nodes: int,
     per_node: int,
 ) -> Described | Reason:
-    """Describe a planned training, or say why the physics cannot answer. Its images wait on the device already."""
+    """Describe a planned training, or return why the physics cannot answer. Its images wait on the device already."""
     chosen = number_format(precision)
     if accelerator.hbm_gb_per_s is None:
         return not_known("memory bandwidth", accelerator)

@@ -1,4 +1,4 @@
-"""Describes a planned training, and a run of the user's, for the physics."""
+"""Configurations of planned trainings of text networks, and of the user's runs, for the physics."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any
 import boto3
 import pytest
 
-from launcher.cloud import aws, cost_explorer, pushed
+from launcher.cloud import aws, cost_explorer, store_results
 from planner.adapters.catalog import read_run
 from planner.adapters.s3_store import S3Store
 from planner.adapters.workspace import catalogs_dir
@@ -211,7 +211,7 @@ def test_what_nodes_pushed_comes_home(cloud, tmp_path, run, prefix):
     push(f"{root}{run}/node-0/start-1/result.json.steps.jsonl", "step\n")
     push(f"{root}{run}/node-1/start-1/spec.node1.json", "spec")
     push(f"{root}{run}-more/node-0/start-1/result.json", "not ours")
-    pushed.fetch(f"s3://planner-runs/{prefix}".rstrip("/"), run, tmp_path / "home")
+    store_results.fetch(f"s3://planner-runs/{prefix}".rstrip("/"), run, tmp_path / "home")
     found = {str(path.relative_to(tmp_path / "home")) for path in (tmp_path / "home").rglob("*") if path.is_file()}
     assert found == {
         "start-1/result.json",
@@ -225,7 +225,7 @@ def test_what_nodes_pushed_comes_home(cloud, tmp_path, run, prefix):
 def test_a_name_that_leads_out_of_the_folder_is_refused(cloud, tmp_path, run, name):
     push(f"{run}/{name}", "evil")
     with pytest.raises(NodeError, match="which no node of ours wrote"):
-        pushed.fetch("s3://planner-runs", run, tmp_path / "home")
+        store_results.fetch("s3://planner-runs", run, tmp_path / "home")
     assert not (tmp_path / "evil").exists()
 
 

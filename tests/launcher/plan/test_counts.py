@@ -52,7 +52,7 @@ def test_training_flops_of_one_sample_are_those_of_the_operators(case: str) -> N
 
     A fused attention kernel computes the scores a second time in its backward pass, which the convention leaves out.
     """
-    from workloads.measure.op_recorder import Witness
+    from workloads.measure.op_recorder import OpRecorder
 
     network = planned(CASES[case])
     model = torch_model(CASES[case])
@@ -64,12 +64,12 @@ def test_training_flops_of_one_sample_are_those_of_the_operators(case: str) -> N
         inputs = torch.randint(0, 256, (1, 3, network.image_size, network.image_size), dtype=torch.uint8)
         targets, tokens, width = torch.zeros(1, dtype=torch.long), getattr(network, "tokens", 0), 0
         width = network.hidden if isinstance(network, Vit) else 0
-    with Witness() as witness:
+    with OpRecorder() as recorder:
         model(inputs, targets).backward()
     scores_again = 0 if isinstance(network, Resnet) else network.layers * 2 * tokens**2 * width
     seq_len = 32 if isinstance(network, TextModel) else None
     expected = flops_per_sample(network, seq_len=seq_len, convention=FlopsConvention.FULL_ATTENTION) + scores_again
-    assert witness.matmul_flops_by_dtype == {"float32": expected}
+    assert recorder.matmul_flops_by_dtype == {"float32": expected}
 
 
 def test_float8_products_are_seen_by_the_type_they_hold() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launcher.plan.ancillary_costs import beside_of
+from launcher.plan.ancillary_costs import ancillary_costs_of
 from launcher.plan.backend import Launched
 from launcher.plan.bill import AncillaryCost, Bill, TimeCaps, bill_of, billed_usd
 from launcher.plan.guard import Limits, check_launches, mismatches
@@ -147,9 +147,9 @@ def test_a_machine_beside_its_reservation_is_not_what_was_ordered():
 
 def test_beside_the_machines_on_aws_by_hand():
     """(256 x 0.08 + 500 x 0.005 + 93 x 0.04) x 2 / 730 h = 0.07315 USD/h a disk; an address is 0.005."""
-    disks, addresses = beside_of(P5E.model_copy(update={"nodes": 3}))
+    disks, addresses = ancillary_costs_of(P5E.model_copy(update={"nodes": 3}))
     assert disks.usd_per_hour == pytest.approx(3 * 53.4 / 730)
     assert addresses.usd_per_hour == pytest.approx(0.015)
-    managed = beside_of(P5E.model_copy(update={"managed": True}))
+    managed = ancillary_costs_of(P5E.model_copy(update={"managed": True}))
     assert [one.what for one in managed][2:] == ["SkyPilot's controller of managed jobs"]
-    assert beside_of(K8S) == beside_of(LOCAL) == ()
+    assert ancillary_costs_of(K8S) == ancillary_costs_of(LOCAL) == ()

@@ -1,4 +1,4 @@
-"""Hands launches to SkyPilot, for real or to be tried."""
+"""Submission of launches to SkyPilot, for real or as a dry run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brings home what nodes pushed to S3 while they ran: all that is left of a machine that was taken away."""
+"""Downloads of what nodes pushed to S3 while they ran: all that is left of a preempted machine."""
 
 from __future__ import annotations
 

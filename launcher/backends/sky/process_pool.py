@@ -15,7 +15,7 @@ from planner.errors import NodeError
 REST_TIMEOUT_S = 30.0
 
 
-class SkyProcesses:
+class SkyProcessPool:
     """The processes that hold a SkyPilot each, made when they are asked for. `place`: for logs and own catalogs."""
 
     def __init__(self, place: Path, *, sky_home: Path) -> None:

@@ -16,7 +16,7 @@ ASKED = (Provider.AWS, Provider.LAMBDA, Provider.K8S, Provider.SSH_POOL)
 
 
 def could_ask(target: Target) -> bool:
-    """Say whether the provider can be asked without SkyPilot."""
+    """Return whether the provider can be asked without SkyPilot."""
     return target.provider in ASKED
 
 

@@ -1,4 +1,4 @@
-"""Knows how fast this rank's device is on its own: the same matrix products on every rank, with nobody to wait for.
+"""The speed of each rank's device by itself: the same matrix products on every rank, without waiting for others.
 
 In a training step collectives make all ranks as slow as the slowest, so step times cannot tell which one it is.
 """
