@@ -46,12 +46,12 @@ def data_volumes(job: Job, data: Data, defaults: BillDefaults) -> Volumes:
     network = "the network is not known, so its size cannot be counted; give data."
     unknown = [
         Uncounted(what=what, reason=reason)
-        for what, found, reason in (
+        for what, volume, reason in (
             ("data set", dataset, "how many bytes a sample has is not known; give data.dataset_gb"),
             ("checkpoints", checkpoint, f"{network}checkpoint_gb"),
             ("egress", egress, f"{network}egress_gb"),
         )
-        if found is None
+        if volume is None
     ]
     return Volumes(dataset, checkpoint, egress, data.egress_gb is not None, tuple(unknown))
 

@@ -1,4 +1,4 @@
-"""What a training loses on its way: stalls, evaluation, checkpoints, and the work and time that interruptions take."""
+"""Hours that a training loses: stalls, evaluation, checkpoints, and the work and time that interruptions take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SMALLEST_RATE = 1e-15
 
 @dataclass(frozen=True)
 class Interruptions:
-    """What a training meets, in plain numbers; hours, and interruptions an hour of the whole training."""
+    """What interrupts a training, in plain numbers; hours, and interruptions an hour of the whole training."""
 
     input_stall: float = 0.0
     """Hours of waiting for samples, for each hour of steps."""
@@ -53,13 +53,18 @@ class Losses:
         return 1 + math.fsum(getattr(self, part.name) for part in fields(self))
 
 
-def is_hopeless(met: Interruptions) -> bool:
-    """Say whether interruptions come so fast that hardly any interval between checkpoints is finished."""
-    segment = met.interval_hours + met.checkpoint_hours + met.unsaved_hours + met.restart_hours
-    return met.per_hour * segment > MOST_INTERRUPTIONS
+def is_hopeless(interruptions: Interruptions) -> bool:
+    """Return whether interruptions come so fast that hardly any interval between checkpoints is finished."""
+    segment = (
+        interruptions.interval_hours
+        + interruptions.checkpoint_hours
+        + interruptions.unsaved_hours
+        + interruptions.restart_hours
+    )
+    return interruptions.per_hour * segment > MOST_INTERRUPTIONS
 
 
-def losses(met: Interruptions) -> Losses:
+def losses(interruptions: Interruptions) -> Losses:
     """Return what is lost for each hour of steps.
 
     busy    = 1 + input stall + evaluation                        hours to be trained through, in intervals of t hours
@@ -71,21 +76,21 @@ def losses(met: Interruptions) -> Losses:
     preemption share the loss as they share the rate. Leaves out checkpoints that fail, and nodes slow before they fail.
     Source: Daly, A higher order estimate of the optimum checkpoint interval, FGCS 22 (2006) 303, section 3; u is ours.
     """
-    busy = 1 + met.input_stall + met.evaluation
-    segments = busy / met.interval_hours
-    checkpoints = segments * met.checkpoint_hours
-    rate = met.per_hour
+    busy = 1 + interruptions.input_stall + interruptions.evaluation
+    segments = busy / interruptions.interval_hours
+    checkpoints = segments * interruptions.checkpoint_hours
+    rate = interruptions.per_hour
     if rate < SMALLEST_RATE:
-        return Losses(met.input_stall, met.evaluation, checkpoints, 0.0, 0.0, 0.0, 0.0)
-    segment = rate * (met.interval_hours + met.checkpoint_hours)
-    again = rate * (met.restart_hours + met.unsaved_hours)
+        return Losses(interruptions.input_stall, interruptions.evaluation, checkpoints, 0.0, 0.0, 0.0, 0.0)
+    segment = rate * (interruptions.interval_hours + interruptions.checkpoint_hours)
+    again = rate * (interruptions.restart_hours + interruptions.unsaved_hours)
     wall = segments / rate * math.exp(min(again, MOST_INTERRUPTIONS)) * math.expm1(min(segment, MOST_INTERRUPTIONS))
-    restarts = wall * -math.expm1(-rate * met.restart_hours)
+    restarts = wall * -math.expm1(-rate * interruptions.restart_hours)
     lost = max(0.0, wall - busy - checkpoints - restarts)
-    failing = met.failures_per_hour / rate
+    failing = interruptions.failures_per_hour / rate
     return Losses(
-        input_stall=met.input_stall,
-        evaluation=met.evaluation,
+        input_stall=interruptions.input_stall,
+        evaluation=interruptions.evaluation,
         checkpoints=checkpoints,
         failure_lost=lost * failing,
         failure_restarts=restarts * failing,

@@ -1,4 +1,4 @@
-"""What one candidate's training meets on its way: rates, sizes, bandwidths; from plan, site and defaults."""
+"""Rates, sizes and bandwidths of one candidate's training, from plan, site and defaults."""
 
 from __future__ import annotations
 
@@ -130,14 +130,16 @@ def runtime_inputs(
     else:
         inputs["checkpoint_gb"] = volumes.checkpoint
     copiers = candidate.accelerators if sharded else 1
-    found = RuntimeInputs(inputs, candidate.accelerators, candidate.nodes, copiers, reading, writing, tuple(uncounted))
-    every = _interval_between(given.checkpoint_interval_hours, found, defaults)
+    runtime = RuntimeInputs(
+        inputs, candidate.accelerators, candidate.nodes, copiers, reading, writing, tuple(uncounted)
+    )
+    every = _interval_between(given.checkpoint_interval_hours, runtime, defaults)
     longest = defaults.longest_interval_hours.value if given.checkpoint_interval_hours is None else None
-    return replace(found, inputs=inputs | {"checkpoint_interval_hours": every}, longest_hours=longest)
+    return replace(runtime, inputs=inputs | {"checkpoint_interval_hours": every}, longest_hours=longest)
 
 
 def is_preempted(candidate: Candidate) -> bool:
-    """Say whether the machine may be taken away: spot is."""
+    """Return whether the machine may be taken away: spot is."""
     return candidate.site is None and candidate.option.price is PriceKind.SPOT
 
 
@@ -152,7 +154,7 @@ def goodput_assumptions(plan: Plan, catalog: Catalog, *, spot: bool) -> list[Ass
         "restart after an interruption": "restart_hours",
         "evaluation": "evaluation_fraction",
     }
-    found = [
+    assumptions = [
         Assumption(name=name, quantity=_given(getattr(given, key), key, defaults))
         for name, key in names.items()
         if spot or key != "node_hours_per_preemption"
@@ -161,30 +163,32 @@ def goodput_assumptions(plan: Plan, catalog: Catalog, *, spot: bool) -> list[Ass
     where = "the plan: goodput.checkpoint_interval_hours"
     interval = defaults.longest_interval_hours if every is None else every.quantity(Unit.HOURS, where=where)
     name = "longest time between checkpoints" if every is None else "checkpoints every"
-    return [*found, Assumption(name=name, quantity=interval)]
+    return [*assumptions, Assumption(name=name, quantity=interval)]
 
 
-def optimal_interval(met: RuntimeInputs) -> Quantity | None:
+def optimal_interval(runtime: RuntimeInputs) -> Quantity | None:
     """Return the interval that loses least, with its range; None where a checkpoint's size is not known."""
-    if "checkpoint_gb" not in met.inputs:
+    if "checkpoint_gb" not in runtime.inputs:
         return None
 
     def best(values: Mapping[str, float]) -> float | None:
-        found = met.interruptions(values)
-        hours = optimal_interval_hours(checkpoint_hours=found.checkpoint_hours, interruptions_per_hour=found.per_hour)
-        return None if hours is None else max(hours, found.unsaved_hours)
+        interruptions = runtime.interruptions(values)
+        hours = optimal_interval_hours(
+            checkpoint_hours=interruptions.checkpoint_hours, interruptions_per_hour=interruptions.per_hour
+        )
+        return None if hours is None else max(hours, interruptions.unsaved_hours)
 
-    values = met.values
+    values = runtime.values
     hours = best(values)
     if hours is None:
         return None
-    band = combined(hours, swings(lambda at: best(at) or hours, values, met.ranges, moved))
-    found = met.interruptions(values)
+    band = combined(hours, swings(lambda at: best(at) or hours, values, runtime.ranges, moved))
+    interruptions = runtime.interruptions(values)
     source = (
-        f"Daly's optimum, about sqrt(2 x {found.checkpoint_hours * SECONDS_PER_HOUR:.3g} s of a checkpoint x "
-        f"{1 / found.per_hour:.4g} h between interruptions)"
+        f"Daly's optimum, about sqrt(2 x {interruptions.checkpoint_hours * SECONDS_PER_HOUR:.3g} s of a checkpoint x "
+        f"{1 / interruptions.per_hour:.4g} h between interruptions)"
     )
-    return to_quantity(band, Unit.HOURS, Basis.MODELLED, source, met.inputs["gpu_hours_per_failure"].as_of)
+    return to_quantity(band, Unit.HOURS, Basis.MODELLED, source, runtime.inputs["gpu_hours_per_failure"].as_of)
 
 
 def moved(values: Mapping[str, float], name: str, value: float) -> dict[str, float]:
@@ -192,10 +196,10 @@ def moved(values: Mapping[str, float], name: str, value: float) -> dict[str, flo
     return dict(values) | {name: value}
 
 
-def _interval_between(given: Figure | None, met: RuntimeInputs, defaults: GoodputDefaults) -> Quantity:
+def _interval_between(given: Figure | None, runtime: RuntimeInputs, defaults: GoodputDefaults) -> Quantity:
     if given is not None:
         return given.quantity(Unit.HOURS, where="the plan: goodput.checkpoint_interval_hours")
-    best, longest = optimal_interval(met), defaults.longest_interval_hours
+    best, longest = optimal_interval(runtime), defaults.longest_interval_hours
     if best is None or best.value >= longest.value:
         return longest
     return to_quantity(Interval.exact(best.value), Unit.HOURS, Basis.ASSUMED, f"assumed to be the best: {best.source}")

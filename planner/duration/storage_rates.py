@@ -53,13 +53,13 @@ def _of_machine(candidate: Candidate) -> tuple[Given, Given]:
 
 
 def _first(given: tuple[Given, ...], default: Id, catalog: Catalog, candidate: Candidate, *, nodes: int) -> Rates:
-    found, where = next(((value, where) for value, where in given if value is not None), (default, "default"))
-    if isinstance(found, StorageRates):
-        read = found.read_gb_per_s.quantity(Unit.GB_PER_S, where=f"{where}.read_gb_per_s")
-        write = found.write_gb_per_s.quantity(Unit.GB_PER_S, where=f"{where}.write_gb_per_s")
-        name, scope = where, found.scope
+    storage, where = next(((value, where) for value, where in given if value is not None), (default, "default"))
+    if isinstance(storage, StorageRates):
+        read = storage.read_gb_per_s.quantity(Unit.GB_PER_S, where=f"{where}.read_gb_per_s")
+        write = storage.write_gb_per_s.quantity(Unit.GB_PER_S, where=f"{where}.write_gb_per_s")
+        name, scope = where, storage.scope
     else:
-        kind = catalog.find_storage(found, where=where)
+        kind = catalog.find_storage(storage, where=where)
         read, write, name, scope = kind.read, kind.write, kind.id, kind.scope
     times = {"accelerator": nodes * candidate.accelerators_per_node, "node": nodes, "training": 1}[scope]
     return Rates(name, _of_all(read, times, scope), _of_all(write, times, scope))

@@ -59,21 +59,21 @@ def _counted(
     throughput: Quantity, training: Quantity, strategy: Strategy, launch: Quantity | None,
 ) -> Timed:  # fmt: skip
     volumes = data_volumes(job, plan.data, catalog.bill_defaults)
-    met = runtime_inputs(
+    runtime = runtime_inputs(
         plan, job, candidate, catalog, defaults, throughput=throughput, volumes=volumes, strategy=strategy
     )
-    here = met.interruptions(met.values)
+    here = runtime.interruptions(runtime.values)
     if is_hopeless(here):
         return Timed(None, _never_ends(here))
-    spread = _Spread.of(met)
+    spread = _Spread.of(runtime)
     total = spread.share(lambda part: part.total)
     whole = Interval(total.value, max(1.0, total.low), total.high)
     wall_hours = interval(training, Unit.HOURS).times(whole)
-    lines = [TimeLine(what=STEPS, hours=training), *_lost_lines(met, spread, training)]
+    lines = [TimeLine(what=STEPS, hours=training), *_lost_lines(runtime, spread, training)]
     heavy = [line.hours for line in lines if line.hours.value >= MATERIAL_FRACTION * wall_hours.value]
     shown = " + ".join(f"{line.what} {line.hours.value:.5g}" for line in lines if line.hours.value > 0)
     wall = derived(wall_hours, Unit.HOURS, training, *heavy, source=f"{shown} h; {training.source}")
-    best = optimal_interval(met)
+    best = optimal_interval(runtime)
     time = TrainingTime(
         lines=tuple(lines),
         wall_hours=wall,
@@ -81,14 +81,14 @@ def _counted(
         lost_hours=_lost(lines[1:]),
         launch_hours=launch,
         optimizer_steps=_steps(job),
-        interruptions=_interruptions(met, wall),
-        checkpoint_interval_hours=met.inputs["checkpoint_interval_hours"],
+        interruptions=_interruptions(runtime, wall),
+        checkpoint_interval_hours=runtime.inputs["checkpoint_interval_hours"],
         optimal_interval_hours=best,
-        limited_by=_limits(met, wall, lines),
-        uncounted=met.uncounted,
+        limited_by=_limits(runtime, wall, lines),
+        uncounted=runtime.uncounted,
         convergence=_convergence(plan, catalog, training),
     )
-    return Timed(time, notes=(*time.limited_by, *_better_interval(met, best, training)))
+    return Timed(time, notes=(*time.limited_by, *_better_interval(runtime, best, training)))
 
 
 def _never_ends(here: Interruptions) -> Reason:
@@ -138,32 +138,34 @@ class _Spread:
     ends: tuple[tuple[str, Losses, Losses], ...]
 
     @classmethod
-    def of(cls, met: RuntimeInputs) -> _Spread:
-        values = met.values
+    def of(cls, runtime: RuntimeInputs) -> _Spread:
+        values = runtime.values
 
         def at(name: str, value: float) -> Losses:
-            return losses(met.interruptions(moved(values, name, value)))
+            return losses(runtime.interruptions(moved(values, name, value)))
 
-        ends = ((name, at(name, one.low), at(name, one.high)) for name, one in met.ranges.items() if one.low < one.high)
-        return cls(losses(met.interruptions(values)), tuple(ends))
+        ends = (
+            (name, at(name, one.low), at(name, one.high)) for name, one in runtime.ranges.items() if one.low < one.high
+        )
+        return cls(losses(runtime.interruptions(values)), tuple(ends))
 
     def share(self, read: Callable[[Losses], float]) -> Interval:
         """Return one figure of the losses with its range: the moves of all inputs in quadrature."""
         return combined(read(self.value), [Swing(name, read(low), read(high)) for name, low, high in self.ends])
 
 
-def _lost_lines(met: RuntimeInputs, spread: _Spread, training: Quantity) -> list[TimeLine]:
+def _lost_lines(runtime: RuntimeInputs, spread: _Spread, training: Quantity) -> list[TimeLine]:
     """Return the lines of what is lost; those that stay 0 in their whole range are left out."""
-    values = met.values
-    here = met.interruptions(values)
-    read, samples = met.inputs["read_gb_per_s"], met.inputs.get("bytes_per_sample")
-    checkpoint, every = met.inputs.get("checkpoint_gb"), met.inputs["checkpoint_interval_hours"]
+    values = runtime.values
+    here = runtime.interruptions(values)
+    read, samples = runtime.inputs["read_gb_per_s"], runtime.inputs.get("bytes_per_sample")
+    checkpoint, every = runtime.inputs.get("checkpoint_gb"), runtime.inputs["checkpoint_interval_hours"]
     wall = training.value * spread.value.total
     rows: list[tuple[str, Callable[[Losses], float], str, tuple[str, ...]]] = []
     if samples is not None:
         text = (
-            f"{met.inputs['samples_per_s'].value:.5g} samples/s x {samples.value:,.0f} B need "
-            f"{met.needed_gb_per_s(values):.3g} GB/s; {met.read_from.name} reads {read.value:.3g}"
+            f"{runtime.inputs['samples_per_s'].value:.5g} samples/s x {samples.value:,.0f} B need "
+            f"{runtime.needed_gb_per_s(values):.3g} GB/s; {runtime.read_from.name} reads {read.value:.3g}"
         )
         rows.append((STALL, lambda part: part.input_stall, text, ("read_gb_per_s", "bytes_per_sample")))
     rows.append((
@@ -174,14 +176,14 @@ def _lost_lines(met: RuntimeInputs, spread: _Spread, training: Quantity) -> list
         how = "until it is written" if values[MODE] else "for the copy to the host's memory"
         text = (
             f"one every {here.interval_hours:.3g} h, of {checkpoint.value:.4g} GB, stops the training for "
-            f"{here.checkpoint_hours * SECONDS_PER_HOUR:.3g} s {how}; {met.written_to.name} writes "
-            f"{met.inputs['write_gb_per_s'].value:.3g} GB/s"
+            f"{here.checkpoint_hours * SECONDS_PER_HOUR:.3g} s {how}; {runtime.written_to.name} writes "
+            f"{runtime.inputs['write_gb_per_s'].value:.3g} GB/s"
         )
         inputs = ("checkpoint_gb", "write_gb_per_s", "host_copy_gb_per_s", "checkpoint_interval_hours", MODE)
         rows.append((CHECKPOINTS, lambda part: part.checkpoints, text, inputs))
     rates = {"failure": here.failures_per_hour, "preemption": here.preemptions_per_hour}
     each = {"failure": "gpu_hours_per_failure", "preemption": "node_hours_per_preemption"}
-    count = {"failure": f"{met.accelerators} accelerators", "preemption": f"{met.nodes} node(s)"}
+    count = {"failure": f"{runtime.accelerators} accelerators", "preemption": f"{runtime.nodes} node(s)"}
     for kind, rate in rates.items():
         if rate == 0:
             continue
@@ -196,7 +198,7 @@ def _lost_lines(met: RuntimeInputs, spread: _Spread, training: Quantity) -> list
         if share.high == 0:
             continue
         hours = signed_product(interval(training, Unit.HOURS), share)
-        used = [met.inputs[name] for name in names]
+        used = [runtime.inputs[name] for name in names]
         source = "; ".join([text, *dict.fromkeys(one.source for one in used)])
         lines.append(TimeLine(what=what, hours=derived(hours, Unit.HOURS, *used, source=source)))
     return lines
@@ -215,48 +217,52 @@ def _part(name: str) -> Callable[[Losses], float]:
     return lambda part: float(getattr(part, name))
 
 
-def _interruptions(met: RuntimeInputs, wall: Quantity) -> Quantity:
+def _interruptions(runtime: RuntimeInputs, wall: Quantity) -> Quantity:
     """Expect wall-clock hours x interruptions an hour."""
 
     def rate(values: Mapping[str, float]) -> float:
-        return met.interruptions(values).per_hour
+        return runtime.interruptions(values).per_hour
 
-    values = met.values
-    per_hour = combined(rate(values), swings(rate, values, met.ranges, moved))
-    used = [met.inputs[name] for name in ("gpu_hours_per_failure", "node_hours_per_preemption") if name in met.inputs]
+    values = runtime.values
+    per_hour = combined(rate(values), swings(rate, values, runtime.ranges, moved))
+    used = [
+        runtime.inputs[name]
+        for name in ("gpu_hours_per_failure", "node_hours_per_preemption")
+        if name in runtime.inputs
+    ]
     source = f"{wall.value:.5g} h x {per_hour.value:.3g} an hour; {'; '.join(one.source for one in used)}"
     return derived(interval(wall, Unit.HOURS).times(per_hour), Unit.RATIO, *used, source=source)
 
 
-def _limits(met: RuntimeInputs, wall: Quantity, lines: list[TimeLine]) -> tuple[str, ...]:
+def _limits(runtime: RuntimeInputs, wall: Quantity, lines: list[TimeLine]) -> tuple[str, ...]:
     """Name what holds the training back besides the accelerators."""
-    values = met.values
-    here, found = met.interruptions(values), []
-    needed, read = met.needed_gb_per_s(values), values["read_gb_per_s"]
+    values = runtime.values
+    here, limits = runtime.interruptions(values), []
+    needed, read = runtime.needed_gb_per_s(values), values["read_gb_per_s"]
     if needed > read:
-        found.append(
-            f"storage limits the speed: samples need {needed:.3g} GB/s and {met.read_from.name} reads {read:.3g}, so "
-            f"the accelerators wait {1 - read / needed:.0%} of the time".replace("%", " %")
+        limits.append(
+            f"storage limits the speed: samples need {needed:.3g} GB/s and {runtime.read_from.name} reads {read:.3g}, "
+            f"so the accelerators wait {1 - read / needed:.0%} of the time".replace("%", " %")
         )
     if here.unsaved_hours > values["checkpoint_interval_hours"]:
-        found.append(
+        limits.append(
             f"storage limits the checkpoints: writing one takes {here.unsaved_hours:.3g} h, longer than the interval "
             f"of {values['checkpoint_interval_hours']:.3g} h"
         )
     interrupted = sum(line.hours.value for line in lines if line.what in (*LOST.values(), *RESTARTS.values()))
     if interrupted > OFTEN * wall.value:
         share = f"{interrupted / wall.value:.0%}".replace("%", " %")
-        found.append(f"interruptions, one every {1 / here.per_hour:.3g} h, take {share} of the time")
-    return tuple(found)
+        limits.append(f"interruptions, one every {1 / here.per_hour:.3g} h, take {share} of the time")
+    return tuple(limits)
 
 
-def _better_interval(met: RuntimeInputs, best: Quantity | None, training: Quantity) -> tuple[str, ...]:
-    """Say what the best interval would save, where that is worth saying."""
+def _better_interval(runtime: RuntimeInputs, best: Quantity | None, training: Quantity) -> tuple[str, ...]:
+    """Return what the best interval would save, where that is worth saying."""
     if best is None:
         return ()
-    values = met.values
-    now = losses(met.interruptions(values)).total
-    chosen_freely = replace(met, longest_hours=None)
+    values = runtime.values
+    now = losses(runtime.interruptions(values)).total
+    chosen_freely = replace(runtime, longest_hours=None)
     then = losses(chosen_freely.interruptions(moved(values, "checkpoint_interval_hours", best.value))).total
     saved = training.value * (now - then)
     if saved < WORTH_SAYING * training.value * now:

@@ -50,7 +50,7 @@ class Candidate:
 
     @property
     def has_own_price(self) -> bool:
-        """Say whether the plan states the price, so that no catalog row counts."""
+        """Return whether the plan states the price, so that no catalog row counts."""
         return self.option.usd_per_hour is not None or self.option.local_per_hour is not None
 
     @property
@@ -70,12 +70,12 @@ def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
     Services that train by the token are not among them (`planner/decide/options/hosted.py`).
     """
     candidates: list[Candidate] = []
-    taken: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for position, option in enumerate(plan.options):
         if option.hosted:
             continue
         for candidate in _expand_option(option, plan, catalog, where=f"options.{position}"):
-            count = taken[candidate.id] = taken.get(candidate.id, 0) + 1
+            count = counts[candidate.id] = counts.get(candidate.id, 0) + 1
             name = f"{candidate.id}#{count}" if count > 1 else candidate.id
             candidates.append(replace(candidate, id=name, position=position))
     return candidates
@@ -130,9 +130,9 @@ def _join(
         )
         return site, None, node, accelerator, run.hardware.accelerators_per_node, run.hardware.nodes
     if option.site is not None:
-        found = catalog.find_site(option.site, where=f"{where}.site")
-        node = _find_node(found.node, catalog, where=f"site {found.id}")
-        return found, None, node, _accelerator(node, catalog), node.accelerators, 1
+        site = catalog.find_site(option.site, where=f"{where}.site")
+        node = _find_node(site.node, catalog, where=f"site {site.id}")
+        return site, None, node, _accelerator(node, catalog), node.accelerators, 1
     assert option.offer is not None, "the model lets exactly one of site, offer and run through"
     if option.offer not in catalog.nodes and prices_of(option.offer, catalog):
         raise InputError(
@@ -152,10 +152,10 @@ def _find_node(name: str, catalog: Catalog, *, where: str) -> Node:
 
 
 def _accelerator(node: Node, catalog: Catalog) -> Accelerator:
-    found = catalog.accelerators.get(node.accelerator)
-    if found is None:
+    accelerator = catalog.accelerators.get(node.accelerator)
+    if accelerator is None:
         raise NotFoundError("accelerator", node.accelerator, catalog.accelerators, where=f"node {node.id}")
-    return found
+    return accelerator
 
 
 def machine_of(run: RunRecord, catalog: Catalog) -> tuple[Node, Accelerator]:
@@ -212,9 +212,9 @@ def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, reg
     Without a region the cheapest; a row may state the reason why there is no price.
     """
     for layer in (catalog.own_prices, catalog.prices):
-        found = _cheapest([row for row in layer if row.node == node_id], kind=kind, region=region)
-        if found is not None:
-            return found
+        price = _cheapest([row for row in layer if row.node == node_id], kind=kind, region=region)
+        if price is not None:
+            return price
     return None
 
 

@@ -10,8 +10,8 @@ from planner.model.hardware.machines import Accelerator
 
 def name_and_kernels(text: str) -> tuple[str, str]:
     """Divide what a plan says, "HF Trainer, liger" or "torchtitan with torch.compile", at its first comma or with."""
-    found = re.search(r",| (?=with(out)? )", text)
-    return (text.strip(), "") if found is None else (text[: found.start()].strip(), text[found.end() :].strip())
+    cut = re.search(r",| (?=with(out)? )", text)
+    return (text.strip(), "") if cut is None else (text[: cut.start()].strip(), text[cut.end() :].strip())
 
 
 def planned_family(text: str) -> str:

@@ -7,7 +7,7 @@ from planner.scenario.candidate import Candidate
 
 
 def same_hardware(run: RunRecord, candidate: Candidate) -> bool:
-    """Say whether a run was made on as many of the same accelerators, joined in the same way.
+    """Return whether a run was made on as many of the same accelerators, joined in the same way.
 
     One accelerator alone needs no link, so there the node may differ.
     """

@@ -9,7 +9,7 @@ from planner.model.network.workload import Checkpointing, Split, Strategy
 
 @dataclass(frozen=True)
 class ParallelConfig:
-    """One way to spread a training that fits, and how fast it would be: samples/s of all accelerators, 90 % range."""
+    """One parallel configuration that fits, and how fast it would be: samples/s of all accelerators, 90 % range."""
 
     strategy: Strategy
     split: Split

@@ -177,7 +177,7 @@ def _answer(plans: Sequence[Plan], catalog: Catalog, problems: list[InputError],
 
 
 def _show(problem: InputError) -> None:
-    """Say what is wrong and how to put it right; messages are text, never Markdown."""
+    """Return what is wrong and how to put it right; messages are text, never Markdown."""
     lines = [f"<b>{escape(line)}</b>" for line in problem.message.splitlines()] + [escape(problem.fix)]
     _html(f'<div class="problem" role="alert">{"<br>".join(lines)}</div>')
 

@@ -14,7 +14,7 @@ from planner.duration.goodput import Interruptions, Losses, is_hopeless, losses,
 
 FEW = settings(max_examples=50, deadline=None)
 HOURS = st.floats(min_value=0.01, max_value=5.0)
-MET = st.builds(
+INTERRUPTIONS = st.builds(
     Interruptions,
     input_stall=st.floats(0.0, 2.0),
     evaluation=st.floats(0.0, 0.2),
@@ -36,33 +36,33 @@ def test_without_interruptions_only_stalls_evaluation_and_checkpoints_count() ->
 
 def test_by_hand() -> None:
     """M 100 h, t 1 h, c 0.1 h, R 0.5 h: 100 x e^0.005 x (e^0.011 - 1) = 1.111616; 1 - e^-0.005 = 0.00498752."""
-    met = Interruptions(interval_hours=1.0, checkpoint_hours=0.1, failures_per_hour=0.01, restart_hours=0.5)
-    found = losses(met)
+    interruptions = Interruptions(interval_hours=1.0, checkpoint_hours=0.1, failures_per_hour=0.01, restart_hours=0.5)
+    found = losses(interruptions)
     assert found.total == pytest.approx(1.111616, abs=1e-6)
     assert found.checkpoints == pytest.approx(0.1)
     assert found.failure_restarts == pytest.approx(1.111616 * 0.00498752, abs=1e-7)
     assert found.failure_lost == pytest.approx(1.111616 - 1.1 - 0.005544, abs=2e-6)
 
 
-def simulated_hours(met: Interruptions, *, segments: int, seed: int) -> float:
+def simulated_hours(interruptions: Interruptions, *, segments: int, seed: int) -> float:
     """Play it: each segment of training and checkpoint must end between two interruptions; so must a restart."""
     draw, hours = random.Random(seed), 0.0
-    segment = met.interval_hours + met.checkpoint_hours
+    segment = interruptions.interval_hours + interruptions.checkpoint_hours
     for _ in range(segments):
         while True:
-            until = draw.expovariate(met.per_hour)
+            until = draw.expovariate(interruptions.per_hour)
             if until >= segment:
                 hours += segment
                 break
             hours += until
-            while (until := draw.expovariate(met.per_hour)) < met.restart_hours:
+            while (until := draw.expovariate(interruptions.per_hour)) < interruptions.restart_hours:
                 hours += until
-            hours += met.restart_hours
-    return hours / (segments * met.interval_hours)
+            hours += interruptions.restart_hours
+    return hours / (segments * interruptions.interval_hours)
 
 
 @pytest.mark.parametrize(
-    "met",
+    "interruptions",
     [
         pytest.param(
             Interruptions(interval_hours=1, checkpoint_hours=0.05, failures_per_hour=0.05, restart_hours=0.3), id="rare"
@@ -78,8 +78,10 @@ def simulated_hours(met: Interruptions, *, segments: int, seed: int) -> float:
         ),
     ],
 )
-def test_a_simulation_of_random_interruptions_agrees(met: Interruptions) -> None:
-    assert losses(met).total == pytest.approx(simulated_hours(met, segments=30_000, seed=1), rel=0.02)
+def test_a_simulation_of_random_interruptions_agrees(interruptions: Interruptions) -> None:
+    assert losses(interruptions).total == pytest.approx(
+        simulated_hours(interruptions, segments=30_000, seed=1), rel=0.02
+    )
 
 
 def test_llama_3_trained_over_90_percent_of_the_time() -> None:
@@ -89,10 +91,10 @@ def test_llama_3_trained_over_90_percent_of_the_time() -> None:
     write = 405e9 * 14 / 2e12 / 3600  # Tectonic: 2 TB/s sustained
     best = optimal_interval_hours(checkpoint_hours=stop, interruptions_per_hour=per_hour)
     assert best is not None
-    met = Interruptions(
+    interruptions = Interruptions(
         interval_hours=best, checkpoint_hours=stop, unsaved_hours=write, failures_per_hour=per_hour, restart_hours=0.25
     )
-    assert 0.90 < 1 / losses(met).total < 0.95
+    assert 0.90 < 1 / losses(interruptions).total < 0.95
 
 
 def test_daly_s_optimum_by_hand() -> None:
@@ -124,16 +126,16 @@ def test_no_other_interval_loses_less(checkpoint: float, per_hour: float, other:
 
 
 @FEW
-@given(met=MET)
-def test_parts_are_never_negative_and_add_up(met: Interruptions) -> None:
-    found = losses(met)
+@given(interruptions=INTERRUPTIONS)
+def test_parts_are_never_negative_and_add_up(interruptions: Interruptions) -> None:
+    found = losses(interruptions)
     parts = [getattr(found, part.name) for part in fields(found)]
     assert all(part >= 0 for part in parts)
     assert found.total == pytest.approx(1 + math.fsum(parts))
 
 
 @FEW
-@given(met=MET, more=st.floats(1.0, 3.0))
+@given(interruptions=INTERRUPTIONS, more=st.floats(1.0, 3.0))
 @pytest.mark.parametrize(
     "name",
     [
@@ -146,12 +148,12 @@ def test_parts_are_never_negative_and_add_up(met: Interruptions) -> None:
         "restart_hours",
     ],
 )
-def test_more_of_anything_never_trains_sooner(name: str, met: Interruptions, more: float) -> None:
-    worse = replace(met, **{name: getattr(met, name) * more})
-    assert losses(worse).total >= losses(met).total * (1 - 1e-9)
+def test_more_of_anything_never_trains_sooner(name: str, interruptions: Interruptions, more: float) -> None:
+    worse = replace(interruptions, **{name: getattr(interruptions, name) * more})
+    assert losses(worse).total >= losses(interruptions).total * (1 - 1e-9)
 
 
 def test_what_is_interrupted_twenty_times_between_checkpoints_is_hopeless() -> None:
-    met = Interruptions(interval_hours=1.0, failures_per_hour=30.0)
-    assert is_hopeless(met)
-    assert not is_hopeless(replace(met, failures_per_hour=1.0))
+    interruptions = Interruptions(interval_hours=1.0, failures_per_hour=30.0)
+    assert is_hopeless(interruptions)
+    assert not is_hopeless(replace(interruptions, failures_per_hour=1.0))

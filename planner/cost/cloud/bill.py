@@ -79,9 +79,9 @@ def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quant
     rent = _rent(training, rates, work, lost)
     wall = sum_of([interval(part, Unit.HOURS) for part in (training, lost) if part is not None])
     days = wall.scaled(work.waves / HOURS_PER_DAY)
-    beside = kept_and_moved(rates, trainings=work.trainings, sets=work.sets, campaign_days=days)
-    entries = [*rent.entries, *beside]
-    usd = sum_of([rent.usd, *(entry.usd for entry in beside)])
+    ancillary = kept_and_moved(rates, trainings=work.trainings, sets=work.sets, campaign_days=days)
+    entries = [*rent.entries, *ancillary]
+    usd = sum_of([rent.usd, *(entry.usd for entry in ancillary)])
     if rates.support_fraction.value > 0:
         entries.append(support_entry(entries, usd, rates.support_fraction, currency=rates.price_currency))
         usd = usd.scaled(1 + rates.support_fraction.value)

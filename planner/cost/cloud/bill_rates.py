@@ -105,11 +105,11 @@ def bill_assumptions(plan: Plan, catalog: Catalog) -> list[Assumption]:
         "support": ("support_fraction", Unit.RATIO),
     }
     kept = {"checkpoints kept": ("checkpoints_kept", Unit.RATIO), "kept after the campaign": ("keep_days", Unit.DAYS)}
-    found = [
+    assumptions = [
         Assumption(name=name, quantity=_assumed(plan.assumptions, key, unit, defaults))
         for name, (key, unit) in launch.items()
     ]
-    return found + [
+    return assumptions + [
         Assumption(name=name, quantity=_of_data(plan.data, key, unit, defaults)) for name, (key, unit) in kept.items()
     ]
 
@@ -134,7 +134,7 @@ def launch_hours(plan: Plan, job: Job, catalog: Catalog) -> Quantity:
 
 
 def _is_needed(service: Service, volumes: Volumes, data: Data) -> bool:
-    """Say whether a rate would stand on the bill: there is something to keep or move, or its size is not known."""
+    """Return whether a rate would stand on the bill: there is something to keep or move, or its size is not known."""
     moved = {
         Service.STORAGE: [None if data.already_there else volumes.dataset, volumes.checkpoint],
         Service.EGRESS: [volumes.egress],

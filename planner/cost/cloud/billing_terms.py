@@ -44,7 +44,7 @@ class Terms:
 
     @property
     def once(self) -> bool:
-        """Say whether the hours are bought once for the campaign, and not anew for each training."""
+        """Return whether the hours are bought once for the campaign, and not anew for each training."""
         return self.blocks or self.minimum_hours > SHORT_HOURS
 
 
@@ -85,7 +85,7 @@ def sold_hours(hours: float, terms: Terms) -> float:
 
 
 def terms_notes(candidate: Candidate) -> tuple[str, ...]:
-    """Say what cannot be bought in one piece."""
+    """Return what cannot be bought in one piece."""
     kind = candidate.option.price
     if kind is not PriceKind.CAPACITY_BLOCK or candidate.nodes <= BLOCK_INSTANCES:
         return ()
@@ -94,7 +94,7 @@ def terms_notes(candidate: Candidate) -> tuple[str, ...]:
 
 
 def terms_text(terms: Terms) -> str:
-    """Say in words how the hours are sold."""
+    """Write in words how the hours are sold."""
     if terms.blocks:
         return "blocks of 1 to 14 days or of weeks up to 26, bought once for the campaign, ended 30 minutes early"
     if terms.once:

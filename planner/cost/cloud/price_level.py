@@ -29,24 +29,24 @@ def carried(price: Price, nodes: Mapping[str, Node]) -> tuple[str, int] | None:
 
 def usd_per_accelerator_hour(price: Price, nodes: Mapping[str, Node]) -> float | None:
     """Return USD per instance-hour / accelerators of the instance; None where either is not known."""
-    found = carried(price, nodes)
-    return None if found is None or price.usd_per_hour is None else price.usd_per_hour / found[1]
+    devices = carried(price, nodes)
+    return None if devices is None or price.usd_per_hour is None else price.usd_per_hour / devices[1]
 
 
 def price_bands(prices: Iterable[Price], nodes: Mapping[str, Node]) -> dict[str, tuple[float, float]]:
     """Return, for each accelerator, the lowest known USD per accelerator-hour / 10 and the highest x 10."""
     bands: dict[str, tuple[float, float]] = {}
     for price in prices:
-        found, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
-        if found is None or not each:
+        devices, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
+        if devices is None or not each:
             continue
-        low, high = bands.get(found[0], (each / BAND_FACTOR, each * BAND_FACTOR))
-        bands[found[0]] = (min(low, each / BAND_FACTOR), max(high, each * BAND_FACTOR))
+        low, high = bands.get(devices[0], (each / BAND_FACTOR, each * BAND_FACTOR))
+        bands[devices[0]] = (min(low, each / BAND_FACTOR), max(high, each * BAND_FACTOR))
     return bands
 
 
 def implausible(price: Price, nodes: Mapping[str, Node], bands: Bands) -> str | None:
-    """Say why the price cannot be one per instance-hour, or of hosted training one per million tokens.
+    """Return why the price cannot be one per instance-hour, or of hosted training one per million tokens.
 
     None where it can, or where there is nothing to judge.
     """
@@ -57,14 +57,14 @@ def implausible(price: Price, nodes: Mapping[str, Node], bands: Bands) -> str | 
             f"{by_tokens:.4g} USD per million tokens lies outside {low:g} to {high:g}: a price of one token, of a "
             "thousand, or of a whole training?"
         )
-    found, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
-    if found is None or not each:
+    devices, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
+    if devices is None or not each:
         return None
-    low, high = bands.get(found[0], ANY_ACCELERATOR)
+    low, high = bands.get(devices[0], ANY_ACCELERATOR)
     if low <= each <= high:
         return None
     guess = "a price per month?" if each > high else "a price per accelerator and minute, or in another currency?"
     return (
-        f"{each:.4g} USD per {found[0]} and hour lies outside {low:.3g} to {high:.4g}, "
+        f"{each:.4g} USD per {devices[0]} and hour lies outside {low:.3g} to {high:.4g}, "
         f"ten times beyond every known price: {guess}"
     )

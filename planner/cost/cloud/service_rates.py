@@ -29,7 +29,7 @@ def rate_quantity(row: ServiceRate) -> Quantity | None:
 
 
 def no_rate_reason(provider: str, service: Service, row: ServiceRate | None) -> str:
-    """Say why a provider's rate is not known."""
+    """Return why a provider's rate is not known."""
     if row is not None and row.no_price_reason:
         return row.no_price_reason
     return f"the catalog has no rate of {provider} for {service.value}; add a row to services.csv in your workspace"

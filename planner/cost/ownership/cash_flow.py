@@ -78,22 +78,22 @@ def flows(inputs: OwnedInputs, *, rent_usd_per_gpu_hour: float, tax: TaxTerms | 
     lead = inputs.lead_time_months / MONTHS_PER_YEAR
     bills = running_cost(inputs).total
     saved = rent_usd_per_gpu_hour * busy_gpu_hours_per_year(inputs)
-    found = [Flow(0.0, 0.0, inputs.grants_usd * spared - capital, 0.0, 0.0)]
+    flows = [Flow(0.0, 0.0, inputs.grants_usd * spared - capital, 0.0, 0.0)]
     for year in range(math.ceil(inputs.years)):
         share = min(1.0, inputs.years - year)
-        found.append(Flow(lead + year + share, share, 0.0, -bills * share, saved * share))
-    found.append(Flow(lead + inputs.years, 0.0, capital * inputs.residual_fraction, 0.0, 0.0))
+        flows.append(Flow(lead + year + share, share, 0.0, -bills * share, saved * share))
+    flows.append(Flow(lead + inputs.years, 0.0, capital * inputs.residual_fraction, 0.0, 0.0))
     if tax is None:
-        return tuple(found)
-    taxes = _tax_usd(inputs, found, tax, base=capital - inputs.grants_usd * spared)
-    return tuple(_with_tax(flow, usd) for flow, usd in zip(found, taxes, strict=True))
+        return tuple(flows)
+    taxes = _tax_usd(inputs, flows, tax, base=capital - inputs.grants_usd * spared)
+    return tuple(_with_tax(flow, usd) for flow, usd in zip(flows, taxes, strict=True))
 
 
 def _with_tax(flow: Flow, usd: float) -> Flow:
     return Flow(flow.at_years, flow.years, flow.capital_usd, flow.running_usd, flow.rent_saved_usd, usd)
 
 
-def _tax_usd(inputs: OwnedInputs, found: Sequence[Flow], tax: TaxTerms, *, base: float) -> list[float]:
+def _tax_usd(inputs: OwnedInputs, flows: Sequence[Flow], tax: TaxTerms, *, base: float) -> list[float]:
     """Taxes of each flow, negative when paid.
 
     in a year:    -rate x (rent saved - bills - depreciation); a saved rent is a deduction lost
@@ -110,12 +110,12 @@ def _tax_usd(inputs: OwnedInputs, found: Sequence[Flow], tax: TaxTerms, *, base:
         start = base
     amounts = [tax.rate * (base - start)]
     book = start
-    for position, flow in enumerate(found[1:-1]):
+    for position, flow in enumerate(flows[1:-1]):
         written = start * _share_written_off(tax, position, flow.years, inputs.years)
         book -= written
         profit = flow.rent_saved_usd + flow.running_usd - written
         amounts.append(-tax.rate * profit + (tax.credits_usd if position == 0 else 0.0))
-    amounts.append(-tax.rate * (found[-1].capital_usd - book))
+    amounts.append(-tax.rate * (flows[-1].capital_usd - book))
     return amounts
 
 

@@ -56,7 +56,7 @@ def cloud_pue(plan: Plan, catalog: Catalog) -> Quantity:
 
 
 def includes_power(site: Site | None) -> bool:
-    """Say whether the place where the machine stands includes its power."""
+    """Return whether the place where the machine stands includes its power."""
     return site is not None and site.colocation is not None and site.colocation.power_included
 
 

@@ -1,4 +1,4 @@
-"""Resolves a site into the inputs of the cost of owning: its own figures first, then the defaults, each named."""
+"""The inputs of the cost of owning a site: its own figures first, then the defaults, each named."""
 
 from __future__ import annotations
 
@@ -45,32 +45,32 @@ def resolve_site(
     rated_kw = node_rated_kw(site, node)
     if rated_kw is None:
         return NoOwningCost(f"the site {site.id} names no rated power: give rated_kw")
-    taken = _Inputs(site, catalog)
-    problem = taken.capital(accelerator)
+    collected = _Inputs(site, catalog)
+    problem = collected.capital(accelerator)
     if problem is not None:
         return NoOwningCost(f"the site {site.id}: {problem}")
-    taken.keeping()
-    taken.place(rated_kw)
-    taken.power(node, rated_kw, training_power, plan)
-    taken.use()
-    found = {name: quantity.value for name, quantity in taken.quantities.items()}
-    absent = {field.name: 0.0 for field in fields(OwnedInputs) if field.name not in found}
+    collected.keeping()
+    collected.place(rated_kw)
+    collected.power(node, rated_kw, training_power, plan)
+    collected.use()
+    values = {name: quantity.value for name, quantity in collected.quantities.items()}
+    absent = {field.name: 0.0 for field in fields(OwnedInputs) if field.name not in values}
     acquisition = site.acquisition
     assert acquisition is not None, "capital() returns a problem where there is none"
-    inputs = OwnedInputs(**absent | found | {"acquisition": acquisition, "gpus": node.accelerators})  # type: ignore[arg-type]
+    inputs = OwnedInputs(**absent | values | {"acquisition": acquisition, "gpus": node.accelerators})  # type: ignore[arg-type]
     return ResolvedSite(
         site=site,
         inputs=with_grants(site, inputs),
-        quantities=taken.quantities,
-        defaults=tuple(taken.defaults),
-        curve=taken.curve,
-        age_years=taken.age_years,
-        notes=tuple(taken.notes),
+        quantities=collected.quantities,
+        defaults=tuple(collected.defaults),
+        curve=collected.curve,
+        age_years=collected.age_years,
+        notes=tuple(collected.notes),
     )
 
 
 class _Inputs:
-    """Collects the inputs of one site; a field that is never set is 0: the site has no such cost."""
+    """The inputs of one site, collected; a field that is never set is 0: the site has no such cost."""
 
     def __init__(self, site: Site, catalog: Catalog) -> None:
         self.site, self.catalog, self.given = site, catalog, catalog.owning_defaults

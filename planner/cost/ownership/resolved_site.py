@@ -35,20 +35,20 @@ class ResolvedSite:
     def ranges(self) -> dict[str, Interval]:
         """The uncertain inputs."""
         return {
-            name: Interval(found.value, found.low, found.high)
-            for name, found in self.quantities.items()
-            if found.low < found.high
+            name: Interval(quantity.value, quantity.low, quantity.high)
+            for name, quantity in self.quantities.items()
+            if quantity.low < quantity.high
         }
 
     @property
     def basis(self) -> Basis:
         """Of a number computed from all inputs: the weakest of those that are not nothing."""
-        return weakest(*(found.basis for found in self.quantities.values() if found.high != 0))
+        return weakest(*(quantity.basis for quantity in self.quantities.values() if quantity.high != 0))
 
     @property
     def as_of(self) -> date | None:
         """The oldest input's date."""
-        return min((found.as_of for found in self.quantities.values() if found.as_of), default=None)
+        return min((quantity.as_of for quantity in self.quantities.values() if quantity.as_of), default=None)
 
     @property
     def incentives(self) -> tuple[AppliedIncentive, ...]:

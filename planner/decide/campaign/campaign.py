@@ -85,7 +85,7 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
 def _meets_deadline(
     hours: Quantity | None, usd: Quantity | None, limits: CampaignLimits, *, today: date
 ) -> bool | None:
-    """Say whether it ends in time; where only the money is known, no deadline is one that it keeps."""
+    """Return whether it ends in time; where only the money is known, no deadline is one that it keeps."""
     if hours is None:
         return True if usd is not None and limits.deadline is None else None
     return limits.deadline is None or hours.value <= hours_to(limits, today=today)
@@ -107,8 +107,8 @@ def _campaign_hours(estimate: OptionEstimate, waves: int, runs: int) -> Quantity
     if launch is not None and launch.value > 0:
         hours = sum_of([hours, interval(launch, Unit.HOURS)])
         each, parts = f"({wall.value:.5g} + {launch.value:.3g} of its launch) h", [wall, launch]
-    told = f"{waves} one after another x {each} ({_trainings(runs)}); " if runs > 1 or len(parts) > 1 else ""
-    source = "; ".join([f"{told}{wall.source}", *(part.source for part in parts[1:])])
+    repeated = f"{waves} one after another x {each} ({_trainings(runs)}); " if runs > 1 or len(parts) > 1 else ""
+    source = "; ".join([f"{repeated}{wall.source}", *(part.source for part in parts[1:])])
     heavy = [part for part in parts if part.value >= MATERIAL_FRACTION * hours.value]
     return derived(hours.scaled(waves), Unit.HOURS, *heavy, source=source)
 

@@ -48,7 +48,7 @@ def explain_plan(plan: Plan, catalog: Catalog, evidence: Evidence, *, option: st
 
 
 def _of_service(estimate: OptionEstimate) -> OptionExplanation:
-    """Say of a service that trains by the token what there is to say: nobody outside knows its machines."""
+    """Return the explanation of a service that trains by the token: notes alone, as its machines are not known."""
     return OptionExplanation(
         id=estimate.id,
         name=estimate.name,
@@ -72,29 +72,29 @@ def _of_service(estimate: OptionEstimate) -> OptionExplanation:
 def _explained(
     job: Job, candidate: Candidate, catalog: Catalog, estimate: OptionEstimate, evidence: Evidence
 ) -> OptionExplanation:
-    chosen, found = fastest(job, candidate, catalog)
-    predicted = predict(replace(job, mfu=None), chosen, catalog, found.fit)
+    chosen, answer = fastest(job, candidate, catalog)
+    predicted = predict(replace(job, mfu=None), chosen, catalog, answer.fit)
     prediction = predicted if isinstance(predicted, Prediction) and predicted.asked is not None else None
-    apart = None
+    breakdown = None
     if prediction is not None and prediction.asked is not None:
         images = prediction.asked.is_of_images
         calibration = catalog.image_calibration if images else catalog.calibration
         assert calibration is not None, "it made the prediction"
-        apart = step_breakdown(prediction.asked, calibration, evidence(images))
+        breakdown = step_breakdown(prediction.asked, calibration, evidence(images))
     return OptionExplanation(
         id=estimate.id,
         name=estimate.name,
         throughput=estimate.throughput,
         physics=_quantity(prediction),
-        step_seconds=apart.seconds if apart else None,
-        step_size=apart.size if apart else None,
-        step_unit=apart.unit if apart else None,
-        parts=apart.parts if apart else (),
-        constants=apart.constants if apart else (),
-        effects=apart.effects if apart else (),
-        runs=_run_effects(job, chosen, catalog, found, apart.weights if apart else {}),
-        next_runs=_next_runs(job, chosen, catalog, found, prediction),
-        nearest=apart.nearest if apart else (),
+        step_seconds=breakdown.seconds if breakdown else None,
+        step_size=breakdown.size if breakdown else None,
+        step_unit=breakdown.unit if breakdown else None,
+        parts=breakdown.parts if breakdown else (),
+        constants=breakdown.constants if breakdown else (),
+        effects=breakdown.effects if breakdown else (),
+        runs=_run_effects(job, chosen, catalog, answer, breakdown.weights if breakdown else {}),
+        next_runs=_next_runs(job, chosen, catalog, answer, prediction),
+        nearest=breakdown.nearest if breakdown else (),
         time=estimate.time,
         notes=estimate.notes,
         why_not=estimate.why_not,
@@ -103,12 +103,12 @@ def _explained(
 
 
 def _next_runs(
-    job: Job, candidate: Candidate, catalog: Catalog, found: Speed, prediction: Prediction | None
+    job: Job, candidate: Candidate, catalog: Catalog, answer: Speed, prediction: Prediction | None
 ) -> tuple[NextRun, ...]:
     """Return what one more run would do; nothing where a measured run answers, or somebody's own figure."""
-    if prediction is None or prediction.asked is None or found.samples_per_s is None:
+    if prediction is None or prediction.asked is None or answer.samples_per_s is None:
         return ()
-    return next_runs(job, candidate, catalog, prediction.asked) if found.basis is Basis.MODELLED else ()
+    return next_runs(job, candidate, catalog, prediction.asked) if answer.basis is Basis.MODELLED else ()
 
 
 def _quantity(prediction: Prediction | None) -> Quantity | None:
@@ -120,18 +120,18 @@ def _quantity(prediction: Prediction | None) -> Quantity | None:
 
 
 def _run_effects(
-    job: Job, candidate: Candidate, catalog: Catalog, found: Speed, weights: dict[str, float]
+    job: Job, candidate: Candidate, catalog: Catalog, answer: Speed, weights: dict[str, float]
 ) -> tuple[RunEffect, ...]:
     """Answer again without each of the runs; the difference is what that run moves. The largest move comes first."""
     effects = []
-    for run_id in found.run_ids:
+    for run_id in answer.run_ids:
         others = {key: run for key, run in catalog.runs.items() if key != run_id}
         again = speed(job, candidate, catalog.model_copy(update={"runs": others}))
         without, change = None, None
         if again.samples_per_s is not None:
             without = to_quantity(again.samples_per_s, Unit.SAMPLES_PER_S, again.basis, again.source, again.as_of)
-            if found.samples_per_s is not None:
-                change = found.samples_per_s.value / again.samples_per_s.value - 1
-        weight = weights.get(run_id) if found.basis.value == "modelled" else None
+            if answer.samples_per_s is not None:
+                change = answer.samples_per_s.value / again.samples_per_s.value - 1
+        weight = weights.get(run_id) if answer.basis.value == "modelled" else None
         effects.append(RunEffect(id=run_id, weight=weight, without=without, change_fraction=change))
     return tuple(sorted(effects, key=lambda one: (one.change_fraction is not None, -abs(one.change_fraction or 0))))

@@ -167,7 +167,7 @@ def _stated_hours(hours: float) -> Quantity:
 
 
 def _unknown(offer: str, catalog: Catalog, *, where: str) -> InputError:
-    """Say that nobody trains by this name: it is a machine, or is not known at all."""
+    """Return the error of a name by which nobody trains: that of a machine, or one that is not known at all."""
     if offer in catalog.nodes or prices_of(offer, catalog):
         return InputError(
             f"{where}.price: {offer} is a machine, and is paid by the hour.",

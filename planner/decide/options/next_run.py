@@ -31,7 +31,7 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: Estimator
     """
     calibration = catalog.image_calibration if asked.is_of_images else catalog.calibration
     assert calibration is not None, "it made the prediction"
-    found = []
+    runs = []
     for nodes, per_node in dict.fromkeys([(1, 1), (1, candidate.accelerators_per_node)]):
         if nodes * per_node == candidate.accelerators:
             continue
@@ -48,8 +48,8 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: Estimator
         predicted = predict(alone, part, catalog, fitting) if fitting.fits is not False else None
         if isinstance(predicted, Prediction) and predicted.asked is not None:
             then = half_width_with(asked, predicted.asked.observation, calibration)
-            found.append(NextRun(nodes=nodes, accelerators=nodes * per_node, strategy=part.strategy, half_width=then))
-    return tuple(found)
+            runs.append(NextRun(nodes=nodes, accelerators=nodes * per_node, strategy=part.strategy, half_width=then))
+    return tuple(runs)
 
 
 def half_width_with(asked: EstimatorQuery, run: Observation, calibration: Calibration) -> float:

@@ -1,4 +1,4 @@
-"""Takes a modelled step apart, of text or of images: parts, constants, effects, weights of runs, nearest evidence."""
+"""The parts of a modelled step, of text or of images: seconds, constants, effects, weights of runs, near evidence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OTHER_ACCELERATOR, OTHER_GENERATION, OTHER_FRAMEWORK = 1.0, 3.0, 1.0
 
 @dataclass(frozen=True)
 class StepBreakdown:
-    """One step, taken apart; `size` in `unit`: tokens or images."""
+    """One step in its parts; `size` in `unit`: tokens or images."""
 
     seconds: float
     size: float

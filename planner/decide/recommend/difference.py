@@ -37,26 +37,26 @@ class FrozenAnswer:
 
 def values_of(options: tuple[OptionEstimate, ...]) -> dict[tuple[str, str], Quantity]:
     """Return the numbers that are compared, by option and name."""
-    found = {}
+    values = {}
     for option in options:
         for name in QUANTITIES:
             quantity = getattr(option, name, None) if name in type(option).model_fields else None
             if quantity is not None:
-                found[option.id, name] = quantity
-    return found
+                values[option.id, name] = quantity
+    return values
 
 
 def moves(old: Values, new: Values, shares: Mapping[tuple[str, str], tuple[CauseShare, ...]]) -> list[OptionMoves]:
     """Return what moved, option by option, of the options on both sides."""
     options = [option for option in dict.fromkeys(key[0] for key in new) if any(key[0] == option for key in old)]
-    found = []
+    of_options = []
     for option in options:
         keys = [(option, name) for name in QUANTITIES if (option, name) in old or (option, name) in new]
         moved = [_move(key[1], old.get(key), new.get(key), shares.get(key, ())) for key in keys]
         moved = [move for move in moved if move.change is None or move.change != 0]
         if moved:
-            found.append(OptionMoves(option=option, moves=tuple(moved)))
-    return found
+            of_options.append(OptionMoves(option=option, moves=tuple(moved)))
+    return of_options
 
 
 def attribute(
@@ -88,22 +88,22 @@ def attribute(
             notes.append(f"{cause.value}: not told apart from what follows: {error}")
     moved_to(values_of(answer_plan(new.plan, new.catalog, today=new.frozen_on).options), Cause.ASSUMPTION)
     moved_to(stored_new, Cause.MODEL)
-    return {key: _told(share) for key, share in shares.items()}, tuple(notes)
+    return {key: _material(share) for key, share in shares.items()}, tuple(notes)
 
 
 def changed_inputs(old: FrozenAnswer, new: FrozenAnswer) -> tuple[InputChange, ...]:
     """List the inputs that differ, by their place in the lock."""
-    found: list[InputChange] = []
+    changes: list[InputChange] = []
     groups = {field: cause for cause, fields in FIELDS.items() for field in fields}
-    found += _prices_in_use(old.answer, new.answer)
+    changes += _prices_in_use(old.answer, new.answer)
     before, after = old.catalog.model_dump(mode="json"), new.catalog.model_dump(mode="json")
     for field in Catalog.model_fields:
         cause = groups.get(field, Cause.ASSUMPTION)
         if field in ("prices", "own_prices"):  # those in use are told above
             continue
-        found += _leaves(cause, field, before[field], after[field])
-    found += _leaves(Cause.ASSUMPTION, "plan", old.plan.model_dump(mode="json"), new.plan.model_dump(mode="json"))
-    return tuple(found[:MOST_INPUTS])
+        changes += _leaves(cause, field, before[field], after[field])
+    changes += _leaves(Cause.ASSUMPTION, "plan", old.plan.model_dump(mode="json"), new.plan.model_dump(mode="json"))
+    return tuple(changes[:MOST_INPUTS])
 
 
 def _move(name: str, old: Quantity | None, new: Quantity | None, shares: tuple[CauseShare, ...]) -> Move:
@@ -122,7 +122,7 @@ def _move(name: str, old: Quantity | None, new: Quantity | None, shares: tuple[C
     )
 
 
-def _told(share: Mapping[Cause, float]) -> tuple[CauseShare, ...]:
+def _material(share: Mapping[Cause, float]) -> tuple[CauseShare, ...]:
     """Return the causes that moved the number, leaving out what is rounding of floats."""
     largest = max(abs(change) for change in share.values())
     return tuple(

@@ -36,9 +36,9 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
             "credits": tuple(credit for credit in catalog.credits if credit.provider in providers),
             "services": tuple(row for row in catalog.services if row.provider in providers),
             "nodes": nodes,
-            "accelerators": {key: found for key, found in catalog.accelerators.items() if key in carried},
+            "accelerators": {key: value for key, value in catalog.accelerators.items() if key in carried},
             "sites": sites,
-            "presets": {key: found for key, found in catalog.presets.items() if key == plan.workload.ref},
+            "presets": {key: value for key, value in catalog.presets.items() if key == plan.workload.ref},
             "runs": runs,
         }
     )

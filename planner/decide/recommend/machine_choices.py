@@ -37,9 +37,9 @@ class OwnedOption:
 
 
 def choices(
-    owned: OwnedOption, others: Sequence[OwnedOption], rivals: Sequence[RentalOption], currency: Currency | None
+    owned: OwnedOption, others: Sequence[OwnedOption], rentals: Sequence[RentalOption], currency: Currency | None
 ) -> tuple[Choice, ...]:
-    """Lay out every way to do the site's yearly work, cheapest first per training; empty where no speed is known.
+    """Return the choices for the site's yearly work, cheapest first per training; empty where no speed is known.
 
     The work is what the site does as planned: nodes x busy GPU-hours / (hours x accelerators of one training).
     Keeping counts what the machine would sell for as its capital, so selling and renting costs the rent alone.
@@ -64,9 +64,9 @@ def choices(
         spent = _upfront(other.resolved.inputs, needed) - proceeds
         laid_out.append(_owned(kind, other, needed, work * nodes, spent))
     hours = nodes * busy_gpu_hours_per_year(inputs)
-    for rival in rivals:
-        if rival.usd_per_owned_gpu_hour is not None and rival.usd_per_training is not None:
-            laid_out.append(_rented(rival, hours, work * nodes, proceeds if already else None))
+    for rental in rentals:
+        if rental.usd_per_owned_gpu_hour is not None and rental.usd_per_training is not None:
+            laid_out.append(_rented(rental, hours, work * nodes, proceeds if already else None))
     in_both = [_in_local_money(choice, currency) for choice in laid_out]
     return tuple(sorted(in_both, key=lambda choice: (choice.why_not is not None, choice.usd_per_training.value)))
 
@@ -111,21 +111,21 @@ def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, u
     )
 
 
-def _rented(rival: RentalOption, gpu_hours: float, trainings: float, proceeds: float | None) -> Choice:
-    rent = rival.usd_per_owned_gpu_hour
+def _rented(rental: RentalOption, gpu_hours: float, trainings: float, proceeds: float | None) -> Choice:
+    rent = rental.usd_per_owned_gpu_hour
     assert rent is not None
-    assert rival.usd_per_training is not None
+    assert rental.usd_per_training is not None
     year = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(gpu_hours)
     source = f"{gpu_hours:,.0f} busy GPU-hours of ours a year x {rent.value:.4g} USD; {rent.source}"
     return Choice(
         kind=ChoiceKind.RENT if proceeds is None else ChoiceKind.SELL_AND_RENT,
-        id=rival.id,
+        id=rental.id,
         nodes=None,
         trainings_per_year=trainings,
         usd_per_year=derived(year, Unit.USD_PER_YEAR, rent, source=source),
         local_per_year=None,
         local_per_training=None,
-        usd_per_training=rival.usd_per_training,
+        usd_per_training=rental.usd_per_training,
         usd_upfront=None if proceeds is None else -proceeds,
         why_not=None,
     )

@@ -43,13 +43,13 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
         )
     owned = OwnedOption(options[candidate.id], resolved, candidate.node)
     rented = [other for other in candidates if other.site is None]
-    rivals = tuple(
+    rentals = tuple(
         rental_alternative(
             OwnVsRent(resolved, owned.option, options[other.id], same_hardware=_same_hardware(candidate, other))
         )
         for other in rented
     )
-    against = next((rival for rival in rivals if rival.usd_per_owned_gpu_hour is not None), None)
+    against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
     reasons = (*_no_comparison(rented, against), *owned.option.obstacles)
     return OwnOrRentDocument(
         plan=plan.name,
@@ -71,28 +71,28 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
         annual_usd_per_node=annual_usd(resolved),
         against=against.id if against else None,
         break_even_utilisation={
-            rival.price_kind: rival.break_even_utilisation
-            for rival in reversed(rivals)
-            if rival.price_kind is not None and rival.usd_per_owned_gpu_hour is not None
+            rental.price_kind: rental.break_even_utilisation
+            for rental in reversed(rentals)
+            if rental.price_kind is not None and rental.usd_per_owned_gpu_hour is not None
         },
         npv_usd=against.npv_usd if against else None,
         npv_after_tax_usd=against.npv_after_tax_usd if against else None,
         payback_months=against.payback_months if against else None,
         curve=curve(resolved),
-        rivals=rivals,
+        rivals=rentals,
         choices=choices(
             owned,
             _other_owned(candidates, candidate, options, plan, catalog),
-            rivals,
+            rentals,
             plan.currency,
         ),
-        sensitivities=_sensitivities(resolved, against, rivals),
+        sensitivities=_sensitivities(resolved, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
-        sentence=sentence(resolved, rivals, against),
+        sentence=sentence(resolved, rentals, against),
         inputs=tuple(
-            Input(name=name, quantity=found, default=_is_default(name, resolved))
-            for name, found in resolved.quantities.items()
+            Input(name=name, quantity=quantity, default=_is_default(name, resolved))
+            for name, quantity in resolved.quantities.items()
         ),
         notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
         why_not=text_of(reasons),
@@ -140,14 +140,14 @@ def _other_owned(
     plan: Plan,
     catalog: Catalog,
 ) -> list[OwnedOption]:
-    found = []
+    others = []
     for candidate in candidates:
         if candidate.site is None or candidate.id == chosen.id:
             continue
         resolved = _resolved(candidate, options, plan, catalog)
         if isinstance(resolved, ResolvedSite):
-            found.append(OwnedOption(options[candidate.id], resolved, candidate.node))
-    return found
+            others.append(OwnedOption(options[candidate.id], resolved, candidate.node))
+    return others
 
 
 def _same_hardware(one: Candidate, other: Candidate) -> bool:
@@ -166,11 +166,11 @@ def _same_hardware(one: Candidate, other: Candidate) -> bool:
 
 
 def _sensitivities(
-    resolved: ResolvedSite, against: RentalOption | None, rivals: Sequence[RentalOption]
+    resolved: ResolvedSite, against: RentalOption | None, rentals: Sequence[RentalOption]
 ) -> tuple[Sensitivity, ...]:
     if against is None or against.usd_per_owned_gpu_hour is None:
         return ()
-    rents = [rival.usd_per_owned_gpu_hour.value for rival in rivals if rival.usd_per_owned_gpu_hour is not None]
+    rents = [rental.usd_per_owned_gpu_hour.value for rental in rentals if rental.usd_per_owned_gpu_hour is not None]
     return sensitivities(resolved, against.usd_per_owned_gpu_hour, rents)
 
 

@@ -16,8 +16,8 @@ VERBS = {
 }
 
 
-def sentence(resolved: ResolvedSite, rivals: Sequence[RentalOption], against: RentalOption | None) -> str:
-    """Say which is cheaper against the first rented option, and where the others flip."""
+def sentence(resolved: ResolvedSite, rentals: Sequence[RentalOption], against: RentalOption | None) -> str:
+    """Write which is cheaper against the first rented option, and where the others flip."""
     inputs = resolved.inputs
     own = annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
     start = (
@@ -28,15 +28,15 @@ def sentence(resolved: ResolvedSite, rivals: Sequence[RentalOption], against: Re
         return f"{start}; there is no rented option to hold it against."
     rent = against.usd_per_owned_gpu_hour.value
     verdict = "cheaper than" if own < rent else "dearer than"
-    flips = "; ".join(_flip(rival) for rival in rivals if rival.usd_per_owned_gpu_hour is not None)
+    flips = "; ".join(_flip(rental) for rental in rentals if rental.usd_per_owned_gpu_hour is not None)
     return f"{start}, {verdict} the same work on {against.id} ({rent:.2f} USD). It breaks even {flips}."
 
 
-def _flip(rival: RentalOption) -> str:
-    found = rival.break_even_utilisation
-    if found is None:
-        return f"never against {rival.id}"
-    return f"at {_percent(found.value)} ({_percent(found.low)} to {_percent(found.high)}) busy against {rival.id}"
+def _flip(rental: RentalOption) -> str:
+    busy = rental.break_even_utilisation
+    if busy is None:
+        return f"never against {rental.id}"
+    return f"at {_percent(busy.value)} ({_percent(busy.low)} to {_percent(busy.high)}) busy against {rental.id}"
 
 
 def _percent(share: float) -> str:

@@ -84,7 +84,7 @@ def cost_lines(resolved: ResolvedSite) -> tuple[CostLine, ...]:
         if not inputs or (part.name == "recovery" and resolved.inputs.acquisition is Acquisition.LEASE):
             continue
         value = resolved.range_of(lambda each, name=part.name: getattr(annual_cost(each), name))  # type: ignore[misc]
-        source = "; ".join(dict.fromkeys(found.source for found in inputs))
+        source = "; ".join(dict.fromkeys(used.source for used in inputs))
         quantity = derived(value, Unit.USD_PER_YEAR, *inputs, source=source)
         lines.append(CostLine(part=part.name, usd_per_node_year=quantity, usd_per_busy_gpu_hour=value.value / hours))
     return tuple(lines)
@@ -98,7 +98,7 @@ def curve(resolved: ResolvedSite) -> tuple[CurvePoint, ...]:
         there = replace(
             resolved,
             inputs=replace(resolved.inputs, busy_fraction=share),
-            quantities={name: found for name, found in resolved.quantities.items() if name != "busy_fraction"},
+            quantities={name: quantity for name, quantity in resolved.quantities.items() if name != "busy_fraction"},
         )
         full = there.range_of(usd_per_busy_gpu_hour)
         points.append(

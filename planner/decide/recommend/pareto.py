@@ -8,12 +8,12 @@ from planner.model.answer.documents import CampaignOption
 
 
 def is_known(option: CampaignOption) -> bool:
-    """Say whether time and money are both known and the model fits, as far as can be said."""
+    """Return whether time and money are both known and the model fits, as far as can be said."""
     return option.fits is not False and option.campaign_hours is not None and option.campaign_usd is not None
 
 
 def is_priced(option: CampaignOption) -> bool:
-    """Say whether the money alone is known: a service that trains by the token does not say how long it takes."""
+    """Return whether the money alone is known: a service that trains by the token does not say how long it takes."""
     return option.fits is not False and option.campaign_hours is None and option.campaign_usd is not None
 
 
@@ -25,7 +25,7 @@ def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
 
 
 def dominates(one: CampaignOption, other: CampaignOption) -> bool:
-    """Say whether `one` is no slower and no dearer than `other`, and better in one of both."""
+    """Return whether `one` is no slower and no dearer than `other`, and better in one of both."""
     (hours, usd), (other_hours, other_usd) = hours_and_usd(one), hours_and_usd(other)
     return hours <= other_hours and usd <= other_usd and (hours, usd) != (other_hours, other_usd)
 

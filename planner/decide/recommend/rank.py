@@ -1,4 +1,4 @@
-"""Puts the options in order under the plan's deadline and budget."""
+"""The order of the options under the plan's deadline and budget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.model.plan.plan import CampaignLimits, Prefer
 
 
 def is_feasible(option: CampaignOption) -> bool:
-    """Say whether the option is known, allowed, and meets deadline and budget, by its most likely values.
+    """Return whether the option is known, allowed, and meets deadline and budget, by its most likely values.
 
     Where only its money is known, it is feasible without a deadline.
     """
@@ -20,7 +20,7 @@ def is_feasible(option: CampaignOption) -> bool:
 
 
 def is_comparable(option: CampaignOption, limits: CampaignLimits) -> bool:
-    """Say whether the option can be put in order: money and time are known, or nothing asks for its time.
+    """Return whether the option can be put in order: money and time are known, or nothing asks for its time.
 
     Nothing does where money decides and there is no deadline.
     """

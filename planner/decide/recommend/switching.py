@@ -29,7 +29,7 @@ def switching_rates(
     if recommended is None or currency is None or preference(limits) is not Prefer.COST:
         return ()
     usd, local = _parts(recommended, currency)
-    found = []
+    rates = []
     for other in options:
         if other.id == recommended.id or not is_feasible(other):
             continue
@@ -38,7 +38,7 @@ def switching_rates(
             continue
         rate = (local - other_local) / (other_usd - usd)
         if rate > 0:
-            found.append(
+            rates.append(
                 SwitchingRate(
                     code=currency.code,
                     per_usd=rate,
@@ -49,14 +49,14 @@ def switching_rates(
             )
     nearest: dict[str, SwitchingRate] = {}
     for switch in sorted(
-        found, key=lambda one: max(one.per_usd, one.today_per_usd) / min(one.per_usd, one.today_per_usd)
+        rates, key=lambda one: max(one.per_usd, one.today_per_usd) / min(one.per_usd, one.today_per_usd)
     ):
         nearest.setdefault(switch.side, switch)
     return tuple(nearest.values())
 
 
 def switching_text(rates: Sequence[SwitchingRate]) -> str:
-    """Say it in words; nothing where no rate turns the answer."""
+    """Write the rates in words; nothing where no rate turns the answer."""
     texts = [
         f"{rate.option} becomes cheaper {rate.side} {rate.per_usd:,.6g} {rate.code} a USD "
         f"(counted with {rate.today_per_usd:,.6g})"

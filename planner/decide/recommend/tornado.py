@@ -36,7 +36,7 @@ def sensitivities(resolved: ResolvedSite, rent: Quantity, rents: list[float]) ->
         ranges["busy_fraction"] = Interval(
             busy, min(busy, WHAT_IF_BUSY.low), min(max(busy, WHAT_IF_BUSY.high), max(most, busy))
         )
-    found = [
+    moves = [
         Swing(
             name,
             answer(resolved.moved(resolved.inputs, name, each.low)),
@@ -44,7 +44,7 @@ def sensitivities(resolved: ResolvedSite, rent: Quantity, rents: list[float]) ->
         )
         for name, each in ranges.items()
     ]
-    rows = [_row(resolved, swing, ranges[swing.name], rent) for swing in found]
+    rows = [_row(resolved, swing, ranges[swing.name], rent) for swing in moves]
     low, high = min([rent.low, *rents]), max([rent.high, *rents])
     rows.append(
         Sensitivity(

@@ -74,7 +74,7 @@ class ChoiceKind(StrEnum):
 
 
 class Choice(Frozen):
-    """One way to get the same work done for a year."""
+    """One choice that gets the same work done for a year."""
 
     kind: ChoiceKind
     id: str

@@ -16,33 +16,33 @@ from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.strategy_search import Question, search
 
 WORTH_DIVIDING = 1.05
-"""How much faster than the fastest undivided way it must be: nearer ones are not told apart, and any trainer can run an
+"""How much faster than the fastest undivided one it must be: nearer ones are not told apart, and any trainer can run an
 undivided one, the planner's own benchmark among them. Both in the search, which chooses micro-batch and checkpointing
-alike, and in the answer, which the user's own runs correct."""
+too, and in the answer, which the user's own runs correct."""
 
 NO_SPLIT_FITS = Reason(code=ReasonCode.NO_SPLIT_FITS, text="no way to divide it fits either")
 
 
 def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | None:
-    """Return the candidate with the fastest way that divides its network; None where that is not worth it."""
-    ways = _ways(job, candidate, catalog)
-    whole = max((way.samples_per_s for way in ways if way.split == WHOLE), default=0.0)
-    best = next((way for way in ways if way.split != WHOLE), None)
+    """Return the candidate with the fastest configuration that divides its network; None where that is not worth it."""
+    configs = _searched(job, candidate, catalog)
+    whole = max((config.samples_per_s for config in configs if config.split == WHOLE), default=0.0)
+    best = next((config for config in configs if config.split != WHOLE), None)
     if best is None or best.samples_per_s < WORTH_DIVIDING * whole:
         return None
     return replace(candidate, strategy=best.strategy, parallel_config=best, any_strategy=False)
 
 
-def divided_fit(way: ParallelConfig) -> DeviceFit:
+def divided_fit(config: ParallelConfig) -> DeviceFit:
     """Return micro-batch, accumulation and checkpointing of a divided network."""
     note = (
-        f"divided ({way.split}): about {way.hbm_gib:.1f} GiB on each accelerator, {way.accumulation} "
+        f"divided ({config.split}): about {config.hbm_gib:.1f} GiB on each accelerator, {config.accumulation} "
         "micro-batches a step; planner bench runs no divided network"
     )
-    return DeviceFit(True, way.micro_batch, way.accumulation, way.checkpointing, note=note)
+    return DeviceFit(True, config.micro_batch, config.accumulation, config.checkpointing, note=note)
 
 
-def _ways(job: Job, candidate: Candidate, catalog: Catalog) -> list[ParallelConfig]:
+def _searched(job: Job, candidate: Candidate, catalog: Catalog) -> list[ParallelConfig]:
     """Return what the search finds, within what the plan fixes; nothing where the estimator does not answer."""
     network, accelerator = job.network, candidate.accelerator
     if not isinstance(network, TextModel) or job.seq_len is None or is_too_small(network) or job.mfu is not None:

@@ -1,4 +1,4 @@
-"""Carries runs of the same workload over by ratios: to another count of the same accelerator, or to another one."""
+"""Throughput from runs of the same workload by ratios: on another count of the same accelerator, or on another one."""
 
 from __future__ import annotations
 

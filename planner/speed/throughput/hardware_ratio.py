@@ -54,16 +54,16 @@ def _doubts(run: RunRecord, base: RunRecord, ratio: Quantity) -> list[str]:
     doubts = []
     both_tuned = run.mode is base.mode is BenchMode.TUNED
     if not both_tuned:
-        told = ", ".join(record.mode.value if record.mode else "not stated" for record in (run, base))
+        shown = ", ".join(record.mode.value if record.mode else "not stated" for record in (run, base))
         doubts.append(
-            f"a ratio between hardware comes from two tuned runs, and these are {told}: at a micro-batch that suits "
+            f"a ratio between hardware comes from two tuned runs, and these are {shown}: at a micro-batch that suits "
             "one device, the other is not at its best"
         )
     for name in (*SETTINGS, "global_batch"):
         values = [getattr(record, name) for record in (run, base)]
         if values[0] != values[1] and name != "mode" and not (both_tuned and name in MAY_DIFFER_TUNED):
-            told = ", ".join("not stated" if value is None else str(value) for value in values)
-            doubts.append(f"the runs differ in more than their hardware: {name} is {told}")
+            shown = ", ".join("not stated" if value is None else str(value) for value in values)
+            doubts.append(f"the runs differ in more than their hardware: {name} is {shown}")
     counts = [record.hardware.accelerators for record in (run, base)]
     if counts[0] != counts[1]:
         doubts.append(f"{counts[0]} accelerators beside {counts[1]}: how well each scales is in the ratio")

@@ -19,7 +19,7 @@ UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 
 
 def same_workload(run: RunRecord, job: Job) -> bool:
-    """Say whether a run trained the job's network, or the same adapters beside it, on samples of the job's length."""
+    """Return whether a run trained the job's network, or the same adapters, on samples of the job's length."""
     if (run.method == "lora") != (job.adapters is not None):
         return False
     if job.adapters is not None and not _same_adapters(run, job, job.adapters):
@@ -32,7 +32,7 @@ def same_workload(run: RunRecord, job: Job) -> bool:
 
 
 def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
-    """Say whether a run trained the same adapters (of an older record: as many parameters) beside weights kept alike.
+    """Return whether a run trained the same adapters (of an older record: as many parameters) beside the same weights.
 
     The benchmark keeps none at 4 bits, and 16 bit under ZeRO alone.
     """
@@ -47,7 +47,7 @@ def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
 
 
 def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
-    """Say whether strategy, precision, micro-batch and checkpointing agree; what a record omits is taken to agree.
+    """Return whether strategy, precision, micro-batch and checkpointing agree; what a record omits is taken to agree.
 
     Runs are the benchmark's: they correct the estimate of another framework, and are no measurement of it.
     """
@@ -66,7 +66,7 @@ def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> 
 
     Long windows before short ones, our newest method alone, and of several micro-batches the fastest.
     """
-    found = [
+    matches = [
         run
         for run in runs
         if same_workload(run, job)
@@ -74,14 +74,14 @@ def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> 
         and same_settings(run, job, candidate)
         and same_cap(run, candidate)
     ]
-    if any(not run.short_window for run in found):
-        found = [run for run in found if not run.short_window]
-    newest = max((run.method_version or 0 for run in found), default=0)
-    found = [run for run in found if (run.method_version or 0) in (0, newest)]
-    if not found:
+    if any(not run.short_window for run in matches):
+        matches = [run for run in matches if not run.short_window]
+    newest = max((run.method_version or 0 for run in matches), default=0)
+    matches = [run for run in matches if (run.method_version or 0) in (0, newest)]
+    if not matches:
         return []
-    best = max(found, key=lambda run: run.throughput.value).micro_batch
-    return [run for run in found if run.micro_batch == best]
+    best = max(matches, key=lambda run: run.throughput.value).micro_batch
+    return [run for run in matches if run.micro_batch == best]
 
 
 def training_peak_tflops(accelerator: Accelerator, precision: Precision | None) -> tuple[float | None, str | None]:

@@ -18,17 +18,17 @@ def cap_w(run: RunRecord) -> float | None:
 
     The tightest of all devices and starts, where it is under the limit that the device was delivered with.
     """
-    found = []
+    limits = []
     for start in run.telemetry:
         for device in start.get("devices") or ():
             limit, delivered = device.get("power_limit_w"), device.get("default_power_limit_w")
             if limit and delivered and limit < (1 - SAME_FRACTION) * delivered:
-                found.append(float(limit))
-    return min(found, default=None)
+                limits.append(float(limit))
+    return min(limits, default=None)
 
 
 def same_cap(run: RunRecord, candidate: Candidate) -> bool:
-    """Say whether a run was made under the limit that an option asks for; under none where it asks for none."""
+    """Return whether a run was made under the limit that an option asks for; under none where it asks for none."""
     wanted, had = candidate.option.power_cap_w, cap_w(run)
     if wanted is None or had is None:
         return wanted is None and had is None
@@ -52,7 +52,7 @@ def not_measured(candidate: Candidate) -> Reason:
 
 
 def effect(capped: Sequence[RunRecord], free: Sequence[RunRecord]) -> str | None:
-    """Say what the limit did to speed and power, against the same work as delivered; None where that is not known."""
+    """Write what the limit did to speed and power, against the same work as delivered; None where not known."""
     if not capped or not free:
         return None
     speed = _median(capped, "throughput") / _median(free, "throughput")
@@ -60,7 +60,7 @@ def effect(capped: Sequence[RunRecord], free: Sequence[RunRecord]) -> str | None
     for name, what in (("power", "machine's"), ("accelerator_power", "accelerators'")):
         pair = [[getattr(run, name) for run in runs if getattr(run, name) is not None] for runs in (capped, free)]
         if all(pair):
-            low, high = (statistics.median(quantity.value for quantity in found) for found in pair)
+            low, high = (statistics.median(quantity.value for quantity in quantities) for quantities in pair)
             words += f" and {low / high:.3g} of the {what} power"
             break
     return f"{words}, measured against {free[0].id}"

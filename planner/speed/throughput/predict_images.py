@@ -80,18 +80,20 @@ def predict_images(
         return not_answered(described)
     own, runs = _own_image_runs(candidate, catalog)
     label = labels_of(candidate.accelerator, job.workload, job.framework)
-    found = estimate_images(gather([described]), [label], calibration, own=own)
+    estimate = estimate_images(gather([described]), [label], calibration, own=own)
     count = candidate.accelerators
     rate = Interval(
-        float(found.tokens_per_s_per_gpu[0]) * count, float(found.low_90[0]) * count, float(found.high_90[0]) * count
+        float(estimate.tokens_per_s_per_gpu[0]) * count,
+        float(estimate.low_90[0]) * count,
+        float(estimate.high_90[0]) * count,
     )
     _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
-    notes = [nearest_evidence(label, found.groups[0], calibration, list(own)), _input_note(rate.value, candidate)]
+    notes = [nearest_evidence(label, estimate.groups[0], calibration, list(own)), _input_note(rate.value, candidate)]
     notes += training_notes(job)
     return Prediction(
         samples_per_s=rate,
         basis=Basis.MODELLED,
-        source=_source(described, calibration, found, candidate, len(own)),
+        source=_source(described, calibration, estimate, candidate, len(own)),
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
         runs=runs,
         notes=(*notes, *((lacking,) if lacking else ())),
@@ -107,7 +109,7 @@ def _observation(job: Job, described: Described, label: Labels) -> ImageObservat
 
 def _own_image_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[ImageObservation], tuple[RunRecord, ...]]:
     """Return the runs that say something of the candidate: all on its accelerator, others unless bound by links."""
-    found: list[tuple[ImageObservation, RunRecord]] = []
+    pairs: list[tuple[ImageObservation, RunRecord]] = []
     for run in as_delivered(catalog.runs.values()):
         if not isinstance(run.architecture, ImageModel) or is_too_small(run.architecture):
             continue
@@ -119,9 +121,9 @@ def _own_image_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[ImageO
         elsewhere = hardware.accelerator != candidate.accelerator.id
         observation = None if elsewhere and (bound or run.short_window) else observed_image_run(run, catalog, node)
         if observation is not None:
-            found.append((observation, run))
-    found.sort(key=lambda pair: (pair[1].hardware.accelerator != candidate.accelerator.id, pair[1].id))
-    return [pair[0] for pair in found[:MOST_RUNS]], tuple(pair[1] for pair in found[:MOST_RUNS])
+            pairs.append((observation, run))
+    pairs.sort(key=lambda pair: (pair[1].hardware.accelerator != candidate.accelerator.id, pair[1].id))
+    return [pair[0] for pair in pairs[:MOST_RUNS]], tuple(pair[1] for pair in pairs[:MOST_RUNS])
 
 
 def _input_note(images_per_s: float, candidate: Candidate) -> str:
@@ -132,7 +134,7 @@ def _input_note(images_per_s: float, candidate: Candidate) -> str:
     )
 
 
-def _source(described: Described, calibration: Calibration, found: Estimates, candidate: Candidate, own: int) -> str:
+def _source(described: Described, calibration: Calibration, estimate: Estimates, candidate: Candidate, own: int) -> str:
     from planner.speed.physics.image_config_arrays import gather
     from planner.speed.physics.image_step import counted_bytes, image_step
 
@@ -142,7 +144,7 @@ def _source(described: Described, calibration: Calibration, found: Estimates, ca
         f"{IMAGE_PART_NAMES[name]} {share:.0%}" for name, share in shares.items() if share >= SMALLEST_SHARE
     )
     images = float(configs.images_per_step[0])
-    rate = float(found.tokens_per_s_per_gpu[0]) * candidate.accelerators
+    rate = float(estimate.tokens_per_s_per_gpu[0]) * candidate.accelerators
     corrected = f", corrected by {own} runs" if own else ""
     return (
         f"estimator of images of {calibration.made_on} ({calibration.rows} published runs{corrected}): a step of "

@@ -82,22 +82,22 @@ def predict_text(
     if isinstance(config, Reason):
         return not_answered(config)
     label = labels_of(candidate.accelerator, job.workload, job.framework)
-    found = estimate_text(from_rows([config]), [label], calibration, own=own)
+    estimate = estimate_text(from_rows([config]), [label], calibration, own=own)
     _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
     per_sample = candidate.accelerators / job.seq_len
     rate = Interval(
-        float(found.tokens_per_s_per_gpu[0]) * per_sample,
-        float(found.low_90[0]) * per_sample,
-        float(found.high_90[0]) * per_sample,
+        float(estimate.tokens_per_s_per_gpu[0]) * per_sample,
+        float(estimate.low_90[0]) * per_sample,
+        float(estimate.high_90[0]) * per_sample,
     )
     return Prediction(
         samples_per_s=rate,
         basis=Basis.MODELLED,
-        source=_source(config, calibration, found, candidate, own),
+        source=_source(config, calibration, estimate, candidate, own),
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
         runs=runs,
         notes=(
-            nearest_evidence(label, found.groups[0], calibration, own),
+            nearest_evidence(label, estimate.groups[0], calibration, own),
             *training_notes(job),
             *((lacking,) if lacking else ()),
         ),
@@ -111,7 +111,7 @@ def _own_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[Observation]
     Networks that are bound by launches say nothing of those that are not, and runs under a power limit nothing of
     those without.
     """
-    found: list[tuple[Observation, RunRecord]] = []
+    pairs: list[tuple[Observation, RunRecord]] = []
     for run in as_delivered(catalog.runs.values()):
         hardware = run.hardware
         node, _ = machine_of(run, catalog)
@@ -124,16 +124,16 @@ def _own_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[Observation]
             continue
         observation = observed_run(run, catalog, node)
         if observation is not None:
-            found.append((observation, run))
-    found.sort(key=lambda pair: (pair[1].hardware.accelerator != candidate.accelerator.id, pair[1].id))
-    found = found[:MOST_RUNS]
-    return [pair[0] for pair in found], tuple(pair[1] for pair in found)
+            pairs.append((observation, run))
+    pairs.sort(key=lambda pair: (pair[1].hardware.accelerator != candidate.accelerator.id, pair[1].id))
+    pairs = pairs[:MOST_RUNS]
+    return [pair[0] for pair in pairs], tuple(pair[1] for pair in pairs)
 
 
 def _source(
     config: Mapping[str, float],
     calibration: Calibration,
-    found: Estimates,
+    estimate: Estimates,
     candidate: Candidate,
     own: list[Observation],
 ) -> str:
@@ -146,7 +146,7 @@ def _source(
     }
     shown = ", ".join(f"{PART_NAMES[name]} {share:.0%}" for name, share in shares.items() if share >= SMALLEST_SHARE)
     tokens = config["dp"] * config["micro_batch"] * config["micro_batches"] * config["seq_len"]
-    rate = float(found.tokens_per_s_per_gpu[0]) * candidate.accelerators
+    rate = float(estimate.tokens_per_s_per_gpu[0]) * candidate.accelerators
     corrected = f", corrected by {len(own)} runs" if own else ""
     return (
         f"estimator of {calibration.made_on} ({calibration.rows} published runs{corrected}): a step of {tokens:,.0f} "

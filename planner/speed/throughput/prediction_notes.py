@@ -39,7 +39,7 @@ PART_NAMES = {
 
 
 def training_notes(job: Job) -> list[str]:
-    """Say what is trained where not all weights are, and by what where not by the benchmark."""
+    """Return what is trained where not all weights are, and by what where not by the benchmark."""
     network, notes = job.network, []
     if job.adapters is not None and isinstance(network, TextModel):
         trained = adapter_parameters(network, job.adapters)
@@ -55,7 +55,7 @@ def training_notes(job: Job) -> list[str]:
 
 
 def nearest_evidence(label: Labels, group: str, calibration: Calibration, own: list[Observation]) -> str:
-    """Say in one sentence which evidence stands behind a number, and how far it is."""
+    """Write in one sentence which evidence stands behind a number, and how far it is."""
     here = sum(one.labels.accelerator == label.accelerator for one in own)
     mine = f"{here} of your runs on {label.accelerator}"
     if own and not here:

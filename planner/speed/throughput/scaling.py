@@ -53,5 +53,5 @@ def scaling_of(candidate: Candidate) -> Scaling:
 
 
 def is_communication_bound(link: Link, *, accelerators_per_node: int, nodes: int) -> bool:
-    """Say whether a run measured its links rather than its accelerators, so that it says little of others."""
+    """Return whether a run measured its links rather than its accelerators, so that it says little of others."""
     return nodes > 1 or (accelerators_per_node > 1 and link not in FAST_LINKS)

@@ -88,7 +88,7 @@ def scaling_table(runs: Sequence[RunRecord]) -> SweepDocument:
 
 
 def too_good_against(run: RunRecord, base: RunRecord) -> tuple[str, ...]:
-    """Say what is hard to believe about a run beside one on fewer accelerators: an efficiency over 105 %."""
+    """Return what is hard to believe about a run beside one on fewer accelerators: an efficiency over 105 %."""
     scaled = efficiency(
         samples_per_s=run.throughput.value,
         accelerators=run.hardware.accelerators,
@@ -146,13 +146,13 @@ def _per_accelerator(run: RunRecord) -> Quantity:
 
 def _different_settings(runs: Sequence[RunRecord]) -> list[str]:
     """Name every setting that differs: then the table compares more than counts."""
-    found = []
+    doubts = []
     for name in SETTINGS:
         values = list(dict.fromkeys(getattr(run, name) for run in runs))
         if len(values) > 1:
-            told = ", ".join("not stated" if value is None else str(value) for value in values)
-            found.append(f"the runs differ in more than their count: {name} is {told}")
-    return found
+            shown = ", ".join("not stated" if value is None else str(value) for value in values)
+            doubts.append(f"the runs differ in more than their count: {name} is {shown}")
+    return doubts
 
 
 def _too_good(rows: Sequence[SweepRow]) -> list[str]:
@@ -179,7 +179,7 @@ def _notes(runs: Sequence[RunRecord]) -> tuple[str, ...]:
 
 
 def _kind_of_scaling(runs: Sequence[RunRecord]) -> list[str]:
-    """Say what stays the same while the count grows; nothing where the runs do not state their global batch."""
+    """Return what stays the same while the count grows; nothing where the runs do not state their global batch."""
     counts = [run.hardware.accelerators for run in runs]
     batches = [run.global_batch for run in runs if run.global_batch is not None]
     if len(batches) < len(runs):

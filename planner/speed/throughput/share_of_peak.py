@@ -40,11 +40,11 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     here = [run for run in as_delivered(catalog.runs.values()) if _says_something(run, job, candidate)]
     run = max(
         here,
-        key=lambda found: (
-            not found.short_window,
-            found.strategy in (None, candidate.strategy),
-            found.parameters or 0,
-            found.id,
+        key=lambda run: (
+            not run.short_window,
+            run.strategy in (None, candidate.strategy),
+            run.parameters or 0,
+            run.id,
         ),
         default=None,
     )
@@ -130,7 +130,7 @@ def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
 
 
 def is_too_small(architecture: Architecture) -> bool:
-    """Say whether a network is so small that kernel launches decide on an accelerator."""
+    """Return whether a network is so small that kernel launches decide on an accelerator."""
     if isinstance(architecture, ImageModel):
         return image_training_flops(architecture) < SMALLEST_MODELLED_FLOPS_PER_IMAGE
     return parameters(architecture) < SMALLEST_MODELLED_PARAMETERS

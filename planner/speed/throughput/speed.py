@@ -55,11 +55,11 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     """Answer from the best evidence there is; every number says which it was."""
     if candidate.option.step is not None:
         return _stated(candidate.option.step, candidate)
-    found = measured_runs(catalog.runs.values(), job, candidate)
+    runs = measured_runs(catalog.runs.values(), job, candidate)
     capped = candidate.option.power_cap_w is not None
-    if found:
-        answer = _measured(found, job, candidate)
-        return _with_effect_of_the_cap(answer, found, job, candidate, catalog) if capped else answer
+    if runs:
+        answer = _measured(runs, job, candidate)
+        return _with_effect_of_the_cap(answer, runs, job, candidate, catalog) if capped else answer
     if candidate.parallel_config is not None:
         fitting = divided_fit(candidate.parallel_config)
     else:
@@ -88,42 +88,42 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
 def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate, Speed]:
     """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none.
 
-    A network is divided where that is clearly faster, or nothing else fits; a measured way stands.
+    A network is divided where that is clearly faster, or nothing else fits; a measured strategy stands.
     """
     if not candidate.any_strategy or candidate.option.step is not None:
         return candidate, speed(job, candidate, catalog)
     choices = [Strategy.DDP] if candidate.accelerators == 1 else list(Strategy)
     tried = [replace(candidate, strategy=choice, any_strategy=False) for choice in choices]
-    found = [(one, speed(job, one, catalog)) for one in tried]
-    chosen, best = max(found, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
-    if best.basis is Basis.MODELLED and (apart := divided(job, candidate, catalog)) is not None:
-        found.append((apart, speed(job, apart, catalog)))
-        if _value(found[-1][1]) > WORTH_DIVIDING * _value(best):
-            chosen, best = found[-1]
-    if len(found) == 1:
+    answers = [(one, speed(job, one, catalog)) for one in tried]
+    chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
+    if best.basis is Basis.MODELLED and (in_parts := divided(job, candidate, catalog)) is not None:
+        answers.append((in_parts, speed(job, in_parts, catalog)))
+        if _value(answers[-1][1]) > WORTH_DIVIDING * _value(best):
+            chosen, best = answers[-1]
+    if len(answers) == 1:
         return chosen, best
     if best.samples_per_s is None:
         too_large = best.fit.fits is False and isinstance(job.network, TextModel)
         return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
-    shown = ", ".join(f"{_way(one)} {_rate(of)}" for one, of in found)
+    shown = ", ".join(f"{_config_text(one)} {_rate(of)}" for one, of in answers)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
 
 
-def _way(candidate: Candidate) -> str:
+def _config_text(candidate: Candidate) -> str:
     return " with ".join(filter(None, (candidate.strategy.value, str(candidate.split))))
 
 
-def _rate(found: Speed) -> str:
-    return f"{found.samples_per_s.value:.4g}" if found.samples_per_s else "none"
+def _rate(answer: Speed) -> str:
+    return f"{answer.samples_per_s.value:.4g}" if answer.samples_per_s else "none"
 
 
-def _value(found: Speed) -> float:
-    return found.samples_per_s.value if found.samples_per_s else 0.0
+def _value(answer: Speed) -> float:
+    return answer.samples_per_s.value if answer.samples_per_s else 0.0
 
 
-def _lacking(found: Speed) -> float:
-    """GiB that a way needs on each accelerator; what cannot be said comes first, as it says why."""
-    return found.fit.memory.total_gib if found.fit.memory else 0.0
+def _lacking(answer: Speed) -> float:
+    """Return the GiB that an answer needs on each accelerator; 0 where that cannot be said, so that it comes first."""
+    return answer.fit.memory.total_gib if answer.fit.memory else 0.0
 
 
 def _with_effect_of_the_cap(
@@ -131,8 +131,8 @@ def _with_effect_of_the_cap(
 ) -> Speed:
     option = candidate.option.model_copy(update={"power_cap_w": None})
     free = measured_runs(catalog.runs.values(), job, replace(candidate, option=option))
-    found = power_cap.effect(capped, free)
-    return answer if found is None else replace(answer, notes=(*answer.notes, found))
+    effect = power_cap.effect(capped, free)
+    return answer if effect is None else replace(answer, notes=(*answer.notes, effect))
 
 
 def _stated(step: UserStep, candidate: Candidate) -> Speed:

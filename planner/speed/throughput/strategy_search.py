@@ -1,4 +1,4 @@
-"""The best way to spread a training over a machine: strategies, splits and micro-batches that fit, ranked by speed."""
+"""The fastest parallel configurations of a training: strategies, splits and micro-batches that fit, by speed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LARGEST_TENSOR = 8
 """Tensor parallelism beyond a node's link is never worth its traffic."""
 LARGEST_MICRO_BATCH = 64
 KEPT = 128
-"""Questions whose ways are kept: a plan asks the same ones many times, once for every price that it turns."""
+"""Questions whose configurations are kept: a plan asks the same ones many times, once for every price that it turns."""
 DEFAULT_TOKENS = 1 << 19
 """Of an optimizer step per eight accelerators where no global batch is named: about what is usual for a few billion."""
 
@@ -68,22 +68,22 @@ class Question:
 
 
 def search(question: Question, calibration: Calibration, *, workload: str) -> list[ParallelConfig]:
-    """Return the ways that fit, the fastest first; each split once, with its best micro-batch and checkpointing.
+    """Return the configurations that fit, the fastest first; of each split that with the best micro-batch.
 
     All of them are computed at once. Splits that do not divide heads, layers, samples or accelerators are left out.
     """
-    ways, configs = _that_fit(question)
-    if configs is None:
+    configs, described = _that_fit(question)
+    if described is None:
         return []
     label = labels_of(question.accelerator, workload, question.framework)
-    guess = estimate_text(configs, [label] * len(ways), calibration)
+    guess = estimate_text(described, [label] * len(configs), calibration)
     per_sample = question.devices / question.seq_len
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
     for place in (-guess.tokens_per_s_per_gpu).argsort(kind="stable"):
-        way = ways[int(place)]
-        if (way.strategy, way.split) not in best:
-            best[way.strategy, way.split] = replace(
-                way,
+        config = configs[int(place)]
+        if (config.strategy, config.split) not in best:
+            best[config.strategy, config.split] = replace(
+                config,
                 samples_per_s=float(guess.tokens_per_s_per_gpu[place]) * per_sample,
                 low=float(guess.low_90[place]) * per_sample,
                 high=float(guess.high_90[place]) * per_sample,
@@ -94,34 +94,36 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> li
 
 @lru_cache(maxsize=KEPT)
 def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs | None]:
-    """Return the ways that fit, not timed yet, and what the physics needs of them."""
+    """Return the configurations that fit, not timed yet, and what the physics needs of them."""
     from planner.speed.physics.config_arrays import from_rows
 
-    found: list[tuple[ParallelConfig, dict[str, float]]] = []
-    for way in _ways(question):
-        config = planned_text_config(
+    fitting: list[tuple[ParallelConfig, dict[str, float]]] = []
+    for config in _parallel_configs(question):
+        described = planned_text_config(
             question.architecture,
             seq_len=question.seq_len,
-            micro_batch=way.micro_batch,
-            micro_batches=way.accumulation,
-            strategy=way.strategy,
+            micro_batch=config.micro_batch,
+            micro_batches=config.accumulation,
+            strategy=config.strategy,
             precision=question.precision,
-            checkpointing=way.checkpointing,
+            checkpointing=config.checkpointing,
             compiled=False,
             accelerator=question.accelerator,
             node=question.node,
             nodes=question.nodes,
             per_node=question.per_node,
-            split=way.split,
+            split=config.split,
             adapters=question.adapters,
             framework=question.framework,
         )
-        if not isinstance(config, Reason):
-            found.append((way, config))
-    return tuple(way for way, _ in found), from_rows([config for _, config in found]) if found else None
+        if not isinstance(described, Reason):
+            fitting.append((config, described))
+    return tuple(config for config, _ in fitting), from_rows(
+        [described for _, described in fitting]
+    ) if fitting else None
 
 
-def _ways(question: Question) -> Iterator[ParallelConfig]:
+def _parallel_configs(question: Question) -> Iterator[ParallelConfig]:
     for strategy, split in product(Strategy, _splits(question)):
         if split.pipeline > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
             continue  # stages keep weights gathered for all their micro-batches: ZeRO-1's traffic, for more memory
@@ -131,10 +133,10 @@ def _ways(question: Question) -> Iterator[ParallelConfig]:
         kept = [question.checkpointing] if question.checkpointing else list(Checkpointing)
         for checkpointing, micro_batch in product(kept, _micro_batches(question, replicas)):
             accumulation = _accumulation(question, replicas, micro_batch, split.pipeline)
-            way = ParallelConfig(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
-            need = needed_gib(question, way)
+            config = ParallelConfig(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
+            need = needed_gib(question, config)
             if need <= (question.accelerator.hbm_gib or 0) * USABLE_FRACTION:
-                yield replace(way, hbm_gib=need)
+                yield replace(config, hbm_gib=need)
 
 
 def _splits(question: Question) -> Iterator[Split]:
@@ -146,9 +148,9 @@ def _splits(question: Question) -> Iterator[Split]:
     for tensor, stage, context in product(tensors, stages, contexts):
         if tensor * stage * context > question.devices or question.devices % (tensor * stage * context):
             continue
-        alike = question.devices // (tensor * stage)
-        for experts in _powers(min(routed, alike)):
-            if routed % experts == 0 and alike % experts == 0:
+        group_size = question.devices // (tensor * stage)
+        for experts in _powers(min(routed, group_size)):
+            if routed % experts == 0 and group_size % experts == 0:
                 yield Split(tensor, stage, context, experts)
 
 
@@ -173,7 +175,7 @@ def _powers(largest: int) -> list[int]:
     return [1 << exponent for exponent in range(largest.bit_length()) if 1 << exponent <= largest]
 
 
-def needed_gib(question: Question, way: ParallelConfig) -> float:
+def needed_gib(question: Question, config: ParallelConfig) -> float:
     """Return what one device must hold, in GiB.
 
     States are divided by slices and stages, then as ZeRO says over the replicas; activations by slices, context and
@@ -181,61 +183,61 @@ def needed_gib(question: Question, way: ParallelConfig) -> float:
     experts are divided by their own degree first, and by ZeRO among the devices that hold the same ones. Weights that
     stand there twice are of the device's own slice and stage; a bucket of gradients has its own size.
     """
-    split = way.split
-    alike = question.devices // (split.tensor * split.pipeline)
+    split = config.split
+    group_size = question.devices // (split.tensor * split.pipeline)
     memory = device_memory(
         question.architecture,
         seq_len=question.seq_len,
-        micro_batch=way.micro_batch,
-        strategy=way.strategy,
+        micro_batch=config.micro_batch,
+        strategy=config.strategy,
         precision=question.precision or Precision.BF16,
-        devices=alike,
-        checkpointing=way.checkpointing,
+        devices=group_size,
+        checkpointing=config.checkpointing,
         adapters=question.adapters,
     )
-    in_flight = min(split.pipeline, way.accumulation)
+    in_flight = min(split.pipeline, config.accumulation)
     return (
-        _states_gib(question, way, alike) / (split.tensor * split.pipeline)
+        _states_gib(question, config, group_size) / (split.tensor * split.pipeline)
         + memory.activations_gib / split.devices * in_flight
         + memory.logits_gib / (split.tensor * split.context)
         + CONTEXT_GIB
-        + _buffers_gib(question, way)
+        + _buffers_gib(question, config)
     )
 
 
-def _states_gib(question: Question, way: ParallelConfig, alike: int) -> float:
-    """GiB of states on one of `alike` devices, before slices and stages: of what all share, and of its own experts."""
-    network, adapters, experts = question.architecture, question.adapters, way.split.experts
+def _states_gib(question: Question, config: ParallelConfig, group_size: int) -> float:
+    """GiB of states on a device of a replica group, before slices and stages: of what all share and its own experts."""
+    network, adapters, experts = question.architecture, question.adapters, config.split.experts
     routed = routed_parameters(network)
 
     def each(devices: int) -> float:
         if adapters is None:
-            return state_bytes_per_parameter(way.strategy, devices=devices)
-        return frozen_bytes_per_parameter(network, adapters, strategy=way.strategy, devices=devices)
+            return state_bytes_per_parameter(config.strategy, devices=devices)
+        return frozen_bytes_per_parameter(network, adapters, strategy=config.strategy, devices=devices)
 
-    states = (parameters(network) - routed) * each(alike) + routed / experts * each(alike // experts)
+    states = (parameters(network) - routed) * each(group_size) + routed / experts * each(group_size // experts)
     if adapters is not None:
-        states += adapter_parameters(network, adapters) * state_bytes_per_parameter(way.strategy, devices=alike)
+        states += adapter_parameters(network, adapters) * state_bytes_per_parameter(config.strategy, devices=group_size)
     return states / GIB
 
 
-def _buffers_gib(question: Question, way: ParallelConfig) -> float:
+def _buffers_gib(question: Question, config: ParallelConfig) -> float:
     """GiB of weights gathered, copied or formed, of the experts that the device holds alone, or of a bucket."""
-    network, split = question.architecture, way.split
+    network, split = question.architecture, config.split
     if isinstance(network, MoeDecoder):
         network = network.model_copy(update={"experts": network.experts // split.experts})
     precision = question.precision or Precision.BF16
     whole = (
         buffer_bytes(
             network,
-            strategy=way.strategy,
+            strategy=config.strategy,
             precision=precision,
             adapters=question.adapters,
-            checkpointing=way.checkpointing,
+            checkpointing=config.checkpointing,
         )
         / GIB
     )
     expanded = question.adapters is not None and question.adapters.frozen is FrozenFormat.NF4
-    if expanded and way.strategy not in SHARDS_WEIGHTS:
+    if expanded and config.strategy not in SHARDS_WEIGHTS:
         return whole / split.tensor
-    return whole if way.strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)
+    return whole if config.strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)
