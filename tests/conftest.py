@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from planner import clock
-from planner.adapters.catalog import load_catalog
 from planner.model.catalog import Catalog
+from tests.bundled import bundled_catalog
 
 GOLDEN = Path(__file__).parent / "golden"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -41,7 +41,7 @@ class Golden:
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
     """The bundled catalog, read once a process."""
-    return load_catalog()
+    return bundled_catalog()
 
 
 @pytest.fixture

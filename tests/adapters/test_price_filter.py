@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.price_file import as_csv, parse_prices
 from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
 from planner.errors import InputError
 from planner.model.prices.offer import PriceOrigin
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 CARRIED = {node.id: node.accelerator for node in CATALOG.nodes.values()}
 HEAD = "provider,instance_type,region,price_kind,usd_per_hour,source,as_of\n"
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from launcher.bench.bench import Settings, spec_of
-from planner.adapters.catalog import load_catalog
+from tests.bundled import bundled_catalog
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
 def test_the_overhead_of_a_tiny_run_is_one_document(tmp_path: Path) -> None:
-    preset = load_catalog().presets["cpu-smoke"]
+    preset = bundled_catalog().presets["cpu-smoke"]
     spec = tmp_path / "spec.json"
     spec.write_text(json.dumps(spec_of(preset, Settings(devices=1), micro_batch=1, window=preset.quick_window)))
     done = subprocess.run(

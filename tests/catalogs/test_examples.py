@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import examples_dir
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 PLANS = {path.stem: read_model(Plan, path) for path in sorted(examples_dir().glob("*.yaml"))}
 OPTIONS = [
     pytest.param(option, id=f"{name}-{position}-{option.site or option.offer}")

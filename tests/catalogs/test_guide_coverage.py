@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 
 
 @pytest.mark.parametrize(

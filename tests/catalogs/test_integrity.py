@@ -11,7 +11,6 @@ from datetime import date
 import pytest
 from pydantic import BaseModel
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cost.ownership.owned_inputs import resolve_site
@@ -24,8 +23,9 @@ from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Unit
 from planner.network.flops import parameters
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 PLAN = read_model(Plan, examples_dir() / "local_pc.yaml")
 
 ACCELERATORS = [pytest.param(row, id=row.id) for row in CATALOG.accelerators.values()]

@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.price_file import COLUMNS, as_csv, numbered_prices
 from planner.adapters.workspace import catalogs_dir
 from planner.cost.cloud.price_level import usd_per_accelerator_hour
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 PATHS = sorted((catalogs_dir() / "prices").glob("*.csv"))
 ROWS = [(f"{path.name}:{line}", row) for path in PATHS for line, row in numbered_prices(path)]
 TODAY = date(2026, 11, 21)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.network.flops import parameters
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.model.network.workload import Strategy
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_token
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 RUNS = CATALOG.runs
 
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
 import yaml
 
+from planner.adapters.catalog import load_catalog
+from planner.adapters.price_filter import PriceFilter
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cli.main import run
+from planner.model.catalog import Catalog
+from planner.use_cases import catalogs
+from tests.bundled import bundled_catalog
 from tests.launcher.conftest import result  # noqa: F401  (a fixture)
 
 
@@ -33,6 +41,21 @@ class Answer:
 
 
 Planner = Callable[..., Answer]
+get_command = cache(typer.main.get_command)
+"""The tree of commands, built once a process: typer builds it anew for each call."""
+
+
+@pytest.fixture(autouse=True)
+def _what_never_changes_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands are built, and the bundled catalog is read, once a process; a workspace's own files always."""
+
+    def load(workspace: Path, *, wanted: PriceFilter) -> Catalog:
+        if workspace.exists() or "PLANNER_RUNS" in os.environ:
+            return load_catalog(workspace, wanted=wanted)
+        return bundled_catalog()
+
+    monkeypatch.setattr(typer.main, "get_command", get_command)
+    monkeypatch.setattr(catalogs, "load_catalog", load)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ import yaml
 import launcher.bench.bench
 import launcher.bench.local
 from launcher.bench.bench import Settings
-from planner.adapters.catalog import load_catalog
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.errors import NodeError, StoreError
 from planner.model.evidence.run import RunRecord
@@ -22,6 +21,7 @@ from planner.model.network.workload import QUICK_WINDOW, BenchWorkload
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis
 from planner.use_cases import networks, runs
+from tests.bundled import bundled_catalog
 
 NETWORK = {
     "architecture": {
@@ -70,7 +70,7 @@ class Bench:
         devices = settings.devices
         if devices not in self.rates:
             raise NodeError(f"{devices} processes do not start here.")
-        template = load_catalog().runs["seed-003-rtx3090-ddp-x1"]
+        template = bundled_catalog().runs["seed-003-rtx3090-ddp-x1"]
         rate = self.rates[devices]
         return template.model_copy(
             update={
@@ -195,7 +195,7 @@ def test_the_bundled_series_prints_what_its_report_printed(planner: Any) -> None
 def test_a_cut_is_labelled_and_keeps_all_else(planner: Any, bench: Bench) -> None:
     answer = planner("bench", "llama3-8b", "--layers", "4", "--gpus", "1", "--json")
     record = answer.document
-    whole = load_catalog().presets["llama3-8b"]
+    whole = bundled_catalog().presets["llama3-8b"]
     assert record["workload"] == "llama3-8b-4layers"
     assert record["architecture"] == whole.architecture.model_dump(mode="json") | {"layers": 4}
     assert "A cut of llama3-8b to 4 of its 32 layers" in record["note"]
@@ -206,7 +206,7 @@ def test_a_cut_is_labelled_and_keeps_all_else(planner: Any, bench: Bench) -> Non
 def test_a_cut_never_answers_for_the_whole(planner: Any, bench: Bench, renamed: str) -> None:
     """Not even under the whole network's name: evidence matches the architecture."""
     document = planner("bench", "llama3-8b", "--layers", "4", "--gpus", "1", "--json").document
-    catalog = load_catalog()
+    catalog = bundled_catalog()
     site = catalog.sites["rtx3090-x10"]
     assert site is not None
     record = RunRecord.model_validate(document | {"workload": renamed, "precision": "bf16", "strategy": "fsdp2"})
@@ -233,11 +233,11 @@ def test_a_network_of_ones_own_is_named_after_its_file_and_measured_as_long_as_a
     (first, _), (second, _) = bench.asked
     assert (first.name, first.seq_len, first.micro_batch, first.precision) == ("mine", 64, 2, "fp32")
     assert (second.name, second.seq_len) == ("my-model-v2", 128)
-    assert first.window == load_catalog().presets["gpt-305m"].window
+    assert first.window == bundled_catalog().presets["gpt-305m"].window
 
 
 def test_a_presets_file_is_the_preset(planner: Any, bench: Bench, tmp_path: Path) -> None:
-    preset = load_catalog().presets["cpu-smoke"]
+    preset = bundled_catalog().presets["cpu-smoke"]
     path = tmp_path / "any.json"
     path.write_text(preset.model_dump_json(), encoding="utf-8")
     assert planner("bench", path, "--gpus", "1").code == 0

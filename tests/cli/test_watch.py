@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price
 from planner.use_cases.differences import watch
 from planner.use_cases.locks import freeze
+from tests.bundled import bundled_catalog
 from tests.cli.refusals import one_error
 
 IN_2025 = {"p5e.48xlarge": 34.61, "p5en.48xlarge": 36.18}
@@ -42,7 +42,7 @@ def catalog_with(blocks: dict[str, float], as_of: date) -> Catalog:
         )
         for name, usd in blocks.items()
     )
-    return load_catalog().model_copy(update={"prices": rows})
+    return bundled_catalog().model_copy(update={"prices": rows})
 
 
 def plan_between(folder: Path, name: str, block: str, other_usd_per_hour: float, **campaign: Any) -> None:
@@ -99,7 +99,7 @@ def test_on_the_prices_of_the_day_nothing_flips(frozen_in_2025: Path) -> None:
 
 def test_a_price_that_is_gone_flips_the_plans_that_rested_on_it(frozen_in_2025: Path) -> None:
     without = {name: usd for name, usd in IN_2025.items() if name == "p5en.48xlarge"}
-    unpriced = load_catalog().model_copy(update={"prices": catalog_with(without, date(2026, 1, 15)).prices})
+    unpriced = bundled_catalog().model_copy(update={"prices": catalog_with(without, date(2026, 1, 15)).prices})
     kept = watch(frozen_in_2025, unpriced)
     assert not any(plan.flips for plan in kept.plans)  # an instance that the list forgot keeps its frozen price
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from planner.adapters.catalog import load_catalog
 from planner.cost.cloud.bill import LOST as BILLED_LOST
 from planner.decide.campaign.campaign import campaign_option
 from planner.decide.options.estimate_plan import estimate_options
@@ -19,8 +18,9 @@ from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 P4D = {"offer": "aws/p4d.24xlarge", "usd_per_hour": 24.0}
 NO_SETUP = {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0}
 

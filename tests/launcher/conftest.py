@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from launcher.bench.bench import Settings, spec_of
-from planner.adapters.catalog import load_catalog
+from tests.bundled import bundled_catalog
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def result() -> Callable[..., dict[str, Any]]:
 
 
 def _result(**changes: Any) -> dict[str, Any]:
-    preset = load_catalog().presets["gpt-305m"]
+    preset = bundled_catalog().presets["gpt-305m"]
     spec = spec_of(preset, Settings(devices=8), micro_batch=4, window=preset.window)
     good = {
         "schema_version": 1,

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.image_networks import read_image_networks
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
@@ -21,6 +20,7 @@ from planner.speed.physics.image_config_arrays import Described, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
 from planner.speed.physics.image_step import device_parts, image_step
 from planner.speed.physics.planned_image_config import planned_image_config
+from tests.bundled import bundled_catalog
 
 NAMES = (
     "efficientnet_b0", "efficientnetv2_s", "mobilenet_v2", "mobilenetv3_large_100", "convnext_tiny",
@@ -32,7 +32,7 @@ PRIORS = {each.name: each.prior for each in IMAGE_PARAMETERS}
 
 @cache
 def calibration() -> Calibration:
-    found = load_catalog().image_calibration
+    found = bundled_catalog().image_calibration
     assert found is not None
     return found
 
@@ -42,7 +42,7 @@ def described(
     channels_last: bool = True, compiled: bool = False,
 ) -> Described:  # fmt: skip
     """Some network on one A100: the machine of a plan, with other operators."""
-    catalog = load_catalog()
+    catalog = bundled_catalog()
     node = catalog.nodes["aws/p4d.24xlarge"]
     found = planned_image_config(
         Resnet(kind="resnet", blocks=(1, 1), width=64, image_size=64, classes=10), micro_batch=micro_batch,

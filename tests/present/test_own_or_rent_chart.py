@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import examples_dir
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.plan.plan import Plan
 from planner.present.own_or_rent_chart import curve_chart, curve_svg
 from planner.use_cases.owning import own_or_rent
+from tests.bundled import bundled_catalog
 
 
 @pytest.fixture(scope="module")
 def document() -> OwnOrRentDocument:
-    return own_or_rent(read_model(Plan, examples_dir() / "own_8xh200.yaml"), load_catalog())
+    return own_or_rent(read_model(Plan, examples_dir() / "own_8xh200.yaml"), bundled_catalog())
 
 
 def test_the_chart_holds_the_curve_and_a_line_for_each_rent(document):

@@ -12,15 +12,15 @@ import torch
 from launcher.bench.bench import Settings, spec_of
 from launcher.collect.expectations import Expected, memory_facts, mfu_by_name
 from launcher.collect.record import record_of
-from planner.adapters.catalog import load_catalog
 from planner.model.evidence.run import NodeResult
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision
 from planner.use_cases.expectations import expect_from, first_loss, start_micro_batch
+from tests.bundled import bundled_catalog
 from workloads.contract.spec import from_json
 from workloads.inputs.tokens import SyntheticTokens
 from workloads.models.registry import build_on_meta
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 MakeResult = Callable[..., NodeResult]
 
 

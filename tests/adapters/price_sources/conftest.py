@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.price_sources.source import Names
+from tests.bundled import bundled_catalog
 
 
 @dataclass
@@ -70,7 +70,7 @@ def vendor() -> Iterator[Vendor]:
 
 @pytest.fixture(scope="session")
 def names() -> Names:
-    return Names(load_catalog().nodes)
+    return Names(bundled_catalog().nodes)
 
 
 @pytest.fixture

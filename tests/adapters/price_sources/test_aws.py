@@ -17,13 +17,13 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.price_sources.aws import aws_prices
 from planner.errors import PriceSourceError
 from planner.model.prices.offer import PriceKind
+from tests.bundled import bundled_catalog
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
-ALL = load_catalog().nodes
+ALL = bundled_catalog().nodes
 NODES = {name: ALL[name] for name in ("aws/p5.48xlarge", "aws/p5e.48xlarge", "aws/g6.xlarge", "gcp/a2-highgpu-1g")}
 EC2_XML = (
     '<{name}Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>r</requestId>{body}</{name}Response>'

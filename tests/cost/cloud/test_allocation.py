@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind, PriceOrigin
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 TODAY = date(2026, 11, 21)
 P5 = next(row for row in CATALOG.prices if (row.node, row.region) == ("aws/p5.48xlarge", "us-east-1"))
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.price_file import parse_prices
 from planner.cost.cloud.bill import COMMITMENT, UNUSED
 from planner.cost.cloud.billing_terms import BLOCK_DAYS, HOURS_PER_YEAR, Terms, sold_hours
@@ -19,8 +18,9 @@ from planner.model.answer.bill import Bill
 from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 PRICED = {(row.node, row.region, row.price_kind) for row in CATALOG.prices if row.usd_per_hour is not None}
 UNPRICED = [
     row

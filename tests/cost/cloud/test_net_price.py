@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from planner.adapters.catalog import load_catalog
 from planner.cost.cloud.net_price import net_of, net_price, with_book
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.recommend.answer_plan import answer_plan
@@ -17,6 +16,7 @@ from planner.errors import InputError
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
+from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 21)
 LIST = Price(
@@ -159,7 +159,7 @@ def test_a_discount_is_linear_in_the_price_and_never_reaches_zero(usd, fraction)
 def test_more_nodes_than_were_bought_cost_what_others_do():
     """2 bought at 60, the other 6 at 100 less 20 %: (2 x 60 + 6 x 80) / 8 = 75 USD."""
     both = book(commitments=[HELD], discounts=[discount("a", 0.2)])
-    catalog = load_catalog()
+    catalog = bundled_catalog()
     row = next(row for row in catalog.prices if (row.node, row.region) == ("aws/p5.48xlarge", "us-east-1"))
     listed = row.model_copy(
         update={"usd_per_hour": 100.0, "price_kind": PriceKind.ON_DEMAND, "origin": PriceOrigin.USER}

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.adapters.catalog import load_catalog
 from planner.cost.cloud.price_age import dated
 from planner.cost.cloud.price_level import usd_per_accelerator_hour
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.scenario.price_choice import believed
+from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 21)
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 FEW = settings(max_examples=30, deadline=None)
 
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.adapters.catalog import load_catalog
 from planner.cost.ownership.circuit import overloads
 from planner.cost.ownership.incentives import apply_incentives, schedule_of, sum_of
 from planner.cost.ownership.owned_cost import annual_cost, capex_usd
@@ -20,8 +19,9 @@ from planner.model.answer.reason import ReasonCode, text_of
 from planner.model.currency import Currency
 from planner.model.owning.site import Incentive, IncentiveKind, ResidualPoint, Site
 from planner.model.plan.plan import Plan
+from tests.bundled import bundled_catalog
 
-CATALOG = load_catalog()
+CATALOG = bundled_catalog()
 NODE = CATALOG.nodes["hgx-h200-8x"]
 BARE: dict[str, Any] = {"schema_version": 1, "id": "s", "name": "S", "node": NODE.id, "source": "me"}
 PLAN = Plan.model_validate(

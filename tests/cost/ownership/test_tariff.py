@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from planner.adapters.catalog import load_catalog
 from planner.cost.ownership.tariff import DAYS_PER_MONTH, demand_price, energy_price, month_per_kwh, year_per_kwh
 from planner.model.currency import Currency
 from planner.model.owning.tariff import Tariff
+from tests.bundled import bundled_catalog
 
 ALL = list(range(24))
 MONTHS = list(range(1, 13))
@@ -76,14 +76,14 @@ def test_the_korean_tariff_by_hand():
     winter = (10 * 98.2 + 8 * 115.1 + 6 * 144.5) / 24
     days = (92, 153, 120.25)
     krw = (summer * days[0] + between * days[1] + winter * days[2]) / 365.25 + 14
-    found = load_catalog().tariffs["kr-industrial-a2-hv"]
+    found = bundled_catalog().tariffs["kr-industrial-a2-hv"]
     assert year_per_kwh(found) == pytest.approx(krw)
     assert energy_price(found).value == pytest.approx(krw / 1439)
     assert demand_price(found).value == pytest.approx(7470 / 1439)
 
 
 def test_the_plan_s_rate_takes_the_place_of_the_tariff_s_for_the_same_currency_alone():
-    korean = load_catalog().tariffs["kr-industrial-a2-hv"]
+    korean = bundled_catalog().tariffs["kr-industrial-a2-hv"]
     rate = {"per_usd": 1000.0, "as_of": date(2026, 11, 1), "source": "my bank"}
     assert energy_price(korean, Currency(code="KRW", **rate)).value == pytest.approx(year_per_kwh(korean) / 1000)
     assert energy_price(korean, Currency(code="EUR", **rate)) == energy_price(korean)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.decide.campaign.campaign import campaign_option, hours_to
 from planner.decide.options.estimate_plan import estimate_options
 from planner.model.answer.documents import CampaignOption
 from planner.model.plan.plan import CampaignLimits, Plan
+from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 12, 1)
 
@@ -35,7 +35,7 @@ def campaign(option: dict[str, Any], **limits: Any) -> CampaignOption:
             "data": {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0},
         }
     )
-    catalog = load_catalog()
+    catalog = bundled_catalog()
     (estimate,) = estimate_options(plan, catalog).options
     return campaign_option(estimate, plan.campaign, catalog, today=TODAY)
 

@@ -11,11 +11,11 @@ import pytest
 from launcher.bench import bench, local
 from launcher.bench.bench import Settings, Talk, benchmark, spec_of
 from launcher.collect.probe_record import probe_of
-from planner.adapters.catalog import load_catalog
 from planner.errors import InputError, NodeError
 from planner.model.network.workload import BenchMode, BenchWorkload, Window
+from tests.bundled import bundled_catalog
 
-PRESETS = load_catalog().presets
+PRESETS = bundled_catalog().presets
 TUNED = BenchMode.TUNED
 GIB = 2**30
 

@@ -14,8 +14,8 @@ import pytest
 from launcher.bench.bench import Settings, spec_of
 from launcher.bench.local import run_local
 from launcher.collect.record import record_of
-from planner.adapters.catalog import load_catalog
 from planner.model.network.workload import Window
+from tests.bundled import bundled_catalog
 
 BLINK = Window(min_warmup_steps=1, min_warmup_s=0.0, max_warmup_s=0.5, min_steps=100, min_s=0.1, max_s=5.0)
 
@@ -32,7 +32,7 @@ def no_file_over_2_kib() -> Iterator[None]:
 
 @pytest.mark.slow
 def test_the_record_survives_a_full_disk(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    preset = load_catalog().presets["cpu-smoke"]
+    preset = bundled_catalog().presets["cpu-smoke"]
     spec = spec_of(preset, Settings(devices=2, micro_batch=1), window=BLINK)
     request.getfixturevalue("no_file_over_2_kib")
     result: dict[str, Any] = run_local(spec, devices_per_node=2, work_dir=tmp_path / "run")

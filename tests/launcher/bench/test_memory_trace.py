@@ -7,20 +7,20 @@ import importlib.util
 import pytest
 
 from launcher.bench.memory_trace import traced_layer_bytes
-from planner.adapters.catalog import load_catalog
 from planner.errors import InputError, MissingExtraError
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.activations import activation_bytes_per_sample, bytes_per_number, layer_activation_bytes
 from planner.network.lora_memory import lora_layer_bytes
+from tests.bundled import bundled_catalog
 
 torch = pytest.importorskip("torch")
 
 
 @pytest.fixture(scope="module")
 def presets() -> dict[str, Architecture]:
-    return {name: preset.architecture for name, preset in load_catalog().presets.items()}
+    return {name: preset.architecture for name, preset in bundled_catalog().presets.items()}
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ import pytest
 
 from launcher.bench.bench import LoraSettings, Settings, spec_of
 from launcher.collect.record import record_of
-from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError, NodeError
 from planner.model.evidence.run import Probe
 from planner.model.network.adapters import Adapters
 from planner.model.network.workload import Checkpointing, Precision
+from tests.bundled import bundled_catalog
 from workloads.contract.spec import from_json, to_json
 
 ALIASES = accelerator_aliases()
@@ -40,7 +41,7 @@ def test_three_starts_give_the_median_and_the_whole_range(result: MakeResult) ->
 
 def test_what_must_be_said_of_a_cut_comes_with_its_result(result: MakeResult) -> None:
     """Also where the result was carried over by hand: the node echoes the spec."""
-    cut = load_catalog().presets["llama3-8b"].cut(layers=4)
+    cut = bundled_catalog().presets["llama3-8b"].cut(layers=4)
     record = record_of([result(spec=spec_of(cut, Settings(devices=8)))], aliases=ALIASES)
     assert "A cut of llama3-8b to 4 of its 32 layers" in str(record.note)
 
@@ -140,7 +141,7 @@ def test_an_accelerator_that_nobody_knows_keeps_its_own_name(result: MakeResult)
 @pytest.mark.parametrize("name", ["cpu-smoke", "gpt-305m", "qwen3-0.6b", "llama3-8b"])
 @pytest.mark.parametrize("quick", [True, False], ids=["quick", "full"])
 def test_every_spec_that_the_planner_makes_is_read_by_the_node(name: str, quick: bool) -> None:
-    preset = load_catalog().presets[name]
+    preset = bundled_catalog().presets[name]
     settings = Settings(devices=2, precision=Precision.FP32)
     document = spec_of(preset, settings, micro_batch=2, window=preset.quick_window if quick else preset.window)
     spec = from_json(document)
@@ -148,7 +149,7 @@ def test_every_spec_that_the_planner_makes_is_read_by_the_node(name: str, quick:
 
 
 def test_the_options_of_a_benchmark_reach_the_node() -> None:
-    preset = load_catalog().presets["qwen3-0.6b"]
+    preset = bundled_catalog().presets["qwen3-0.6b"]
     lora = LoraSettings(rank=8, alpha=16.0, targets=("query", "gate"))
     settings = Settings(devices=1, checkpointing=Checkpointing.SELECTIVE, compile=True, loss_chunks=8, lora=lora)
     document = spec_of(preset, settings, micro_batch=1, window=preset.window)

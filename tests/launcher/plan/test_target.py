@@ -1,8 +1,8 @@
 import pytest
 
 from launcher.plan.target import SKY_ACCELERATORS, Provider, parse_target
-from planner.adapters.catalog import load_catalog
 from planner.errors import InputError
+from tests.bundled import bundled_catalog
 
 TYPES = ("aws/p5e.48xlarge", "aws/p5en.48xlarge", "aws/p4d.24xlarge", "lambda/gpu_8x_h100_sxm5")
 
@@ -52,4 +52,4 @@ def test_a_wrong_target_says_what_would_be_right(text, problem):
 
 
 def test_sky_names_belong_to_accelerators_of_the_catalog():
-    assert SKY_ACCELERATORS.keys() <= load_catalog().accelerators.keys()
+    assert SKY_ACCELERATORS.keys() <= bundled_catalog().accelerators.keys()

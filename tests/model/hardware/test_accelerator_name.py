@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.adapters.catalog import accelerator_aliases
 from planner.model.hardware.accelerator_name import accelerator_named, spelling
+from tests.bundled import bundled_catalog
 
 
 @pytest.mark.parametrize(
@@ -64,12 +65,12 @@ from planner.model.hardware.accelerator_name import accelerator_named, spelling
     ],
 )
 def test_a_name_means(name: str, meant: str | None) -> None:
-    found = accelerator_named(name, load_catalog().accelerators, accelerator_aliases())
+    found = accelerator_named(name, bundled_catalog().accelerators, accelerator_aliases())
     assert (None if found is None else found.id) == meant
 
 
 def test_no_two_accelerators_are_spelled_alike() -> None:
-    accelerators, aliases = load_catalog().accelerators, accelerator_aliases()
+    accelerators, aliases = bundled_catalog().accelerators, accelerator_aliases()
     meant: dict[str, set[str]] = {}
     for name, accelerator in [*aliases.items(), *((name, name) for name in accelerators)]:
         meant.setdefault(spelling(name), set()).add(accelerator)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import read_calibration
 from planner.speed.calibration.anchors import Cell, draw_anchors, informative_anchors, most_informative
 from planner.speed.estimator.expected_error import NOISE, PART_ERROR, Known
@@ -19,12 +18,13 @@ from planner.speed.estimator.text_fit import text_sample
 from planner.speed.physics.observation import Labels, Observation
 from planner.use_cases.evidence import bundled_evidence
 from planner.use_cases.image_evidence import of_text
+from tests.bundled import bundled_catalog
 
 
 @pytest.fixture(scope="module")
 def evidence() -> list[Observation]:
     """Measurements that all differ in their settings."""
-    rows = of_text(bundled_evidence(load_catalog()))
+    rows = of_text(bundled_evidence(bundled_catalog()))
     return list({repr((sorted(one.config.items()), one.labels)): one for one in rows}.values())[:300]
 
 

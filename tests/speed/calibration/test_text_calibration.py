@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.model.evidence.calibration import Spread
 from planner.speed.calibration.text_calibration import fingerprint
 from planner.speed.estimator.ranges import half_widths, spreads
@@ -16,13 +15,14 @@ from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.step import step_seconds
 from planner.use_cases.evidence import bundled_evidence
+from tests.bundled import bundled_catalog
 
 NOISE = 0.02
 
 
 @pytest.fixture(scope="module")
 def evidence() -> list[Observation]:
-    return bundled_evidence(load_catalog())[::4]
+    return bundled_evidence(bundled_catalog())[::4]
 
 
 def made_up(evidence: list[Observation], **constants: float) -> list[Observation]:

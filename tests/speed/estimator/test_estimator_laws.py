@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.adapters.catalog import load_catalog
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
 from planner.model.network.adapters import Adapters
@@ -24,6 +23,7 @@ from planner.speed.physics.observation import Observation
 from planner.speed.physics.parameters import PARAMETERS
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 from planner.speed.physics.step import step, step_seconds
+from tests.bundled import bundled_catalog
 
 MACHINES = ("aws/p3.16xlarge", "aws/p4d.24xlarge", "aws/p5.48xlarge", "rtx3090-x10", "lambda/gpu_8x_b200_sxm6")
 ROUNDING = 1e-9
@@ -31,7 +31,7 @@ ROUNDING = 1e-9
 
 @cache
 def calibration() -> Calibration:
-    found = load_catalog().calibration
+    found = bundled_catalog().calibration
     assert found is not None
     return found
 
@@ -77,7 +77,7 @@ def described(draw: st.DrawFn) -> dict[str, float]:
 
 @cache
 def load_once():
-    return load_catalog()
+    return bundled_catalog()
 
 
 def small_config() -> dict[str, float]:

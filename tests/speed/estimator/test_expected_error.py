@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.model.evidence.calibration import Seen
 from planner.speed.estimator.expected_error import (
     FORMAT_ERROR,
@@ -19,6 +18,7 @@ from planner.speed.physics.accelerator_facts import accelerator_facts
 from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.number_format import format_of, formats_of
 from planner.speed.physics.planned_text_config import labels_of
+from tests.bundled import bundled_catalog
 from tests.speed.estimator.test_estimator_laws import small_config
 
 
@@ -34,13 +34,13 @@ from tests.speed.estimator.test_estimator_laws import small_config
     ],
 )
 def test_a_number_format_is_named_with_its_generation(accelerator: str, asked: str, is_in: str) -> None:
-    facts = small_config() | accelerator_facts(load_catalog().accelerators[accelerator], asked)
+    facts = small_config() | accelerator_facts(bundled_catalog().accelerators[accelerator], asked)
     assert format_of(facts) == is_in.split(maxsplit=1)[0]
     assert list(formats_of(from_rows([facts, facts]))) == [is_in, is_in]
 
 
 def test_formats_of_many_stand_in_their_order() -> None:
-    cards = load_catalog().accelerators
+    cards = bundled_catalog().accelerators
     asked = [("H100-SXM", "fp8"), ("A100-80GB-SXM", "16bit"), ("H100-SXM", "16bit"), ("H100-SXM", "fp8")]
     rows = [small_config() | accelerator_facts(cards[name], number_format) for name, number_format in asked]
     assert list(formats_of(from_rows(rows))) == ["fp8 on hopper", "16bit on ampere", "16bit on hopper", "fp8 on hopper"]
@@ -48,7 +48,7 @@ def test_formats_of_many_stand_in_their_order() -> None:
 
 def hopper_of(*formats: str) -> tuple[Configs, Known]:
     """A training in fp8 on an H100, and evidence of H100s in some number formats, three rows each."""
-    h100 = load_catalog().accelerators["H100-SXM"]
+    h100 = bundled_catalog().accelerators["H100-SXM"]
     rows = [small_config() | accelerator_facts(h100, one) for one in formats for _ in range(3)]
     evidence = from_rows(rows)
     known = count_evidence([labels_of(h100, "any")] * len(rows), evidence.gpus, formats_of(evidence))
@@ -63,7 +63,7 @@ def test_evidence_of_a_format_is_counted_by_generation() -> None:
 
 
 def test_a_format_without_evidence_is_a_group_and_widens_what_is_expected() -> None:
-    labels = [labels_of(load_catalog().accelerators["H100-SXM"], "any")]
+    labels = [labels_of(bundled_catalog().accelerators["H100-SXM"], "any")]
     shares = {name: np.zeros(1) for name in PART_ERROR}
     asked, unseen = hopper_of("16bit")
     _, seen = hopper_of("16bit", "fp8")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.adapters.catalog import accelerator_aliases
 from planner.model.evidence.measurement import Measurement
 from planner.speed.evidence.measured_text_config import observe
 from planner.speed.physics.observation import Observation, Refusal
+from tests.bundled import bundled_catalog
 
 LLAMA = {
     "id": "a", "source": "somebody", "gpu": "H100-SXM5-80GB", "gpus_per_node": "8", "num_gpus": "8", "n_layers": "32.0",
@@ -24,7 +25,7 @@ MAVERICK = {
 
 def seen(**changes: Any) -> Observation | Refusal:
     row = Measurement.model_validate({key: value for key, value in (LLAMA | changes).items() if value != ""})
-    return observe(row, load_catalog().accelerators, accelerator_aliases())
+    return observe(row, bundled_catalog().accelerators, accelerator_aliases())
 
 
 def config(**changes: Any) -> dict[str, float]:

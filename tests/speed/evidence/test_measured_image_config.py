@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.image_networks import read_image_networks
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
@@ -21,6 +21,7 @@ from planner.speed.physics.observation import Refusal
 from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases.evidence import bundled_image_evidence
 from planner.use_cases.image_evidence import of_images, shipped_image_calibration
+from tests.bundled import bundled_catalog
 
 ROW = {
     "id": "a", "source": "somebody", "model": "resnet50", "gpu": "A100-SXM4-80GB", "gpus_per_node": "8",
@@ -33,7 +34,9 @@ def seen(**changes: Any) -> ImageObservation | Refusal:
     row = Measurement.model_validate({key: value for key, value in (ROW | changes).items() if value != ""})
     networks = read_image_networks()
     assert is_of_images(row, networks)
-    return observe_image(row, accelerator_named(row.gpu, load_catalog().accelerators, accelerator_aliases()), networks)
+    return observe_image(
+        row, accelerator_named(row.gpu, bundled_catalog().accelerators, accelerator_aliases()), networks
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +89,7 @@ def test_a_row_that_says_too_little_or_too_much_is_refused_with_its_reason(
 
 @cache
 def evidence() -> list[ImageObservation]:
-    return of_images(bundled_image_evidence(load_catalog()))
+    return of_images(bundled_image_evidence(bundled_catalog()))
 
 
 def test_the_shipped_calibration_was_made_of_the_shipped_rows() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from planner.adapters.catalog import load_catalog
 from planner.model.answer.reason import Reason
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
@@ -12,6 +11,7 @@ from planner.speed.physics import compute
 from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.parameters import PARAMETERS
 from planner.speed.physics.planned_text_config import planned_text_config
+from tests.bundled import bundled_catalog
 
 PRIORS = {parameter.name: parameter.prior for parameter in PARAMETERS}
 HIDDEN, FFN, HEADS = 1024, 4096, 16
@@ -19,7 +19,7 @@ HIDDEN, FFN, HEADS = 1024, 4096, 16
 
 @cache
 def described(machine: str = "aws/p4d.24xlarge") -> dict[str, float]:
-    catalog = load_catalog()
+    catalog = bundled_catalog()
     node = catalog.nodes[machine]
     decoder = Decoder(
         layers=12, hidden=HIDDEN, heads=HEADS, kv_heads=HEADS, head_dim=64, ffn_hidden=FFN, mlp="gelu", norm="rmsnorm",

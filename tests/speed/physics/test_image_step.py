@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.adapters.catalog import load_catalog
 from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
@@ -23,6 +22,7 @@ from planner.speed.physics.image_step import counted_bytes, image_step
 from planner.speed.physics.observation import Labels
 from planner.speed.physics.planned_image_config import ImageObservation, planned_image_config
 from planner.speed.physics.planned_text_config import labels_of
+from tests.bundled import bundled_catalog
 
 MACHINES = ("aws/p3.16xlarge", "aws/p4d.24xlarge", "aws/p5.48xlarge", "rtx3090-x10", "lambda/gpu_8x_b200_sxm6")
 ROUNDING = 1e-9
@@ -31,7 +31,7 @@ RESNET = Resnet(kind="resnet", blocks=(3, 4, 6, 3), width=64, image_size=224, cl
 
 @cache
 def load_once() -> Catalog:
-    return load_catalog()
+    return bundled_catalog()
 
 
 def calibration() -> Calibration:

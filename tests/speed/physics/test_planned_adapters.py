@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from planner.adapters.catalog import load_catalog
 from planner.duration.data_volumes import data_volumes
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
@@ -19,20 +18,21 @@ from planner.network.flops import flops_per_token
 from planner.network.lora_memory import adapted, adapter_parameters, adapters_of
 from planner.speed.physics.adapter_facts import planned_adapters
 from planner.speed.throughput.matching_runs import same_workload
+from tests.bundled import bundled_catalog
 from tests.speed.physics.llama_prediction import OF_LLAMA, QUERY_VALUE, predicted, question, run_of
 
 
 def test_frozen_weights_need_no_product_for_their_gradients() -> None:
     """4 N + 12 L H Q T: 7,504,920,576 parameters in products (32 layers of 218,103,808, a head of 525,336,576),
     attention 12 x 32 x 4,096 x 2,048."""
-    network = load_catalog().presets["llama3-8b"].architecture
+    network = bundled_catalog().presets["llama3-8b"].architecture
     count = flops_per_token(network, seq_len=2048, convention=FlopsConvention.FULL_ATTENTION, adapters=True)
     assert count == 4 * (32 * 218_103_808 + 128_256 * 4096) + 12 * 32 * 4096 * 2048
 
 
 @given(st.sampled_from([1, 2, 4, 8]), st.sampled_from(["none", "selective", "full"]))
 def test_adapters_on_16_bit_weights_are_never_slower_than_full_training(micro_batch: int, checkpointing: str) -> None:
-    catalog = load_catalog()
+    catalog = bundled_catalog()
     how = {"micro_batch": micro_batch, "checkpointing": checkpointing, "framework": "Megatron-LM"}
     trainings: list[dict[str, object]] = [{}, {"adapters": {}}, {"adapters": {"frozen": "nf4"}}]
     full, lora, qlora = (predicted(catalog, how | training).samples_per_s.value for training in trainings)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.adapters.catalog import accelerator_aliases, load_catalog
+from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.measurement import Measurement
@@ -18,6 +18,7 @@ from planner.speed.physics.planned_text_config import planned_kernels
 from planner.speed.throughput.matching_runs import measured_runs
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction, Prediction
+from tests.bundled import bundled_catalog
 from tests.speed.physics.llama_prediction import LLAMA, OF_LLAMA, ONE_H100, QUERY_VALUE, predicted, question, run_of
 from tests.speed.throughput.asking import asked
 
@@ -52,7 +53,7 @@ def test_a_plan_and_a_table_describe_one_training_alike(
     found = predicted(catalog, training).asked
     assert found is not None
     row = Measurement.model_validate(ROW | said | {"framework": name_and_kernels(training["framework"])[0]})
-    published = observe(row, load_catalog().accelerators, accelerator_aliases())
+    published = observe(row, bundled_catalog().accelerators, accelerator_aliases())
     assert isinstance(published, Observation)
     planned = found.observation
     assert planned.labels == published.labels
@@ -82,7 +83,7 @@ def test_our_benchmark_casts_weights_under_ddp(
 
 
 def test_a_plan_may_name_what_sends_tokens() -> None:
-    h100, gb200 = (load_catalog().accelerators[name] for name in ("H100-SXM", "GB200-per-GPU"))
+    h100, gb200 = (bundled_catalog().accelerators[name] for name in ("H100-SXM", "GB200-per-GPU"))
     sent = [
         planned_kernels(framework, accelerator, compiled=False)["dispatched"]
         for framework, accelerator in (

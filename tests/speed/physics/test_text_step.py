@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.model.hardware.machines import Link
 from planner.speed.physics import communication, compute
 from planner.speed.physics.accelerator_facts import accelerator_facts, peak_flops, power_budget
 from planner.speed.physics.config_arrays import GENERATIONS, from_rows
 from planner.speed.physics.interconnect import assumed_link, is_rack, pcie_generation
 from planner.speed.physics.step import smooth_maximum, step
+from tests.bundled import bundled_catalog
 from tests.speed.physics.decoder_configs import FFN, HIDDEN, PRIORS, configs, described, host_layers
 
 
@@ -56,7 +56,7 @@ def test_8_bit_products_read_one_byte_and_write_two() -> None:
 
 def test_a_power_budget_is_told_by_the_data_sheets() -> None:
     """450 W for 165.2 TFLOPS against an L40S's 350 W for 362; a TPU's power is unknown."""
-    of = load_catalog().accelerators
+    of = bundled_catalog().accelerators
     assert power_budget(of["RTX-4090"]) == pytest.approx(450 / 165.2 / (350 / 362))
     assert power_budget(of["MI100"]) == pytest.approx(300 / 184.6 / (750 / 1307.4)), "by its faster 16 bits"
     assert power_budget(of["TPU-v5e"]) == 1
@@ -67,12 +67,12 @@ def test_a_power_budget_is_told_by_the_data_sheets() -> None:
     ["P100-SXM2-16GB", "V100-SXM2-32GB", "T4", "A100-80GB-SXM", "L40S", "H100-SXM", "B200-SXM", "MI300X", "Gaudi2"],
 )
 def test_the_usual_card_of_a_generation_has_the_usual_power(usual: str) -> None:
-    assert power_budget(load_catalog().accelerators[usual]) == pytest.approx(1)
+    assert power_budget(bundled_catalog().accelerators[usual]) == pytest.approx(1)
 
 
 def test_16_bits_are_never_slower_than_32() -> None:
     """Of every accelerator: what large products reach at fp16 or bf16, and at fp32, by the shipped constants."""
-    catalog = load_catalog()
+    catalog = bundled_catalog()
     assert catalog.calibration is not None
     constants, slower = catalog.calibration.constants, []
     for accelerator in catalog.accelerators.values():
@@ -99,7 +99,7 @@ def test_16_bits_are_never_slower_than_32() -> None:
     ],
 )
 def test_links_that_are_usual(name: str, link: Link, pcie: int, *, rack: bool) -> None:
-    accelerator = load_catalog().accelerators[name]
+    accelerator = bundled_catalog().accelerators[name]
     found = (assumed_link(accelerator, per_node=4), pcie_generation(accelerator), is_rack(accelerator))
     assert found == (link, pcie, rack)
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.errors import InputError
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchMode
 from planner.speed.throughput.hardware_ratio import hardware_ratio
+from tests.bundled import bundled_catalog
 
 TUNED = BenchMode.TUNED
-TEMPLATE = load_catalog().runs["seed-003-rtx3090-ddp-x1"]
+TEMPLATE = bundled_catalog().runs["seed-003-rtx3090-ddp-x1"]
 
 
 def run(run_id: str, rate: float, *, devices: int = 1, spread: float = 0.0, **changes: Any) -> RunRecord:

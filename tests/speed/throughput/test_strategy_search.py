@@ -7,7 +7,6 @@ from functools import cache
 
 import pytest
 
-from planner.adapters.catalog import load_catalog
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.network.architecture import Decoder, MoeDecoder
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
@@ -16,6 +15,7 @@ from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.physics.planned_text_config import planned_text_config
 from planner.speed.throughput.strategy_search import Question, needed_gib, search
 from planner.use_cases.networks import find_architecture
+from tests.bundled import bundled_catalog
 
 QWEN3_30B_A3B = MoeDecoder(
     kind="moe_decoder",
@@ -32,7 +32,7 @@ ROUTED = 48 * 128 * 3 * 2048 * 768
 
 @cache
 def load_once():
-    return load_catalog()
+    return bundled_catalog()
 
 
 def question(network=QWEN3_30B_A3B, *, nodes: int = 2) -> Question:
