@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-e2e app check format schemas golden calibrate benchmark accuracy-peers clean help
+.PHONY: demo test test-e2e app check format schemas golden cli-docs calibrate benchmark accuracy-peers clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
@@ -81,6 +81,9 @@ schemas: .venv/installed-all
 golden: .venv/installed-all
 	$(BIN)/python -m pytest --update-golden -q tests/cli tests/present
 	git diff --stat tests/golden
+
+cli-docs: .venv/installed-all
+	$(BIN)/python -m scripts.cli_reference
 
 calibrate: .venv/installed-all
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/calibrate.py

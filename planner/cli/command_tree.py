@@ -53,6 +53,11 @@ COMMANDS = {
 }
 """By heading and name: the module, and the first sentence of the command's docstring, known without an import."""
 
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 fault of the planner, 2 wrong input, 3 nothing meets the limits, 4 a machine failed, "
+    "130 interrupted."
+)
+
 
 class LazyCommand(TyperCommand):
     """A command whose module is imported when it runs; the list of commands needs its summary alone."""
@@ -85,7 +90,7 @@ def command_tree() -> TyperGroup:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from planner.use_cases.locks import planner_version
+        from planner.use_cases.version import planner_version
 
         print(f"planner {planner_version()}")
         raise typer.Exit
@@ -95,9 +100,7 @@ _app = typer.Typer(
     name="planner",
     cls=HeadedGroup,
     help="Which machines should train this model, how long will it take, what will it cost, and how sure are we?",
-    epilog="Start with: planner init plan.yaml, then: planner compare plan.yaml\n\n"
-    "Exit codes: 0 done, 1 fault of the planner, 2 wrong input, 3 nothing meets the limits, 4 a machine failed, "
-    "130 interrupted.",
+    epilog=f"Start with: planner init plan.yaml, then: planner compare plan.yaml\n\n{EXIT_CODES}",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -77,8 +77,8 @@ def accuracy(
 ) -> None:
     """Score predictions against measurements that were held out.
 
-    Simple methods are scored beside them. Without --leave-out, no row of FILE is fitted; of the bundled evidence one
-    source after the other is left out. --anchors takes the runs of each machine and framework that tell most.
+    Simple methods are scored beside them. Without --leave-out, no row of FILE is fitted; of the bundled evidence, one
+    source after the other is left out. --anchors also fits the most informative runs of each machine and framework.
     """
     scores = measurements_of.accuracy(
         measurements,

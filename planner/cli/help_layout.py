@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
-    from typer._click.core import Context
+    from typer._click.core import Command, Context
     from typer._click.formatting import HelpFormatter
 
 WIDTH = 100
@@ -23,31 +23,38 @@ class HeadedCommand(TyperCommand):
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the arguments, the command's own options, then each group's."""
-        rows: list[HeadedRow] = []
-        for parameter in self.get_params(ctx):
-            row = parameter.get_help_record(ctx)
-            own = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            if row is not None:
-                rows.append((getattr(parameter, "rich_help_panel", None) or own, row))
-        _write_sections(formatter, sorted(rows, key=lambda row: row[0] not in ("Arguments", "Options")))
+        _write_sections(formatter, _options(self, ctx))
 
 
 class HeadedGroup(TyperGroup):
     """A group that lists its commands under headings, in columns that align across the headings."""
 
-    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:  # noqa: ARG002 (typer's signature)
-        """Write each heading with its commands."""
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the options, then each heading with its commands."""
         width = max(len(name) for name in self.commands)
+        _write_sections(formatter, _options(self, ctx))
         _write_sections(
             formatter,
-            (
+            [
                 (
                     getattr(command, "rich_help_panel", None) or "Commands",
                     (name.ljust(width), command.get_short_help_str(WIDTH).removesuffix(".")),
                 )
                 for name, command in self.commands.items()
-            ),
+            ],
         )
+
+
+def _options(command: Command, ctx: Context) -> list[HeadedRow]:
+    """Return arguments and options with their headings, those without one first."""
+    rows = []
+    for parameter in command.get_params(ctx):
+        row = parameter.get_help_record(ctx)
+        own = "Arguments" if parameter.param_type_name == "argument" else "Options"
+        if row is not None:
+            heading = getattr(parameter, "rich_help_panel", None) or own
+            rows.append((heading, (row[0], row[1].removesuffix("."))))
+    return sorted(rows, key=lambda row: row[0] not in ("Arguments", "Options"))
 
 
 def _write_sections(formatter: HelpFormatter, rows: Iterable[HeadedRow]) -> None:

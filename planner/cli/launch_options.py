@@ -29,8 +29,10 @@ class TargetOptions:
     ] = None
     region: Annotated[str | None, typer.Option(help="Region; default: the cheapest")] = None
     spot: Annotated[bool, typer.Option("--spot", help="Use spot instances, which may be preempted")] = False
-    reservation: Annotated[str | None, typer.Option(metavar="ID", help="On-Demand Capacity Reservation, cr-...")] = None
-    capacity_block: Annotated[str | None, typer.Option(metavar="ID", help="Purchased Capacity Block, cr-...")] = None
+    reservation: Annotated[str | None, typer.Option(metavar="ID", help="On-Demand Capacity Reservation (cr-...)")] = (
+        None
+    )
+    capacity_block: Annotated[str | None, typer.Option(metavar="ID", help="Purchased Capacity Block (cr-...)")] = None
     network_tier: Annotated[
         str | None, typer.Option(metavar="standard|best", help="Network of the nodes; best: EFA on AWS")
     ] = None

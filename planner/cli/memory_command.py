@@ -36,13 +36,13 @@ class StepOptions:
     checkpointing: Annotated[
         Checkpointing | None, typer.Option(help="Activations to recompute; default: as few as fit")
     ] = None
-    loss: Annotated[Loss, typer.Option(help="fused: compiled or chunked, no fp32 logits")] = Loss.EAGER
+    loss: Annotated[Loss, typer.Option(help="Kernel of the loss; fused: no fp32 logits")] = Loss.EAGER
 
 
 @command(app, example="planner memory llama3-8b --on H100-SXM --gpus 8 --strategy fsdp2")
 def memory(
     workload: WorkloadOptions,
-    on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="Accelerator: H100-SXM, RTX-4090, ...")],
+    on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="Accelerator, e.g. H100-SXM or RTX-4090")],
     step: StepOptions,
     adapter_options: AdapterOptions,
     *,

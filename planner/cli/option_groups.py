@@ -18,9 +18,10 @@ from typer.models import OptionInfo
 def expanded(function: Callable[..., object]) -> Callable[..., object]:
     """Return `function` with each option group of its signature replaced by the options of the group."""
     hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    given = inspect.signature(function).parameters
+    groups: dict[str, Any] = {name: hints[name] for name in given if is_dataclass(hints[name])}
     parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(function).parameters.items():
+    for name, parameter in given.items():
         parameters += _options(groups[name]) if name in groups else [_parameter(name, hints[name], parameter.default)]
 
     def call(**options: object) -> object:

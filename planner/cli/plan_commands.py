@@ -20,6 +20,7 @@ from planner.model.plan.plan import Plan
 from planner.present.report import as_markdown
 from planner.present.table import campaign_rows, comparison_rows, estimate_rows, quantity_text
 from planner.use_cases import catalogs, locks, plans, price_books
+from planner.use_cases.version import planner_version
 
 app = command_app()
 
@@ -141,7 +142,7 @@ def _lock(question: PlanOptions) -> Lock:
     answer = locks.locked_answer(question.plan)
     if answer.differs:
         say(
-            f"The frozen numbers are shown. This planner ({locks.planner_version()}) computes {len(answer.differs)} "
+            f"The frozen numbers are shown. This planner ({planner_version()}) computes {len(answer.differs)} "
             f"numbers otherwise than {answer.lock.planner_version} did on {answer.lock.frozen_on}. "
             f"The first: {answer.differs[0]}."
         )

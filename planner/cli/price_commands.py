@@ -32,7 +32,9 @@ class PriceFilter:
         None
     )
     region: Annotated[str | None, typer.Option(metavar="REGION", help="Region")] = None
-    kind: Annotated[PriceKind | None, typer.Option(help="Kind of price")] = None
+    kind: Annotated[
+        PriceKind | None, typer.Option(metavar="KIND", help="Kind of price, e.g. on_demand, spot or capacity_block")
+    ] = None
     provider: Annotated[str | None, typer.Option(metavar="NAME", help="Provider")] = None
     sort: Annotated[SortKey, typer.Option(help="Sort key, lowest first")] = SortKey.ACCELERATOR_HOUR
     every: Annotated[bool, typer.Option("--all", help="Include prices that others have replaced")] = False

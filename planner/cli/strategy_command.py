@@ -21,7 +21,7 @@ app = command_app()
 @command(app, example="planner strategies qwen3-0.6b --on aws/p5e.48xlarge --nodes 4")
 def strategies(
     workload: WorkloadOptions,
-    on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="Machine: aws/p5.48xlarge, rtx3090-x10, ...")],
+    on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="Machine, e.g. aws/p5.48xlarge or rtx3090-x10")],
     adapters: AdapterOptions,
     *,
     nodes: Annotated[int, typer.Option(help="Number of machines")] = 1,

@@ -27,6 +27,7 @@ from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
 from planner.use_cases.plans import PLAN_FIX, parse_plan
+from planner.use_cases.version import planner_version
 
 ENDING = ".lock.json"
 LOCK_FIX = "Write one with: planner estimate plan.yaml --freeze"
@@ -117,16 +118,6 @@ def frozen_answer(lock: Lock, where: Path) -> FrozenAnswer:
     """Return a lock as one side of a difference."""
     plan = parse_plan(json.dumps(lock.plan), where=f"{where}: plan")
     return FrozenAnswer(plan, lock.catalog, lock.frozen_on, lock.comparison)
-
-
-def planner_version() -> str:
-    """Return the version of this planner."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("training-planner")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _differs(lock: Lock, where: Path) -> tuple[str, ...]:

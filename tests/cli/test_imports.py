@@ -1,4 +1,4 @@
-"""An estimate answers in a blink: what is heavy stays unimported."""
+"""A command imports what it needs: nothing heavy, and not what other commands need."""
 
 from __future__ import annotations
 
@@ -30,17 +30,26 @@ HEAVY = (
 
 
 def modules_after(*arguments: str) -> set[str]:
-    """Return the top-level names that a fresh process has imported when the command is done."""
+    """Return the names of all modules that a fresh process has imported when the command is done."""
     code = (
         "import atexit, json, sys\n"
-        "names = lambda: sorted({name.partition('.')[0] for name in sys.modules})\n"
-        "atexit.register(lambda: print(json.dumps(names()), file=sys.stderr))\n"
+        "atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))\n"
         "from planner.cli.main import main\n"
         "main()\n"
     )
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=os.environ)
     return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def packages(modules: set[str]) -> set[str]:
+    """Return the top-level names."""
+    return {name.partition(".")[0] for name in modules}
+
+
+def ours(modules: set[str]) -> set[str]:
+    """Return the modules of this project, without the packages around them."""
+    return {name for name in modules if name.startswith(("planner.", "launcher.", "workloads."))} - {"planner.cli"}
 
 
 @pytest.mark.parametrize(
@@ -62,9 +71,55 @@ def modules_after(*arguments: str) -> set[str]:
     ],
 )
 def test_nothing_heavy_is_imported(arguments):
-    imported = modules_after(*arguments)
+    imported = packages(modules_after(*arguments))
     assert "planner" in imported
     assert imported.isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_the_list_of_commands_needs_no_command(arguments):
+    imported = modules_after(*arguments)
+    assert ours(imported) <= {
+        "planner.cli.main",
+        "planner.cli.command_tree",
+        "planner.cli.help_layout",
+        "planner.cli.streams",
+        "planner.use_cases.version",
+        "planner.errors",
+    }
+    assert packages(imported).isdisjoint({"pydantic", "yaml", "rich"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "own", "others"),
+    [
+        pytest.param(
+            ["estimate", "examples/dgx_station_v100.yaml", "--json"],
+            "planner.cli.plan_commands",
+            ("launcher", "workloads", "planner.ui", "planner.speed.calibration", "planner.use_cases.prices"),
+            id="estimate",
+        ),
+        pytest.param(
+            ["prices", "history", "aws/p5.48xlarge", "--json"],
+            "planner.cli.price_commands",
+            ("launcher", "workloads", "planner.ui", "planner.decide", "planner.speed.calibration"),
+            id="prices",
+        ),
+        pytest.param(
+            ["doctor", "--json"], "planner.cli.setup_commands", ("launcher", "planner.speed.calibration"), id="doctor"
+        ),
+        pytest.param(
+            ["task", "gpt-305m", "--on", "aws/p4d.24xlarge"],
+            "planner.cli.task_command",
+            ("planner.ui", "planner.speed.calibration", "launcher.drive"),
+            id="task",
+        ),
+    ],
+)
+def test_a_command_imports_no_other_command_nor_what_it_needs(arguments, own, others):
+    imported = ours(modules_after(*arguments))
+    assert {name for name in imported if name.endswith(("_command", "_commands"))} == {own}
+    assert {name for name in imported if name.startswith(others)} == set()
 
 
 def test_the_interpreter_s_own_log_agrees():
@@ -81,7 +136,7 @@ def test_the_interpreter_s_own_log_agrees():
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
     assert "pydantic" in imported
-    assert imported.isdisjoint(HEAVY)
+    assert imported.isdisjoint({*HEAVY, "numpy"})
 
 
 def test_the_core_answers_where_no_extra_is_installed():
