@@ -142,7 +142,7 @@ def _read_data(path: str | None, dtype: str | None, *, here: bool) -> DataSettin
             )
         return None
     if dtype is not None and dtype not in DATA_DTYPES:
-        raise InputError(f"--data-dtype {dtype}: is not known.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")
+        raise InputError(f"--data-dtype {dtype}: is not a known type.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")
     if not here and not path.startswith("/"):
         raise InputError(
             f"--data {path}: must be the path of the shards on the nodes, from / on.",

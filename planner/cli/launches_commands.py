@@ -40,7 +40,7 @@ def list_launches(output: TableOptions, home: HomeOption = None) -> None:
     else:
         output.print_rows(state_rows(states), title="Launches")
     if open_ids(entries):
-        say(f"{len(open_ids(entries))} not over. Go on with: planner launches collect")
+        say(f"{len(open_ids(entries))} open. Continue with: planner launches collect")
 
 
 @command(launches_group, example="planner launches show 20261121-120000-1a2b3c")
@@ -100,7 +100,7 @@ def collect(
         if as_json:
             print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries)))
         if not entries:
-            say("Nothing is open.")
+            say("No launch is open.")
         conclude(launches, entries if wait else [entry for entry in entries if not entry.open])
 
 
@@ -113,7 +113,7 @@ def down(
 ) -> None:
     """Collect what is there, take launches down, verify it."""
     if bool(run_ids) == everything:
-        raise InputError("say which launches: ids, or --all.", fix="List them with: planner launches list")
+        raise InputError("name the launches, or give --all, and not both.", fix="List them with: planner launches list")
     with closing(Launches(home)) as launches:
         wanted = list(run_ids or open_ids(launches.ledger.entries()))
         for run_id in wanted:

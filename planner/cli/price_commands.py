@@ -61,14 +61,14 @@ def refresh(
     else:
         output.print_rows(refresh_rows(document.sources), title="Prices fetched")
     for path in document.healed:
-        say(f"{path}: could not be read; written anew from the observations")
+        say(f"{path}: was unreadable; rebuilt from the stored observations")
     for report in document.sources:
         for problem in report.problems:
             say(f"{report.source}: {problem}")
         for reason, count in report.left_out.items():
             say(f"{report.source}: left out {count}: {reason}")
         if report.not_asked:
-            say(f"{report.source}: not asked: {'; '.join(report.not_asked)}")
+            say(f"{report.source}: not requested: {'; '.join(report.not_asked)}")
 
 
 @command(prices, example="planner prices show --accelerator H100 --kind on_demand")
@@ -131,12 +131,12 @@ def check(
     """
     if file.suffix.lower() in (".yaml", ".yml"):
         book = price_books.read_book(file)
-        order = ", then ".join(discount.name for discount in book.stacked()) or "no discounts"
-        say(f"{file}: a price book of {book.as_of}, all right. Order: {order}.")
+        order = ", then ".join(discount.name for discount in book.stacked()) or "none"
+        say(f"{file}: a valid price book of {book.as_of}. Discounts, in order: {order}.")
         return
     document = use_cases.check(file, catalogs.open_catalog(home), now=clock.now())
     if output.json:
         print_document(document)
         return
     output.print_rows(price_rows(document.prices, brief=output.table), title=str(file))
-    say(f"{file}: {len(document.prices)} price(s), all right.")
+    say(f"{file}: {len(document.prices)} valid price(s).")

@@ -56,7 +56,7 @@ def add(
     ids = [record.id for record in records]
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
     if twice is not None and any(record != records[ids.index(twice)] for record in records if record.id == twice):
-        raise InputError(f"two of the files have the id '{twice}' but differ.", fix="Give one of them another id.")
+        raise InputError(f"two different runs have the id '{twice}'.", fix="Give one of them another id.")
     for record, place in zip(records, runs.store_runs(records, home), strict=True):
         say(f"Added {record.id}: {place}")
 
@@ -78,7 +78,9 @@ def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home:
     """Read a benchmark result and join it with the target it was measured on."""
     data = runs.read_run_file(path)
     if data.get("kind") != "result":
-        raise InputError(f"{path}: is no result of the benchmark.", fix="--target goes with a result.json alone.")
+        raise InputError(
+            f"{path}: is not a benchmark result.", fix="With --target, give the result.json of a benchmark."
+        )
     catalog = catalogs.open_catalog(home)
     today = clock.today()
     return by_hand_record(

@@ -37,7 +37,7 @@ def init(
 ) -> None:
     """Write a commented plan file to start from."""
     if out.exists() and not force:
-        raise InputError(f"{out}: is there already; nothing was changed.", fix="Name another file, or add --force.")
+        raise InputError(f"{out}: exists already; nothing was changed.", fix="Name another file, or add --force.")
     text = plans.new_plan(catalogs.open_catalog(home), measured=measured)
     write_text(out, text)
     say(f"Wrote {out}. Next: planner compare {out}")

@@ -84,6 +84,7 @@ def test_the_list_of_commands_needs_no_command(arguments):
         "planner.cli.command_tree",
         "planner.cli.help_layout",
         "planner.cli.streams",
+        "planner.use_cases",
         "planner.use_cases.version",
         "planner.errors",
     }

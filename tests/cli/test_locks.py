@@ -14,6 +14,7 @@ import yaml
 
 from planner import clock
 from planner.use_cases import locks
+from planner.use_cases.version import planner_version
 from tests.cli.refusals import one_error
 from tests.conftest import NOON
 
@@ -92,7 +93,7 @@ class TestFreezing:
         lock = json.loads(lock_of(frozen()).read_text("utf-8"))
         assert lock["schema_version"] == 1
         assert lock["kind"] == "lock"
-        assert lock["planner_version"] == locks.planner_version()
+        assert lock["planner_version"] == planner_version()
         assert lock["frozen_on"] == str(NOON.date())
         assert {row["instance_type"] for row in lock["catalog"]["prices"]} == {"p4d.24xlarge"}
         assert lock["run_sha256"].keys() == lock["catalog"]["runs"].keys()
