@@ -1,4 +1,4 @@
-"""Loads the catalog: bundled files first, the user's own layered on top."""
+"""The catalog as it is loaded: bundled files first, the user's own layered on top."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Protocol, TypeVar
 
 from planner import clock
 from planner.adapters.csv_rows import read_rows
-from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_model, read_text
+from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_model, read_text
 from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
+from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.adapters.price_store import PriceStore
@@ -102,29 +103,29 @@ def _calibration(path: Path) -> Calibration | None:
 
 def _layered(model: type[Listed], roots: Sequence[Path], name: str, *, folder: str = "hardware") -> dict[str, Listed]:
     """Read one table of every layer; later layers replace earlier ones."""
-    found: dict[str, Listed] = {}
+    listed: dict[str, Listed] = {}
     for path in (layer / folder / name for layer in roots):
         if path.is_file() or path.is_relative_to(roots[0]):
-            found |= _by_id(read_rows(model, path), model.__name__.lower(), path)
-    return found
+            listed |= _by_id(read_rows(model, path), model.__name__.lower(), path)
+    return listed
 
 
 def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict[str, Filed]:
     """Read one folder of YAML files of every layer; later layers replace earlier ones."""
-    found: dict[str, Filed] = {}
+    filed: dict[str, Filed] = {}
     for folder in (layer / name for layer in roots):
-        found |= _by_id([read_model(model, path) for path in _yaml_files(folder)], model.__name__.lower(), folder)
-    return found
+        filed |= _by_id([read_model(model, path) for path in _yaml_files(folder)], model.__name__.lower(), folder)
+    return filed
 
 
 def _defaults(roots: Sequence[Path]) -> Defaults:
     """Read the last layer's defaults; a block that the user's file leaves out is the bundled one."""
-    found = read_model(Defaults, _last_file(roots, "defaults.yaml"))
-    left_out = [name for name in Defaults.model_fields if getattr(found, name) is None]
+    defaults = read_model(Defaults, _last_file(roots, "defaults.yaml"))
+    left_out = [name for name in Defaults.model_fields if getattr(defaults, name) is None]
     if not left_out:
-        return found
+        return defaults
     bundled = read_model(Defaults, roots[0] / "defaults.yaml")
-    return found.model_copy(update={name: getattr(bundled, name) for name in left_out})
+    return defaults.model_copy(update={name: getattr(bundled, name) for name in left_out})
 
 
 def _services(layer: Path) -> list[ServiceRate]:
@@ -178,12 +179,12 @@ def observed_nodes(prices: Iterable[Price]) -> dict[str, Node]:
 
 
 def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:
-    found: dict[str, Named] = {}
+    by_id: dict[str, Named] = {}
     for item in items:
-        if item.id in found:
+        if item.id in by_id:
             raise InputError(f"{where}: two {what}s have the id '{item.id}'.", fix="Give one of them another id.")
-        found[item.id] = item
-    return found
+        by_id[item.id] = item
+    return by_id
 
 
 class Alias(Frozen):

@@ -1,4 +1,4 @@
-"""Reads catalog tables: one model per row; a wrong cell names file, line, column and value."""
+"""Catalog tables: one model per row; a wrong cell names file, line, column and value."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _row(model: type[Row], path: Path, line: int, cells: dict[str, str]) -> Row:
 
 
 def wrong_cell(path: Path, line: int, cells: Mapping[str, str], error: ValidationError) -> InputError:
-    """Say which cell of a row is wrong, what was found, and what would be right."""
+    """Return the error that names which cell of a row is wrong, what was found, and what would be right."""
     detail = error.errors()[0]
     column = str(detail["loc"][0]) if detail["loc"] else "the row"
     problem = detail["msg"].removeprefix("Value error, ")

@@ -36,7 +36,7 @@ def devices() -> list[str]:
 
 
 def credentials(home: Path) -> dict[str, bool]:
-    """Say for each provider whether credentials are present, in the environment or in their usual file."""
+    """Return for each provider whether credentials are present, in the environment or in their usual file."""
     present: dict[str, Callable[[], bool]] = {
         "aws": lambda: (
             "AWS_ACCESS_KEY_ID" in os.environ

@@ -1,4 +1,4 @@
-"""Reads tables of published measurements and the calibration that was made of them."""
+"""Tables of published measurements and the calibration that was made of them, as files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from planner.adapters.csv_rows import wrong_cell
-from planner.adapters.documents import parse_mapping, parse_model, read_text
+from planner.adapters.documents import parse_model, read_text
+from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError
 from planner.model.evidence.calibration import Calibration
@@ -86,9 +87,7 @@ def evidence_files(workspace: Path | None = None) -> list[Path]:
 
 def read_calibration(path: Path | None = None) -> Calibration:
     """Read the calibration that ships with the product, or another one."""
-    found = path or catalogs_dir() / FOLDER / CALIBRATION
+    file = path or catalogs_dir() / FOLDER / CALIBRATION
     fix = "Make it anew with: make calibrate"
-    text = read_text(found, limit_bytes=TABLE_LIMIT_BYTES, fix=fix)
-    return parse_model(
-        Calibration, parse_mapping(text, where=str(found), fix=fix), where=str(found), text=text, fix=fix
-    )
+    text = read_text(file, limit_bytes=TABLE_LIMIT_BYTES, fix=fix)
+    return parse_model(Calibration, parse_mapping(text, where=str(file), fix=fix), where=str(file), text=text, fix=fix)

@@ -1,4 +1,4 @@
-"""Writes files complete or not at all."""
+"""Files written complete or not at all."""
 
 from __future__ import annotations
 

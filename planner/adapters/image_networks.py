@@ -1,4 +1,4 @@
-"""Reads the published image networks, by all of their names."""
+"""The published image networks, by all of their names."""
 
 from __future__ import annotations
 

@@ -180,9 +180,9 @@ def _row(header: Sequence[str], cells: Sequence[str], origin: str, where: str, l
     except ValidationError as error:
         detail = error.errors()[0]
         column = str(detail["loc"][0]) if detail["loc"] else "usd_per_hour"
-        found = row.get(column, "")
-        problem, fix = _plainly(column, found, detail["msg"].removeprefix("Value error, "))
-        raise InputError(f"{where}:{line}: {column}: {problem} (found {found!r}).", fix=fix) from error
+        cell = row.get(column, "")
+        problem, fix = _plainly(column, cell, detail["msg"].removeprefix("Value error, "))
+        raise InputError(f"{where}:{line}: {column}: {problem} (found {cell!r}).", fix=fix) from error
 
 
 def _convert(row: dict[str, str], place: str) -> None:
@@ -209,14 +209,14 @@ def _convert(row: dict[str, str], place: str) -> None:
         )
 
 
-def _plainly(column: str, found: str, message: str) -> tuple[str, str]:
-    """Say in plain words what is wrong with a cell, and what would be right."""
-    if column in AMOUNTS and re.search(r"[$€£]|USD", found):
-        number = re.sub(r"[^0-9.,]", "", found)
+def _plainly(column: str, cell: str, message: str) -> tuple[str, str]:
+    """Return in plain words what is wrong with a cell, and what would be right."""
+    if column in AMOUNTS and re.search(r"[$€£]|USD", cell):
+        number = re.sub(r"[^0-9.,]", "", cell)
         return "has a currency sign", f"Write the number alone: {number or '3.06'}"
-    if column in AMOUNTS and re.fullmatch(r"\d+,\d+", found):
-        return "has a comma", f"Write a decimal point, {found.replace(',', '.')}, and no thousands separator."
-    if column in ("as_of", "fetched_at", "valid_from", "valid_until") and found:
+    if column in AMOUNTS and re.fullmatch(r"\d+,\d+", cell):
+        return "has a comma", f"Write a decimal point, {cell.replace(',', '.')}, and no thousands separator."
+    if column in ("as_of", "fetched_at", "valid_from", "valid_until") and cell:
         return "is no date", "Write dates as 2026-11-21."
     if column == "currency":
         return "is not USD", "Convert the price to USD, and name the rate in note."

@@ -25,7 +25,7 @@ class PriceFilter:
 
     @property
     def wants_nothing(self) -> bool:
-        """Say whether no row can pass."""
+        """Return whether no row can pass."""
         return self.items == frozenset()
 
     def of_cells(self, header: Sequence[str]) -> Callable[[Sequence[str]], bool]:
@@ -40,7 +40,7 @@ class PriceFilter:
         return test
 
     def of_price(self, price: Price) -> bool:
-        """Say whether a row that is already built passes."""
+        """Return whether a row that is already built passes."""
         return self._holds(price.provider, price.instance_type, price.region, price.price_kind.value, price.accelerator)
 
     def _holds(self, provider: str, instance: str, region: str, kind: str, accelerator: str | None) -> bool:

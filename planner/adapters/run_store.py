@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
-from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_text
+from planner.adapters.mapping_text import parse_mapping
 from planner.errors import StoreError
 from planner.model.evidence.run import RunRecord
 
@@ -122,10 +123,10 @@ def file_name(record: RunRecord) -> str:
     return f"{record.id.replace('/', '_')}.json"
 
 
-def refuse_twins(found: Iterable[tuple[RunRecord, str]]) -> None:
+def refuse_twins(records: Iterable[tuple[RunRecord, str]]) -> None:
     """Refuse a store in which two places hold one id."""
     seen: dict[str, str] = {}
-    for record, where in found:
+    for record, where in records:
         if record.id in seen:
             raise StoreError(
                 f"{where} and {seen[record.id]} hold two runs with the id '{record.id}'.",
@@ -135,7 +136,7 @@ def refuse_twins(found: Iterable[tuple[RunRecord, str]]) -> None:
 
 
 def taken(where: str, record: RunRecord) -> StoreError:
-    """Say that the name is taken by another run."""
+    """Return the error that the name is taken by another run."""
     return StoreError(
         f"{where}: another run already has the id '{record.id}'; nothing was changed.",
         fix="Give the new record another id.",

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, TypeVar
 
-from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model
+from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model
+from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.run_store import file_name, refuse_twins, taken
 from planner.errors import InputError, MissingExtraError, NodeError, StoreError
 from planner.model.aws_error import explain
@@ -81,7 +82,7 @@ class S3Store:
         return [item["Key"] for page in pages for item in page.get("Contents", ()) if item["Key"].endswith(".json")]
 
     def _exists(self, key: str) -> bool:
-        """Say whether the object is there; by listing, because a refused HEAD does not say why it was refused."""
+        """Return whether the object is there; by listing, because a refused HEAD does not say why it was refused."""
         listed = self._client.list_objects_v2(Bucket=self.bucket, Prefix=key, MaxKeys=1)
         return any(item["Key"] == key for item in listed.get("Contents", ()))
 

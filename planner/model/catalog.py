@@ -86,19 +86,19 @@ class Catalog(Frozen):
 
     def find_storage(self, storage_id: str, *, where: str) -> StorageKind:
         """Return a kind of storage by its id; raise with the known ones where there is none."""
-        found = self.storage.get(storage_id)
-        if found is None:
+        storage = self.storage.get(storage_id)
+        if storage is None:
             known = ", ".join(self.storage) or "none"
             raise NotFoundError("storage", storage_id, self.storage, where=where, fix=f"Known: {known}")
-        return found
+        return storage
 
     def find_convergence(self, name: str, *, where: str) -> ConvergenceSpread:
         """Return a spread of convergence by its id; raise with the known ones where there is none."""
-        found = self.convergence.get(name)
-        if found is None:
+        convergence = self.convergence.get(name)
+        if convergence is None:
             known = ", ".join(self.convergence) or "none"
             raise NotFoundError("convergence", name, self.convergence, where=where, fix=f"Known: {known}")
-        return found
+        return convergence
 
     @property
     def owning_defaults(self) -> OwningDefaults:
@@ -108,18 +108,18 @@ class Catalog(Frozen):
 
     def find_site(self, site_id: str, *, where: str) -> Site:
         """Return a site by its id; raise with the known ones where there is none."""
-        found = self.sites.get(site_id)
-        if found is None:
+        site = self.sites.get(site_id)
+        if site is None:
             raise NotFoundError("site", site_id, self.sites, where=where, fix=f"Known: {', '.join(self.sites)}")
-        return found
+        return site
 
     def find_tariff(self, tariff_id: str, *, where: str) -> Tariff:
         """Return a tariff by its id; raise with the known ones where there is none."""
-        found = self.tariffs.get(tariff_id)
-        if found is None:
+        tariff = self.tariffs.get(tariff_id)
+        if tariff is None:
             known = ", ".join(self.tariffs) or "none"
             raise NotFoundError("tariff", tariff_id, self.tariffs, where=where, fix=f"Known: {known}")
-        return found
+        return tariff
 
     def find_run(self, run_id: str, *, where: str = "") -> RunRecord:
         """Return a run by its id; raise with the nearest ids where there is none."""

@@ -15,17 +15,17 @@ def bill_text(bill: Bill) -> str:
 
 
 def coverage_text(bill: Bill) -> str:
-    """Say how much is priced, what has no price and why, and what no version counts."""
-    found = bill.coverage
-    whole = len(found.priced) + len(found.no_price)
+    """Return how much is priced, what has no price and why, and what no version counts."""
+    coverage = bill.coverage
+    whole = len(coverage.priced) + len(coverage.no_price)
     parts = [] if bill.usd_upfront is None else [f"{bill.usd_upfront:,.2f} USD are paid ahead"]
     if bill.usd_to_pay is not None:
         used = ", ".join(f"{credit.name} {credit.usd:,.2f}" for credit in bill.credits)
         parts.append(f"credits pay {used}; {bill.usd_to_pay:,.2f} USD remain to pay")
-    parts.append(f"priced {len(found.priced)} of {whole}")
-    parts += [f"no price: {missing.what} ({missing.reason})" for missing in found.no_price]
-    if found.unsupported:
-        parts.append(f"not counted: {', '.join(found.unsupported)}")
+    parts.append(f"priced {len(coverage.priced)} of {whole}")
+    parts += [f"no price: {missing.what} ({missing.reason})" for missing in coverage.no_price]
+    if coverage.unsupported:
+        parts.append(f"not counted: {', '.join(coverage.unsupported)}")
     return "; ".join(parts)
 
 

@@ -58,7 +58,7 @@ def drawable(comparison: ComparisonDocument) -> list[RankedOption]:
 
 
 def not_drawn(comparison: ComparisonDocument) -> list[str]:
-    """Say which options the chart cannot show, and why."""
+    """Return which options the chart cannot show, and why."""
     drawn = {option.id for option in drawable(comparison)}
     return [f"{option.id} ({_missing(option)})" for option in comparison.options if option.id not in drawn]
 
@@ -242,11 +242,11 @@ def ticks(domain: tuple[float, float]) -> list[float]:
     """Return round numbers inside a logarithmic domain: 1, 2, 5 times powers of ten; every digit where it is narrow."""
     exponents = range(math.floor(math.log10(domain[0])), math.ceil(math.log10(domain[1])) + 1)
     for digits in ((1,), (1, 2, 5), range(1, 10), [tenth / 10 for tenth in range(10, 100)]):
-        found = [float(f"{digit}e{exponent}") for exponent in exponents for digit in digits]
-        found = [value for value in found if _within(value, domain)]
-        if len(found) >= 5:
-            return found
-    return found
+        ticks = [float(f"{digit}e{exponent}") for exponent in exponents for digit in digits]
+        ticks = [value for value in ticks if _within(value, domain)]
+        if len(ticks) >= 5:
+            return ticks
+    return ticks
 
 
 def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:

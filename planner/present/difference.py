@@ -35,7 +35,7 @@ def as_markdown(diff: DiffDocument) -> str:
 
 
 def recommendation_text(diff: DiffDocument) -> str:
-    """Say whether the recommended option changed."""
+    """Return whether the recommended option changed."""
     if diff.recommended_old == diff.recommended_new:
         return f"The recommendation stays: {diff.recommended_new or 'none'}."
     return f"The recommendation changes from {diff.recommended_old or 'none'} to {diff.recommended_new or 'none'}."

@@ -55,9 +55,9 @@ RANGE_MEANS = "A range holds the true value with 90 % probability; a list price 
 
 def quantity_of(option: OptionEstimate, field: str) -> Quantity | None:
     """Return one of the quantities named in QUANTITIES."""
-    found = getattr(option, field)
-    assert found is None or isinstance(found, Quantity)
-    return found
+    quantity = getattr(option, field)
+    assert quantity is None or isinstance(quantity, Quantity)
+    return quantity
 
 
 def known(option: OptionEstimate) -> Iterator[tuple[str, Quantity]]:

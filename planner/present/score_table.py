@@ -26,31 +26,31 @@ WAYS = {
 }
 
 
-def score_rows(found: Mapping[str, Any]) -> list[Row]:
+def score_rows(score: Mapping[str, Any]) -> list[Row]:
     """Return the planner's figures, those averaged over sources, and those of naive methods on the same rows."""
-    ways = {"the planner": found["overall"], "the planner, over sources": found["macro"]}
-    ways |= {WAYS.get(name, name): figures for name, figures in found["baselines"].items()}
+    ways = {"the planner": score["overall"], "the planner, over sources": score["macro"]}
+    ways |= {WAYS.get(name, name): figures for name, figures in score["baselines"].items()}
     return [
         {"per cent": way} | {title: _shown(figures, key) for key, title in COLUMNS.items()}
         for way, figures in ways.items()
     ]
 
 
-def score_facts(found: Mapping[str, Any]) -> list[str]:
-    """Say how many rows were predicted and why not the others, what sources count, and how choices would have gone."""
-    facts = [f"{found['predicted']} of {found['rows']} rows predicted"]
-    facts += [f"{count} skipped: {reason}" for reason, count in found["skipped"].items()]
-    if found["macro"]["mape_pct"] is None:
+def score_facts(score: Mapping[str, Any]) -> list[str]:
+    """Return in words how many rows were predicted, why not the others, and how choices would have gone."""
+    facts = [f"{score['predicted']} of {score['rows']} rows predicted"]
+    facts += [f"{count} skipped: {reason}" for reason, count in score["skipped"].items()]
+    if score["macro"]["mape_pct"] is None:
         facts.append("averages over sources need sources of five rows and more")
     right = [
-        f"{100 * found['ranking'][gap]:.0f} % right at a gap of {name}"
+        f"{100 * score['ranking'][gap]:.0f} % right at a gap of {name}"
         for gap, name in GAPS.items()
-        if found["ranking"][gap] is not None
+        if score["ranking"][gap] is not None
     ]
     if right:
         facts.append(f"the faster of two options: {', '.join(right)}")
-    if found["regret"]["median_pct"] is not None:
-        usual, rare = found["regret"]["median_pct"], found["regret"]["p95_pct"]
+    if score["regret"]["median_pct"] is not None:
+        usual, rare = score["regret"]["median_pct"], score["regret"]["p95_pct"]
         facts.append(f"following costs {usual:.1f} % in the median and {rare:.1f} % or more in one case of 20")
     return facts
 

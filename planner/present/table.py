@@ -146,7 +146,7 @@ def scaling_rows(document: SweepDocument) -> list[Row]:
 
 
 def origin_of(run: RunRecord, catalog: Catalog) -> str:
-    """Say whether a run ships with the planner or is the user's."""
+    """Return whether a run ships with the planner or is the user's."""
     return "catalog" if run.id in catalog.bundled_runs else "store"
 
 

@@ -19,24 +19,24 @@ def time_rows(time: TrainingTime) -> list[Row]:
 
 
 def time_facts(time: TrainingTime) -> list[str]:
-    """Say what the lines rest on: goodput, steps, interruptions, the interval beside the best one, convergence."""
-    found = [f"goodput {share_text(time.goodput)}"]
+    """Return what the lines rest on: goodput, steps, interruptions, the interval beside the best one, convergence."""
+    facts = [f"goodput {share_text(time.goodput)}"]
     if time.optimizer_steps is not None:
-        found.append(f"{time.optimizer_steps:,.0f} optimizer steps")
+        facts.append(f"{time.optimizer_steps:,.0f} optimizer steps")
     if time.interruptions is not None:
         low, high = time.interruptions.low, time.interruptions.high
-        found.append(f"interruptions to expect: {time.interruptions.value:.2g} ({low:.2g}-{high:.2g})")
+        facts.append(f"interruptions to expect: {time.interruptions.value:.2g} ({low:.2g}-{high:.2g})")
     if time.checkpoint_interval_hours is not None:
         best = time.optimal_interval_hours
         beside = "" if best is None else f"; the best interval, after Young and Daly: {quantity_text(best)}"
-        found.append(f"checkpoints every {number_text_of(time.checkpoint_interval_hours)}{beside}")
-    found += time.limited_by
-    found += [f"not counted: {missing.what} ({missing.reason})" for missing in time.uncounted]
-    return [*found, *convergence_facts(time)]
+        facts.append(f"checkpoints every {number_text_of(time.checkpoint_interval_hours)}{beside}")
+    facts += time.limited_by
+    facts += [f"not counted: {missing.what} ({missing.reason})" for missing in time.uncounted]
+    return [*facts, *convergence_facts(time)]
 
 
 def convergence_facts(time: TrainingTime) -> list[str]:
-    """Say how far runs to the plan's quality target spread; nothing for a fixed amount of work."""
+    """Return how far runs to the plan's quality target spread; nothing for a fixed amount of work."""
     spread = time.convergence
     if spread is None:
         return []

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_mapping, parse_model
+from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_model
+from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import examples_dir
 from planner.errors import InputError
 from planner.model.catalog import Catalog

@@ -1,4 +1,4 @@
-"""Opens the catalogs and counts what they hold; finds an accelerator by any of its names."""
+"""The catalogs opened, and what they hold counted; an accelerator by any of its names."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
     offers = {option.offer for option in plan.options if option.offer}
     catalog = open_catalog(home, wanted=NOTHING)
     machines = {run.hardware.node for run in catalog.runs.values() if run.hardware.node}
-    found = with_wanted(catalog, PriceFilter(items=frozenset(offers | machines)), home)
-    known = found.nodes.keys() | {row.node for row in (*found.prices, *found.own_prices)}
-    return found if offers <= known else open_catalog(home)
+    narrowed = with_wanted(catalog, PriceFilter(items=frozenset(offers | machines)), home)
+    known = narrowed.nodes.keys() | {row.node for row in (*narrowed.prices, *narrowed.own_prices)}
+    return narrowed if offers <= known else open_catalog(home)
 
 
 def _valid(catalog: Catalog) -> Catalog:
@@ -52,10 +52,10 @@ def _valid(catalog: Catalog) -> Catalog:
 
 def find_accelerator(name: str, catalog: Catalog) -> Accelerator:
     """Return an accelerator by its id, or by a name that drivers, clouds and publications give it."""
-    found = accelerator_named(name, catalog.accelerators, accelerator_aliases())
-    if found is None:
+    accelerator = accelerator_named(name, catalog.accelerators, accelerator_aliases())
+    if accelerator is None:
         raise NotFoundError("accelerator", name, catalog.accelerators, fix="See catalogs/hardware/accelerators.csv")
-    return found
+    return accelerator
 
 
 def catalog_counts(catalog: Catalog) -> dict[str, int]:

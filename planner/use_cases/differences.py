@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_text
+from planner.adapters.mapping_text import parse_mapping
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.difference import attribute, changed_inputs, moves, values_of
 from planner.decide.recommend.frozen_inputs import exchanged, reachable

@@ -50,17 +50,17 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
         if row.quality.startswith(UNUSABLE):
             refused.append(Refusal(row.id, f"quality: {row.quality.split(':')[0]}", row.quality))
             continue
-        found = (
+        observed = (
             observe_image(row, accelerator_named(row.gpu, catalog.accelerators, aliases), networks)
             if is_of_images(row, networks)
             else observe(row, catalog.accelerators, aliases)
         )
-        if isinstance(found, Observation) and not row.quality.startswith(USABLE):
-            found = replace(found, in_fit=False)
-        if isinstance(found, Refusal):
-            refused.append(found)
+        if isinstance(observed, Observation) and not row.quality.startswith(USABLE):
+            observed = replace(observed, in_fit=False)
+        if isinstance(observed, Refusal):
+            refused.append(observed)
         else:
-            seen.append(found)
+            seen.append(observed)
     return seen, refused
 
 
@@ -128,7 +128,7 @@ def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
 
 
 def evidence_check(path: Path, catalog: Catalog) -> dict[str, Any]:
-    """Say of every row of a table whether it can be used, and if not, why."""
+    """Return for every row of a table whether it can be used, and if not, why."""
     rows = read_measurements(path)
     seen, refused = observations_of(rows, catalog)
     weak = [row.id for row in rows if row.quality.startswith("weak")]
@@ -166,23 +166,23 @@ def evidence_add(path: Path, catalog: Catalog, home: str | None = None) -> Path:
 def accuracy(
     path: Path | None, catalog: Catalog, *, anchors: int, leave_out: str | None, today: date, home: str | None = None
 ) -> dict[str, Any]:
-    """Predict the rows of a table (default: the bundled evidence) and score them beside the naive methods."""
+    """Predict the rows of a table (default: the bundled evidence) and score them beside the baselines."""
     from planner.adapters.catalog import load_catalog
 
     unreadable: list[InputError] = []
     rows = [row for file in ([path] if path else evidence_files()) for row in read_measurements(file, unreadable)]
     if unreadable and not rows:
         raise unreadable[0]
-    found, refused = observations_of(rows, catalog)
+    observations, refused = observations_of(rows, catalog)
     refused += [Refusal(str(place), "a cell cannot be read", str(error)) for place, error in enumerate(unreadable)]
     every = _usable_rows(evidence_files(workspace_dir(home)), load_catalog())
-    asked, evidence = of_text(found), of_text(every)
+    asked, evidence = of_text(observations), of_text(every)
     if leave_out is None and path is None:
         leave_out = "source"
     folds = train_text_folds(asked, evidence, read_calibration(), leave_out=leave_out, today=today) if asked else []
     scored = predict_text_rows(asked, folds, anchors=anchors)
     pool = [*asked, *without(evidence, asked)]
-    images = of_images(found)
+    images = of_images(observations)
     image_folds = (
         train_image_folds(images, of_images(every), shipped_image_calibration(), leave_out=leave_out, today=today)
         if images
@@ -244,8 +244,8 @@ def accuracy_document(
 def _baselines(
     scored: list[ScoredRow], pool: list[Observation], leave_out: str | None
 ) -> dict[str, list[tuple[str, float]]]:
-    """Return every naive method's error on the same rows, each from the evidence that our prediction was fitted on."""
-    found: dict[str, list[tuple[str, float]]] = {name: [] for name in METHODS}
+    """Return every baseline's error on the same rows, each from the evidence that our prediction was fitted on."""
+    errors: dict[str, list[tuple[str, float]]] = {name: [] for name in METHODS}
     asked = {one.observation.id for one in scored}
     trained_on: dict[tuple[bool, tuple[int, ...]], list[Observation]] = {}
     for one in scored:
@@ -259,5 +259,5 @@ def _baselines(
             )
             trained_on[key] = list(of_images(every)) if images else of_text(every)
         for name, value in baseline_predictions(one.observation, trained_on[key]).items():
-            found[name].append((one.observation.labels.source, value / one.observation.tokens_per_s_per_gpu - 1))
-    return found
+            errors[name].append((one.observation.labels.source, value / one.observation.tokens_per_s_per_gpu - 1))
+    return errors

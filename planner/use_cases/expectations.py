@@ -39,8 +39,8 @@ def expect_from(catalog: Catalog) -> Expect:
         spec = result.spec
         architecture = TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"])
         seq_len = spec.get("seq_len")
-        found = catalog.presets.get(str(spec["workload"]))
-        preset = found if found and (found.architecture, found.seq_len) == (architecture, seq_len) else None
+        named = catalog.presets.get(str(spec["workload"]))
+        preset = named if named and (named.architecture, named.seq_len) == (architecture, seq_len) else None
         known = catalog.accelerators.get(accelerator)
         full = spec.get("method", "full") == "full"
         losses, tolerance = _first_losses(result, preset, architecture)

@@ -55,10 +55,10 @@ def write_over(made: Calibration, path: Path, *, changed: bool) -> Path:
 
 def differences_between(shipped: Calibration, made: Calibration) -> list[str]:
     """List where two calibrations, of text or of images, differ in six digits."""
-    found = [f"{name}: {shipped.constants.get(name)} and {value}" for name, value in made.constants.items()
+    changes = [f"{name}: {shipped.constants.get(name)} and {value}" for name, value in made.constants.items()
              if f"{shipped.constants.get(name, 0):.6g}" != f"{value:.6g}"]  # fmt: skip
     if shipped.rows_sha256 != made.rows_sha256:
-        found.append("the rows, or how they are read, changed")
+        changes.append("the rows, or how they are read, changed")
     if shipped.spreads != made.spreads:
-        found.append("the widths of ranges changed")
-    return found
+        changes.append("the widths of ranges changed")
+    return changes

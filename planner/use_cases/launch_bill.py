@@ -1,4 +1,4 @@
-"""Puts what launches were to cost, what the ledger says they did, and what the provider billed side by side."""
+"""What launches were to cost, what the ledger says they did, and what the provider billed, side by side."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _cost_explorer(entries: Sequence[Entry], *, today: date) -> dict[str, tuple[
     from launcher.cloud.cost_explorer import billed
 
     last = max(days) if all(entry.ended_at for entry in asked) else today
-    found = billed([entry.launch.run_id for entry in asked], first=min(days), last=last, today=today)
-    return {run_id: (one.usd, one.reason or "AWS Cost Explorer, unblended, by tag") for run_id, one in found.items()}
+    bills = billed([entry.launch.run_id for entry in asked], first=min(days), last=last, today=today)
+    return {run_id: (one.usd, one.reason or "AWS Cost Explorer, unblended, by tag") for run_id, one in bills.items()}
 
 
 def _why_not(entry: Entry) -> str:

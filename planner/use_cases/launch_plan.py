@@ -1,4 +1,4 @@
-"""Plans launches: which machine, at which price, with which task, and what that can cost at worst. Spends nothing."""
+"""A planned launch: which machine, at which price, with which task, and what that can cost at worst. Spends nothing."""
 
 from __future__ import annotations
 

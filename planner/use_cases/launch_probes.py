@@ -1,4 +1,4 @@
-"""Knows which micro-batches a launched node tries beside the benchmark itself, as `planner bench` does here."""
+"""Which micro-batches a launched node tries beside the benchmark itself, as `planner bench` does here."""
 
 from __future__ import annotations
 

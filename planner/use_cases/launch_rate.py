@@ -1,4 +1,4 @@
-"""Knows what an hour of a target's nodes costs, who says so, and what has to be said of it."""
+"""What an hour of a target's nodes costs, who says so, and what has to be said of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joins a target's name with what the catalog and hosts.yaml know of the machine, and with the terms of the launch."""
+"""A target's name joined with what the catalog and hosts.yaml hold of the machine, and with the terms of the launch."""
 
 from __future__ import annotations
 

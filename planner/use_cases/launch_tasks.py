@@ -1,4 +1,4 @@
-"""Makes task files that a person can run with `sky launch`."""
+"""Task files that a person can run with `sky launch`."""
 
 from __future__ import annotations
 

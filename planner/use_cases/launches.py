@@ -184,8 +184,8 @@ class Launches:
 
     def _results(self, entry: Entry) -> list[dict[str, object]]:
         folder = self.folder / entry.launch.run_id
-        found = collected(folder, run_id=entry.launch.run_id, nodes=entry.launch.target.nodes)
-        return [result for path in found.results if (result := read_result(path)) is not None]
+        files = collected(folder, run_id=entry.launch.run_id, nodes=entry.launch.target.nodes)
+        return [result for path in files.results if (result := read_result(path)) is not None]
 
     def _check_against(self, planned: Sequence[Planned], limits: Limits, entries: Collection[Entry]) -> None:
         budget_usd = read_budget_usd(self.home)

@@ -1,4 +1,4 @@
-"""Compares the ledger with what runs, settles what was left behind, and takes down what should be gone."""
+"""The ledger compared with what runs: what was left behind is settled, what should be gone is taken down."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
     clouds are asked although the ledger knows of no launch there. What fails is an alarm, and the next is asked.
     """
     entries = launches.ledger.entries()
-    settled, found = [], []
+    settled, machines = [], []
     for entry in entries:
         if entry.open:
             try:
                 settled.append(launches.step(entry.launch.run_id))
             except PlannerError as error:
-                found.append(_cannot_be_settled(entry.launch, error))
+                machines.append(_cannot_be_settled(entry.launch, error))
     by_id = {entry.launch.run_id: entry for entry in launches.ledger.entries()}
     known = [entry.launch for entry in by_id.values()]
     for provider in _providers(launches, known, everywhere=everywhere):
@@ -47,10 +47,10 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
             left_over = backend.find_leftovers(known)
         except PlannerError as error:
             where = "SkyPilot and the clouds" if provider is Provider.AWS else provider.value
-            found.append(_cannot_be_asked(where, error))
+            machines.append(_cannot_be_asked(where, error))
         else:
-            found += [_judge(launches, left, by_id, backend, take_down=take_down) for left in left_over]
-    return Reaped(tuple(found), tuple(settled))
+            machines += [_judge(launches, left, by_id, backend, take_down=take_down) for left in left_over]
+    return Reaped(tuple(machines), tuple(settled))
 
 
 def _judge(

@@ -9,14 +9,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from planner.adapters.documents import (
-    PLAN_LIMIT_BYTES,
-    RECORD_LIMIT_BYTES,
-    parse_mapping,
-    parse_model,
-    read_text,
-)
+from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.files import write_text
+from planner.adapters.mapping_text import parse_mapping
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.difference import FrozenAnswer, values_of
@@ -125,14 +120,14 @@ def _differs(lock: Lock, where: Path) -> tuple[str, ...]:
     side = frozen_answer(lock, where)
     now: ComparisonDocument = answer_plan(side.plan, side.catalog, today=side.frozen_on)
     then, today = values_of(lock.comparison.options), values_of(now.options)
-    found = [
+    changes = [
         f"{key[0]} {key[1]}: {then[key].value:.6g} then, {today[key].value:.6g} now"
         for key in then.keys() & today.keys()
         if abs(then[key].value - today[key].value) > SAME * abs(then[key].value)
     ]
     if then.keys() != today.keys():
-        found.append("other numbers are known")
-    return tuple(sorted(found))
+        changes.append("other numbers are known")
+    return tuple(sorted(changes))
 
 
 def _plain(data: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
+from planner.adapters.mapping_text import parse_mapping
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import MemoryDocument
 from planner.model.catalog import Catalog
@@ -32,8 +33,8 @@ LONGEST_OWN_NAME = 60
 
 def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
     """Return a preset by its name, or what a file describes: an architecture, a preset, or a plan's workload."""
-    found = _find_workload(workload, catalog)
-    return _of_preset(found) if isinstance(found, Preset) else found
+    network = _find_workload(workload, catalog)
+    return _of_preset(network) if isinstance(network, Preset) else network
 
 
 def bench_workload(
@@ -43,8 +44,8 @@ def bench_workload(
 
     InputError where the file trains adapters and the benchmark is not asked for them (`lora`), or of another kind.
     """
-    found = _find_workload(workload, catalog)
-    adapters = None if isinstance(found, Preset) else found.adapters
+    network = _find_workload(workload, catalog)
+    adapters = None if isinstance(network, Preset) else network.adapters
     if adapters is not None and adapters.kind is not AdapterKind.LORA:
         raise InputError(
             f"{workload}: the benchmark trains LoRA's adapters alone, and these are {adapters.kind.value}.",
@@ -55,7 +56,7 @@ def bench_workload(
             f"{workload}: adapters alone are trained there, and all weights would be here.",
             fix=f"Add --method lora --lora-rank {adapters.rank} --lora-targets {','.join(adapters.targets)}.",
         )
-    whole = found if isinstance(found, Preset) else _own_workload(found, Path(workload), catalog)
+    whole = network if isinstance(network, Preset) else _own_workload(network, Path(workload), catalog)
     if seq_len is not None:
         whole = whole.model_copy(update={"seq_len": seq_len})
     return whole if layers is None else whole.cut(layers=layers)

@@ -6,8 +6,9 @@ import json
 from datetime import date
 from pathlib import Path
 
-from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_mapping, parse_model, read_text
+from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.files import write_text
+from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import templates_dir
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.recommend.answer_plan import answer_plan, run_campaign

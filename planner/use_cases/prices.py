@@ -12,7 +12,7 @@ from pathlib import Path
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_file import checked_prices
 from planner.adapters.price_filter import NOTHING, PriceFilter
-from planner.adapters.price_sources.source import Found, Names
+from planner.adapters.price_sources.source import Names, SourceAnswer
 from planner.adapters.price_store import PriceStore
 from planner.adapters.workspace import workspace_dir
 from planner.cost.cloud.net_price import net_of
@@ -73,19 +73,19 @@ def refresh(
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
     for source in wanted:
         try:
-            found = _FETCHERS[source](catalog, now, tuple(regions), timeout_s)
+            answer = _FETCHERS[source](catalog, now, tuple(regions), timeout_s)
         except PlannerError as error:
-            found = Found(problems=[str(error)])
+            answer = SourceAnswer(problems=[str(error)])
         sane = []
-        for price in found.prices:
+        for price in answer.prices:
             problem = implausible(price, catalog.nodes, bands)
             if problem is None:
                 sane.append(price)
             else:
-                found.left_out[f"{price.node} in {price.region}: {problem}"] += 1
+                answer.left_out[f"{price.node} in {price.region}: {problem}"] += 1
         report = SourceReport(
-            source=source.value, prices=len(sane), new=store.add(sane), problems=tuple(found.problems),
-            left_out=dict(found.left_out), not_asked=tuple(found.not_asked),
+            source=source.value, prices=len(sane), new=store.add(sane), problems=tuple(answer.problems),
+            left_out=dict(answer.left_out), not_asked=tuple(answer.not_asked),
         )  # fmt: skip
         reports.append(report)
     if not any(report.prices for report in reports):
@@ -140,14 +140,14 @@ def check(path: Path, catalog: Catalog, *, now: datetime) -> PricesDocument:
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
     prices = checked_prices(path, nodes=catalog.nodes, bands=bands, origin=PriceOrigin.USER, today=now.date())
     for price in prices:
-        found = carried(price, catalog.nodes)
-        if found is None and price.price_kind is not PriceKind.HOSTED_TRAINING:
+        accelerator = carried(price, catalog.nodes)
+        if accelerator is None and price.price_kind is not PriceKind.HOSTED_TRAINING:
             raise InputError(
                 f"{path}: instance_type: {price.node} is not in the catalog.",
                 fix="Fill accelerator and accelerators, or describe it in the workspace's hardware/nodes.csv.",
             )
-        if found is not None and found[0] not in catalog.accelerators:
-            raise NotFoundError("accelerator", found[0], catalog.accelerators, where=str(path))
+        if accelerator is not None and accelerator[0] not in catalog.accelerators:
+            raise NotFoundError("accelerator", accelerator[0], catalog.accelerators, where=str(path))
     return PricesDocument(prices=tuple(_rows(prices, catalog, now)))
 
 
@@ -224,20 +224,20 @@ def _spans(rows: Iterable[PriceRow]) -> list[PriceSpan]:
     ]  # fmt: skip
 
 
-def _from_aws(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> Found:
+def _from_aws(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
     from planner.adapters.price_sources.aws import REGIONS, aws_prices
 
     return aws_prices(session=None, nodes=catalog.nodes, now=now, regions=regions or REGIONS, timeout_s=timeout_s)
 
 
-def _from_gpuhunt(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> Found:
+def _from_gpuhunt(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
     from planner.adapters.price_sources.gpuhunt import gpuhunt_prices
 
-    found = gpuhunt_prices(names=Names(catalog.nodes), today=now.date(), timeout_s=timeout_s)
-    return _in_regions(found, regions)
+    answer = gpuhunt_prices(names=Names(catalog.nodes), today=now.date(), timeout_s=timeout_s)
+    return _in_regions(answer, regions)
 
 
-def _from_lambda(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> Found:  # noqa: ARG001
+def _from_lambda(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:  # noqa: ARG001
     from planner.adapters.price_sources.lambda_labs import API_URL, lambda_prices
 
     key = os.environ.get(LAMBDA_KEY_VARIABLE)
@@ -247,20 +247,20 @@ def _from_lambda(catalog: Catalog, now: datetime, regions: tuple[str, ...], time
     return lambda_prices(key=key, names=Names(catalog.nodes), today=now.date(), api_url=url, timeout_s=timeout_s)
 
 
-def _from_skypilot(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> Found:
+def _from_skypilot(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
     from planner.adapters.price_sources.skypilot import skypilot_prices
 
-    found = skypilot_prices(names=Names(catalog.nodes), today=now.date(), timeout_s=timeout_s)
-    return _in_regions(found, regions)
+    answer = skypilot_prices(names=Names(catalog.nodes), today=now.date(), timeout_s=timeout_s)
+    return _in_regions(answer, regions)
 
 
-def _in_regions(found: Found, regions: tuple[str, ...]) -> Found:
+def _in_regions(answer: SourceAnswer, regions: tuple[str, ...]) -> SourceAnswer:
     if regions:
-        found.prices = [price for price in found.prices if price.region in (*regions, "any")]
-    return found
+        answer.prices = [price for price in answer.prices if price.region in (*regions, "any")]
+    return answer
 
 
-_FETCHERS: Mapping[SourceChoice, Callable[[Catalog, datetime, tuple[str, ...], float], Found]] = {
+_FETCHERS: Mapping[SourceChoice, Callable[[Catalog, datetime, tuple[str, ...], float], SourceAnswer]] = {
     SourceChoice.AWS: _from_aws,
     SourceChoice.GPUHUNT: _from_gpuhunt,
     SourceChoice.LAMBDA: _from_lambda,

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from planner.adapters.catalog import load_catalog
-from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_mapping, parse_model, read_text
+from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_model, read_text
+from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError

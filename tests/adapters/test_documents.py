@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.adapters.documents import parse_mapping, parse_model, read_text
+from planner.adapters.documents import parse_model, read_text
+from planner.adapters.mapping_text import parse_mapping
 from planner.errors import InputError
 from planner.model.quantity import Quantity
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 
-from planner.adapters.documents import parse_mapping
+from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import catalogs_dir, examples_dir
 
 EXAMPLES = sorted(path.stem for path in examples_dir().glob("*.yaml"))

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from planner.adapters.http_fetch import TIMEOUT_S
-from planner.adapters.price_sources.source import Found
+from planner.adapters.price_sources.source import SourceAnswer
 from planner.errors import MissingExtraError, PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
@@ -59,7 +59,7 @@ class _Question:
     """By instance type."""
     now: datetime
     timeout_s: float
-    found: Found
+    answer: SourceAnswer
     vcpus: dict[str, int]
 
     def client(self, service: str, region: str | None = None) -> Any:
@@ -70,7 +70,7 @@ class _Question:
 
     def add(self, instance: str, **cells: Any) -> None:
         node, today = self.nodes[instance], self.now.date()
-        self.found.add(
+        self.answer.add(
             **{
                 "provider": "aws", "instance_type": instance, "accelerator": node.accelerator,
                 "accelerators": node.accelerators, "region": self.region, "origin": PriceOrigin.AWS_API,
@@ -82,7 +82,7 @@ class _Question:
 def aws_prices(
     *, session: boto3.Session | None, nodes: Mapping[str, Node], now: datetime, regions: Iterable[str] = REGIONS,
     timeout_s: float = TIMEOUT_S,
-) -> Found:  # fmt: skip
+) -> SourceAnswer:  # fmt: skip
     """Ask, per region, for list and reserved prices, spot history, Capacity Blocks, savings plans and quotas.
 
     Each answer stands alone: what is refused or fails is named among the problems, and the rest is returned.
@@ -97,19 +97,19 @@ def aws_prices(
     if session.get_credentials() is None:
         raise PriceSourceError("AWS: no credentials were found.", fix="Configure them with: aws configure")
     ours = {node_id.removeprefix("aws/"): node for node_id, node in nodes.items() if node_id.startswith("aws/")}
-    found = Found()
+    answer = SourceAnswer()
     for region in regions:
-        question = _Question(session, region, ours, now, timeout_s, found, {})
+        question = _Question(session, region, ours, now, timeout_s, answer, {})
         for name, ask in ASKED.items():
             try:
                 ask(question)
             except (ClientError, BotoCoreError) as error:
-                found.problems.append(f"AWS {name} in {region}: {_reason(error)}")
+                answer.problems.append(f"AWS {name} in {region}: {_reason(error)}")
             except (KeyError, ValueError, TypeError) as error:
-                found.problems.append(f"AWS {name} in {region}: an answer of unknown shape: {error!r}")
-    if not found.prices and found.problems:
-        raise PriceSourceError(f"no price came from AWS. {found.problems[0]}.")
-    return found
+                answer.problems.append(f"AWS {name} in {region}: an answer of unknown shape: {error!r}")
+    if not answer.prices and answer.problems:
+        raise PriceSourceError(f"no price came from AWS. {answer.problems[0]}.")
+    return answer
 
 
 def _reason(error: Exception) -> str:
@@ -274,7 +274,7 @@ def _quotas(question: _Question) -> None:
     client = question.client("service-quotas")
     for code, (name, kind, families) in QUOTAS.items():
         limit = client.get_service_quota(ServiceCode="ec2", QuotaCode=code)["Quota"]["Value"]
-        prices = question.found.prices
+        prices = question.answer.prices
         for position, price in enumerate(prices):
             vcpus = question.vcpus.get(price.instance_type)
             if (

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.adapters.http_fetch import TIMEOUT_S, fetch
-from planner.adapters.price_sources.source import Found, Names, as_id
+from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
 from planner.errors import MissingExtraError, PriceSourceError
 from planner.model.prices.offer import PriceKind, PriceOrigin
 
@@ -48,7 +48,7 @@ ZONED = {"gcp"}
 
 def gpuhunt_prices(
     *, names: Names, today: date, providers: Iterable[str] = PROVIDERS, timeout_s: float = TIMEOUT_S
-) -> Found:
+) -> SourceAnswer:
     """Read the published catalogs, or the folder in `GPUHUNT_CATALOG_DIR`; one that fails leaves the others alone.
 
     We download them ourselves (with a size limit and a time limit, which gpuhunt has not) and let gpuhunt read them.
@@ -57,7 +57,7 @@ def gpuhunt_prices(
         from gpuhunt import Catalog
     except ImportError as error:
         raise MissingExtraError("gpuhunt", "prices") from error
-    found = Found(not_asked=[f"{name}: {reason}" for name, reason in NOT_ASKED.items()])
+    answer = SourceAnswer(not_asked=[f"{name}: {reason}" for name, reason in NOT_ASKED.items()])
     own = os.environ.get(FOLDER_VARIABLE)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(own or scratch)
@@ -69,16 +69,16 @@ def gpuhunt_prices(
                     catalog = Catalog(balance_resources=False, auto_reload=False)
                     items = catalog.query(provider=provider, min_gpu_count=1)
             except PriceSourceError as error:
-                found.problems.append(str(error))
+                answer.problems.append(str(error))
             except (OSError, ValueError, KeyError, UnicodeDecodeError) as error:
-                found.problems.append(f"gpuhunt's catalog of {provider}: cannot be read: {error}")
+                answer.problems.append(f"gpuhunt's catalog of {provider}: cannot be read: {error}")
             else:
                 if not items:
-                    found.problems.append(f"gpuhunt's catalog of {provider}: holds no accelerator that it could read")
-                _add(found, items, names=names, version=version, today=today)
-    if not found.prices and found.problems:
-        raise PriceSourceError(f"gpuhunt: no catalog could be read: {found.problems[0]}")
-    return found
+                    answer.problems.append(f"gpuhunt's catalog of {provider}: holds no accelerator that it could read")
+                _add(answer, items, names=names, version=version, today=today)
+    if not answer.prices and answer.problems:
+        raise PriceSourceError(f"gpuhunt: no catalog could be read: {answer.problems[0]}")
+    return answer
 
 
 def _download(folder: Path, provider: str, *, timeout_s: float) -> str:
@@ -125,11 +125,11 @@ def _catalogs_in(folder: Path) -> Iterator[None]:
             os.environ[FOLDER_VARIABLE] = before
 
 
-def _add(found: Found, items: Iterable[CatalogItem], *, names: Names, version: str, today: date) -> None:
+def _add(answer: SourceAnswer, items: Iterable[CatalogItem], *, names: Names, version: str, today: date) -> None:
     cheapest: dict[tuple[object, ...], CatalogItem] = {}
     for item in items:
         if not item.price > 0:
-            found.left_out["rows without a price"] += 1
+            answer.left_out["rows without a price"] += 1
             continue
         key = (item.instance_name, item.location, item.spot)
         if key not in cheapest or item.price < cheapest[key].price:
@@ -139,10 +139,10 @@ def _add(found: Found, items: Iterable[CatalogItem], *, names: Names, version: s
         instance = as_id(item.instance_name)
         carried = names.find(f"{provider}/{instance}", item.gpu_name or "", item.gpu_memory)
         if carried is None:
-            found.left_out[f"accelerator '{item.gpu_name}' is not in the catalog"] += 1
+            answer.left_out[f"accelerator '{item.gpu_name}' is not in the catalog"] += 1
             continue
         zone = item.location if provider in ZONED else None
-        found.add(
+        answer.add(
             provider=provider, instance_type=instance, accelerator=carried.accelerator,
             accelerators=item.gpu_count, region=item.location.rpartition("-")[0] if zone else item.location, zone=zone,
             price_kind=PriceKind.SPOT if item.spot else PriceKind.ON_DEMAND, usd_per_hour=item.price,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from planner.adapters.http_fetch import TIMEOUT_S, fetch
-from planner.adapters.price_sources.source import Found, Names, as_id
+from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
 from planner.errors import PriceSourceError
 from planner.model.prices.offer import PriceKind, PriceOrigin
 
@@ -48,7 +48,7 @@ class _Entry(_Lenient):
 
 def lambda_prices(
     *, key: str, names: Names, today: date, api_url: str = API_URL, timeout_s: float = TIMEOUT_S
-) -> Found:
+) -> SourceAnswer:
     """Read `GET /instance-types`: one price for all regions, whole instance, in cents; billed by the minute, no spot.
 
     An empty list of regions means sold out; the price holds all the same.
@@ -57,28 +57,28 @@ def lambda_prices(
         f"{api_url.rstrip('/')}/instance-types", what=WHAT, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES,
         headers={"Authorization": f"Bearer {key}", "Accept": "application/json"},
     )  # fmt: skip
-    found = Found()
+    answer = SourceAnswer()
     for name, raw in _entries(fetched.data).items():
         try:
             entry = _Entry.model_validate(raw)
         except ValidationError as error:
             detail = error.errors()[0]
             where = ".".join(str(part) for part in detail["loc"])
-            found.problems.append(f"{WHAT}: {name}: {where}: {detail['msg']}; left out")
+            answer.problems.append(f"{WHAT}: {name}: {where}: {detail['msg']}; left out")
             continue
         kind = entry.instance_type
         if kind.specs.gpus < 1:
-            found.left_out["instances without an accelerator"] += 1
+            answer.left_out["instances without an accelerator"] += 1
             continue
         text = kind.gpu_description or kind.description
         gpu, hbm_gib = _gpu(text)
         carried = names.find(f"lambda/{as_id(kind.name)}", gpu, hbm_gib, hint=text)
         if carried is None:
-            found.left_out[f"accelerator '{gpu}' is not in the catalog"] += 1
+            answer.left_out[f"accelerator '{gpu}' is not in the catalog"] += 1
             continue
         regions = [region.name for region in entry.regions_with_capacity_available]
         where = f"to be had in {', '.join(regions)}" if regions else "sold out when read"
-        found.add(
+        answer.add(
             provider="lambda", instance_type=as_id(kind.name), accelerator=carried.accelerator,
             accelerators=kind.specs.gpus, region="any", price_kind=PriceKind.ON_DEMAND,
             usd_per_hour=kind.price_cents_per_hour / 100, billing_granularity_s=BILLED_BY_S,
@@ -86,7 +86,7 @@ def lambda_prices(
             source_version="v1", as_of=today, fetched_at=today, confidence="api",
             note="; ".join(part for part in (where, carried.note) if part),
         )  # fmt: skip
-    return found
+    return answer
 
 
 def _entries(data: bytes) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from planner.adapters.http_fetch import TIMEOUT_S, Fetched, fetch
-from planner.adapters.price_sources.source import Found, Names, as_id
+from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
 from planner.errors import PriceSourceError
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 
@@ -27,24 +27,24 @@ Row = Mapping[str, str]
 
 def skypilot_prices(
     *, names: Names, today: date, clouds: Iterable[str] = CLOUDS, timeout_s: float = TIMEOUT_S
-) -> Found:
+) -> SourceAnswer:
     """Read one table per cloud; one that fails leaves the others alone."""
     base = (os.environ.get(URL_VARIABLE) or CATALOG_URL).rstrip("/")
-    found = Found()
+    answer = SourceAnswer()
     for cloud in clouds:
         what = f"SkyPilot's table of {cloud}"
         try:
             fetched = fetch(f"{base}/{cloud}/vms.csv", what=what, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES)
             rows = _rows(fetched, what)
         except PriceSourceError as error:
-            found.problems.append(str(error))
+            answer.problems.append(str(error))
             continue
         version = hashlib.sha256(fetched.data).hexdigest()[:12]
         as_of = min(today, fetched.last_modified or today)
-        _add(found, cloud, rows, names=names, version=version, as_of=as_of, today=today)
-    if not found.prices and found.problems:
-        raise PriceSourceError(f"SkyPilot: no table could be read: {found.problems[0]}")
-    return found
+        _add(answer, cloud, rows, names=names, version=version, as_of=as_of, today=today)
+    if not answer.prices and answer.problems:
+        raise PriceSourceError(f"SkyPilot: no table could be read: {answer.problems[0]}")
+    return answer
 
 
 def _rows(fetched: Fetched, what: str) -> list[Row]:
@@ -59,14 +59,14 @@ def _rows(fetched: Fetched, what: str) -> list[Row]:
 
 
 def _add(
-    found: Found, cloud: str, rows: Iterable[Row], *, names: Names, version: str, as_of: date, today: date
+    answer: SourceAnswer, cloud: str, rows: Iterable[Row], *, names: Names, version: str, as_of: date, today: date
 ) -> None:
     """Add one price per instance, region and kind: spot is the median over the zones, with their lowest and highest."""
     grouped: dict[tuple[str, str, PriceKind], list[tuple[float, Row]]] = {}
     for row in rows:
         reason = _unusable(cloud, row)
         if reason is not None:
-            found.left_out[reason] += 1
+            answer.left_out[reason] += 1
             continue
         tpu = row["AcceleratorName"].startswith("tpu-")  # whose instance type is TPU-VM for every slice
         instance = as_id(row["AcceleratorName"] if tpu else row["InstanceType"])
@@ -80,12 +80,12 @@ def _add(
         name = first["AcceleratorName"].rpartition("-")[0].removeprefix("tpu-") if tpu else first["AcceleratorName"]
         carried = names.find(f"{cloud}/{instance}", name, None)
         if carried is None:
-            found.left_out[f"accelerator '{name}' is not in the catalog"] += 1
+            answer.left_out[f"accelerator '{name}' is not in the catalog"] += 1
             continue
         count = _tpu_chips(first["AcceleratorName"]) if tpu else round(_number(first["AcceleratorCount"]) or 1)
         spot = kind is PriceKind.SPOT
         zones = f"median of {len(all_usd)} zone{'s' if len(all_usd) > 1 else ''} at one instant" if spot else None
-        found.add(
+        answer.add(
             provider=cloud, instance_type=instance, accelerator=carried.accelerator, accelerators=count,
             region="any" if cloud == "lambda" else region, price_kind=kind, usd_per_hour=statistics.median(all_usd),
             low_usd_per_hour=min(all_usd) if spot else None, high_usd_per_hour=max(all_usd) if spot else None,
@@ -94,11 +94,11 @@ def _add(
             note="; ".join(part for part in (zones, carried.note) if part) or None,
         )  # fmt: skip
     if cloud == "lambda":
-        found.prices[:] = _once(found.prices)
+        answer.prices[:] = _once(answer.prices)
 
 
 def _unusable(cloud: str, row: Row) -> str | None:
-    """Say why a row is no price of a machine that trains."""
+    """Return why a row is no price of a machine that trains."""
     if None in row.values() or not row["Region"]:
         return "rows cut short"
     tpu = row["AcceleratorName"].startswith("tpu-")

@@ -18,7 +18,7 @@ from planner.model.prices.offer import Price
 
 
 @dataclass
-class Found:
+class SourceAnswer:
     """What one source said: prices, what went wrong on the way, and what was left out with its reason."""
 
     prices: list[Price] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Carried:
 
 
 class Names:
-    """Finds our id of an accelerator by what a price list calls it."""
+    """Our ids of accelerators by what price lists call them."""
 
     def __init__(self, nodes: dict[str, Node], *, bundled: Path | None = None) -> None:
         rows = read_rows(SourceName, (bundled or catalogs_dir()) / "hardware" / "price_names.csv")

@@ -1,4 +1,4 @@
-"""Finds an accelerator by any usual spelling of its name: "NVIDIA RTX A6000", "rtx-a6000", "A6000 48GB"."""
+"""An accelerator by any usual spelling of its name: "NVIDIA RTX A6000", "rtx-a6000", "A6000 48GB"."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ def accelerator_named(
     of the socket, save of a V100, which came in two: "B300-SXM6"; and the slot of what is sold as a card alone: "L40S
     48GB PCIe". So may a remark in brackets on what stands beside it, of which memory counts: "TPU v3 (v3-8, 4 chips)".
     """
-    found = accelerators.get(aliases.get(name, name)) or _alike(name, accelerators, aliases)
-    if found is None and (plain := _SOCKET.sub("", name)) != name:
-        found = _alike(plain, accelerators, aliases)
-    if found is None and (plain := _SLOT.sub("", name)) != name:
+    accelerator = accelerators.get(aliases.get(name, name)) or _alike(name, accelerators, aliases)
+    if accelerator is None and (plain := _SOCKET.sub("", name)) != name:
+        accelerator = _alike(plain, accelerators, aliases)
+    if accelerator is None and (plain := _SLOT.sub("", name)) != name:
         card = _alike(plain, accelerators, aliases)
-        found = card if card and not _MODULE.search(card.id) else None
-    if found is None and (plain := _REMARK.sub(_memory_of, name)) != name:
-        found = accelerator_named(plain, accelerators, aliases)
-    return found
+        accelerator = card if card and not _MODULE.search(card.id) else None
+    if accelerator is None and (plain := _REMARK.sub(_memory_of, name)) != name:
+        accelerator = accelerator_named(plain, accelerators, aliases)
+    return accelerator
 
 
 def _memory_of(remark: re.Match[str]) -> str:
     """Return what a remark says of memory; all of it where it may say more than what stands beside an accelerator."""
     if not all(_BESIDE_IT.fullmatch(part.strip()) for part in remark[1].split(",")):
         return remark[0]
-    return " ".join(found[0] for found in _MEMORY.finditer(remark[1]))
+    return " ".join(size[0] for size in _MEMORY.finditer(remark[1]))
 
 
 def _alike(name: str, accelerators: Mapping[str, Accelerator], aliases: Mapping[str, str]) -> Accelerator | None:
     names = {**aliases, **{known: known for known in accelerators}}
     alike = {spelling(known): meant for known, meant in names.items()}
-    sizes = [float(found[0]) for found in _MEMORY.findall(name)]
+    sizes = [float(size[0]) for size in _MEMORY.findall(name)]
     asked = spelling(name)
     if asked in alike or len(sizes) != 1:
         return accelerators.get(alike.get(asked, ""))

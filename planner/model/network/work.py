@@ -48,8 +48,8 @@ class Work(Frozen):
         ways = ("samples_per_epoch", "tokens", "samples", "steps")
         given = [name for name in ways if getattr(self, name) is not None]
         if len(given) != 1:
-            found = f", has {' and '.join(given)}" if given else ""
-            raise ValueError(f"needs one of samples_per_epoch (with epochs), tokens, samples or steps{found}")
+            given_text = f", has {' and '.join(given)}" if given else ""
+            raise ValueError(f"needs one of samples_per_epoch (with epochs), tokens, samples or steps{given_text}")
         if self.epochs is not None and given != ["samples_per_epoch"]:
             raise ValueError(f"{given[0]} is the whole training: leave epochs out, or write samples_per_epoch")
         if self.samples_per_epoch is not None and self.epochs is None:

@@ -130,9 +130,9 @@ class IncentiveKind(StrEnum):
     """How an incentive pays."""
 
     GRANT = "grant"
-    """Takes off the purchase, at once."""
+    """Off the purchase, at once."""
     TAX_CREDIT = "tax_credit"
-    """Takes off the taxes of the first year."""
+    """Off the taxes of the first year."""
     ACCELERATED_DEPRECIATION = "accelerated_depreciation"
     """Moves the tax shield of the purchase forward."""
 

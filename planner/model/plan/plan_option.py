@@ -93,7 +93,7 @@ class PlanOption(Frozen):
 
     @property
     def hosted(self) -> bool:
-        """Say whether a service trains, and is paid by the token."""
+        """Return whether a service trains, and is paid by the token."""
         return self.price is PriceKind.HOSTED_TRAINING
 
     def _check_hosted(self) -> None:

@@ -158,5 +158,5 @@ class Price(Frozen):
         return max(0, (today - self.as_of).days)
 
     def is_stale(self, today: date) -> bool:
-        """Say whether the price is older than its kind allows."""
+        """Return whether the price is older than its kind allows."""
         return self.age_days(today) > self.stale_days

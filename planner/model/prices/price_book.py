@@ -27,7 +27,7 @@ class Scope(Frozen):
     """The last day."""
 
     def applies(self, price: Price, on: date) -> bool:
-        """Say whether the entry holds for this price on this day."""
+        """Return whether the entry holds for this price on this day."""
         return (
             self.provider in (None, price.provider)
             and self.item in (None, price.node)

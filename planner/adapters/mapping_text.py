@@ -1,0 +1,131 @@
+"""YAML and JSON text as a mapping; every mistake names its line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import yaml
+
+from planner.errors import InputError
+
+Json = dict[str, Any]
+
+DEEPEST_NESTING = 100
+"""libyaml recurses on the C stack and crashes some ten thousand levels down; no file of ours needs ten."""
+
+
+def parse_mapping(text: str, *, where: str, fix: str = "") -> Json:
+    """Parse YAML or JSON text (a leading brace means JSON) whose top level is a mapping."""
+    try:
+        data = _load_json(text) if text.lstrip().startswith("{") and _looks_like_json(where) else _load_yaml(text)
+    except json.JSONDecodeError as error:
+        unclosed = "}" not in text[error.pos :] and error.msg != "Extra data"
+        truncated = unclosed or error.msg.startswith("Unterminated string")
+        problem = "the file ends too early" if truncated else error.msg
+        raise InputError(f"{where}:{error.lineno}: is not JSON: {problem}.", fix=fix or "Write it again.") from error
+    except _TwiceError as error:
+        raise InputError(f"{where}: the key '{error}' stands twice.", fix="Take one of them out.") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
+        raise InputError(f"{where}{line}: is not YAML: {problem}.", fix=fix) from error
+    except RecursionError as error:
+        raise InputError(f"{where}: is nested too deeply.", fix=fix) from error
+    except ValueError as error:
+        raise InputError(f"{where}: is not JSON: a number has too many digits.", fix="Write it as 1e30.") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{where}: holds {_kind(data)}, not a mapping of keys to values.", fix=fix)
+    return data
+
+
+def line_of(text: str, path: Sequence[int | str]) -> int | None:
+    """Return the line where a key stands, by walking the document's nodes; JSON is YAML here."""
+    if not text:
+        return None
+    try:
+        node = yaml.compose(text, Loader=_StrictLoader)
+    except yaml.YAMLError:
+        return None
+    line: int | None = None
+    for part in path:
+        if isinstance(node, yaml.MappingNode):
+            pairs = [(key, value) for key, value in node.value if key.value == str(part)]
+            if not pairs:
+                break
+            line, node = pairs[0][0].start_mark.line + 1, pairs[0][1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
+
+
+class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """`yaml.safe_load`, but a key that stands twice is an error instead of a silent loss."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Hashable] = set()
+        for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *anchor` takes keys over, which may be given again
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key '{key}' stands twice", key_node.start_mark
+                )
+            if isinstance(key, Hashable):
+                seen.add(key)
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError, OverflowError) as error:  # 2027-13-30, !!int ten, 5,000 digits
+            kind = {"timestamp": "date", "int": "whole number"}.get(name := node.tag.rpartition(":")[2], name)
+            problem = f"'{str(node.value)[:60]}' is no {kind}"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
+
+
+_StrictLoader.add_implicit_resolver(  # YAML 1.1 reads 1.0e11 and 1e9 as text; YAML 1.2 and people read numbers
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+
+
+def _looks_like_json(where: str) -> bool:
+    return not where.endswith((".yaml", ".yml"))
+
+
+def _load_json(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_without_doubles)
+
+
+class _TwiceError(Exception):
+    """A JSON key that stands twice, where Python would keep the last without a word."""
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> Json:
+    mapping: Json = {}
+    for key, value in pairs:
+        if key in mapping:
+            raise _TwiceError(key)
+        mapping[key] = value
+    return mapping
+
+
+def _load_yaml(text: str) -> Any:
+    depth = 0
+    for event in yaml.parse(text, Loader=_StrictLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST_NESTING:
+            raise RecursionError
+    return yaml.load(text, Loader=_StrictLoader)
+
+
+def _kind(data: object) -> str:
+    return {"NoneType": "nothing", "list": "a list", "str": "text"}.get(type(data).__name__, "a single value")
