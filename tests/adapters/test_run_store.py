@@ -124,7 +124,7 @@ def test_ids_that_would_share_a_file_name_do_not_overwrite_each_other(folder, re
     FolderStore(folder).add(named(record, "a/b"))
     with pytest.raises(StoreError):
         FolderStore(folder).add(named(record, "a_b"))
-    assert [found.id for found in FolderStore(folder).read_all()] == ["a/b"]
+    assert [record.id for record in FolderStore(folder).read_all()] == ["a/b"]
 
 
 def test_of_two_processes_with_the_same_ids_exactly_one_wins_each(folder, source):
@@ -158,10 +158,10 @@ def test_a_reader_beside_a_writer_sees_whole_records_only(folder, source, record
         process.stdin.flush()
         seen = 0
         while process.poll() is None:
-            found = FolderStore(folder).read_all()  # raises where it meets half a record
-            assert len(found) >= seen, "a record disappeared"
-            seen = len(found)
-            assert all(named(record, run.id, "writer") == run for run in found)
+            records = FolderStore(folder).read_all()  # raises where it meets half a record
+            assert len(records) >= seen, "a record disappeared"
+            seen = len(records)
+            assert all(named(record, run.id, "writer") == run for run in records)
     assert len(FolderStore(folder).read_all()) == len(ids)
 
 
@@ -211,7 +211,7 @@ class TestExport:
         assert run(["runs", "export", "--out", str(exported), "--home", str(tmp_path)]) == 0
         document = json.loads(exported.read_text("utf-8"))
         assert (document["schema_version"], document["kind"]) == (1, "runs")
-        assert [found["id"] for found in document["runs"]] == ["one"]
+        assert [run["id"] for run in document["runs"]] == ["one"]
 
     def test_an_export_of_nothing_is_read_back(self, tmp_path):
         exported = tmp_path / "runs.json"

@@ -55,8 +55,8 @@ def test_each_prefix_is_a_store_of_its_own(bucket, prefix):
     deeper = S3Store(f"{store.where}/deeper")
     store.add(named("mine"))
     deeper.add(named("theirs"))
-    assert [found.id for found in store.read_all()] == ["mine"]
-    assert [found.id for found in deeper.read_all()] == ["theirs"]
+    assert [record.id for record in store.read_all()] == ["mine"]
+    assert [record.id for record in deeper.read_all()] == ["theirs"]
 
 
 def test_the_same_record_again_changes_nothing(bucket):
@@ -72,7 +72,7 @@ def test_another_record_with_a_taken_id_is_refused(bucket):
     for refused in (store.add, store.check):
         with pytest.raises(StoreError, match=r"s3://taken/team/runs/one\.json: another run already has the id 'one'"):
             refused(named("one", "theirs"))
-    assert [found.note for found in store.read_all()] == ["mine"]
+    assert [record.note for record in store.read_all()] == ["mine"]
 
 
 def test_a_longer_name_is_not_the_same_name(bucket):
@@ -88,7 +88,7 @@ def test_more_records_than_a_page_holds_are_all_read(bucket):
     assert "run-{}" in twin
     for number in range(1001):  # S3 lists 1,000 at a time
         client.put_object(Bucket="pages", Key=f"team/runs/{number}.json", Body=twin.replace("{}", str(number), 1))
-    assert {found.id for found in store.read_all()} == {f"run-{number}" for number in range(1001)}
+    assert {record.id for record in store.read_all()} == {f"run-{number}" for number in range(1001)}
 
 
 def test_what_is_no_record_is_left_alone(bucket):
@@ -135,7 +135,7 @@ def test_of_two_writers_with_the_same_ids_exactly_one_wins_each(bucket):
         process.stdin.write("go\n")
         process.stdin.flush()
     said = {name: process.communicate()[0].splitlines() for name, process in writers.items()}
-    stored = {found.id: found.note for found in store.read_all()}
+    stored = {record.id: record.note for record in store.read_all()}
     assert sorted(stored) == sorted(ids)
     for run_id, left, right in zip(ids, said["left"], said["right"], strict=True):
         winner, loser = (left, right) if stored[run_id] == "left" else (right, left)
@@ -186,9 +186,9 @@ class TestRefusals:
         with pytest.raises(StoreError, match="expired"):
             store.add(named("two"))
         aws.ask("reset")
-        assert [found.id for found in store.read_all()] == ["one"]
+        assert [record.id for record in store.read_all()] == ["one"]
         store.add(named("two"))
-        assert [found.id for found in store.read_all()] == ["one", "two"]
+        assert [record.id for record in store.read_all()] == ["one", "two"]
 
     @pytest.mark.usefixtures("aws")
     def test_nobody_answers(self, monkeypatch):
@@ -208,7 +208,7 @@ class TestWhichStore:
         assert "s3://by-variable/team/runs/mine.json" in capsys.readouterr().err
         assert run(["runs", "show", "latest"]) == 0
         assert '"id": "mine"' in capsys.readouterr().out
-        assert [found.id for found in store.read_all()] == ["mine"]
+        assert [record.id for record in store.read_all()] == ["mine"]
 
     def test_the_settings_of_the_workspace_name_it(self, bucket, tmp_path):
         store = bucket("by-settings")
@@ -216,7 +216,7 @@ class TestWhichStore:
         exported = tmp_path / "one.json"
         exported.write_text(named("mine").model_dump_json(), encoding="utf-8")
         assert run(["runs", "add", str(exported), "--home", str(tmp_path)]) == 0
-        assert [found.id for found in store.read_all()] == ["mine"]
+        assert [record.id for record in store.read_all()] == ["mine"]
         assert not (tmp_path / "runs").exists()
 
     def test_a_folder_elsewhere(self, monkeypatch, tmp_path):

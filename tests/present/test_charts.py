@@ -19,8 +19,8 @@ from tests.present.conftest import option, owned, quantity, rented, unpriced
 def drawn(comparison: ComparisonDocument) -> dict[str, Any]:
     chart = charts.cost_time_chart(comparison)
     assert chart is not None
-    found: dict[str, Any] = chart.to_dict()
-    return found
+    document: dict[str, Any] = chart.to_dict()
+    return document
 
 
 def layers(specification: dict[str, Any], mark: str) -> list[dict[str, Any]]:

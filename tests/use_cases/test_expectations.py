@@ -142,10 +142,10 @@ def test_a_record_holds_utilization_and_estimate(result_of: MakeResult) -> None:
 
 
 @pytest.mark.parametrize(
-    ("accelerator", "found"), [pytest.param("H200-SXM", True, id="H200"), pytest.param(None, False, id="a CPU")]
+    ("accelerator", "starts"), [pytest.param("H200-SXM", True, id="H200"), pytest.param(None, False, id="a CPU")]
 )
-def test_a_search_begins_at_what_should_fit(accelerator: str | None, found: bool) -> None:
+def test_a_search_begins_at_what_should_fit(accelerator: str | None, starts: bool) -> None:
     preset: BenchWorkload = CATALOG.presets["gpt-305m"]
     start = start_micro_batch(preset, accelerator, CATALOG, Settings(devices=1, precision=Precision.BF16))
-    assert (start is not None) == found
+    assert (start is not None) == starts
     assert start is None or start > 32  # 100 GiB and more are left for samples of under 1 GiB each

@@ -37,12 +37,12 @@ class Vendor:
 
 @pytest.fixture
 def vendor() -> Iterator[Vendor]:
-    found = Vendor("", {})
+    vendor = Vendor("", {})
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found.asked.append((self.path, dict(self.headers)))
-            reply = found.replies.get(self.path, Reply(status=404))
+            vendor.asked.append((self.path, dict(self.headers)))
+            reply = vendor.replies.get(self.path, Reply(status=404))
             self.send_response(reply.status)
             for name, value in reply.headers.items():
                 self.send_header(name, value)
@@ -52,7 +52,7 @@ def vendor() -> Iterator[Vendor]:
             with contextlib.suppress(OSError):  # the reader has hung up, as it should
                 while True:
                     self.wfile.write(reply.body)
-                    found.sent += len(reply.body)
+                    vendor.sent += len(reply.body)
                     if not reply.repeat:
                         break
 
@@ -60,10 +60,10 @@ def vendor() -> Iterator[Vendor]:
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        found.url = f"http://127.0.0.1:{server.server_address[1]}"
+        vendor.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield found
+        yield vendor
         server.shutdown()
         thread.join()
 

@@ -66,8 +66,8 @@ def get_products(request: dict[str, Any]) -> dict[str, object]:
     prices = {"p5.48xlarge": ("55.04", "192"), "g6.xlarge": ("0.8048", "4")}
     if wanted["instanceType"] == "p5.48xlarge" and "NextToken" not in request:
         return {"FormatVersion": "aws_v1", "PriceList": [], "NextToken": "more"}
-    found = prices.get(wanted["instanceType"])
-    return {"FormatVersion": "aws_v1", "PriceList": [product(wanted["instanceType"], *found)] if found else []}
+    cells = prices.get(wanted["instanceType"])
+    return {"FormatVersion": "aws_v1", "PriceList": [product(wanted["instanceType"], *cells)] if cells else []}
 
 
 def spot_history(request: dict[str, list[str]]) -> str:
@@ -200,16 +200,16 @@ def session():
 
 
 @pytest.fixture(scope="module")
-def found(session):
+def answer(session):
     return aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
 
 
-def by_kind(found, instance):
-    return {row.price_kind: row for row in found.prices if row.instance_type == instance}
+def by_kind(answer, instance):
+    return {row.price_kind: row for row in answer.prices if row.instance_type == instance}
 
 
-def test_the_list_price_and_the_reserved_ones_without_upfront(found):
-    p5 = by_kind(found, "p5.48xlarge")
+def test_the_list_price_and_the_reserved_ones_without_upfront(answer):
+    p5 = by_kind(answer, "p5.48xlarge")
     assert p5[PriceKind.ON_DEMAND].usd_per_hour == 55.04
     assert (p5[PriceKind.RESERVED_1Y].usd_per_hour, p5[PriceKind.RESERVED_1Y].minimum_term_hours) == (30.0, 8760)
     assert (p5[PriceKind.RESERVED_3Y].usd_per_hour, p5[PriceKind.RESERVED_3Y].minimum_term_hours) == (20.0, 26280)
@@ -217,29 +217,29 @@ def test_the_list_price_and_the_reserved_ones_without_upfront(found):
     assert p5[PriceKind.ON_DEMAND].billing_granularity_s == 1
 
 
-def test_spot_is_the_median_over_zones_and_the_week(found):
+def test_spot_is_the_median_over_zones_and_the_week(answer):
     """16.95, 17.1, 18.0, 20.5, 30.25: the second page counts."""
-    spot = by_kind(found, "p5.48xlarge")[PriceKind.SPOT]
+    spot = by_kind(answer, "p5.48xlarge")[PriceKind.SPOT]
     assert (spot.low_usd_per_hour, spot.usd_per_hour, spot.high_usd_per_hour) == (16.95, 18.0, 30.25)
     assert "5 prices in 3 zone(s)" in spot.note
     assert "lowest in use1-az2" in spot.note
 
 
-def test_a_block_s_fee_is_for_all_of_it(found):
+def test_a_block_s_fee_is_for_all_of_it(answer):
     """955.20 USD for 24 hours of one instance is 39.80 an hour, the rate since January 2026."""
-    block = by_kind(found, "p5e.48xlarge")[PriceKind.CAPACITY_BLOCK]
+    block = by_kind(answer, "p5e.48xlarge")[PriceKind.CAPACITY_BLOCK]
     assert block.usd_per_hour == pytest.approx(39.80)
     assert block.high_usd_per_hour == pytest.approx(1146.24 / 24)
     assert (block.minimum_hours, block.upfront_fraction) == (24, 1)
     assert "2 offer(s), the cheapest from 2026-11-25 to 2026-11-26" in block.note
 
 
-def test_p5e_has_no_on_demand_price_and_gets_none(found):
-    assert set(by_kind(found, "p5e.48xlarge")) == {PriceKind.CAPACITY_BLOCK}
+def test_p5e_has_no_on_demand_price_and_gets_none(answer):
+    assert set(by_kind(answer, "p5e.48xlarge")) == {PriceKind.CAPACITY_BLOCK}
 
 
-def test_savings_plans_bind_for_a_year_or_three(found):
-    p5 = by_kind(found, "p5.48xlarge")
+def test_savings_plans_bind_for_a_year_or_three(answer):
+    p5 = by_kind(answer, "p5.48xlarge")
     plans = p5[PriceKind.SAVINGS_1Y], p5[PriceKind.SAVINGS_3Y]
     assert [(row.usd_per_hour, row.minimum_term_hours, row.upfront_fraction) for row in plans] == [
         (41.61, 8760, 0),
@@ -247,8 +247,8 @@ def test_savings_plans_bind_for_a_year_or_three(found):
     ]
 
 
-def test_quotas_stand_beside_the_prices_they_limit(found):
-    p5, g6 = by_kind(found, "p5.48xlarge"), by_kind(found, "g6.xlarge")
+def test_quotas_stand_beside_the_prices_they_limit(answer):
+    p5, g6 = by_kind(answer, "p5.48xlarge"), by_kind(answer, "g6.xlarge")
     assert p5[PriceKind.ON_DEMAND].available is True
     assert p5[PriceKind.SPOT].available is False, "96 vCPU are half an instance"
     assert g6[PriceKind.ON_DEMAND].available is False
@@ -257,10 +257,10 @@ def test_quotas_stand_beside_the_prices_they_limit(found):
 
 
 def test_only_our_own_instances_are_asked_for(session, wire):
-    found = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
-    assert {row.instance_type for row in found.prices} <= {"p5.48xlarge", "p5e.48xlarge", "g6.xlarge"}
+    answer = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
+    assert {row.instance_type for row in answer.prices} <= {"p5.48xlarge", "p5e.48xlarge", "g6.xlarge"}
     assert wire.asked.count("DescribeCapacityBlockOfferings") == 2, "g6 is not sold in blocks"
-    assert not found.problems
+    assert not answer.problems
 
 
 @pytest.mark.parametrize(
@@ -274,18 +274,18 @@ def test_only_our_own_instances_are_asked_for(session, wire):
 )
 def test_what_is_refused_is_named_and_the_rest_is_kept(session, wire, operation, name, kind):
     wire.refused[operation] = "AccessDeniedException"
-    found = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
-    assert found.problems == [f"AWS {name} in us-east-1: AccessDeniedException: not you"]
-    kinds = {row.price_kind for row in found.prices}
+    answer = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
+    assert answer.problems == [f"AWS {name} in us-east-1: AccessDeniedException: not you"]
+    kinds = {row.price_kind for row in answer.prices}
     assert kind not in kinds
     assert kinds
 
 
 def test_a_refused_quota_leaves_prices_untouched(session, wire):
     wire.refused["GetServiceQuota"] = "AccessDeniedException"
-    found = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
-    assert found.problems == ["AWS quotas in us-east-1: AccessDeniedException: not you"]
-    assert by_kind(found, "p5.48xlarge")[PriceKind.ON_DEMAND].available is None
+    answer = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
+    assert answer.problems == ["AWS quotas in us-east-1: AccessDeniedException: not you"]
+    assert by_kind(answer, "p5.48xlarge")[PriceKind.ON_DEMAND].available is None
 
 
 def test_nothing_allowed_is_an_error(session, wire):

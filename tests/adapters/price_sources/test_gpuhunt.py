@@ -59,24 +59,24 @@ def fetched(names, *providers):
 def test_prices_come_with_the_version_s_date(published, names):
     for provider, text in CATALOGS.items():
         published(provider, text)
-    found = fetched(names, *CATALOGS)
-    rows = [(row.node, row.region, row.zone, row.price_kind.value, row.usd_per_hour) for row in found.prices]
+    answer = fetched(names, *CATALOGS)
+    rows = [(row.node, row.region, row.zone, row.price_kind.value, row.usd_per_hour) for row in answer.prices]
     assert rows == [
         ("aws/p5.48xlarge", "us-east-1", None, "on_demand", 55.04),
         ("aws/p5.48xlarge", "us-east-1", None, "spot", 16.95),
         ("gcp/a2-highgpu-1g", "us-central1", "us-central1-a", "on_demand", 3.67),
         ("runpod/NVIDIA-H100-80GB-PCIe", "US-KS-2", None, "on_demand", 2.89),
     ]
-    assert {(row.as_of, row.source_version, row.origin) for row in found.prices} == {
+    assert {(row.as_of, row.source_version, row.origin) for row in answer.prices} == {
         (date(2026, 11, 20), "20261120-7", PriceOrigin.GPUHUNT)
     }
-    assert found.problems == []
+    assert answer.problems == []
 
 
 def test_what_cannot_train_or_has_no_price_is_counted_not_priced_zero(published, names):
     published("aws", AWS)
-    found = fetched(names, "aws")
-    assert dict(found.left_out) == {"accelerator 'Q900' is not in the catalog": 1, "rows without a price": 1}
+    answer = fetched(names, "aws")
+    assert dict(answer.left_out) == {"accelerator 'Q900' is not in the catalog": 1, "rows without a price": 1}
 
 
 def test_the_card_is_that_of_our_node_or_named_by_the_instance(published, names):
@@ -94,9 +94,9 @@ def test_one_provider_that_fails_leaves_the_others(published, names):
     published("aws", AWS)
     published("gcp", "", archive=packed("gcp", GCP)[:-30])
     published("runpod", RUNPOD, version="../../etc")
-    found = fetched(names, "aws", "gcp", "runpod", "verda")
-    assert {row.provider for row in found.prices} == {"aws"}
-    assert [problem.partition(": ")[2].partition(":")[0] for problem in found.problems] == [
+    answer = fetched(names, "aws", "gcp", "runpod", "verda")
+    assert {row.provider for row in answer.prices} == {"aws"}
+    assert [problem.partition(": ")[2].partition(":")[0] for problem in answer.problems] == [
         "the download is damaged", "'../../etc' is no version.", "answered 404",
     ]  # fmt: skip
 
@@ -104,9 +104,9 @@ def test_one_provider_that_fails_leaves_the_others(published, names):
 def test_a_table_with_other_columns_is_a_problem(published, names):
     published("aws", AWS)
     published("gcp", "name,usd\nx,1\n")
-    found = fetched(names, "aws", "gcp")
-    assert len(found.prices) == 2
-    assert "gpuhunt's catalog of gcp: holds no accelerator" in found.problems[0]
+    answer = fetched(names, "aws", "gcp")
+    assert len(answer.prices) == 2
+    assert "gpuhunt's catalog of gcp: holds no accelerator" in answer.problems[0]
 
 
 def test_no_catalog_at_all_is_an_error(published, names):
@@ -124,9 +124,9 @@ def test_an_archive_that_swells_is_refused(published, names, monkeypatch):
 def test_a_folder_of_the_user_s_own_is_read(tmp_path, monkeypatch, names):
     (tmp_path / "aws.csv").write_text(AWS)
     monkeypatch.setenv(source.FOLDER_VARIABLE, str(tmp_path))
-    found = fetched(names, "aws", "gcp")
-    assert [row.price_kind for row in found.prices] == [PriceKind.ON_DEMAND, PriceKind.SPOT]
-    assert "has no gcp.csv" in found.problems[0]
+    answer = fetched(names, "aws", "gcp")
+    assert [row.price_kind for row in answer.prices] == [PriceKind.ON_DEMAND, PriceKind.SPOT]
+    assert "has no gcp.csv" in answer.problems[0]
 
 
 def test_every_cloud_that_gpuhunt_knows_is_asked_or_named_with_a_reason(published, names):

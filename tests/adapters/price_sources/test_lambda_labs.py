@@ -35,41 +35,41 @@ DATA = {
 
 
 @pytest.fixture
-def found(vendor, make_reply, names):
+def answer(vendor, make_reply, names):
     vendor.replies["/api/v1/instance-types"] = make_reply(body=json.dumps({"data": DATA}).encode())
     return lambda_prices(key="secret-key", names=names, today=TODAY, api_url=f"{vendor.url}/api/v1/")
 
 
-def test_the_price_is_of_the_whole_instance_in_all_regions(found):
-    price = found.prices[0]
+def test_the_price_is_of_the_whole_instance_in_all_regions(answer):
+    price = answer.prices[0]
     assert (price.node, price.region, price.usd_per_hour) == ("lambda/gpu_8x_h100_sxm5", "any", 31.92)
     assert (price.price_kind, price.origin, price.confidence) == (PriceKind.ON_DEMAND, PriceOrigin.VENDOR_API, "api")
     assert (price.as_of, price.billing_granularity_s) == (TODAY, 60)
 
 
-def test_sold_out_still_has_a_price(found):
-    assert [price.available for price in found.prices] == [False, True]
-    assert "sold out" in found.prices[0].note
-    assert "us-east-1, us-west-2" in found.prices[1].note
+def test_sold_out_still_has_a_price(answer):
+    assert [price.available for price in answer.prices] == [False, True]
+    assert "sold out" in answer.prices[0].note
+    assert "us-east-1, us-west-2" in answer.prices[1].note
 
 
-def test_an_instance_that_we_do_not_know_gets_its_card_from_the_description(found):
-    assert (found.prices[1].accelerator, found.prices[1].accelerators) == ("H100-PCIe", 1)
+def test_an_instance_that_we_do_not_know_gets_its_card_from_the_description(answer):
+    assert (answer.prices[1].accelerator, answer.prices[1].accelerators) == ("H100-PCIe", 1)
 
 
-def test_what_is_no_price_is_named_and_never_zero(found):
-    assert len(found.prices) == 2
-    assert dict(found.left_out) == {
+def test_what_is_no_price_is_named_and_never_zero(answer):
+    assert len(answer.prices) == 2
+    assert dict(answer.left_out) == {
         "accelerator 'Oddity' is not in the catalog": 1,
         "instances without an accelerator": 1,
     }
-    assert ["gpu_1x_broken" in found.problems[0], "gpu_1x_zero" in found.problems[1]] == [True, True]
+    assert ["gpu_1x_broken" in answer.problems[0], "gpu_1x_zero" in answer.problems[1]] == [True, True]
 
 
-def test_the_key_goes_to_the_vendor_and_nowhere_else(found, vendor):
+def test_the_key_goes_to_the_vendor_and_nowhere_else(answer, vendor):
     ((path, headers),) = vendor.asked
     assert (path, headers["Authorization"]) == ("/api/v1/instance-types", "Bearer secret-key")
-    assert "secret-key" not in repr(found)
+    assert "secret-key" not in repr(answer)
 
 
 @pytest.mark.parametrize(

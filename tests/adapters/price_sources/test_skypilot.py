@@ -34,7 +34,7 @@ LAMBDA = HEADER + "".join(f"{region},,gpu_1x_a10,A10,1,30,200,,1.29,\n" for regi
 
 
 @pytest.fixture
-def found(vendor, make_reply, names, monkeypatch):
+def answer(vendor, make_reply, names, monkeypatch):
     monkeypatch.setenv(source.URL_VARIABLE, f"{vendor.url}/v9")
     day = {"Last-Modified": "Fri, 20 Nov 2026 09:00:00 GMT"}
     for cloud, text in {"aws": AWS, "gcp": GCP, "lambda": LAMBDA}.items():
@@ -42,42 +42,42 @@ def found(vendor, make_reply, names, monkeypatch):
     return skypilot_prices(names=names, today=TODAY)
 
 
-def prices(found, node):
-    return {row.price_kind.value: row for row in found.prices if row.node == node}
+def prices(answer, node):
+    return {row.price_kind.value: row for row in answer.prices if row.node == node}
 
 
-def test_spot_is_the_median_over_zones_with_lowest_and_highest(found):
-    spot = prices(found, "aws/p3.2xlarge")["spot"]
+def test_spot_is_the_median_over_zones_with_lowest_and_highest(answer):
+    spot = prices(answer, "aws/p3.2xlarge")["spot"]
     assert (spot.low_usd_per_hour, spot.usd_per_hour, spot.high_usd_per_hour) == (0.40, 0.50, 0.90)
     assert "3 zones" in spot.note
 
 
-def test_p5e_has_no_on_demand_price(found):
-    assert set(prices(found, "aws/p5e.48xlarge")) == {"spot"}
+def test_p5e_has_no_on_demand_price(answer):
+    assert set(prices(answer, "aws/p5e.48xlarge")) == {"spot"}
 
 
-def test_a_host_without_its_accelerators_is_no_price(found):
-    assert not prices(found, "gcp/a2-highgpu-8g")
-    assert found.left_out[HOST_ONLY] == 1
-    assert not any(row.accelerator.startswith("A100") for row in found.prices)
+def test_a_host_without_its_accelerators_is_no_price(answer):
+    assert not prices(answer, "gcp/a2-highgpu-8g")
+    assert answer.left_out[HOST_ONLY] == 1
+    assert not any(row.accelerator.startswith("A100") for row in answer.prices)
 
 
-def test_a_slice_counts_cores_or_chips_by_its_generation(found):
-    chips = {row.accelerator: row.accelerators for row in found.prices if row.provider == "gcp"}
+def test_a_slice_counts_cores_or_chips_by_its_generation(answer):
+    chips = {row.accelerator: row.accelerators for row in answer.prices if row.provider == "gcp"}
     assert chips == {"TPU-v5p": 4, "TPU-v5e": 8}
 
 
-def test_a_share_of_a_card_and_a_plain_processor_are_left_out(found):
-    assert found.left_out["shares of an accelerator"] == 1
-    assert found.left_out["instances without an accelerator"] == 1
+def test_a_share_of_a_card_and_a_plain_processor_are_left_out(answer):
+    assert answer.left_out["shares of an accelerator"] == 1
+    assert answer.left_out["instances without an accelerator"] == 1
 
 
-def test_the_same_price_in_all_regions_stands_once(found):
-    assert [(row.region, row.usd_per_hour) for row in found.prices if row.provider == "lambda"] == [("any", 1.29)]
+def test_the_same_price_in_all_regions_stands_once(answer):
+    assert [(row.region, row.usd_per_hour) for row in answer.prices if row.provider == "lambda"] == [("any", 1.29)]
 
 
-def test_the_day_is_the_server_s(found):
-    assert {row.as_of for row in found.prices} == {date(2026, 11, 20)}
+def test_the_day_is_the_server_s(answer):
+    assert {row.as_of for row in answer.prices} == {date(2026, 11, 20)}
 
 
 @pytest.mark.parametrize(
@@ -98,5 +98,5 @@ def test_half_a_table_loses_only_the_last_line(vendor, make_reply, names, monkey
     monkeypatch.setenv(source.URL_VARIABLE, vendor.url)
     vendor.replies["/aws/vms.csv"] = make_reply(body=(HEADER + AWS.splitlines()[2][:30]).encode())
     vendor.replies["/lambda/vms.csv"] = make_reply(body=LAMBDA.encode())
-    found = skypilot_prices(names=names, today=TODAY, clouds=["aws", "lambda"])
-    assert (len(found.prices), found.left_out["rows cut short"]) == (1, 1)
+    answer = skypilot_prices(names=names, today=TODAY, clouds=["aws", "lambda"])
+    assert (len(answer.prices), answer.left_out["rows cut short"]) == (1, 1)

@@ -134,8 +134,8 @@ def test_a_bare_number_is_somebody_s_word_and_a_full_one_keeps_its_source():
 )
 def test_power_tariff_and_pue_may_be_bare_too(name, value, unit):
     for given in (value, {"value": value}):
-        found = getattr(site(**{name: given}), name)
-        assert (found.value, found.low, found.high, found.unit, found.basis) == (value, value, value, unit, "assumed")
+        read = getattr(site(**{name: given}), name)
+        assert (read.value, read.low, read.high, read.unit, read.basis) == (value, value, value, unit, "assumed")
     with pytest.raises(ValidationError, match=rf"{name}\.source"):
         site(**{name: {"value": value, "basis": "quoted"}})
     if name == "pue":
@@ -152,6 +152,6 @@ def test_a_site_of_the_first_version_still_reads():
 def test_the_lines_of_the_documentation_are_a_site_s():
     text = (Path(__file__).parents[3] / "docs" / "owning.md").read_text(encoding="utf-8")
     block = text.partition("```yaml\n")[2].partition("```")[0]
-    found = site(**yaml.safe_load(block))
-    assert found.tax is not None
-    assert [line.eligible for line in found.incentives] == [True, False]
+    owned = site(**yaml.safe_load(block))
+    assert owned.tax is not None
+    assert [line.eligible for line in owned.incentives] == [True, False]
