@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import planner
 from tests.conftest import NOON
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +42,6 @@ def test_a_command_prints_what_the_readme_shows(command: str, tmp_path: Path, re
     assert printed == block["output"]
 
 
-@pytest.mark.skipif(not hasattr(planner, "compare"), reason="the Python API is not there yet")
 def test_the_python_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     (code,) = PYTHON.findall(README.read_text(encoding="utf-8"))
     monkeypatch.chdir(ROOT)
