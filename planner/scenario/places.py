@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.plan.plan import PlaceLimits
-from planner.scenario.candidate import ANY_REGION, Candidate
+from planner.scenario.candidate import Candidate
+from planner.scenario.price_choice import ANY_REGION
 
 
 def not_allowed(candidate: Candidate, limits: PlaceLimits) -> tuple[Reason, ...]:

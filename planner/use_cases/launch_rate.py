@@ -13,7 +13,7 @@ from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Basis
-from planner.scenario.candidate import current_price
+from planner.scenario.price_choice import current_price
 from planner.use_cases.launch_target import Terms
 
 KINDS: Mapping[Purchase, PriceKind] = {

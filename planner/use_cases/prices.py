@@ -30,8 +30,7 @@ from planner.model.catalog import Catalog
 from planner.model.hardware.accelerator_name import spelling
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
-from planner.scenario.candidate import ANY_REGION
-from planner.scenario.price_choice import believed
+from planner.scenario.price_choice import ANY_REGION, believed
 from planner.use_cases.catalogs import find_accelerator, open_catalog, with_wanted
 
 LAMBDA_KEY_VARIABLE = "LAMBDA_API_KEY"

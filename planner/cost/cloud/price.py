@@ -9,7 +9,8 @@ from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit, weakest
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
-from planner.scenario.candidate import Candidate, prices_of
+from planner.scenario.candidate import Candidate
+from planner.scenario.price_choice import prices_of
 
 
 def price_of(candidate: Candidate) -> Quantity | None:

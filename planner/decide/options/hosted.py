@@ -19,9 +19,9 @@ from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
-from planner.scenario.candidate import ANY_REGION, find_price, prices_of
 from planner.scenario.job import Job
 from planner.scenario.places import place_of_region, ruled_out
+from planner.scenario.price_choice import ANY_REGION, find_price, prices_of
 
 MILLION = 1e6
 NO_TIME = Reason(

@@ -27,6 +27,8 @@ from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocu
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
+from planner.model.prices.offer import PriceKind
+from planner.model.quantity import Quantity
 from planner.scenario.candidate import Candidate, expand
 
 
@@ -70,33 +72,37 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
         annual=cost_lines(resolved),
         annual_usd_per_node=annual_usd(resolved),
         against=against.id if against else None,
-        break_even_utilisation={
-            rental.price_kind: rental.break_even_utilisation
-            for rental in reversed(rentals)
-            if rental.price_kind is not None and rental.usd_per_owned_gpu_hour is not None
-        },
+        break_even_utilisation=_break_even_by_kind(rentals),
         npv_usd=against.npv_usd if against else None,
         npv_after_tax_usd=against.npv_after_tax_usd if against else None,
         payback_months=against.payback_months if against else None,
         curve=curve(resolved),
         rivals=rentals,
-        choices=choices(
-            owned,
-            _other_owned(candidates, candidate, options, plan, catalog),
-            rentals,
-            plan.currency,
-        ),
+        choices=choices(owned, _other_owned(candidates, candidate, options, plan, catalog), rentals, plan.currency),
         sensitivities=_sensitivities(resolved, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
         sentence=sentence(resolved, rentals, against),
-        inputs=tuple(
-            Input(name=name, quantity=quantity, default=_is_default(name, resolved))
-            for name, quantity in resolved.quantities.items()
-        ),
+        inputs=_inputs(resolved),
         notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
         why_not=text_of(reasons),
         why_not_codes=codes_of(reasons),
+    )
+
+
+def _break_even_by_kind(rentals: Sequence[RentalOption]) -> dict[PriceKind, Quantity | None]:
+    """Return the break-even against the first rented option of each kind of price."""
+    return {
+        rental.price_kind: rental.break_even_utilisation
+        for rental in reversed(rentals)
+        if rental.price_kind is not None and rental.usd_per_owned_gpu_hour is not None
+    }
+
+
+def _inputs(resolved: ResolvedSite) -> tuple[Input, ...]:
+    return tuple(
+        Input(name=name, quantity=quantity, default=_is_default(name, resolved))
+        for name, quantity in resolved.quantities.items()
     )
 
 
