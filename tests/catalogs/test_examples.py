@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from planner.adapters.documents import read_model
@@ -9,11 +11,12 @@ from planner.adapters.workspace import examples_dir
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from tests.bundled import bundled_catalog
+from tests.every_row import every
 
 CATALOG = bundled_catalog()
 PLANS = {path.stem: read_model(Plan, path) for path in sorted(examples_dir().glob("*.yaml"))}
 OPTIONS = [
-    pytest.param(option, id=f"{name}-{position}-{option.site or option.offer}")
+    (f"{name}-{position}-{option.site or option.offer}", option)
     for name, plan in PLANS.items()
     for position, option in enumerate(plan.options)
 ]
@@ -29,18 +32,18 @@ def test_there_is_one_plan_for_each_document():
     } <= PLANS.keys()
 
 
-@pytest.mark.parametrize("name", PLANS)
-def test_a_plan_opens_with_its_question(name):
-    assert (examples_dir() / f"{name}.yaml").read_text(encoding="ascii").startswith("# Question: ")
+@every((path.name, path) for path in examples_dir().glob("*.yaml"))
+def test_a_plan_opens_with_its_question(path: Path):
+    assert path.read_text(encoding="ascii").startswith("# Question: ")
 
 
-@pytest.mark.parametrize("plan", [pytest.param(plan, id=name) for name, plan in PLANS.items()])
+@every(PLANS.items())
 def test_a_plan_s_workload_is_in_the_catalog(plan: Plan):
     assert plan.workload.measured is None or plan.workload.measured in CATALOG.runs
     assert plan.workload.ref is None or plan.workload.ref in CATALOG.presets
 
 
-@pytest.mark.parametrize("option", OPTIONS)
+@every(OPTIONS)
 def test_an_option_is_in_the_catalog(option: PlanOption):
     if option.site is not None:
         assert option.site in CATALOG.sites

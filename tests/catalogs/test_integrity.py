@@ -21,22 +21,25 @@ from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.workload import Preset
 from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
+from planner.model.prices.service import ServiceRate
 from planner.model.quantity import Basis, Unit
 from planner.network.flops import parameters
 from tests.bundled import bundled_catalog
+from tests.every_row import every
 
 CATALOG = bundled_catalog()
 PLAN = read_model(Plan, examples_dir() / "local_pc.yaml")
 
-ACCELERATORS = [pytest.param(row, id=row.id) for row in CATALOG.accelerators.values()]
-NODES = [pytest.param(row, id=row.id) for row in CATALOG.nodes.values()]
-SITES = [pytest.param(row, id=row.id) for row in CATALOG.sites.values()]
-STORAGE = [pytest.param(row, id=row.id) for row in CATALOG.storage.values()]
-CONVERGENCE = [pytest.param(row, id=row.id) for row in CATALOG.convergence.values()]
-PRESETS = [pytest.param(row, id=row.name) for row in CATALOG.presets.values()]
-RUNS = [pytest.param(row, id=row.id) for row in CATALOG.runs.values()]
+ACCELERATORS = list(CATALOG.accelerators.items())
+NODES = list(CATALOG.nodes.items())
+SITES = list(CATALOG.sites.items())
+STORAGE = list(CATALOG.storage.items())
+CONVERGENCE = list(CATALOG.convergence.items())
+PRESETS = list(CATALOG.presets.items())
+RUNS = list(CATALOG.runs.items())
+SERVICES = [(f"{row.provider} {row.service}", row) for row in CATALOG.services]
 FILES = [
-    pytest.param(path, id=str(path.relative_to(catalogs_dir())))
+    (str(path.relative_to(catalogs_dir())), path)
     for path in sorted(catalogs_dir().rglob("*"))
     if path.suffix in {".csv", ".yaml", ".json"}
 ]
@@ -45,7 +48,7 @@ FILES = [
 # Every row
 
 
-@pytest.mark.parametrize("path", FILES)
+@every(FILES)
 def test_a_file_is_plain_ascii_and_ends_with_one_newline(path):
     text = path.read_bytes()
     assert text.isascii()
@@ -53,13 +56,13 @@ def test_a_file_is_plain_ascii_and_ends_with_one_newline(path):
     assert not text.endswith(b"\n\n")
 
 
-@pytest.mark.parametrize("row", [*ACCELERATORS, *NODES, *SITES, *PRESETS, *STORAGE, *CONVERGENCE])
+@every([*ACCELERATORS, *NODES, *SITES, *PRESETS, *STORAGE, *CONVERGENCE])
 def test_a_row_says_where_it_comes_from_and_when_it_was_read(row):
     assert len(row.source) > 5
     assert 2017 <= row.as_of.year <= 2026
 
 
-@pytest.mark.parametrize("row", ACCELERATORS)
+@every(ACCELERATORS)
 def test_an_accelerator_has_memory_and_bandwidth_or_is_a_plain_processor(row: Accelerator):
     if row.id == "CPU":
         assert row.hbm_gib is None
@@ -69,7 +72,7 @@ def test_an_accelerator_has_memory_and_bandwidth_or_is_a_plain_processor(row: Ac
         assert row.hbm_gb_per_s is not None
 
 
-@pytest.mark.parametrize("row", ACCELERATORS)
+@every(ACCELERATORS)
 def test_a_narrower_format_is_never_slower(row: Accelerator):
     chain = [row.fp32_tflops, row.tf32_tflops, row.bf16_tflops, row.fp8_tflops]
     known = [peak for peak in chain if peak is not None]
@@ -79,13 +82,13 @@ def test_a_narrower_format_is_never_slower(row: Accelerator):
         assert row.fp16_tflops == slower * row.bf16_tflops, "with fp32 accumulation both run at one rate, save on MI100"
 
 
-@pytest.mark.parametrize("row", ACCELERATORS)
+@every(ACCELERATORS)
 def test_an_accelerator_says_how_its_numbers_are_got_wrong(row: Accelerator):
     assert row.trap is not None
     assert row.trap.endswith(".")
 
 
-@pytest.mark.parametrize("row", ACCELERATORS)
+@every(ACCELERATORS)
 def test_pascal_and_volta_say_which_software_leaves_them(row: Accelerator):
     old = row.architecture in {"Pascal", "Volta"}
     assert (row.support_ended is not None) == old
@@ -93,17 +96,17 @@ def test_pascal_and_volta_say_which_software_leaves_them(row: Accelerator):
         assert "CUDA 12.6" in row.support_ended, "must say which build to take instead"
 
 
-@pytest.mark.parametrize("row", NODES)
+@every(NODES)
 def test_a_node_carries_a_known_accelerator(row: Node):
     assert row.accelerator in CATALOG.accelerators
 
 
-@pytest.mark.parametrize("row", NODES)
+@every(NODES)
 def test_a_node_has_a_link_exactly_where_it_has_two_accelerators(row: Node):
     assert (row.link is Link.SINGLE) == (row.accelerators == 1)
 
 
-@pytest.mark.parametrize("row", NODES)
+@every(NODES)
 def test_nvlink_joins_only_accelerators_that_have_it(row: Node):
     if row.link in {Link.NVLINK, Link.NVSWITCH}:
         accelerator = CATALOG.accelerators[row.accelerator]
@@ -111,12 +114,12 @@ def test_nvlink_joins_only_accelerators_that_have_it(row: Node):
         assert accelerator.link_gb_per_s is not None
 
 
-@pytest.mark.parametrize("row", NODES)
+@every(NODES)
 def test_a_cloud_node_has_a_price_or_says_why_not_and_an_owned_one_has_none(row: Node):
     assert ("/" in row.id) == any(price.node == row.id for price in CATALOG.prices)
 
 
-@pytest.mark.parametrize("row", SITES)
+@every(SITES)
 def test_a_site_stands_on_a_known_node_and_its_power_is_known(row: Site):
     node = CATALOG.nodes[row.node]
     assert row.power is not None or node.rated_kw is not None
@@ -137,7 +140,7 @@ def figures(value: object) -> Iterator[Figure]:
             yield from figures(each)
 
 
-@pytest.mark.parametrize("row", [*SITES, pytest.param(CATALOG.defaults.owning, id="defaults")])
+@every([*SITES, ("defaults", CATALOG.defaults.owning)])
 def test_every_figure_of_owning_has_a_source(row):
     found = list(figures(row))
     assert found
@@ -145,21 +148,21 @@ def test_every_figure_of_owning_has_a_source(row):
         assert figure.source, figure
 
 
-@pytest.mark.parametrize("row", SITES)
+@every(SITES)
 def test_every_bundled_site_says_enough_for_its_full_cost(row: Site):
     node = CATALOG.nodes[row.node]
     found = resolve_site(row, node, CATALOG.accelerators[node.accelerator], PLAN, CATALOG)
     assert isinstance(found, ResolvedSite), found
 
 
-@pytest.mark.parametrize("row", RUNS)
+@every(RUNS)
 def test_a_run_was_made_on_a_known_node_with_its_accelerator(row: RunRecord):
     node = CATALOG.nodes[row.hardware.node or ""]
     assert row.hardware.accelerator == node.accelerator
     assert row.hardware.accelerators_per_node <= node.accelerators
 
 
-@pytest.mark.parametrize("row", RUNS)
+@every(RUNS)
 def test_a_bundled_run_is_a_document_s_measurement_with_a_range(row: RunRecord):
     assert row.document is not None
     assert row.throughput.basis is Basis.MEASURED
@@ -168,7 +171,7 @@ def test_a_bundled_run_is_a_document_s_measurement_with_a_range(row: RunRecord):
     assert row.throughput.high == pytest.approx(1.05 * row.throughput.value, rel=1e-5)
 
 
-@pytest.mark.parametrize("row", RUNS)
+@every(RUNS)
 def test_a_run_and_its_preset_are_the_same_network(row: RunRecord):
     preset = CATALOG.presets.get(row.workload)
     if preset is None:
@@ -179,7 +182,7 @@ def test_a_run_and_its_preset_are_the_same_network(row: RunRecord):
         assert row.parameters == parameters(preset.architecture)
 
 
-@pytest.mark.parametrize("row", RUNS)
+@every(RUNS)
 def test_the_global_batch_of_a_run_is_that_of_its_accelerators(row: RunRecord):
     if row.global_batch is not None and row.micro_batch is not None:
         assert row.global_batch == row.micro_batch * row.hardware.accelerators
@@ -189,21 +192,7 @@ def test_a_run_s_file_is_named_after_its_id():
     assert {path.stem for path in (catalogs_dir() / "runs").glob("*.json")} == CATALOG.bundled_runs
 
 
-@pytest.mark.parametrize(
-    ("quantity", "unit", "value", "low", "high"),
-    [
-        pytest.param(CATALOG.defaults.electricity, Unit.USD_PER_KWH, 0.0826, 0.05, 0.15, id="US industrial tariff"),
-        pytest.param(CATALOG.defaults.pue, Unit.RATIO, 1.6, 1.5, 2.0, id="office or laboratory"),
-        pytest.param(CATALOG.defaults.training_power_fraction, Unit.RATIO, 0.76, 0.6, 0.82, id="arXiv 2506.14551"),
-        pytest.param(CATALOG.defaults.idle_power_fraction, Unit.RATIO, 0.25, 0.2, 0.35, id="idle 8-GPU node"),
-    ],
-)
-def test_a_default_is_the_published_value(quantity, unit, value, low, high):
-    assert (quantity.unit, quantity.value, quantity.low, quantity.high) == (unit, value, low, high)
-    assert quantity.as_of is not None
-
-
-@pytest.mark.parametrize("row", PRESETS)
+@every(PRESETS)
 def test_a_preset_fits_its_positions_and_measures_longer_than_its_quick_window(row: Preset):
     longest = getattr(row.architecture, "max_positions", None)
     assert longest is None if row.seq_len is None else row.seq_len <= longest
@@ -214,20 +203,19 @@ def test_a_preset_fits_its_positions_and_measures_longer_than_its_quick_window(r
 # Services
 
 
-class TestServices:
-    """`services.csv`: what providers charge for a gigabyte."""
+@every(SERVICES)
+def test_a_rate_is_sourced_dated_and_plausible(row: ServiceRate):
+    assert len(row.source) > 10
+    assert row.as_of <= date(2026, 11, 21)
+    if row.usd is not None:
+        assert row.usd <= 0.5  # a tier of archives to the dearest file system, and every list of transfer out
 
-    @pytest.mark.parametrize("row", CATALOG.services, ids=lambda row: f"{row.provider} {row.service}")
-    def test_a_rate_is_sourced_dated_and_plausible(self, row):
-        assert len(row.source) > 10
-        assert row.as_of <= date(2026, 11, 21)
-        if row.usd is not None:
-            assert row.usd <= 0.5  # a tier of archives to the dearest file system, and every list of transfer out
 
-    def test_a_row_stands_once(self):
-        keys = [(row.provider, row.service) for row in CATALOG.services]
-        assert len(keys) == len(set(keys))
+@every(SERVICES)
+def test_a_free_gigabyte_says_who_says_so(row: ServiceRate):
+    assert row.usd != 0 or any(word in row.source for word in ("free", "no charge", "priced"))
 
-    def test_a_free_gigabyte_says_who_says_so(self):
-        for row in CATALOG.services:
-            assert row.usd != 0 or any(word in row.source for word in ("free", "no charge", "priced"))
+
+def test_a_rate_stands_once():
+    names = [name for name, _ in SERVICES]
+    assert len(names) == len(set(names))

@@ -13,6 +13,7 @@ from planner.adapters.workspace import catalogs_dir
 from planner.cost.cloud.price_level import usd_per_accelerator_hour
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from tests.bundled import bundled_catalog
+from tests.every_row import every
 
 CATALOG = bundled_catalog()
 PATHS = sorted((catalogs_dir() / "prices").glob("*.csv"))
@@ -130,7 +131,7 @@ def test_spot_is_never_above_the_on_demand_price_of_the_same_day_and_place():
     assert above == []
 
 
-@pytest.mark.parametrize("accelerator", [pytest.param(row, id=row.id) for row in CATALOG.accelerators.values()])
+@every(CATALOG.accelerators.items())
 def test_a_peak_is_dense_for_its_generation(accelerator):
     """Each halving of the width doubles the rate, so one sparse figure among dense ones shows as a factor of 1 or 4."""
     half, eighth = accelerator.bf16_tflops, accelerator.fp8_tflops

@@ -14,6 +14,7 @@ from planner.network.image_blocks import Operator
 from planner.network.image_flops import image_parameters, image_training_flops
 from planner.network.image_operators import operators_of, training_macs, weights_of
 from planner.speed.physics.image_config_arrays import Described, gather
+from tests.every_row import every
 
 NETWORKS = sorted({each.id: each for each in read_image_networks().values()}.items())
 TINY_RESNET = Resnet(kind="resnet", blocks=(1, 1), width=4, image_size=32, classes=10)
@@ -22,7 +23,7 @@ TINY_VIT = Vit(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("network", [pytest.param(each, id=name) for name, each in NETWORKS])
+@every(NETWORKS)
 def test_every_network_has_its_published_number_of_parameters(network: ImageNetwork) -> None:
     counted = weights_of(operators_of(network)) / 1e6
     assert counted == pytest.approx(network.parameters_millions, abs=0.006, rel=2e-4)
