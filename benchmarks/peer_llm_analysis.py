@@ -77,7 +77,7 @@ def tokens_per_s(config: dict[str, float]) -> float:
     recompute = ActivationRecomputation.NONE
     if config["recompute"] > 0:
         recompute = ActivationRecomputation.FULL if config["recompute"] > 0.5 else ActivationRecomputation.SELECTIVE
-    found: dict[str, Any] = analysis.training(
+    answer: dict[str, Any] = analysis.training(
         batch_size_per_gpu=int(batch),
         gradient_accumulation_steps=max(1, int(config["micro_batches"])),
         seq_len=length,
@@ -85,7 +85,7 @@ def tokens_per_s(config: dict[str, float]) -> float:
         ds_zero=DSZeRO(int(config["zero"])),
         flash_attn=config["flash"] > 0,
     )
-    seconds = found["latency_per_iter"] / max(1, int(config["micro_batches"]))
+    seconds = answer["latency_per_iter"] / max(1, int(config["micro_batches"]))
     return float(batch * length / seconds / (tensor * stages))
 
 

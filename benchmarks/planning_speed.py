@@ -35,7 +35,7 @@ def described() -> list[tuple[dict[str, float], str]]:
     catalog = load_catalog()
     decoder = catalog.presets["llama3-8b"].architecture
     assert isinstance(decoder, Decoder)
-    found = []
+    configs = []
     for name in NODES:
         node = catalog.nodes[name]
         accelerator = catalog.accelerators[node.accelerator]
@@ -49,8 +49,8 @@ def described() -> list[tuple[dict[str, float], str]]:
                             accelerator=accelerator, node=node, nodes=nodes, per_node=node.accelerators,
                         )  # fmt: skip
                         assert not isinstance(config, Reason)
-                        found.append((config, accelerator.id))
-    return found
+                        configs.append((config, accelerator.id))
+    return configs
 
 
 def main() -> None:
@@ -69,10 +69,10 @@ def main() -> None:
     many_s, peer = math.inf, None
     for _ in range(TURNS):  # in turn, so that other work on the machine slows both; the best of each counts
         began = time.perf_counter()
-        found = estimate_text(many, many_labels, catalog.calibration)
+        estimates = estimate_text(many, many_labels, catalog.calibration)
         many_s = min(many_s, time.perf_counter() - began)
         peer = _faster(peer, _peer())
-    assert len(found.low_90) == MANY
+    assert len(estimates.low_90) == MANY
     one, one_label = few.at(slice(0, 1)), labels[:1]
     began = time.perf_counter()
     for _ in range(REPEATS):

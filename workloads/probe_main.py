@@ -47,12 +47,12 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     signal.signal(signal.SIGTERM, _end)
     spec = json.loads(options.spec.read_text(encoding="utf-8"))
     try:
-        found = _search(options, spec) if options.what == "search" else _double(options, spec)
+        probes = _search(options, spec) if options.what == "search" else _double(options, spec)
     except ProbingError as error:
         print(error, file=sys.stderr)
         return failure.EXIT_FAILED
-    if found:
-        _write(options.folder / "start-1" / "probes.json", [dataclasses.asdict(probe) for probe in found])
+    if probes:
+        _write(options.folder / "start-1" / "probes.json", [dataclasses.asdict(probe) for probe in probes])
     return 0
 
 
@@ -68,16 +68,16 @@ def _search(options: argparse.Namespace, spec: Dict[str, Any]) -> List[ProbeResu
 
     def probe(size: int) -> ProbeResult:
         nonlocal one_fits
-        found = _probe(options, _with(spec, size, options.share), may_die=one_fits)
-        one_fits = one_fits or found.fits
-        return found
+        outcome = _probe(options, _with(spec, size, options.share), may_die=one_fits)
+        one_fits = one_fits or outcome.fits
+        return outcome
 
-    found = search_micro_batch(probe, start=options.start, allowed=sizes(options.share))
-    if found.chosen is None:
+    search = search_micro_batch(probe, start=options.start, allowed=sizes(options.share))
+    if search.chosen is None:
         raise ProbingError(f"{spec['workload']} does not fit this machine even at its smallest micro-batch.")
-    print(f"micro-batch {found.chosen} is the smallest within 3 % of the best", flush=True)
-    _write(options.spec, {**spec, **_with(spec, found.chosen, options.share)})
-    return list(found.probes)
+    print(f"micro-batch {search.chosen} is the smallest within 3 % of the best", flush=True)
+    _write(options.spec, {**spec, **_with(spec, search.chosen, options.share)})
+    return list(search.probes)
 
 
 def _double(options: argparse.Namespace, spec: Dict[str, Any]) -> List[ProbeResult]:
@@ -98,7 +98,7 @@ def _with(spec: Dict[str, Any], size: int, share: Optional[int]) -> Dict[str, An
 
 
 def _probe(options: argparse.Namespace, spec: Dict[str, Any], *, may_die: bool) -> ProbeResult:
-    """Run a few steps. `may_die`: a run that leaves nothing is too large; else, whatever it is, it is not the size."""
+    """Run a few steps. `may_die`: a run that leaves nothing was too large; otherwise it failed for another reason."""
     folder = options.folder / f"probe-{spec['micro_batch']}"
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "spec.json", {**spec, "window": PROBE_WINDOW, "calibrate": False})
@@ -115,14 +115,16 @@ def _probe(options: argparse.Namespace, spec: Dict[str, Any], *, may_die: bool) 
             pass
         finally:
             _stop(process)
-    found = _read(folder / "result.json", spec)
-    if found is None and not may_die:
+    outcome = _read(folder / "result.json", spec)
+    if outcome is None and not may_die:
         tail = (folder / "probe.log").read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
         raise ProbingError("\n".join([f"the probe of micro-batch {spec['micro_batch']} failed:", *tail]))
-    found = found or failed_probe(spec, "it ended without a measurement")
-    rate = "" if found.samples_per_s is None else f"{found.samples_per_s:.4g} samples/s"
-    print(f"micro-batch {found.micro_batch}: {', '.join(part for part in (rate, found.refused) if part)}", flush=True)
-    return found
+    outcome = outcome or failed_probe(spec, "it ended without a measurement")
+    rate = "" if outcome.samples_per_s is None else f"{outcome.samples_per_s:.4g} samples/s"
+    print(
+        f"micro-batch {outcome.micro_batch}: {', '.join(part for part in (rate, outcome.refused) if part)}", flush=True
+    )
+    return outcome
 
 
 def _read(path: Path, spec: Dict[str, Any]) -> Optional[ProbeResult]:

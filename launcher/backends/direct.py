@@ -147,18 +147,18 @@ class DirectBackend:
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         """List every run that has processes on a machine we can reach; one that does not answer is listed too."""
         del known
-        found = []
+        leftovers = []
         for machine in self._everywhere:
             try:
                 ids = machine.bash(node_scripts.running_ids()).split()
             except NodeError as error:
-                found.append(Leftover(name=machine.name, where=machine.name, run_id=None, detail=error.message))
+                leftovers.append(Leftover(name=machine.name, where=machine.name, run_id=None, detail=error.message))
                 continue
-            found += [
+            leftovers += [
                 Leftover(name=f"pl-{run_id}", where=machine.name, run_id=run_id, detail="has processes")
                 for run_id in ids
             ]
-        return found
+        return leftovers
 
     def close(self) -> None:
         """Nothing is kept open."""

@@ -238,19 +238,19 @@ def _search(
 
     def probe(micro_batch: int) -> Probe:
         nonlocal one_fits
-        found = _probe(workload, settings, micro_batch, work_dir=work_dir, talk=talk, may_die=one_fits)
-        one_fits = one_fits or found.fits
-        return found
+        outcome = _probe(workload, settings, micro_batch, work_dir=work_dir, talk=talk, may_die=one_fits)
+        one_fits = one_fits or outcome.fits
+        return outcome
 
     start = settings.micro_batch or settings.start_micro_batch or workload.micro_batch
-    found = search_micro_batch(probe, start=start, allowed=sizes)
-    if found.chosen is None:
+    search = search_micro_batch(probe, start=start, allowed=sizes)
+    if search.chosen is None:
         raise NodeError(
             f"{workload.name} does not fit this machine even at micro-batch {sizes[0]}.",
             fix="Shard it (--strategy fsdp2), recompute (--checkpointing full), or take a cut (--layers).",
         )
-    talk.say(f"micro-batch {found.chosen} is the smallest within 3 % of the best")
-    return found.chosen, found.probes
+    talk.say(f"micro-batch {search.chosen} is the smallest within 3 % of the best")
+    return search.chosen, search.probes
 
 
 def _doubled(workload: BenchWorkload, settings: Settings, *, work_dir: Path, talk: Talk) -> tuple[Probe, ...]:
@@ -269,7 +269,7 @@ def _doubled(workload: BenchWorkload, settings: Settings, *, work_dir: Path, tal
 def _probe(
     workload: BenchWorkload, settings: Settings, micro_batch: int, *, work_dir: Path, talk: Talk, may_die: bool
 ) -> Probe:
-    """Run a few steps. `may_die`: a run that leaves nothing was too large; else it failed for another reason."""
+    """Run a few steps. `may_die`: a run that leaves nothing was too large; otherwise it failed for another reason."""
     spec = spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW) | {"calibrate": False}
     try:
         result = run_local(
@@ -278,14 +278,14 @@ def _probe(
             work_dir=work_dir / f"probe-{micro_batch}",
             timeout_s=_patience_s(PROBE_WINDOW),
         )
-        found = probe_of(result)
+        outcome = probe_of(result)
     except NodeError as error:
         if not may_die:
             raise
-        found = failed_probe(spec, error)
-    rate = "" if found.samples_per_s is None else f"{found.samples_per_s:.4g} samples/s"
-    talk.say(f"micro-batch {micro_batch}: {', '.join(part for part in (rate, found.refused) if part)}")
-    return found
+        outcome = failed_probe(spec, error)
+    rate = "" if outcome.samples_per_s is None else f"{outcome.samples_per_s:.4g} samples/s"
+    talk.say(f"micro-batch {micro_batch}: {', '.join(part for part in (rate, outcome.refused) if part)}")
+    return outcome
 
 
 def _patience_s(window: Window) -> float:

@@ -27,8 +27,8 @@ def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
     with explained():
         places = [region] if region is not None else _regions()
         with ThreadPoolExecutor(REGIONS_AT_ONCE) as pool:
-            found = list(pool.map(lambda place: _instances_in(place, wanted), places))
-    return [machine for machines in found for machine in machines]
+            by_region = list(pool.map(lambda place: _instances_in(place, wanted), places))
+    return [machine for machines in by_region for machine in machines]
 
 
 def terminate(machines: Sequence[Machine]) -> None:

@@ -60,11 +60,11 @@ def machines_of_anybody(targets: Collection[Target]) -> Iterator[tuple[Machine |
     questions += [(context, _pods_of(context)) for context in sorted(contexts)]
     for where, question in questions:
         try:
-            found = question()
+            machines = question()
         except NodeError as error:
             yield None, f"{where}: {error.message}"
         else:
-            yield from ((machine, where) for machine in found)
+            yield from ((machine, where) for machine in machines)
 
 
 def _pods_of(context: str) -> Callable[[], list[Machine]]:

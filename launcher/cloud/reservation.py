@@ -28,15 +28,15 @@ def check_reservation(target: Target) -> str:
         answer = ec2(str(target.region)).describe_capacity_reservations(
             Filters=[{"Name": "capacity-reservation-id", "Values": [name]}]
         )
-    found = next(iter(answer["CapacityReservations"]), None)
-    if found is None:
+    reservation = next(iter(answer["CapacityReservations"]), None)
+    if reservation is None:
         raise NodeError(f"{name}: AWS knows no such reservation in {target.region}.", fix="See the id and --region.")
-    free = int(found.get("AvailableInstanceCount", 0))
+    free = int(reservation.get("AvailableInstanceCount", 0))
     wanted = [
-        ("is of", target.name, found.get("InstanceType")),
-        ("is", "active", found.get("State")),
-        ("takes instances that are", "targeted", found.get("InstanceMatchCriteria")),
-        ("is a reservation of type", TYPES[target.purchase], found.get("ReservationType", "default")),
+        ("is of", target.name, reservation.get("InstanceType")),
+        ("is", "active", reservation.get("State")),
+        ("takes instances that are", "targeted", reservation.get("InstanceMatchCriteria")),
+        ("is a reservation of type", TYPES[target.purchase], reservation.get("ReservationType", "default")),
     ]
     for what, right, is_so in wanted:
         if is_so != right:

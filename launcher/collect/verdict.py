@@ -108,9 +108,9 @@ def _wrong_precision(result: NodeResult) -> list[str]:
     if sum(flops.values()) > 0:
         shares = {name: value / sum(flops.values()) for name, value in flops.items()}
         if sum(share for name, share in shares.items() if name.startswith(dtype)) < least:
-            found = ", ".join(f"{share:.0%} in {name}" for name, share in shares.items())
+            computed = ", ".join(f"{share:.0%} in {name}" for name, share in shares.items())
             problems.append(
-                f"it was to compute in {declared}, but of the work of its matrix products it did {found} "
+                f"it was to compute in {declared}, but of the work of its matrix products it did {computed} "
                 f"(at least {least:.0%} must be in {dtype})"
             )
     if declared == "fp32" and result.tf32_allowed:

@@ -24,7 +24,7 @@ from launcher.plan.guard import mismatches
 from planner.errors import NodeError, PlannerError, StoreError
 
 COLLECT_PATIENCE = timedelta(minutes=5)
-"""For which a finished job is asked again for results that would not come, before its machine is taken down."""
+"""How long copying a finished job's results is tried again before its machine is taken down."""
 OUTCOMES = {
     Phase.SUCCEEDED: Outcome.COMPLETED,
     Phase.FAILED: Outcome.FAILED,
@@ -209,7 +209,7 @@ class Driver:
         if status.phase is Phase.UNKNOWN:
             self._note_once(run_id, "UNKNOWN", status.detail)
         elif status.phase in (Phase.LOST, Phase.REFUSED) and self._may_still_appear(entry):
-            self._note_once(run_id, "UNKNOWN", "its client died while it submitted; what it asked for may still come")
+            self._note_once(run_id, "UNKNOWN", "its client died while it submitted; its machines may still appear")
         elif status.phase is Phase.RUNNING and entry.state is State.SUBMITTED:
             self.ledger.move(run_id, State.RUNNING, at=self.now(), text=_words(status), expected=entry.state)
         elif status.phase.is_over:
@@ -229,38 +229,38 @@ class Driver:
             began = self.now()
             self.ledger.note(run_id, "COLLECTING", f"the job is over: {outcome.value}", at=began)
         try:
-            found = self.backend.collect(entry.launch, self._home_of(run_id))
+            collection = self.backend.collect(entry.launch, self._home_of(run_id))
         except (NodeError, OSError) as error:
             if self.now() - began < patience:
-                self._note_once(run_id, "PROBLEM", f"results would not come: {error}")
+                self._note_once(run_id, "PROBLEM", f"results could not be copied yet: {error}")
                 return
-            self.ledger.note(run_id, "PROBLEM", f"results did not come: {error}", at=self.now())
-            found = collected(self._home_of(run_id), run_id=run_id, nodes=entry.launch.target.nodes)
-            if not found.results and not found.steps:
+            self.ledger.note(run_id, "PROBLEM", f"results could not be copied: {error}", at=self.now())
+            collection = collected(self._home_of(run_id), run_id=run_id, nodes=entry.launch.target.nodes)
+            if not collection.results and not collection.steps:
                 self._lose(entry, outcome)
                 self._take_down(self.ledger.entry(run_id))
                 return
-            found = found.model_copy(update={"complete": False})  # what came before the failure
-        self._write_down(entry, found, outcome)
+            collection = collection.model_copy(update={"complete": False})  # what came before the failure
+        self._write_down(entry, collection, outcome)
         self._take_down(self.ledger.entry(run_id))
 
-    def _write_down(self, entry: Entry, found: Collected, outcome: Outcome) -> None:
+    def _write_down(self, entry: Entry, collection: Collected, outcome: Outcome) -> None:
         run_id = entry.launch.run_id
-        what = f"{len(found.results)} result(s), {len(found.steps)} file(s) of steps"
-        if outcome is Outcome.COMPLETED and not found.complete:
+        what = f"{len(collection.results)} result(s), {len(collection.steps)} file(s) of steps"
+        if outcome is Outcome.COMPLETED and not collection.complete:
             outcome = Outcome.TRUNCATED
-        if outcome in (Outcome.LOST, Outcome.TRUNCATED) and not found.results and not found.steps:
+        if outcome in (Outcome.LOST, Outcome.TRUNCATED) and not collection.results and not collection.steps:
             self._lose(entry, outcome)
             return
         if outcome is Outcome.LOST:
             outcome = Outcome.TRUNCATED  # the machine is lost, what it pushed is not
-        if outcome is Outcome.FAILED and any(_was_stopped(path) for path in found.results):
+        if outcome is Outcome.FAILED and any(_was_stopped(path) for path in collection.results):
             outcome = Outcome.TRUNCATED  # its own time was over
         self.ledger.move(
             run_id,
             State.COLLECTED,
             at=self.now(),
-            text=f"{what} in {found.folder.name}",
+            text=f"{what} in {collection.folder.name}",
             outcome=outcome,
             expected=self._now_at(entry),
         )
@@ -270,7 +270,7 @@ class Driver:
             entry.launch.run_id,
             State.LOST,
             at=self.now(),
-            text="no result came home",
+            text="no result was copied",
             outcome=outcome,
             expected=self._now_at(entry),
         )

@@ -136,11 +136,11 @@ class Ledger:
 
     def entry(self, run_id: str) -> Entry:
         """Return one launch; raises with the nearest ids where there is none."""
-        found = {entry.launch.run_id: entry for entry in self.entries()}
-        if run_id not in found:
+        entries = {entry.launch.run_id: entry for entry in self.entries()}
+        if run_id not in entries:
             fix = "List them with: planner launches list"
-            raise NotFoundError("launch", run_id, found, where=str(self.path), fix=fix)
-        return found[run_id]
+            raise NotFoundError("launch", run_id, entries, where=str(self.path), fix=fix)
+        return entries[run_id]
 
     def entries(self, states: Collection[State] = tuple(State)) -> list[Entry]:
         """Return the launches in these states, the oldest first."""

@@ -14,7 +14,7 @@ from planner.model.base import Count, Frozen, NonNegative, Positive, Text
 from planner.model.quantity import Basis
 
 PROVISIONING_MINUTES = 35.0
-"""From asking for a machine to the first step: booting 15, set-up 20 (it is stopped then). The watchdog holds to it."""
+"""From asking for a machine to the first step: booting 15, set-up 20 (it is stopped then). The watchdog enforces it."""
 IDLE_MINUTES = 10.0
 """From the end of the job to the machine's own shutdown, where nobody is there to take it down earlier."""
 
@@ -34,7 +34,7 @@ class Rate(Frozen):
 
 
 class TimeCaps(Frozen):
-    """How long a launch may take, in minutes; each cap has somebody of its own to hold it."""
+    """How long a launch may take, in minutes; each cap has an enforcer of its own."""
 
     max_minutes: Positive
     """Of the job on the node: `timeout` in the task."""

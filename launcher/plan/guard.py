@@ -32,7 +32,7 @@ def check_launches(planned: Sequence[tuple[Target, Bill]], limits: Limits, *, no
     for target, bill in planned:
         if bill.worst_case_usd is None and _needs_price(target, capped=limits.max_usd is not None):
             raise RefusedError(
-                f"{target.id}: no price is known, so no cap can hold: {bill.no_price_reason}.",
+                f"{target.id}: no price is known, so no cap can be checked: {bill.no_price_reason}.",
                 fix=_price_fix(target),
             )
         end = now + timedelta(minutes=bill.caps.worst_minutes)
@@ -48,14 +48,14 @@ def check_launches(planned: Sequence[tuple[Target, Bill]], limits: Limits, *, no
         raise RefusedError(
             f"--max-usd {limits.max_usd:g}: the worst case is {total:,.2f} USD "
             f"({', '.join(_summand(target, bill) for target, bill in planned if bill.worst_case_usd)}).",
-            fix="Allow more, or ask for fewer --max-minutes, nodes or targets.",
+            fix="Raise --max-usd, or ask for fewer --max-minutes, nodes or targets.",
         )
     if limits.budget_usd is not None and limits.budget_used_usd + total > limits.budget_usd:
         left = max(0.0, limits.budget_usd - limits.budget_used_usd)
         raise RefusedError(
             f"the workspace's budget of {limits.budget_usd:,.2f} USD has {left:,.2f} USD left, and the worst case is "
             f"{total:,.2f} USD.",
-            fix="Ask for less, settle what is open (planner launches list), or raise total_usd in budget.yaml.",
+            fix="Ask for less, finish open launches (planner launches list), or raise total_usd in budget.yaml.",
         )
 
 
@@ -97,11 +97,11 @@ def _needs_price(target: Target, *, capped: bool) -> bool:
 def _price_fix(target: Target) -> str:
     if target.provider is Provider.AWS and target.purchase == "on_demand":
         return (
-            "Give a Capacity Block with its rate: --capacity-block cr-... --usd-per-hour X --region R; or take what "
-            "can be interrupted: --spot."
+            "Give a Capacity Block with its rate: --capacity-block cr-... --usd-per-hour X --region R; or use "
+            "spot: --spot."
         )
     if target.provider is Provider.K8S:
-        return "Give --usd-per-hour X for a node; 0 if the cluster is paid for anyway."
+        return "Give --usd-per-hour X for a node; 0 if the cluster costs nothing more."
     return "Give --usd-per-hour X, or another --region."
 
 

@@ -153,10 +153,10 @@ def parse_target(text: str, *, instance_types: Collection[str], hosts: Collectio
             raise NotFoundError("host", host, hosts, where="--on", fix=fix)
     if not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/@+-]{0,99}", part) for part in (first, *more)):
         raise InputError(
-            f"--on {text}: {name!r} is not {NAMED[provider]}.", fix="Letters, digits and . _ - / @ make a name."
+            f"--on {text}: {name!r} is not {NAMED[provider]}.", fix="A name has letters, digits and . _ - / @ +."
         )
     if len({first, *more}) != 1 + len(more):
-        raise InputError(f"--on {text}: a host stands there twice.", fix="Name each host once.")
+        raise InputError(f"--on {text}: a host is named twice.", fix="Name each host once.")
     return Target(provider=provider, name=first, more_hosts=tuple(more), nodes=1 + len(more))
 
 

@@ -72,35 +72,35 @@ def _parse(words: list[str]) -> tuple[list[Step], list[str]]:
 
 
 def _series(steps: Sequence[Step], shape: Shape, *, normed: bool) -> tuple[list[Operator], Shape]:
-    found: list[Operator] = []
+    listed: list[Operator] = []
     for step in steps:
         operators, shape = _one(step, shape, normed=normed) if isinstance(step, str) else _all(step, shape, normed)
-        found += operators
-    return found, shape
+        listed += operators
+    return listed, shape
 
 
 def _all(parallel: list[list[Step]], shape: Shape, normed: bool) -> tuple[list[Operator], Shape]:
     """Branches of one input, joined: all outputs are read and written, and the input's gradients added up."""
-    found: list[Operator] = []
+    listed: list[Operator] = []
     outputs = []
     for branch in parallel:
         operators, after = _series(branch, shape, normed=normed)
-        found += operators
+        listed += operators
         outputs.append(after)
     sizes = {each.size for each in outputs}
     if len(sizes) != 1:
         raise ValueError(f"branches of sizes {sorted(sizes)} cannot be joined")
     joined = Shape(sum(each.channels for each in outputs), outputs[0].size)
     added = 3 * (len(parallel) - 1) * shape.channels * shape.size**2
-    found.append(Operator("pointwise", forward=2 * joined.channels * joined.size**2, backward=added))
-    return found, joined
+    listed.append(Operator("pointwise", forward=2 * joined.channels * joined.size**2, backward=added))
+    return listed, joined
 
 
 def _one(word: str, shape: Shape, *, normed: bool) -> tuple[list[Operator], Shape]:
-    found = STEP.fullmatch(word)
-    if found is None:
+    matched = STEP.fullmatch(word)
+    if matched is None:
         raise ValueError(f"{word!r} is no step; write it like 3x3>64s2, max3s2 or full>4096")
-    high, across, outputs, pooled, window, full, stride, padding = found.groups()
+    high, across, outputs, pooled, window, full, stride, padding = matched.groups()
     if full:
         inputs = shape.channels * shape.size**2
         return [classifier(inputs, int(full)), activation(int(full), 1)], Shape(int(full), 1)

@@ -61,10 +61,10 @@ def rounded(channels: float) -> int:
 
 def stage_of(text: str, *, width: float, depth: float) -> Stage:
     """Read `ir_r2_k3_s2_e6_c24_se0.25`; channels grow by `width`, blocks by `depth`."""
-    found = STAGE.fullmatch(text)
-    if found is None:
+    stage = STAGE.fullmatch(text)
+    if stage is None:
         raise ValueError(f"{text!r} is no stage; write it like ir_r2_k3_s2_e6_c24_se0.25")
-    kind, blocks, kernel, stride, widening, channels, squeezed = found.groups()
+    kind, blocks, kernel, stride, widening, channels, squeezed = stage.groups()
     return Stage(
         kind, math.ceil(int(blocks) * depth), int(kernel), int(stride), float(widening or 1),
         rounded(int(channels) * width), float(squeezed or 0),

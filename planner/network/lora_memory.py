@@ -33,8 +33,8 @@ def map_shapes(*, hidden: float, q_dim: float, kv_dim: float, ffn_hidden: float,
     """Return each linear map of one dense layer, by the names that adapters' targets have."""
     attention = {"query": (hidden, q_dim), "key": (hidden, kv_dim), "value": (hidden, kv_dim), "out": (q_dim, hidden)}
     mlp = {"gate": (hidden, ffn_hidden), "up": (hidden, ffn_hidden), "down": (ffn_hidden, hidden)}
-    found = attention | {name: shape for name, shape in mlp.items() if gated or name != "gate"}
-    return {name: MapShape(*shape) for name, shape in found.items()}
+    shapes = attention | {name: shape for name, shape in mlp.items() if gated or name != "gate"}
+    return {name: MapShape(*shape) for name, shape in shapes.items()}
 
 
 def _shapes(decoder: TextModel) -> dict[str, MapShape]:

@@ -33,23 +33,23 @@ def swings(
 
     `moved(inputs, name, value)` returns the inputs with one changed. Source: one-at-a-time sensitivity ("tornado").
     """
-    found = [
+    moves = [
         Swing(name, answer(moved(inputs, name, each.low)), answer(moved(inputs, name, each.high)))
         for name, each in ranges.items()
         if each.low < each.high
     ]
-    return sorted(found, key=lambda swing: (-swing.width, swing.name))
+    return sorted(moves, key=lambda swing: (-swing.width, swing.name))
 
 
-def combined(value: float, found: list[Swing]) -> Interval:
+def combined(value: float, moves: list[Swing]) -> Interval:
     """Return the range of an answer from its swings.
 
     up = sqrt(sum (largest of value, at_low, at_high - value)^2), down likewise; in logarithms, as ranges multiply,
     where the answer is positive throughout. An answer that no end takes across 0 stays on its side.
     Source: propagation of uncertainty, JCGM 100:2008 section 5.1.
     """
-    highs = [max(value, each.at_low, each.at_high) for each in found]
-    lows = [min(value, each.at_low, each.at_high) for each in found]
+    highs = [max(value, each.at_low, each.at_high) for each in moves]
+    lows = [min(value, each.at_low, each.at_high) for each in moves]
     if value > 0 and all(low > 0 for low in lows):
         up = math.hypot(*(math.log(high / value) for high in highs))
         down = math.hypot(*(math.log(value / low) for low in lows))

@@ -73,14 +73,14 @@ def leave_reason(out: Path, rank: int, exit_reason: str, message: str) -> None:
 
 def first_reason(out: Path) -> Optional[Tuple[str, str]]:
     """Return (exit reason, message) of the rank on this node that failed first; later ones only lost their peer."""
-    found = []
+    reasons = []
     for path in out.parent.glob(f"{out.name}.rank*.error"):
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
-            found.append((document["at_unix_s"], document["exit_reason"], document["rank"], document["error"]))
+            reasons.append((document["at_unix_s"], document["exit_reason"], document["rank"], document["error"]))
         except (OSError, ValueError, KeyError):
             continue  # half written by a rank that was killed: its peers' files say more
-    if not found:
+    if not reasons:
         return None
-    _, exit_reason, rank, message = min(found)
+    _, exit_reason, rank, message = min(reasons)
     return exit_reason, f"rank {rank}: {message}"

@@ -170,11 +170,11 @@ def from_json(document: Mapping[str, Any], *, where: str = "spec.json") -> Spec:
 
 def architecture_of(document: Mapping[str, Any], *, where: str = "architecture") -> Architecture:
     """Check an architecture's document and return it; raises SpecError."""
-    found: Architecture = _value("architecture", document, Architecture, where)
-    wrong = problem(found)
+    architecture: Architecture = _value("architecture", document, Architecture, where)
+    wrong = problem(architecture)
     if wrong is not None:
         raise SpecError(f"{where}: {wrong}")
-    return found
+    return architecture
 
 
 def to_json(spec: Spec) -> Dict[str, Any]:

@@ -48,12 +48,12 @@ class ShardTokens:
     def micro_batches(self, step: int) -> Step:
         """Return the (inputs, targets) of the next optimizer step on the device. Steps come in order: 0, 1, 2, ..."""
         del step
-        found = self._ready.get()
-        if isinstance(found, BaseException):
-            raise RunError(ERROR, str(found)) from found
+        batch = self._ready.get()
+        if isinstance(batch, BaseException):
+            raise RunError(ERROR, str(batch)) from batch
         return [
             (inputs.to(self._device, non_blocking=True), targets.to(self._device, non_blocking=True))
-            for inputs, targets in found
+            for inputs, targets in batch
         ]
 
     def padding_tokens(self) -> List[int]:

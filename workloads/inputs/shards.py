@@ -117,10 +117,10 @@ def _vocab(spec: Spec) -> int:
 
 def _paths(given: Path) -> List[Path]:
     if given.is_dir():
-        found = sorted(path for path in given.iterdir() if path.suffix in ENDINGS)
-        if not found:
+        shards = sorted(path for path in given.iterdir() if path.suffix in ENDINGS)
+        if not shards:
             raise SpecError(f"{given}: holds no token shards. They end in .npy or .bin.")
-        return found
+        return shards
     if not given.is_file():
         raise SpecError(f"{given}: there is no such file or folder. Name token shards (.npy, .bin) or their folder.")
     if given.suffix not in ENDINGS:

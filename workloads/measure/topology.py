@@ -141,18 +141,18 @@ def read_matrix(text: str) -> Dict[str, Dict[str, str]]:
 
 def read_nvlink(text: str) -> Dict[str, Dict[str, float]]:
     """Read `nvidia-smi nvlink --status`: active links of each GPU and their speed together, one direction, GB/s."""
-    found: Dict[str, Dict[str, float]] = {}
+    links: Dict[str, Dict[str, float]] = {}
     name = None
     for line in text.splitlines():
         device = re.match(r"GPU (\d+):", line)
         if device:
             name = f"GPU{device[1]}"
-            found[name] = {"active_links": 0, "gb_per_s": 0.0}
+            links[name] = {"active_links": 0, "gb_per_s": 0.0}
         link = re.match(r"\s*Link \d+: ([\d.]+) GB/s", line)
         if link and name is not None:
-            found[name]["active_links"] += 1
-            found[name]["gb_per_s"] = round(found[name]["gb_per_s"] + float(link[1]), 3)
-    return found
+            links[name]["active_links"] += 1
+            links[name]["gb_per_s"] = round(links[name]["gb_per_s"] + float(link[1]), 3)
+    return links
 
 
 def read_pcie(text: str) -> Dict[str, Dict[str, Optional[int]]]:
@@ -170,12 +170,12 @@ def read_pcie(text: str) -> Dict[str, Dict[str, Optional[int]]]:
 
 def numa_nodes(sys_folder: Path) -> Dict[str, str]:
     """Return the CPUs of each NUMA node as the kernel lists them, e.g. {"0": "0-47"}."""
-    found = {}
+    nodes = {}
     for folder in (sys_folder / "devices" / "system" / "node").glob("node[0-9]*"):
         cpus = _text_of(folder / "cpulist")
         if cpus is not None:
-            found[int(folder.name[len("node") :])] = cpus
-    return {str(number): found[number] for number in sorted(found)}
+            nodes[int(folder.name[len("node") :])] = cpus
+    return {str(number): nodes[number] for number in sorted(nodes)}
 
 
 def _numa_by_bus_address(ask: Ask, sys_folder: Path) -> Optional[Dict[str, Optional[int]]]:
@@ -184,11 +184,11 @@ def _numa_by_bus_address(ask: Ask, sys_folder: Path) -> Optional[Dict[str, Optio
         addresses = ask(BUS_ADDRESSES).split()
     except NoAnswerError:
         return None
-    found: Dict[str, Optional[int]] = {}
+    nodes: Dict[str, Optional[int]] = {}
     for number, address in enumerate(addresses):
         text = _text_of(sys_folder / "bus" / "pci" / "devices" / address.lower()[-12:] / "numa_node")
-        found[f"GPU{number}"] = int(text) if text is not None and text.isdigit() else None  # -1: the kernel has no idea
-    return found if any(node is not None for node in found.values()) else None
+        nodes[f"GPU{number}"] = int(text) if text is not None and text.isdigit() else None  # -1: the kernel has no idea
+    return nodes if any(node is not None for node in nodes.values()) else None
 
 
 def _table(text: str) -> Tuple[List[str], Dict[str, List[str]]]:

@@ -39,9 +39,9 @@ class MixtureOfExperts(nn.Module):
         by_expert = chosen.flatten().argsort(stable=True)
         ends = F.one_hot(chosen.flatten(), self.experts.count).sum(dim=0).cumsum(dim=0)
         copies = tokens.to(compute_type(self.experts.up)).index_select(0, by_expert // self.experts_per_token)
-        found = self.experts(copies, ends).index_select(0, by_expert.argsort())  # back in the order of tokens
-        gates = best.softmax(dim=-1).to(found.dtype)
-        mixed = (found.view(*gates.shape, -1) * gates.unsqueeze(-1)).sum(dim=1)
+        outputs = self.experts(copies, ends).index_select(0, by_expert.argsort())  # back in the order of tokens
+        gates = best.softmax(dim=-1).to(outputs.dtype)
+        mixed = (outputs.view(*gates.shape, -1) * gates.unsqueeze(-1)).sum(dim=1)
         if self.shared is not None:
             mixed = mixed + self.shared(tokens)
         contribution: Tensor = mixed.to(hidden.dtype).view_as(hidden)

@@ -24,10 +24,10 @@ def problem(device_type: str, capability: Optional[Tuple[int, int]]) -> Optional
             "newer), and this is a CPU. Take bf16 here."
         )
     if capability < LEAST_CAPABILITY:
-        found = ".".join(str(number) for number in capability)
+        present = ".".join(str(number) for number in capability)
         return (
             "precision float8 needs compute capability 8.9 or more (RTX 40, L4, L40S, H100 and newer), and this device "
-            f"has {found}. Take bf16 here."
+            f"has {present}. Take bf16 here."
         )
     if importlib.util.find_spec("torchao") is None:
         return "precision float8 needs torchao, and it is not installed. Run: pip install torchao"

@@ -116,8 +116,8 @@ class SkyBackend:
         if failed is not None and (launch.target.managed or not could_ask(launch.target)):
             raise failed
         if could_ask(launch.target):
-            found = machines_of(launch, everywhere=failed is not None)
-            delete([machine for machine in found if machine.alive], launch.target)
+            machines = machines_of(launch, everywhere=failed is not None)
+            delete([machine for machine in machines if machine.alive], launch.target)
 
     def verify_down(self, launch: Launch) -> Evidence:
         """Return whether the cloud has machines with the launch's label, or SkyPilot a launch that is still under way.
@@ -129,9 +129,9 @@ class SkyBackend:
         seen = None if launch.target.managed else self._look(launch, refresh=not could_ask(launch.target))
         listed = None if seen is None else seen["cluster"]
         if could_ask(launch.target):
-            found = machines_of(launch, everywhere=listed is not None)
-            alive = any(machine.alive for machine in found)
-            checks.append(_said(launch, found))
+            machines = machines_of(launch, everywhere=listed is not None)
+            alive = any(machine.alive for machine in machines)
+            checks.append(_said(launch, machines))
         if seen is None:
             managed = self._look_managed(launch)
             going = _goes_on(managed)
@@ -153,26 +153,26 @@ class SkyBackend:
         now = datetime.now(tz=UTC)
         own = {launch.cluster: launch for launch in known}
         managed = any(launch.target.managed for launch in known)
-        found = []
+        leftovers = []
         for process, where in self._processes.all_of(known):
             try:
                 listed = process.ask("clusters", prefixes=[CLUSTER_PREFIX, *([CONTROLLER_PREFIX] if managed else [])])
                 jobs = process.ask("managed_jobs", prefix=CLUSTER_PREFIX) if managed else []
             except NodeError as error:
-                found.append(silent(f"{where}: {error.message}"))
+                leftovers.append(silent(f"{where}: {error.message}"))
                 continue
-            found += [cluster_leftover(one, _owner(one["name"], own), where=where, now=now) for one in listed]
-            found += [
+            leftovers += [cluster_leftover(one, _owner(one["name"], own), where=where, now=now) for one in listed]
+            leftovers += [
                 job_leftover(job, own.get(job["name"]), where=where, now=now)
                 for job in jobs
                 if job["status"] not in MANAGED_ENDED
             ]
         for machine, problem in machines_of_anybody([launch.target for launch in known]):
             if machine is None:
-                found.append(silent(problem))
+                leftovers.append(silent(problem))
             elif machine.alive:
-                found.append(machine_leftover(machine, now=now))
-        return found
+                leftovers.append(machine_leftover(machine, now=now))
+        return leftovers
 
     def _look_managed(self, launch: Launch) -> dict[str, Any]:
         return dict(self._processes.of(launch).ask("look_managed", cluster=launch.cluster))
@@ -224,10 +224,10 @@ def _goes_on(managed: dict[str, Any]) -> bool:
     return _under_way(managed) if job is None else job["status"] not in MANAGED_ENDED
 
 
-def _said(launch: Launch, found: list[Machine]) -> str:
+def _said(launch: Launch, machines: list[Machine]) -> str:
     who = {Provider.AWS: "EC2", Provider.LAMBDA: "Lambda"}.get(launch.target.provider, "Kubernetes")
     states: dict[str, int] = {}
-    for machine in found:
+    for machine in machines:
         states[machine.state] = states.get(machine.state, 0) + 1
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
     return f"{who}, machines of {launch.cluster}: {counted}"

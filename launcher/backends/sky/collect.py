@@ -30,10 +30,10 @@ def collect(sky: SkyProcess, launch: Launch, into: Path, *, sky_home: Path) -> C
             problems.append(str(error))
     if not launch.target.managed:  # after what was pushed, which may be older
         _fetch_from_nodes(sky, launch, into, problems, sky_home=sky_home)
-    found = collected(into, run_id=launch.run_id, nodes=launch.target.nodes)
-    if problems and len(found.results) < int(launch.task["envs"]["PLANNER_STARTS"]):
+    collection = collected(into, run_id=launch.run_id, nodes=launch.target.nodes)
+    if problems and len(collection.results) < int(launch.task["envs"]["PLANNER_STARTS"]):
         raise NodeError(f"not everything could be brought home from {launch.cluster}: {'; '.join(problems)}")
-    return found
+    return collection
 
 
 def _write_log(sky: SkyProcess, launch: Launch, into: Path, problems: list[str]) -> None:

@@ -146,7 +146,7 @@ def _framework(row: Measurement) -> str:
     """Return a framework's family: what they differ in is how they launch and fuse."""
     said = row.framework.casefold()
     families = ("mxnet", "tensorflow", "jax", "timm", "oneflow", "paddle", "tinygrad")
-    found = next((family for family in families if family in said), None)
-    if found is None and ("ngc" in said or "nvidia" in said):
+    known = next((family for family in families if family in said), None)
+    if known is None and ("ngc" in said or "nvidia" in said):
         return "pytorch ngc" if "pytorch" in said else "ngc"
-    return found or ("pytorch" if "torch" in said else re.sub(r"[^a-z]+", " ", said).strip() or "not stated")
+    return known or ("pytorch" if "torch" in said else re.sub(r"[^a-z]+", " ", said).strip() or "not stated")

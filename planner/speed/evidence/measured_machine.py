@@ -43,17 +43,17 @@ def spread_of(row: Measurement) -> dict[str, float]:
 
 def _degree(stated: int | None, name: str, said: str) -> float:
     """Return a degree of parallelism from its column, else from the words (`TP8 PP4`, `ep: 8`, `vp5`), else 1."""
-    found = None if stated else re.search(rf"(?<![a-z]){name}(?:_?size)?[\s=:_-]*(\d+)", said)
-    return max(1.0, float(stated or (found[1] if found else 1)))
+    degree = None if stated else re.search(rf"(?<![a-z]){name}(?:_?size)?[\s=:_-]*(\d+)", said)
+    return max(1.0, float(stated or (degree[1] if degree else 1)))
 
 
 def _one_by_one(said: str) -> str:
     """Write `tp/pp/ep = 2/4/8` as `tp2 pp4 ep8`."""
-    found = re.search(r"((?:[a-z]+/)+[a-z]+)[\s=:]*((?:\d+/)+\d+)", said)
-    if found is None:
+    degrees = re.search(r"((?:[a-z]+/)+[a-z]+)[\s=:]*((?:\d+/)+\d+)", said)
+    if degrees is None:
         return said
-    pairs = zip(found[1].split("/"), found[2].split("/"), strict=False)
-    return said.replace(found[0], " ".join(name + degree for name, degree in pairs))
+    pairs = zip(degrees[1].split("/"), degrees[2].split("/"), strict=False)
+    return said.replace(degrees[0], " ".join(name + degree for name, degree in pairs))
 
 
 def machine_of(row: Measurement, accelerator: Accelerator) -> dict[str, float]:

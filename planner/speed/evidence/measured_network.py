@@ -88,10 +88,10 @@ def _calls_experts_by_themselves(row: Measurement) -> bool:
 
 def _experts(mlp_type: str) -> tuple[float, float]:
     """Read the number of experts and of those that a token meets: `swiglu-moe(128,top8)`, `swiglu MoE 8x top2`."""
-    found = re.search(r"moe\D*?(\d+)\D+?(\d+)", mlp_type, re.IGNORECASE)
-    if found is None:
+    counts = re.search(r"moe\D*?(\d+)\D+?(\d+)", mlp_type, re.IGNORECASE)
+    if counts is None:
         return UNSTATED_EXPERTS if "moe" in mlp_type.casefold() else (1.0, 1.0)
-    one, other = float(found[1]), float(found[2])
+    one, other = float(counts[1]), float(counts[2])
     return max(one, other, 1.0), max(1.0, min(one, other))
 
 
@@ -103,8 +103,8 @@ def _that_add_up(stated: float, parameters: float | None, others: float, table: 
     """
     if parameters is None:
         return stated
-    found = _counted(parameters - others, table, expert, near=stated)
-    return found if ADDS_UP[0] < found / stated < ADDS_UP[1] else stated
+    count = _counted(parameters - others, table, expert, near=stated)
+    return count if ADDS_UP[0] < count / stated < ADDS_UP[1] else stated
 
 
 def _counted(parameters: float, table: float, each: float, *, near: float) -> float:

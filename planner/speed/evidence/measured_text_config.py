@@ -113,7 +113,7 @@ def scored_unit(row: Measurement) -> float:
 
 def _format(text: str) -> str:
     said = text.casefold()
-    for name, found in (
+    for name, words in (
         ("fp4", ("nvfp4", "fp4", "mxfp4")),
         ("fp8", ("fp8", "int8")),
         ("bf16", ("bf16", "bfloat") if says_bf16(text) else ()),
@@ -121,6 +121,6 @@ def _format(text: str) -> str:
         ("tf32", ("tf32",)),
         ("fp32", ("fp32", "float32")),
     ):
-        if any(part in said for part in found):
+        if any(part in said for part in words):
             return name
     return "16bit"

@@ -20,6 +20,10 @@ SIXTEEN_BITS = ("16bit", "bf16")
 """Formats of 16 bits: the accelerator's best, and bf16 alone, which some do at half the rate (MI100)."""
 
 
+TF32_FALLBACK, FP32_FALLBACK = 4, 8
+"""16-bit peak over that of tf32 and fp32, where a data sheet leaves them out. Assumed."""
+
+
 def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
     """Dense FLOP/s in a number format; what hardware lacks falls back to the next that it has, as frameworks do."""
     bf16 = accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
@@ -32,8 +36,8 @@ def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
         "fp8": fp8,
         "16bit": fp16,
         "bf16": accelerator.fp32_tflops if emulates_bf16(accelerator) else bf16,
-        "tf32": accelerator.tf32_tflops or accelerator.fp32_tflops or (fp16 / 4 if fp16 else None),
-        "fp32": accelerator.fp32_tflops or (fp16 / 8 if fp16 else None),
+        "tf32": accelerator.tf32_tflops or accelerator.fp32_tflops or (fp16 / TF32_FALLBACK if fp16 else None),
+        "fp32": accelerator.fp32_tflops or (fp16 / FP32_FALLBACK if fp16 else None),
     }[number_format]
     return None if tflops is None else tflops * 1e12
 

@@ -15,11 +15,19 @@ if TYPE_CHECKING:
     from planner.speed.physics.image_config_arrays import ImageConfigs
 
 
+COLLECTIVES, FORWARD_COLLECTIVES = 4, 2
+"""All-reduces of a tensor split and all-to-alls of experts, per layer: all, and those of the forward pass."""
+SHARDED_COLLECTIVES = 3
+"""Per layer: an all-gather forward, one backward, and a reduce-scatter of gradients."""
+BYTES_16BIT, BYTES_4BIT = 2.0, 0.5
+"""Of a weight or gradient as it is sent."""
+
+
 def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
     """Bytes/s that a collective reaches per accelerator inside a domain.
 
     Without peer-to-peer every byte crosses the host's bus, which its accelerators share: rate = bus / sharers, and
-    never more than the card's own PCIe.
+    never more than the card's own PCIe: a smooth minimum, (own^-4 + host^-4)^(-1/4).
     """
     import numpy as np
 
@@ -80,7 +88,7 @@ def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     size = micro_tokens(c) * c.hidden * c.number_bytes
     one = 2 * ring_seconds(c, p, size=size, devices=c.tp, stride=c.tp * 0 + 1)
     shown = 1 - c.native * p["tensor_hidden"]
-    return np.asarray((c.tp > 1) * one * (4 + 2 * c.recompute) * shown)
+    return np.asarray((c.tp > 1) * one * (COLLECTIVES + FORWARD_COLLECTIVES * c.recompute) * shown)
 
 
 def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -100,7 +108,7 @@ def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     inside = np.where(c.dispatched > 0, met, copies) / inside_rate(c, p)
     between = crossing / np.minimum(c.inter * p["network"], inside_rate(c, p))
     one = token * (inside + between) + p["message_us"] * US * np.log2(c.ep)
-    return np.asarray((c.ep > 1) * one * (4 + 2 * c.recompute))
+    return np.asarray((c.ep > 1) * one * (COLLECTIVES + FORWARD_COLLECTIVES * c.recompute))
 
 
 def context_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -188,8 +196,10 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     gathers = 1 + c.sequential_experts * c.experts
     hops = np.maximum(1.0, c.shards * c.tp / c.nvlink_domain) - 1
     each = p["message_us"] * np.log2(c.shards) + p["hop_us"] * hops
-    messages = 3 * c.layers / c.pp * gathers * each * US
-    seconds = 2 * one(np.where(c.quantized > 0, 0.5, 2.0)) + one(2.0) * (1 - c.adapters) + messages
+    messages = SHARDED_COLLECTIVES * c.layers / c.pp * gathers * each * US
+    seconds = (
+        2 * one(np.where(c.quantized > 0, BYTES_4BIT, BYTES_16BIT)) + one(BYTES_16BIT) * (1 - c.adapters) + messages
+    )
     return np.asarray(gathers_weights(c) * (c.shards > 1) * seconds * c.sharding_scale)
 
 
@@ -206,7 +216,7 @@ def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     full = gathers_weights(c)
     held, (replicas, copies) = held_parameters(c), expert_copies(c)
-    number = np.where(c.zero >= 1, 2.0, c.gradient_bytes) * trained_share(c)
+    number = np.where(c.zero >= 1, BYTES_16BIT, c.gradient_bytes) * trained_share(c)
     parts, inside = np.where(full, c.shards, 1.0), np.where(full, replicas, 1.0)
     devices = c.dp * c.cp / parts
     shared = ring_seconds(c, p, size=held.shared * number / parts, devices=devices, stride=c.tp * parts)

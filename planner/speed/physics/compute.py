@@ -23,6 +23,22 @@ NARROW_BYTES = 1.5
 TILE, WIDE_TILE, WIDEST = 32, 64, 128
 """Numbers of a head: fused attention kernels compute whole tiles, wider ones for heads above the widest usual."""
 US = 1e-6
+"""Seconds of a microsecond."""
+HIDDEN_PASSES, GATE_PASSES = 0.6, 0.1
+"""Of the element-wise passes of a layer, those over the hidden state and those over the MLP's gated numbers. Assumed:
+their sum is fitted (`elementwise`)."""
+HIDDEN_OPERANDS = 3
+"""Hidden states that a layer's products read and write beside the MLP's outputs: the input of query, key and value, the
+output of attention's projection, and the input of the MLP."""
+LOST_OF_A_WAVE = 0.5
+"""Share of a product's last wave of blocks that runs empty, on average: anything between none and all of it."""
+CAUSAL_SKIPPED = 0.5
+"""Share of the attention matrix above its diagonal, which a fused kernel skips."""
+FLASH_PASSES = 3.5
+"""Forward passes that forward and backward of a fused attention kernel are worth: the backward pass has five products
+and the forward pass two (Dao et al. 2022)."""
+WRITTEN_REPEATED = 0.3
+"""Share of the passes over a written attention matrix that a forward pass has; about as in other element-wise work."""
 HOST_AGE = {
     "pascal": "older", "volta": "older", "turing": "older", "ada": "newer", "hopper": "newer", "blackwell": "newer",
     "cdna": "newer",
@@ -131,11 +147,15 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     number = c.number_bytes
     moved = np.where(c.format_step > 0, NARROW_BYTES, number)
     mlp_width = c.ffn_hidden * c.active_experts * c.mlp_matrices / c.tp
-    widths = (c.q_dim * 2 + c.kv_dim * 2) / c.tp + (3 + c.mlp_matrices * c.active_experts) * c.hidden + mlp_width
+    widths = (
+        (c.q_dim * 2 + c.kv_dim * 2) / c.tp
+        + (HIDDEN_OPERANDS + c.mlp_matrices * c.active_experts) * c.hidden
+        + mlp_width
+    )
     fused = 1 - c.fused * (1 - p["elementwise_fused"])
     cast = 1 + c.autocast * (1 - c.fused) * (p["elementwise_cast"] - 1)
     gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
-    stream = (0.6 * c.hidden / c.tp + 0.1 * gated) * number * p["elementwise"]
+    stream = (HIDDEN_PASSES * c.hidden / c.tp + GATE_PASSES * gated) * number * p["elementwise"]
     again = 1 + REPEATED * c.recompute
     return {
         "products": (2 * tokens * weights / rate_of_outliers(c, p) + wasted_flops(c, p))
@@ -210,7 +230,7 @@ def wasted_flops(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
     inner = 2 * c.hidden + (c.q_dim + c.ffn_hidden) / c.tp
-    return np.asarray(2 * inner * 0.5 * p["wave_k"] * 1e3)
+    return np.asarray(2 * inner * LOST_OF_A_WAVE * p["wave_k"] * 1e3)
 
 
 def rate_of_outliers(c: Configs, p: Mapping[str, float]) -> Array:
@@ -244,8 +264,8 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     tile = np.where(head > WIDEST, WIDE_TILE, TILE)
     tiled = tile * np.ceil(np.round(head / tile, 6)) / head
     reached_share = reached_share * np.where(head > WIDEST, p["attention_wide"], 1.0)
-    kernel = flops * tiled * (1 - 0.5 * c.causal) / (c.peak16 * reached_share) * (3.5 + c.recompute)
-    written = flops / (c.peak16 * share) * (3 + c.recompute)
+    kernel = flops * tiled * (1 - CAUSAL_SKIPPED * c.causal) / (c.peak16 * reached_share) * (FLASH_PASSES + c.recompute)
+    written = flops / (c.peak16 * share) * (1 + BACKWARD + c.recompute)
     written = (
         written
         + tokens
@@ -255,7 +275,7 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
         * c.number_bytes
         * p["softmax"]
         * (1 - c.fused * (1 - p["elementwise_fused"]))
-        * (1 + 0.3 * c.recompute)
+        * (1 + WRITTEN_REPEATED * c.recompute)
         / reached
     )
     return np.asarray(c.flash * kernel + (1 - c.flash) * written)
@@ -273,7 +293,9 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     tokens, reached = micro_tokens(c) * c.head_share, c.hbm * p["hbm"]
     aligned = 1 - c.unaligned * (1 - c.vector_rate) * (1 - p["unaligned"])
-    products = 2 * tokens * c.vocab * c.hidden / c.tp / (c.peak16 * gemm_share(c, p) * aligned) * (3 - c.adapters)
+    products = (
+        2 * tokens * c.vocab * c.hidden / c.tp / (c.peak16 * gemm_share(c, p) * aligned) * (1 + BACKWARD - c.adapters)
+    )
     fused = 1 - c.fused * (1 - p["logits_fused"])
     return np.asarray(products + tokens * c.vocab / c.tp * p["logits"] * fused / reached)
 

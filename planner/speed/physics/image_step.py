@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner.speed.physics.communication import ring_seconds
+from planner.speed.physics.compute import BACKWARD, US
 from planner.speed.physics.config_arrays import GENERATIONS
 from planner.speed.physics.part_formula import computes
 from planner.speed.physics.step import HIDING_SHARPNESS, HOST_SHARPNESS, Step, smooth_maximum
@@ -15,12 +16,17 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.image_config_arrays import ImageConfigs
 
-US = 1e-6
+SMALLEST_RATE = 1e-9
+"""Instead of no loader, which is not divided by."""
 PRODUCT_SHARPNESS = 3.0
-"""A kernel multiplies and moves at once: the slower of the two shows, smoothly."""
+"""A kernel multiplies and moves at once: the slower of the two shows, smoothly. Assumed."""
 INPUT_SHARPNESS = 6.0
-"""Images are decoded ahead: the slower of loading and computing shows almost alone."""
+"""Images are decoded ahead: the slower of loading and computing shows almost alone. Assumed."""
 BACKWARD_LAUNCHES = 2.0
+"""Kernels of the backward pass, against the forward pass: one for each of a product's two inputs."""
+WRITTEN_REPEATED = 3
+"""A forward pass has one of so many parts of the passes over a written attention matrix."""
+FP32_BYTES = 4.0
 FLASH_BACKWARD = 2.5
 """Products of a fused attention kernel's backward pass, against its forward pass (Dao et al. 2022)."""
 PARTS = ("products", "elementwise", "attention", "tail")
@@ -75,7 +81,7 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     products = np.bincount(of, one_pass * (each.passes + again[of]) * each.repeats, minlength=len(c))
     fused = 1 - c.fused * (1 - p["fused_left"])
     norms = c.number_bytes * (c.norms + again * c.norms_forward) * p["norms"]
-    pointwise = c.number_bytes * (c.narrow + again * c.narrow_forward) + 4.0 * (c.wide + again * c.wide_forward)
+    pointwise = c.number_bytes * (c.narrow + again * c.narrow_forward) + FP32_BYTES * (c.wide + again * c.wide_forward)
     kernels = c.kernels * (1 + again + BACKWARD_LAUNCHES) * (1 - c.fused * (1 - p["host_fused"]))
     return {
         "products": products,
@@ -94,8 +100,8 @@ def _attention_seconds(c: ImageConfigs, p: Mapping[str, float], share: Array) ->
 
     flops = 2 * c.attention_macs * c.micro_batch
     kernel = flops / (c.peak16 * p["attention"]) * (1 + c.recompute + FLASH_BACKWARD)
-    matrix = c.micro_batch * c.attention_matrix * c.number_bytes * p["softmax"] * (1 + c.recompute / 3)
-    written = flops / (c.peak * share) * (3 + c.recompute) + matrix / (c.hbm * p["hbm"])
+    matrix = c.micro_batch * c.attention_matrix * c.number_bytes * p["softmax"] * (1 + c.recompute / WRITTEN_REPEATED)
+    written = flops / (c.peak * share) * (1 + BACKWARD + c.recompute) + matrix / (c.hbm * p["hbm"])
     flash = c.flash * (1 - c.written)
     return np.asarray(flash * kernel + (1 - flash) * written)
 
@@ -132,7 +138,7 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     computed = (repeated + exposed + optimizer + overhead) * (1 + waiting)
     loading = np.where(
         c.loader > 0,
-        c.micro_batch * c.micro_batches * np.minimum(c.gpus, c.gpus_per_node) / np.maximum(c.loader, 1e-9),
+        c.micro_batch * c.micro_batches * np.minimum(c.gpus, c.gpus_per_node) / np.maximum(c.loader, SMALLEST_RATE),
         0.0,
     )
     total = smooth_maximum(computed, loading, INPUT_SHARPNESS)
@@ -159,7 +165,7 @@ def counted_bytes(c: ImageConfigs) -> Array:
 
     each = c.products
     moved = np.bincount(each.of, each.moved * each.passes * each.repeats, minlength=len(c))
-    return np.asarray(c.number_bytes * (moved + c.norms + c.narrow) + 4.0 * c.wide)
+    return np.asarray(c.number_bytes * (moved + c.norms + c.narrow) + FP32_BYTES * c.wide)
 
 
 @computes(
@@ -168,7 +174,8 @@ def counted_bytes(c: ImageConfigs) -> Array:
 def gradient_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     """Time of what replicas exchange in one step: an all-reduce of gradients, or scatter, and gather of weights.
 
-    Where weights are sharded, each further micro-batch gathers them again.
+    Two rings a step; where weights are sharded three for each micro-batch, which gathers them twice and scatters
+    gradients.
     """
     import numpy as np
 

@@ -12,6 +12,12 @@ PCIE_GB_PER_S = {3: 16.0, 4: 32.0, 5: 64.0}
 TPU_SLICE = {"TPU-v5e": 256, "TPU-v6e": 256}
 """Chips that one slice joins by their own links; others reach thousands. Source: Google Cloud TPU documentation."""
 LARGEST_SLICE = 4096
+PCIE_5_YEAR, PCIE_4_YEAR = 2022, 2020
+"""Of the first server cards with it (H100; A100 and MI100); later cards of older architectures keep theirs."""
+SERVER_LINK_GB_PER_S = 200
+"""Both ways: a link of at least so much joins modules (V100 SXM2: 300), a bridge between cards has less."""
+TWO_SOCKETS = 8
+"""Slots from which on a machine has two sockets, with half of the cards on the bus of each."""
 GEFORCE = re.compile(r"GTX|TITAN|RTX-[2-5]0[5-9]0")
 """Cards for desktops, whose drivers leave out peer-to-peer; professional ones (RTX 4000 Ada, RTX A6000) have it."""
 WITHOUT_P2P = re.compile(r"TITAN-RTX|RTX-[2-5]0[5-9]0")
@@ -21,7 +27,8 @@ RACK_DOMAIN = 72
 """Accelerators behind one NVLink switch of an NVL72 rack."""
 ASSUMED_NODE_GBIT = {"consumer": 25.0, "volta": 400.0, "ampere": 1600.0, "newer": 3200.0}
 """Between nodes, where nothing is said: office Ethernet; DGX-1 (4 x 100), DGX A100 (8 x 200), DGX H100 (8 x 400)."""
-
+AMPERE_YEAR, HOPPER_YEAR = 2020, 2022
+"""From then on machines are of these generations."""
 CLOUD_ETHERNET_GBIT = 100.0
 """Of a rented node with eight accelerators and no InfiniBand."""
 EFA_GBIT = {"ampere": 400.0, "newer": 3200.0}
@@ -82,7 +89,7 @@ def interconnect_of(
     kind = link or assumed_link(accelerator, per_node=per_node)
     pcie = kind in (Link.PCIE, Link.PCIE_NO_P2P, Link.SINGLE) or accelerator.link_gb_per_s is None
     rate = PCIE_GB_PER_S[pcie_generation(accelerator)] if pcie else (accelerator.link_gb_per_s or 0) / 2
-    per_bus = -(-max(slots, per_node) // 2) if max(slots, per_node) >= 8 else max(slots, per_node)
+    per_bus = -(-max(slots, per_node) // 2) if max(slots, per_node) >= TWO_SOCKETS else max(slots, per_node)
     gbit = network_gbit_per_s or _assumed_gbit(accelerator, kind)
     return Interconnect(
         intra=rate * 1e9,
@@ -103,9 +110,9 @@ def _domain(accelerator: Accelerator, *, per_node: int) -> int:
 
 def pcie_generation(accelerator: Accelerator) -> int:
     """Return the generation of an accelerator's slot, by the year in which it came."""
-    if accelerator.launch_year >= 2022 and accelerator.architecture not in ("Ampere", "Ada", "CDNA2"):
+    if accelerator.launch_year >= PCIE_5_YEAR and accelerator.architecture not in ("Ampere", "Ada", "CDNA2"):
         return 5
-    return 4 if accelerator.launch_year >= 2020 else 3
+    return 4 if accelerator.launch_year >= PCIE_4_YEAR else 3
 
 
 def assumed_link(accelerator: Accelerator, *, per_node: int) -> Link:
@@ -122,7 +129,7 @@ def assumed_link(accelerator: Accelerator, *, per_node: int) -> Link:
 def is_server_module(accelerator: Accelerator) -> bool:
     """Return whether every machine with this accelerator joins it by a fast link: modules, not cards."""
     link = accelerator.link_gb_per_s or 0
-    return link >= 200 and "PCIe" not in accelerator.id and "NVL" not in accelerator.id
+    return link >= SERVER_LINK_GB_PER_S and "PCIe" not in accelerator.id and "NVL" not in accelerator.id
 
 
 def parse_link(text: str, accelerator: Accelerator) -> Link | None:
@@ -147,10 +154,10 @@ def parse_link(text: str, accelerator: Accelerator) -> Link | None:
 def parse_network_gbit(text: str, *, per_node: int = 1) -> float | None:
     """Read what a publication says of the network between machines: Gbit/s of the whole node, all its ports."""
     said = re.sub(r"(storage|management):[^,]*", "", text.casefold())
-    found = [float(count or 1) * float(gbit) for count, gbit in re.findall(PORTS, said)]
-    found += [1000 * float(tbit) for tbit in re.findall(r"(\d+(?:\.\d+)?)\s*tb", said)]
+    rates = [float(count or 1) * float(gbit) for count, gbit in re.findall(PORTS, said)]
+    rates += [1000 * float(tbit) for tbit in re.findall(r"(\d+(?:\.\d+)?)\s*tb", said)]
     each = per_node if re.search(r"per (card|gpu|device|accelerator)", said) else 1
-    return max(found) * each if found else None
+    return max(rates) * each if rates else None
 
 
 def named_network_gbit(text: str, accelerator: Accelerator) -> float | None:
@@ -160,7 +167,7 @@ def named_network_gbit(text: str, accelerator: Accelerator) -> float | None:
     if "slingshot" in said:
         return SLINGSHOT_GBIT
     if re.search(r"\befa\b", said):
-        return EFA_GBIT["ampere" if accelerator.launch_year < 2022 else "newer"]
+        return EFA_GBIT["ampere" if accelerator.launch_year < HOPPER_YEAR else "newer"]
     if "ethernet" in said and (not fast or "no ib" in said):
         return CLOUD_ETHERNET_GBIT
     return None
@@ -169,6 +176,6 @@ def named_network_gbit(text: str, accelerator: Accelerator) -> float | None:
 def _assumed_gbit(accelerator: Accelerator, kind: Link) -> float:
     if kind in (Link.PCIE, Link.PCIE_NO_P2P):
         return ASSUMED_NODE_GBIT["consumer"] if not is_server_module(accelerator) else ASSUMED_NODE_GBIT["volta"]
-    if accelerator.launch_year < 2020:
+    if accelerator.launch_year < AMPERE_YEAR:
         return ASSUMED_NODE_GBIT["volta"]
-    return ASSUMED_NODE_GBIT["ampere"] if accelerator.launch_year < 2022 else ASSUMED_NODE_GBIT["newer"]
+    return ASSUMED_NODE_GBIT["ampere"] if accelerator.launch_year < HOPPER_YEAR else ASSUMED_NODE_GBIT["newer"]

@@ -24,6 +24,12 @@ RACK_DISPATCHING = ("megatronbridge", "megatroncore", "mcore")
 Selection Guide: HybridEP on GB200 and GB300."""
 
 
+FUSED_IN_MEGATRON, PARTLY_FUSED, LITTLE_FUSED = 0.9, 0.7, 0.5
+"""Share of element-wise work in fused kernels: Megatron's, single fused operators, a vendor's container. Assumed."""
+CAPTURED_BY_TE = 0.5
+"""Share of launches that TransformerEngine's modules save. Assumed."""
+
+
 def kernel_words(text: str) -> str:
     """Return a text in small letters, with TransformerEngine by its name."""
     return re.sub(r"\bte\b", "transformerengine", text.casefold())
@@ -77,13 +83,13 @@ def _fused(said: str) -> float:
     ):
         return 1.0
     if "foak" in said or "fused" in said:
-        return 0.7
+        return PARTLY_FUSED
     if "megatron" in said:
-        return 0.9
+        return FUSED_IN_MEGATRON
     if "tensorflow" in said:
         return 0.0
     if any(part in said for part in ("ngc", "flash-attn(triton", "nemo", "colossal")):
-        return 0.5
+        return LITTLE_FUSED
     return 0.0
 
 
@@ -91,4 +97,4 @@ def _compiled(said: str) -> float:
     """How far launches are saved: by compiling or by code of one's own, not by single fused kernels."""
     if any(part in said for part in (*COMPILERS, *WRITTEN_IN_CUDA, "cuda graph", "hpu graphs")):
         return 1.0
-    return 0.5 if "transformerengine" in said else 0.0
+    return CAPTURED_BY_TE if "transformerengine" in said else 0.0

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 OTHER_LAYERS = 2.0
 """Host work of a micro-batch besides its layers, in layers: embedding, head, loss, the loop itself."""
 HOST_SHARPNESS = 6.0
-"""Launches run ahead of the device, so the slower of the two shows almost alone."""
+"""Launches run ahead of the device, so the slower of the two shows almost alone. Assumed."""
 HIDING_SHARPNESS = 3.0
+"""Traffic hides behind work where streams overlap: most of the shorter one disappears. Assumed."""
 SMALLEST_SECONDS, SMALLEST_RATIO = 1e-30, 1e-100
 """Instead of nothing, whose logarithm is no number."""
 LARGEST_OF_TWO, LARGEST_POWER = 0.564, 0.84
+"""E[largest of n standard normals] = 0.564 (log2 n)^0.84, see `_longest`: 0.564 = 1 / sqrt(pi) for two."""
+OFFLOADED_BYTES = 16.0
+"""Of a parameter through CPU and PCIe at an offloaded step: weight, gradient, two moments (Rajbhandari et al. 2020,
+section 3)."""
 
 
 def smooth_maximum(one: Array, other: Array, exponent: float) -> Array:
@@ -125,5 +130,5 @@ def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     share = held.shared / np.where(sharded, c.dp * c.cp, 1.0) + held.expert / np.where(sharded, copies, 1.0)
     share = share * compute.trained_share(c)
     on_device = share * p["optimizer"] / (c.hbm * p["hbm"])
-    through_cpu = share * 16.0 / (p["offload_gb"] * 1e9)
+    through_cpu = share * OFFLOADED_BYTES / (p["offload_gb"] * 1e9)
     return np.asarray(np.where(c.optimizer_offload > 0, through_cpu, on_device))

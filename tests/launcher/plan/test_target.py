@@ -39,7 +39,7 @@ def test_two_hosts_are_one_run_over_two_nodes():
         pytest.param("lambda/p5e.48xlarge", "no lambda instance type", id="of another cloud"),
         pytest.param("p5e.48xlarge", "Did you mean aws/p5e.48xlarge", id="without a provider"),
         pytest.param("host/c", "no host 'c'", id="unknown host"),
-        pytest.param("host/a+a", "stands there twice", id="a host twice"),
+        pytest.param("host/a+a", "named twice", id="a host twice"),
         pytest.param("k8s/", "no target", id="empty name"),
         pytest.param("k8s/a b", "is not a Kubernetes context", id="space"),
         pytest.param("local/x", "no target", id="local has no name"),

@@ -16,8 +16,8 @@ LAST_REQUESTS = 200
 
 def look_managed(cluster: str) -> JsonObject:
     """Return the managed job of this name, and the request to launch it while there is no job."""
-    found = [job for job in managed_jobs(cluster) if job["name"] == cluster]
-    newest = max(found, key=lambda job: int(job["id"]), default=None)
+    jobs = [job for job in managed_jobs(cluster) if job["name"] == cluster]
+    newest = max(jobs, key=lambda job: int(job["id"]), default=None)
     return {"job": newest, "launch": _request_for(cluster) if newest is None else None}
 
 

@@ -50,8 +50,8 @@ def clusters(prefixes: list[str]) -> list[JsonObject]:
     import sky
     from sky.utils import common
 
-    found = sky.get(sky.status(None, refresh=common.StatusRefreshMode.AUTO))
-    return [_told(record) for record in found if record["name"].startswith(tuple(prefixes))]
+    records = sky.get(sky.status(None, refresh=common.StatusRefreshMode.AUTO))
+    return [_told(record) for record in records if record["name"].startswith(tuple(prefixes))]
 
 
 def _record(cluster: str, *, refresh: bool) -> JsonObject | None:
@@ -59,8 +59,8 @@ def _record(cluster: str, *, refresh: bool) -> JsonObject | None:
     from sky.utils import common
 
     mode = common.StatusRefreshMode.FORCE if refresh else common.StatusRefreshMode.NONE
-    found = sky.get(sky.status([cluster], refresh=mode))
-    return _told(found[0]) if found else None
+    records = sky.get(sky.status([cluster], refresh=mode))
+    return _told(records[0]) if records else None
 
 
 def _told(record: Any) -> JsonObject:
