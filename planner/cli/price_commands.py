@@ -131,8 +131,8 @@ def check(
     """
     if file.suffix.lower() in (".yaml", ".yml"):
         book = price_books.read_book(file)
-        order = ", then ".join(discount.name for discount in book.stacked()) or "none"
-        say(f"{file}: a valid price book of {book.as_of}. Discounts, in order: {order}.")
+        order = ", then ".join(discount.name for discount in book.stacked()) or "no discounts"
+        say(f"{file}: a valid price book of {book.as_of}. Order: {order}.")
         return
     document = use_cases.check(file, catalogs.open_catalog(home), now=clock.now())
     if output.json:
