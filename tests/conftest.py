@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from planner import clock
 from planner.model.catalog import Catalog
 from tests.bundled import bundled_catalog
+from tests.fakes.servers import AWS_KEYS, Server, running
 
 GOLDEN = Path(__file__).parent / "golden"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -42,6 +45,37 @@ class Golden:
 def catalog() -> Catalog:
     """The bundled catalog, read once a process."""
     return bundled_catalog()
+
+
+@pytest.fixture(scope="session")
+def aws_models() -> Iterator[None]:
+    """Botocore's descriptions of AWS, read once a process: each client would read megabytes of them anew."""
+    from botocore import loaders, session
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session, "create_loader", cache(loaders.create_loader))
+        yield
+
+
+@pytest.fixture(scope="session")
+def aws_server(aws_models: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """AWS on loopback, started once a process; S3 lists ten objects at a time."""
+    environment = AWS_KEYS | {"MOTO_S3_DEFAULT_MAX_KEYS": "10"}
+    with running("aws_server", log=tmp_path_factory.mktemp("aws") / "server.log", environment=environment) as server:
+        yield server
+
+
+@pytest.fixture
+def aws(aws_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
+    """That AWS, which boto3 finds without being told. What other tests made is there: emptying it takes seconds."""
+    aws_server.ask("reset")
+    for name, value in AWS_KEYS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", aws_server.url)
+    monkeypatch.setenv("HOME", str(tmp_path))  # no profile of the developer's
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    return aws_server
 
 
 @pytest.fixture

@@ -86,9 +86,9 @@ def test_more_records_than_a_page_holds_are_all_read(bucket):
     client, body = boto3.client("s3"), read_run(SOURCE).model_dump_json()
     twin = body.replace('"id":"seed-000-dgx-station-v100"', '"id":"run-{}"')
     assert "run-{}" in twin
-    for number in range(1001):  # S3 lists 1,000 at a time
+    for number in range(21):  # this S3 lists ten at a time
         client.put_object(Bucket="pages", Key=f"team/runs/{number}.json", Body=twin.replace("{}", str(number), 1))
-    assert {record.id for record in store.read_all()} == {f"run-{number}" for number in range(1001)}
+    assert {record.id for record in store.read_all()} == {f"run-{number}" for number in range(21)}
 
 
 def test_what_is_no_record_is_left_alone(bucket):

@@ -94,6 +94,7 @@ def client(tmp_path):
     return Client(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "outcome", "code"),
     [

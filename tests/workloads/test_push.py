@@ -5,7 +5,6 @@ import threading
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from workloads.push import main, push_changes
 
@@ -13,15 +12,10 @@ BUCKET = "runs"
 
 
 @pytest.fixture
-def s3(monkeypatch):
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        client = boto3.client("s3")
-        client.create_bucket(Bucket=BUCKET)
-        yield client
+def s3(aws):
+    client = boto3.client("s3")
+    client.create_bucket(Bucket=BUCKET)
+    return client
 
 
 @pytest.fixture
@@ -42,8 +36,8 @@ def asked_to_stop():
         signal.signal(number, handler)
 
 
-def keys(s3):
-    return {item["Key"]: item["Size"] for item in s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])}
+def keys(s3, run):
+    return {item["Key"]: item["Size"] for item in s3.list_objects_v2(Bucket=BUCKET, Prefix=run).get("Contents", [])}
 
 
 def test_only_what_has_changed_is_pushed_again(s3, folder):
@@ -54,13 +48,13 @@ def test_only_what_has_changed_is_pushed_again(s3, folder):
     steps.write_text('{"step": 1}\n{"step": 2}\n')
     (folder / "start-1" / "result.json.part").write_text("half")
     assert push_changes(s3, folder, f"s3://{BUCKET}/team/r1/node-0", pushed) == 1
-    assert keys(s3) == {"team/r1/node-0/start-1/result.json.steps.jsonl": 24}
+    assert keys(s3, "team/r1/") == {"team/r1/node-0/start-1/result.json.steps.jsonl": 24}
 
 
 def test_the_last_push_is_made_when_it_is_asked_to_stop(s3, folder, asked_to_stop):
     asked_to_stop.start()
     assert main(["--folder", str(folder), "--to", f"s3://{BUCKET}/r1", "--every", "600"]) == 0
-    assert keys(s3) == {"r1/start-1/result.json.steps.jsonl": 12}
+    assert keys(s3, "r1/") == {"r1/start-1/result.json.steps.jsonl": 12}
 
 
 def test_a_store_that_refuses_is_said_and_ends_nothing(s3, folder, asked_to_stop, capsys):

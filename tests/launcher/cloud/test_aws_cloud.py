@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -17,30 +16,17 @@ from planner.adapters.s3_store import S3Store
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import NodeError, PlannerError
 from tests.fakes.aws_policy import NEVER, enforce, user_keys
-from tests.fakes.servers import AWS_KEYS, Server, running
+from tests.fakes.servers import Server
 
 RECORD = catalogs_dir() / "runs" / "seed-000-dgx-station-v100.json"
 TODAY = date(2026, 11, 21)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running("aws_server", log=tmp_path_factory.mktemp("aws") / "server.log", environment=AWS_KEYS) as started:
-        yield started
-
-
 @pytest.fixture
-def cloud(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
-    """An AWS, which boto3 finds without being told. Every test has runs of its own: emptying it would take seconds."""
-    server.ask("reset")
-    for name, value in AWS_KEYS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_CA_BUNDLE"):
-        monkeypatch.delenv(name, raising=False)
-    yield server
-    enforce(server, after=NEVER)
+def cloud(aws: Server) -> Iterator[Server]:
+    """AWS, which checks no rights before and after. Every test has runs of its own."""
+    yield aws
+    enforce(aws, after=NEVER)
 
 
 @pytest.fixture

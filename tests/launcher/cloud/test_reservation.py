@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from launcher.cloud.machine import Machine
 from launcher.cloud.reservation import check_reservation, reservation_of
 from launcher.plan.target import Target
 from planner.errors import NodeError
-from tests.fakes.servers import AWS_KEYS, Server, running
 
 BLOCK = Target(
     provider="aws", name="p5.48xlarge", nodes=2, purchase="capacity_block", reservation="cr-1", region="us-east-2"
@@ -25,23 +22,8 @@ HELD = {
 }
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running("aws_server", log=tmp_path_factory.mktemp("aws") / "server.log", environment=AWS_KEYS) as started:
-        yield started
-
-
-@pytest.fixture
-def cloud(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    server.ask("reset")
-    for name, value in AWS_KEYS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
-    return server
-
-
-def test_a_block_with_room_for_all_nodes_is_taken(cloud):
-    cloud.ask("reserve", **HELD)
+def test_a_block_with_room_for_all_nodes_is_taken(aws):
+    aws.ask("reserve", **HELD)
     assert check_reservation(BLOCK) == "cr-1: active, 2 free instance(s) of p5.48xlarge"
 
 
@@ -55,13 +37,13 @@ def test_a_block_with_room_for_all_nodes_is_taken(cloud):
         pytest.param({"reservationType": "default"}, "of type default, and must be capacity-block", id="no block"),
     ],
 )
-def test_what_would_be_started_beside_it_is_not_submitted(cloud, changes, problem):
-    cloud.ask("reserve", **HELD | changes)
+def test_what_would_be_started_beside_it_is_not_submitted(aws, changes, problem):
+    aws.ask("reserve", **HELD | changes)
     with pytest.raises(NodeError, match=problem):
         check_reservation(BLOCK)
 
 
-def test_a_block_that_aws_does_not_know(cloud):
+def test_a_block_that_aws_does_not_know(aws):
     with pytest.raises(NodeError, match="knows no such reservation in us-east-2"):
         check_reservation(BLOCK)
 

@@ -53,7 +53,7 @@ def job(launch: Launch, status: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
+def servers(aws_models: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
     folder = tmp_path_factory.mktemp("clouds")
     with (
         running("aws_server", log=folder / "aws.log", environment=AWS_KEYS) as aws,

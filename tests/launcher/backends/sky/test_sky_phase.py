@@ -130,6 +130,7 @@ def test_before_there_is_a_managed_job_its_request_tells(request_, phase, said):
     assert said in status.detail
 
 
+@pytest.mark.slow
 def test_every_word_of_skypilots_jobs_is_known():
     """A missing one would be UNKNOWN for ever. Asked in a process of its own, for sky warns when it is imported."""
     program = (

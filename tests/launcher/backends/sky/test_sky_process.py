@@ -107,6 +107,7 @@ print(json.dumps(look.look("pl-x", False)))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "cluster"),
     [
