@@ -46,7 +46,7 @@ def _cells(row: Frozen, *, sources: bool) -> Mapping[str, Any]:
             cells[name] = value.value
         elif isinstance(value, PLAIN):
             cells[name] = value
-        elif isinstance(value, tuple) and all(isinstance(text, str) for text in value):
+        elif isinstance(value, tuple) and isinstance(kinds[0], type) and issubclass(kinds[0], str):
             cells[name] = "; ".join(text.value if isinstance(text, Enum) else text for text in value)
     return cells
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,19 @@ class TestFreezing:
     def test_the_lock_gives_the_plan_s_answer(self, planner, frozen, command):
         plan = frozen()
         assert planner(command, plan, "--locked", "--json").out == planner(command, plan, "--json").out
+
+    @pytest.mark.parametrize("ending", ["html", "md"])
+    def test_the_report_of_a_lock_is_the_plan_s(self, planner, frozen, tmp_path, ending):
+        plan, locked, now = frozen(), tmp_path / f"locked.{ending}", tmp_path / f"now.{ending}"
+        assert planner("report", plan, "--locked", "--out", locked).code == 0
+        assert planner("report", plan, "--out", now).code == 0
+        first, second = (re.sub(r"clip\d+", "clip", path.read_text(encoding="utf-8")) for path in (locked, now))
+        assert first == second, "but for the numbers that the chart's clip paths get in this process"
+
+    @pytest.mark.parametrize("command", ["estimate", "compare"])
+    def test_the_table_of_a_lock_is_the_plan_s(self, planner, frozen, command):
+        plan = frozen()
+        assert planner(command, plan, "--locked").out == planner(command, plan).out
 
     def test_a_year_later_on_other_prices_and_runs_it_gives_the_same_numbers(
         self, planner, frozen, own_price, own_run, monkeypatch

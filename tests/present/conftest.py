@@ -135,6 +135,6 @@ def comparison() -> ComparisonDocument:
         recommended="our-dgx",
         nearest=None,
         sentence="Take our-dgx: 10 trainings take 4.167 days and cost 12.50 USD; time is measured (r1).",
-        clauses=("Take our-dgx: 10 trainings take 4.167 days and cost 12.50 USD", "time is measured (r1)"),
+        headline=("Take our-dgx: 10 trainings take 4.167 days and cost 12.50 USD", "time is measured (r1)"),
         options=(owned(), rented(), unpriced()),
     )

@@ -47,7 +47,7 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         recommended=recommended.id if recommended else None,
         nearest=nearest.id if nearest else None,
         sentence="; ".join(clauses) + ".",
-        clauses=clauses,
+        headline=clauses,
         switching_rates=switches,
         options=tuple(with_rank(option) for option in by_rank),
     )

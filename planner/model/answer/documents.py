@@ -89,8 +89,8 @@ class OptionEstimate(Frozen):
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...] = ()
     """In the order of the reasons in `why_not`."""
-    reasons: tuple[Reason, ...] = Field(default=(), exclude=True)
-    """Of `why_not`; JSON leaves them out, so a stored answer has none."""
+    reasons: tuple[Reason, ...] = ()
+    """The same with their figures; empty in an answer that was stored before 0.1.0."""
 
     @property
     def price(self) -> Quantity | None:
@@ -199,8 +199,8 @@ class ComparisonDocument(Frozen):
     nearest: str | None
     """Where nothing is feasible: the option that misses the limits by least."""
     sentence: str
-    clauses: tuple[str, ...] = Field(default=(), exclude=True)
-    """Of `sentence`, the answer first; JSON leaves them out, so a stored answer has none."""
+    headline: tuple[str, ...] = ()
+    """The clauses of `sentence`, the answer first; empty in an answer that was stored before 0.1.0."""
     switching_rates: tuple[SwitchingRate, ...] = ()
     """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
     options: tuple[RankedOption, ...]
