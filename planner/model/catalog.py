@@ -64,7 +64,7 @@ class Catalog(Frozen):
     """Ids of the runs that ship with the planner; the others are the user's."""
     defaults: Defaults
     calibration: Calibration | None = None
-    """What published measurements taught the estimator; None leaves it to ratios of the user's runs."""
+    """Constants fitted to published measurements; None: predictions come from ratios of the user's runs."""
     image_calibration: Calibration | None = None
     """The same of image networks, whose operators are others."""
 

@@ -39,7 +39,7 @@ PART_ERROR = {
     "overhead": 0.80,
     "waiting": 0.80,
 }
-"""How far a part of a step differs from site to site, in logarithms: products are known better than wires and hosts.
+"""How far a part of a step differs from site to site, in logarithms: products are known better than links and hosts.
 The most probable ones (marginal likelihood) for errors of held-out sources, rounded; the five above are those with
 which known runs help most on held-out sources, rounded: they hardly matter within a factor of 1.5."""
 UNKNOWN_ERROR = {"framework": 0.12, "accelerator": 0.08, "generation": 0.14}

@@ -76,10 +76,10 @@ def test_without_a_region_every_region_is_asked(cloud, run):
 def test_without_a_run_everything_with_our_label_is_found(cloud, run):
     start(run)
     start("two", Other="label")
-    (stranger,) = start(None, Name="pl-not-ours")
+    (foreign,) = start(None, Name="pl-not-ours")
     found = aws.instances(run_id=None, region="us-east-1")
     assert {machine.run_id for machine in found} >= {run, "two"}
-    assert stranger not in {machine.id for machine in found}
+    assert foreign not in {machine.id for machine in found}
 
 
 def test_the_terminated_are_dead_and_others_live(cloud, run):
@@ -147,7 +147,7 @@ def seed(server: Server, *periods: Any) -> None:
     server.post("/moto-api/static/ce/cost-and-usage-results", account_id="123456789012", results=results)
 
 
-def test_the_days_of_a_launch_add_up_and_strangers_do_not_count(cloud):
+def test_the_days_of_a_launch_add_up_and_foreign_machines_do_not_count(cloud):
     seed(
         cloud,
         ("2026-11-17", {"one": "10.50", "two": "1.25", "somebody-elses": "99"}, False),

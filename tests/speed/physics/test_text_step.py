@@ -300,7 +300,7 @@ def test_experts_are_gathered_among_those_that_hold_the_same() -> None:
     """Eight per machine hold other experts each, so that every one of them fetches 7/8 of its own over its own wire.
 
     Layers hold 12 x 64 x 3 x 1024 x 512 parameters of experts, an eighth of them here: two gathers and a scatter at 2
-    bytes. The other weights pool all eight wires.
+    bytes. The other weights pool all eight links.
     """
     c = configs(**MIXTURE | {"ep": 8.0, "zero": 3.0})
     expert = 12 * 64 * 3 * 1024 * 512

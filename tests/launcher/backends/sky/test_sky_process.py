@@ -198,16 +198,16 @@ class TestOwnCatalog:
 
         first = port()
         assert port() == first
-        with socket.socket() as stranger:
-            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            stranger.bind(("127.0.0.1", first))
-            stranger.listen()
+        with socket.socket() as foreign:
+            foreign.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            foreign.bind(("127.0.0.1", first))
+            foreign.listen()
             second = port()
         assert second != first
         assert port() == second, "a client that still has the second server running must not be left by the next"
 
     def test_the_server_of_a_place_keeps_its_port(self, home, tmp_path):
-        """Told from a stranger by the place in its environment."""
+        """Told from a foreign server by the place in its environment."""
         place = tmp_path / "own"
         port = own_catalog(P5E, usd_per_node_hour=1.0, sky_home=home, place=place)["SKYPILOT_API_SERVER_LOCAL_PORT"]
         with listening(port, place):
