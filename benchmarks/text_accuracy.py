@@ -36,8 +36,8 @@ from planner.speed.calibration.metrics import error_figures, split_by
 from planner.speed.calibration.scored_rows import ScoredRow
 from planner.speed.calibration.text_accuracy import LEAVE_OUT, predict_text_rows, train_text_folds
 from planner.speed.physics.observation import Observation
-from planner.use_cases.evidence import accuracy, accuracy_document, bundled_evidence, observations_of
-from planner.use_cases.image_evidence import of_images
+from planner.use_cases.accuracy import accuracy, accuracy_document
+from planner.use_cases.evidence import bundled_evidence, observations_of, of_images
 
 ANCHORS = {"source": (0, 1, 3, 5), "family": (0, 3), "model": (0, 3), "scale": (0,), "precision": (0, 3)}
 WORST = 10

@@ -16,6 +16,7 @@ from planner.cli.streams import say
 from planner.present.score_table import score_facts, score_rows
 from planner.use_cases import catalogs
 from planner.use_cases import evidence as measurements_of
+from planner.use_cases.accuracy import accuracy as score
 
 app = command_app()
 evidence = command_group(app, "evidence", "List, check and add published measurements.")
@@ -80,7 +81,7 @@ def accuracy(
     Simple methods are scored beside them. Without --leave-out, no row of FILE is fitted; of the bundled evidence, one
     source after the other is left out. --anchors also fits the most informative runs of each machine and framework.
     """
-    scores = measurements_of.accuracy(
+    scores = score(
         measurements,
         catalogs.open_catalog(home),
         anchors=anchors,

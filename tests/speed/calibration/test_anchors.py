@@ -16,8 +16,7 @@ from planner.speed.estimator.own_runs import Place, covariance, update
 from planner.speed.estimator.text_estimator import fitted, model_text
 from planner.speed.estimator.text_fit import text_sample
 from planner.speed.physics.observation import Labels, Observation
-from planner.use_cases.evidence import bundled_evidence
-from planner.use_cases.image_evidence import of_text
+from planner.use_cases.evidence import bundled_evidence, of_text
 from tests.bundled import bundled_catalog
 
 

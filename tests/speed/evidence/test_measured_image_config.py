@@ -19,8 +19,8 @@ from planner.speed.estimator.text_fit import Fit
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
 from planner.speed.physics.observation import Refusal
 from planner.speed.physics.planned_image_config import ImageObservation
-from planner.use_cases.evidence import bundled_image_evidence
-from planner.use_cases.image_evidence import of_images, shipped_image_calibration
+from planner.use_cases.calibrations import shipped_image_calibration
+from planner.use_cases.evidence import bundled_image_evidence, of_images
 from tests.bundled import bundled_catalog
 
 ROW = {

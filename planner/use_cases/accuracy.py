@@ -1,0 +1,120 @@
+"""How well the planner predicts published measurements: `planner accuracy`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from planner.adapters.catalog import load_catalog
+from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
+from planner.adapters.workspace import workspace_dir
+from planner.errors import InputError
+from planner.model.catalog import Catalog
+from planner.speed.calibration.baselines import METHODS, baseline_predictions
+from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
+from planner.speed.calibration.metrics import error_figures, groups, macro, macro_errors, overall, ranking, regret
+from planner.speed.calibration.scored_rows import ScoredRow, without
+from planner.speed.calibration.text_accuracy import predict_text_rows, train_text_folds
+from planner.speed.physics.observation import Observation, Refusal
+from planner.use_cases.calibrations import shipped_image_calibration
+from planner.use_cases.evidence import observations_of, of_images, of_text, usable_rows
+
+
+def accuracy(
+    path: Path | None, catalog: Catalog, *, anchors: int, leave_out: str | None, today: date, home: str | None = None
+) -> dict[str, Any]:
+    """Predict the rows of a table (default: the bundled evidence) and score them beside the baselines."""
+    unreadable: list[InputError] = []
+    rows = [row for file in ([path] if path else evidence_files()) for row in read_measurements(file, unreadable)]
+    if unreadable and not rows:
+        raise unreadable[0]
+    observations, refused = observations_of(rows, catalog)
+    refused += [Refusal(str(place), "a cell cannot be read", str(error)) for place, error in enumerate(unreadable)]
+    every = usable_rows(evidence_files(workspace_dir(home)), load_catalog())
+    asked, evidence = of_text(observations), of_text(every)
+    if leave_out is None and path is None:
+        leave_out = "source"
+    folds = train_text_folds(asked, evidence, read_calibration(), leave_out=leave_out, today=today) if asked else []
+    scored = predict_text_rows(asked, folds, anchors=anchors)
+    pool = [*asked, *without(evidence, asked)]
+    images = of_images(observations)
+    image_folds = (
+        train_image_folds(images, of_images(every), shipped_image_calibration(), leave_out=leave_out, today=today)
+        if images
+        else []
+    )
+    scored += predict_image_rows(images, image_folds, anchors=anchors, first=len(pool))
+    pool += [*images, *without(of_images(every), images)]
+    return accuracy_document(len(rows) + len(unreadable), refused, scored, pool, leave_out, anchors)
+
+
+def accuracy_document(
+    rows: int,
+    refused: list[Refusal],
+    scored: list[ScoredRow],
+    pool: list[Observation],
+    leave_out: str | None,
+    anchors: int,
+) -> dict[str, Any]:
+    """Return the document of `planner accuracy --json`."""
+    predicted = {one.observation.id for one in scored}
+    skipped = Counter(one.reason for one in refused)
+    used = rows - len(refused) - len(predicted)
+    if used:
+        skipped["used as an anchor, or not asked in this split"] = used
+    by_method = _baselines(scored, pool, leave_out)
+    return {
+        "schema_version": 1,
+        "kind": "accuracy",
+        "leave_out": leave_out,
+        "anchors": anchors,
+        "rows": rows,
+        "predicted": len(scored),
+        "skipped": dict(skipped.most_common()),
+        "overall": overall(scored),
+        "macro": macro(scored),
+        "baselines": {name: error_figures([error for _, error in errors]) | {"rows": len(errors)}
+                      for name, errors in by_method.items()},
+        "baselines_macro": {name: macro_errors(errors) for name, errors in by_method.items()},
+        "ranking": ranking(scored),
+        "regret": regret(scored),
+        "groups": groups(scored),
+        "predictions": [
+            {
+                "id": one.observation.id,
+                "measured": one.observation.tokens_per_s_per_gpu * unit,
+                "predicted": one.predicted * unit,
+                "low_80": one.low_80 * unit,
+                "high_80": one.high_80 * unit,
+                "low_90": one.low_90 * unit,
+                "high_90": one.high_90 * unit,
+                "group": one.group,
+            }
+            for one in scored
+            for unit in [one.observation.unit_per_token]
+        ],
+    }  # fmt: skip
+
+
+def _baselines(
+    scored: list[ScoredRow], pool: list[Observation], leave_out: str | None
+) -> dict[str, list[tuple[str, float]]]:
+    """Return every baseline's error on the same rows, each from the evidence that our prediction was fitted on."""
+    errors: dict[str, list[tuple[str, float]]] = {name: [] for name in METHODS}
+    asked = {one.observation.id for one in scored}
+    trained_on: dict[tuple[bool, tuple[int, ...]], list[Observation]] = {}
+    for one in scored:
+        images = bool(of_images([one.observation]))
+        key = (images, () if leave_out is None else one.trained_on)
+        if key not in trained_on:
+            every = (
+                [each for each in pool if each.id not in asked]
+                if leave_out is None
+                else [pool[i] for i in one.trained_on]
+            )
+            trained_on[key] = list(of_images(every)) if images else of_text(every)
+        for name, value in baseline_predictions(one.observation, trained_on[key]).items():
+            errors[name].append((one.observation.labels.source, value / one.observation.tokens_per_s_per_gpu - 1))
+    return errors
