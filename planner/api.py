@@ -20,7 +20,7 @@ from planner.model.answer.price_answer import PricesDocument
 from planner.model.base import SCHEMA_VERSION, Frozen
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
-from planner.model.network.workload import Checkpointing, Loss, Precision, Strategy
+from planner.model.network.workload import Checkpointing, Loss, Method, Precision, Strategy
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.use_cases import catalogs, plans, price_books
@@ -138,14 +138,15 @@ def memory(
     precision: Precision | str | None = None,
     checkpointing: Checkpointing | str | None = None,
     loss: Loss | str = Loss.EAGER,
+    method: Method | str | None = None,
     adapters: Adapters | Mapping[str, Any] | None = None,
     home: Home = None,
 ) -> Memory:
     """Estimate what one accelerator holds (GiB): states, activations, logits, buffers; and whether it fits.
 
     `workload`: a preset's name or the path of an architecture or plan file. `on`: an accelerator by any usual name.
-    `checkpointing=None`: the least that fits. `adapters`: as in a plan, e.g. `{"rank": 16, "frozen": "nf4"}`.
-    Raises PlannerError for wrong input.
+    `checkpointing=None`: the least that fits. `adapters`: as in a plan, e.g. `{"rank": 16, "frozen": "nf4"}`;
+    `method="full"` trains all weights of a file that names adapters. Raises PlannerError for wrong input.
     """
     asked = {
         "workload": workload,
@@ -157,6 +158,7 @@ def memory(
         "precision": precision,
         "checkpointing": checkpointing,
         "loss": loss,
+        "method": method,
         "adapters": adapters,
     }
     request = parse_model(MemoryRequest, asked, where="planner.memory")

@@ -7,20 +7,15 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from launcher.bench.memory_trace import traced_layer_bytes
 from planner.cli.output import HomeOption, TableOptions, check_positive
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
 from planner.cli.workload_options import AdapterOptions, StrategyOption, WorkloadOptions
-from planner.errors import InputError
 from planner.model.answer.documents import MemoryDocument
-from planner.model.network.adapters import AdapterKind, Adapters
-from planner.model.network.architecture import ImageModel
-from planner.model.network.workload import ArchitectureFile, Checkpointing, Loss, Precision, Strategy
+from planner.model.network.workload import Checkpointing, Loss, Method, Strategy
 from planner.present.table import NOT_KNOWN, Row, quantity_text
-from planner.speed.memory.memory_question import MemoryQuestion
-from planner.speed.physics.number_format import uses_autocast
 from planner.use_cases import catalogs, networks
+from planner.use_cases.memory import MemoryRequest, estimate_memory
 
 app = command_app()
 
@@ -60,43 +55,27 @@ def memory(
     for value, name in ((gpus, "--gpus"), (step.micro_batch, "--micro-batch"), (workload.seq_len, "--seq-len")):
         check_positive(value, name)
     catalog = catalogs.open_catalog(home)
-    network = networks.find_architecture(workload.workload, catalog)
-    precision = workload.precision or network.precision
-    adapters = networks.trained_alone(
-        adapter_options.adapters(network), network, catalog, precision=precision, where=workload.workload
-    )
-    if workload.seq_len is not None and isinstance(network.architecture, ImageModel):
-        raise InputError(
-            f"--seq-len {workload.seq_len}: a sample of {workload.workload} is an image.", fix="Leave --seq-len out."
-        )
-    question = MemoryQuestion(
-        workload=network.name or workload.workload,
-        architecture=network.architecture,
-        seq_len=workload.seq_len or network.seq_len,
-        micro_batch=step.micro_batch or network.micro_batch,
-        accelerator=catalogs.find_accelerator(on, catalog),
-        devices=gpus,
+    adapters = adapter_options.adapters(networks.find_architecture(workload.workload, catalog))
+    request = MemoryRequest(
+        workload=workload.workload,
+        on=on,
+        gpus=gpus,
         strategy=step.strategy,
-        precision=precision,
+        micro_batch=step.micro_batch,
+        seq_len=workload.seq_len,
+        precision=workload.precision,
         checkpointing=step.checkpointing,
         loss=step.loss,
-        traced_layer_bytes=_traced(network, step.strategy, precision, adapters) if trace else None,
+        method=Method.FULL if adapters is None else Method.LORA,
         adapters=adapters,
+        trace=trace,
     )
-    document = networks.memory(question)
+    document = estimate_memory(request, catalog)
     if output.json:
         print_document(document)
         return
     output.print_rows(_rows(document), title=_title(document))
     _say_result(document)
-
-
-def _traced(network: ArchitectureFile, strategy: Strategy, precision: Precision, adapters: Adapters | None) -> float:
-    """Return the bytes per token that one layer of the benchmark's model saves."""
-    if adapters is not None and adapters.kind is not AdapterKind.LORA:
-        raise InputError(f"--trace: the benchmark has no {adapters.kind.value} adapters.", fix="Leave --trace out.")
-    autocast = uses_autocast(strategy, precision=precision, adapters=adapters)
-    return traced_layer_bytes(network.architecture, precision=precision, autocast=autocast, adapters=adapters)
 
 
 def _title(document: MemoryDocument) -> str:

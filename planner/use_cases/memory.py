@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from launcher.bench.memory_trace import traced_layer_bytes
 from planner.errors import InputError
 from planner.model.answer.documents import MemoryDocument
 from planner.model.base import Count, Frozen, Text
 from planner.model.catalog import Catalog
-from planner.model.network.adapters import Adapters
+from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import ImageModel
-from planner.model.network.workload import Checkpointing, Loss, Precision, Strategy
+from planner.model.network.workload import ArchitectureFile, Checkpointing, Loss, Method, Precision, Strategy
 from planner.speed.memory.memory_question import MemoryQuestion, answer
+from planner.speed.physics.number_format import uses_autocast
 from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.networks import find_architecture, trained_alone
 
@@ -30,18 +32,22 @@ class MemoryRequest(Frozen):
     checkpointing: Checkpointing | None = None
     """None: the least that fits."""
     loss: Loss = Loss.EAGER
+    method: Method | None = None
+    """full: all weights are trained, even where the workload's file names adapters."""
     adapters: Adapters | None = None
-    """None: as the workload's file says, else all weights are trained."""
+    """None: those of the workload's file, if any."""
+    trace: bool = False
+    """Trace what a layer saves in place of the formula; needs torch."""
 
 
-def estimate_memory(
-    request: MemoryRequest, catalog: Catalog, *, traced_layer_bytes: float | None = None
-) -> MemoryDocument:
-    """Estimate what one accelerator holds; `traced_layer_bytes` stands in for the formula of a layer's activations."""
+def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
+    """Estimate what one accelerator holds."""
     network = find_architecture(request.workload, catalog)
+    precision = request.precision or network.precision
+    asked = None if request.method is Method.FULL else request.adapters or network.adapters
+    adapters = trained_alone(asked, network, catalog, precision=precision, where=request.workload)
     if request.seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
-    precision = request.precision or network.precision
     question = MemoryQuestion(
         workload=network.name or request.workload,
         architecture=network.architecture,
@@ -53,9 +59,15 @@ def estimate_memory(
         precision=precision,
         checkpointing=request.checkpointing,
         loss=request.loss,
-        traced_layer_bytes=traced_layer_bytes,
-        adapters=trained_alone(
-            request.adapters or network.adapters, network, catalog, precision=precision, where=request.workload
-        ),
+        traced_layer_bytes=_traced(network, request.strategy, precision, adapters) if request.trace else None,
+        adapters=adapters,
     )
     return answer(question)
+
+
+def _traced(network: ArchitectureFile, strategy: Strategy, precision: Precision, adapters: Adapters | None) -> float:
+    """Return the bytes per token that one layer of the benchmark's model saves."""
+    if adapters is not None and adapters.kind is not AdapterKind.LORA:
+        raise InputError(f"--trace: the benchmark has no {adapters.kind.value} adapters.", fix="Leave --trace out.")
+    autocast = uses_autocast(strategy, precision=precision, adapters=adapters)
+    return traced_layer_bytes(network.architecture, precision=precision, autocast=autocast, adapters=adapters)

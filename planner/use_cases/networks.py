@@ -8,7 +8,6 @@ from pathlib import Path
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.errors import InputError, NotFoundError
-from planner.model.answer.documents import MemoryDocument
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import Decoder, ImageModel, MoeDecoder, Resnet, Vit
@@ -22,7 +21,6 @@ from planner.model.network.workload import (
 )
 from planner.model.plan.plan import Plan
 from planner.scenario.job import checked_adapters, known_framework, resolve_job
-from planner.speed.memory.memory_question import MemoryQuestion, answer
 from planner.use_cases.plans import parse_plan
 
 ARCHITECTURE_FIX = "Write architecture (layers, hidden, heads, ...) and seq_len, as in catalogs/workloads/*.yaml."
@@ -68,11 +66,6 @@ def trained_alone(
     """Return adapters with their frozen weights as the file's framework keeps them; InputError where they cannot be."""
     framework = known_framework(network.framework, network.architecture, catalog, where=where)
     return checked_adapters(adapters, network.architecture, precision=precision, framework=framework, where=where)
-
-
-def memory(question: MemoryQuestion) -> MemoryDocument:
-    """Estimate what one device must hold."""
-    return answer(question)
 
 
 def _find_workload(workload: str, catalog: Catalog) -> Preset | ArchitectureFile:
