@@ -12,7 +12,8 @@ from launcher.plan.target import Provider, Target
 from launcher.plan.task import DISK_GB
 from planner.model.quantity import Basis
 
-HOURS_PER_MONTH = 730.0
+AWS_HOURS_PER_MONTH = 730.0
+"""8,760 / 12, by which AWS quotes a month (AWS Pricing Calculator); the planner's mean month has 730.5."""
 DEAREST_REGION = 2.0
 """Times us-east-1: Sao Paulo, the dearest, asks 1.9 times as much for gp3."""
 
@@ -39,7 +40,7 @@ def ancillary_costs_of(target: Target) -> tuple[AncillaryCost, ...]:
     month = DISK_GB * GP3_USD_PER_GB_MONTH + EXTRA_IOPS * GP3_USD_PER_IOPS_MONTH + EXTRA_MB_S * GP3_USD_PER_MB_S_MONTH
     disks = AncillaryCost(
         what=f"{target.nodes} disk(s) of {DISK_GB} GB",
-        usd_per_hour=target.nodes * month * DEAREST_REGION / HOURS_PER_MONTH,
+        usd_per_hour=target.nodes * month * DEAREST_REGION / AWS_HOURS_PER_MONTH,
         basis=Basis.ASSUMED,
         source=f"gp3 with 3,500 IOPS and 218 MB/s at us-east-1's {GP3_USD_PER_GB_MONTH} USD/GB-month, "
         f"{GP3_USD_PER_IOPS_MONTH}/IOPS and {GP3_USD_PER_MB_S_MONTH}/MB/s (AWS, Amazon EBS pricing), times "

@@ -21,11 +21,10 @@ from planner.cost.cloud.price_level import Bands, implausible
 from planner.errors import InputError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price, PriceOrigin
+from planner.quantity.time_units import HOURS_PER_MONTH
 
 PRICE_LIMIT_BYTES = 200_000_000
 A_DAY = timedelta(days=1)
-HOURS_PER_MONTH = 8766 / 12
-"""Of a mean year of 8,766 hours; a price per month stands for every hour of it."""
 
 COLUMNS = (
     "provider", "instance_type", "accelerator", "accelerators", "region", "zone", "price_kind",

@@ -15,7 +15,7 @@ from planner.cli.output import HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import print_document, say
 from planner.errors import InputError
-from planner.use_cases.launch_bill import bill_document
+from planner.use_cases.launch_costs import bill_document
 from planner.use_cases.launch_plan import Planned
 from planner.use_cases.launches import Launches, open_ids, planned_document, state_of
 from planner.use_cases.launches_reap import reap as reap_launches

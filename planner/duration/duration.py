@@ -6,9 +6,7 @@ import math
 from datetime import date, timedelta
 
 from planner.quantity.interval import Interval
-
-SECONDS_PER_HOUR = 3600.0
-HOURS_PER_DAY = 24.0
+from planner.quantity.time_units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 
 def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: float) -> Interval:

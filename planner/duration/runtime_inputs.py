@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from planner.duration.data_volumes import BYTES_PER_GB, Volumes, bytes_per_sample
-from planner.duration.duration import SECONDS_PER_HOUR
 from planner.duration.goodput import Interruptions, optimal_interval_hours
 from planner.duration.storage_rates import Rates, checkpoint_storage, sample_storage
 from planner.model.answer.bill import Uncounted
@@ -21,6 +20,7 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.quantity.spread import combined, swings
+from planner.quantity.time_units import SECONDS_PER_HOUR
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from planner.duration.convergence import convergence_of
 from planner.duration.data_volumes import data_volumes
-from planner.duration.duration import SECONDS_PER_HOUR
 from planner.duration.goodput import Interruptions, Losses, is_hopeless, losses
 from planner.duration.runtime_inputs import MODE, RuntimeInputs, moved, optimal_interval, runtime_inputs
 from planner.model.answer.reason import Reason, ReasonCode
@@ -21,6 +20,7 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.spread import Swing, combined, signed_product, swings
+from planner.quantity.time_units import SECONDS_PER_HOUR
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 
@@ -45,18 +45,18 @@ class Timed:
 
 def training_time(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *,
-    throughput: Quantity, training: Quantity, strategy: Strategy, launch: Quantity | None,
+    throughput: Quantity, training: Quantity, strategy: Strategy, startup: Quantity | None,
 ) -> Timed:  # fmt: skip
-    """Count what one training loses; `training` holds the hours of its steps, `launch` those before the first one."""
+    """Count what one training loses; `training` holds the hours of its steps, `startup` those before the first one."""
     defaults = catalog.goodput_defaults
     if defaults is None or plan.assumptions.goodput_fraction is not None:
-        return Timed(_as_stated(plan, job, catalog, training, launch))
-    return _counted(plan, job, candidate, catalog, defaults, throughput, training, strategy, launch)
+        return Timed(_as_stated(plan, job, catalog, training, startup))
+    return _counted(plan, job, candidate, catalog, defaults, throughput, training, strategy, startup)
 
 
 def _counted(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults,
-    throughput: Quantity, training: Quantity, strategy: Strategy, launch: Quantity | None,
+    throughput: Quantity, training: Quantity, strategy: Strategy, startup: Quantity | None,
 ) -> Timed:  # fmt: skip
     volumes = data_volumes(job, plan.data, catalog.bill_defaults)
     runtime = runtime_inputs(
@@ -79,7 +79,7 @@ def _counted(
         wall_hours=wall,
         goodput=derived(whole.inverse(), Unit.RATIO, training, *heavy, source=f"steps / wall-clock time: {shown} h"),
         lost_hours=_lost(lines[1:]),
-        launch_hours=launch,
+        launch_hours=startup,
         optimizer_steps=_steps(job),
         interruptions=_interruptions(runtime, wall),
         checkpoint_interval_hours=runtime.inputs["checkpoint_interval_hours"],
@@ -105,7 +105,7 @@ def _never_ends(here: Interruptions) -> Reason:
     return Reason(code=ReasonCode.NEVER_ENDS, text=text, figures=figures)
 
 
-def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, launch: Quantity | None) -> TrainingTime:
+def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, startup: Quantity | None) -> TrainingTime:
     """Split the hours as the plan's goodput does; without one (an old lock) nothing is lost."""
     fraction = plan.assumptions.goodput_fraction or 1.0
     hours = interval(training, Unit.HOURS)
@@ -119,7 +119,7 @@ def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, launc
         wall_hours=training,
         goodput=to_quantity(Interval.exact(fraction), Unit.RATIO, Basis.ASSUMED, source),
         lost_hours=None,
-        launch_hours=launch,
+        launch_hours=startup,
         optimizer_steps=_steps(job),
         interruptions=None,
         checkpoint_interval_hours=None,

@@ -12,11 +12,11 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.facts import interval_text, value_text
 from planner.present.html import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.table import accelerators_text, number_text
+from planner.quantity.time_units import HOURS_PER_DAY
 
 if TYPE_CHECKING:
     import altair as alt
 
-HOURS_PER_DAY = 24.0
 DAYS_FROM_HOURS = 96.0
 """From here on the time axis is in days."""
 FAR_FACTOR = 30.0

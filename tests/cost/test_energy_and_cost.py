@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.cost.cloud.cloud_cost import rent_usd
-from planner.cost.ownership.energy import average_power_kw, energy_usd, node_energy_kwh
+from planner.cost.power.energy import average_power_kw, energy_usd, node_energy_kwh
 from planner.duration.duration import train_hours
 from planner.quantity.interval import Interval
 

@@ -14,6 +14,7 @@ from planner.adapters.price_sources.source import SourceAnswer
 from planner.errors import MissingExtraError, PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
+from planner.quantity.time_units import AWS_HOURS_PER_YEAR
 
 if TYPE_CHECKING:
     import boto3
@@ -170,7 +171,10 @@ def _terms(kind: str, attributes: Mapping[str, str]) -> tuple[PriceKind | None, 
         return PriceKind.ON_DEMAND, 0.0
     if (attributes.get("PurchaseOption"), attributes.get("OfferingClass")) != ("No Upfront", "standard"):
         return None, 0.0
-    reserved = {"1yr": (PriceKind.RESERVED_1Y, 8760.0), "3yr": (PriceKind.RESERVED_3Y, 26280.0)}
+    reserved = {
+        "1yr": (PriceKind.RESERVED_1Y, AWS_HOURS_PER_YEAR),
+        "3yr": (PriceKind.RESERVED_3Y, 3 * AWS_HOURS_PER_YEAR),
+    }
     return reserved.get(attributes.get("LeaseContractLength", ""), (None, 0.0))
 
 

@@ -1,4 +1,4 @@
-"""The whole bill of a rented option, line by line; and the short one of an owned machine (docs/bill.md)."""
+"""The whole bill of a rented option, line by line (docs/bill.md)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 
 from planner.cost.cloud.bill_lines import (
-    UNSUPPORTED_OWNED,
-    UNSUPPORTED_RENTED,
     Entry,
     as_bill,
     hours_entry,
@@ -15,17 +13,16 @@ from planner.cost.cloud.bill_lines import (
 )
 from planner.cost.cloud.bill_rates import BillRates
 from planner.cost.cloud.billing_terms import Terms, sold_hours, terms_text
-from planner.duration.duration import HOURS_PER_DAY
 from planner.model.answer.bill import Bill
-from planner.model.currency import Currency
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
 from planner.quantity.conversion import derived, interval
 from planner.quantity.interval import Interval, sum_of
+from planner.quantity.time_units import HOURS_PER_DAY
 
-ELECTRICITY, OWNING = "electricity", "owning: all but electricity"
 COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "bought and not used"
 COMMITMENT = "commitment already bought"
+UNSUPPORTED = ("waiting for capacity", "taxes", "requests to storage")
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quant
         trainings=work.trainings,
         currency=rates.currency,
         no_price=(*rates.volumes.unknown, *rates.unknown),
-        unsupported=UNSUPPORTED_RENTED,
+        unsupported=UNSUPPORTED,
     )
     ahead = rent.usd.value * rates.terms.upfront_fraction if rates.terms.once and not rates.committed else 0.0
     if ahead > 0:
@@ -101,46 +98,6 @@ def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quant
         value = sum_of([interval(total, Unit.USD), rent.usd_of_hours])
         worth = derived(value, Unit.USD, total, rates.price, source=f"{total.source} + {COMMITMENT}")
     return Billed(bill, total, worth, rent.bought)
-
-
-def owned_bill(
-    marginal: Quantity | None,
-    *,
-    trainings: int,
-    currency: Currency | None,
-    paid_in: str,
-    full: Quantity | None = None,
-) -> Billed | None:
-    """Bill trainings on an owned machine: their electricity, and with `full` the rest of owning it in a second line.
-
-    electricity = trainings x usd_marginal        owning = trainings x (usd_total - usd_marginal)
-
-    Electricity is paid in the tariff's currency, the rest in USD. None where the amount that is asked for is not known.
-    """
-    counted = marginal if full is None else full
-    if counted is None:
-        return None
-    count = "1 training" if trainings == 1 else f"{trainings} trainings"
-    usd = interval(counted, Unit.USD).scaled(trainings)
-    source = f"{count} x {counted.value:.5g} USD; {counted.source}"
-    entries = []
-    if marginal is not None:
-        each = interval(marginal, Unit.USD).scaled(trainings)
-        why = f"{count} x {marginal.value:.5g} USD; {marginal.source}"
-        line = Entry(
-            ELECTRICITY, each, float(trainings), "trainings", marginal.value, (marginal,), why, currency=paid_in
-        )
-        entries.append(line)
-    if full is not None:
-        known = marginal.value if marginal is not None else 0.0
-        rest = Interval(full.value - known, full.low - known, full.high - known)
-        parts = (full,) if marginal is None else (full, marginal)
-        why = f"{count} x ({full.value:.5g} in full - {known:.5g} of electricity) USD; {full.source}"
-        entries.append(Entry(OWNING, rest.scaled(trainings), float(trainings), "trainings", rest.value, parts, why))
-    unsupported = UNSUPPORTED_OWNED if full is None else ("taxes",)
-    bill, total = as_bill(entries, usd, trainings=trainings, currency=currency, no_price=(), unsupported=unsupported)
-    total = total.model_copy(update={"source": source})
-    return Billed(bill, total, total)
 
 
 def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, currency: str = "USD") -> Entry:
@@ -154,23 +111,25 @@ def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, cu
 def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | None) -> Rent:
     """Bill every launch by itself, or buy one term for all of them.
 
-    launch hours = training + lost + set-up + data to the nodes + idle tail
-    by launch:     trainings x nodes x (sold(launch hours) + failed share x set-up) x price
-    one term:      sets x nodes x sold(waves x (launch hours + failed share x set-up)) x price
+    billed hours = training + lost + set-up + data to the nodes + idle tail
+    by launch:     trainings x nodes x (sold(billed hours) + failed share x set-up) x price
+    one term:      sets x nodes x sold(waves x (billed hours + failed share x set-up)) x price
     """
     setup = interval(rates.setup_hours, Unit.HOURS)
     failed = setup.times(interval(rates.failed_launch_fraction, Unit.RATIO))
-    launch: list[tuple[str, Interval, tuple[Quantity, ...]]] = [
+    launch_parts: list[tuple[str, Interval, tuple[Quantity, ...]]] = [
         (COMPUTE, interval(training, Unit.HOURS), (training,)),
         ("provisioning and set-up", setup, (rates.setup_hours,)),
         ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS), (rates.idle_tail_hours,)),
     ]
     if lost is not None:
-        launch.insert(1, (LOST, interval(lost, Unit.HOURS), (lost,)))
+        launch_parts.insert(1, (LOST, interval(lost, Unit.HOURS), (lost,)))
     if rates.staging_hours is not None:
-        launch.insert(-1, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,)))
-    hours = sum_of([used for _, used, _ in launch])
-    used = [*launch, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
+        launch_parts.insert(
+            -1, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,))
+        )
+    billed_hours = sum_of([used for _, used, _ in launch_parts])
+    used = [*launch_parts, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
     entries = [
         hours_entry(what, each, parts, rates=rates, trainings=work.trainings)
         for what, each, parts in used
@@ -181,10 +140,10 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
     price, terms = interval(rates.price, Unit.USD_PER_HOUR), rates.terms
     if terms.once:
         times = work.sets * rates.nodes
-        bought = _sold(sum_of([hours, failed]).scaled(work.waves), terms)
+        bought = _sold(sum_of([billed_hours, failed]).scaled(work.waves), terms)
     else:
         times = work.trainings * rates.nodes
-        bought = sum_of([_sold(hours, terms), failed])
+        bought = sum_of([_sold(billed_hours, terms), failed])
     rent = bought.times(price).scaled(times)
     left = bought.value * times - sum(entry.quantity for entry in entries)
     if left <= 1e-9 * bought.value * times:

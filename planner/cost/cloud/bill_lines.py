@@ -7,20 +7,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from planner.cost.cloud.bill_rates import BillRates
-from planner.duration.duration import SECONDS_PER_HOUR
 from planner.model.answer.bill import Bill, BillLine, Coverage, Uncounted
 from planner.model.currency import Currency, LocalAmount
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import in_cents, in_local, to_cents, to_local
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
+from planner.quantity.time_units import DAYS_PER_MONTH, SECONDS_PER_HOUR
 
-DAYS_PER_MONTH = 30.4375
-"""365.25 / 12: a GB-month of storage."""
 MBIT_PER_GB = 8000.0
 USD = "USD"
-UNSUPPORTED_RENTED = ("waiting for capacity", "taxes", "requests to storage")
-UNSUPPORTED_OWNED = ("storage", "taxes")
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ def hours_entry(what: str, hours: Interval, parts: tuple[Quantity, ...], *, rate
 def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days: Interval) -> list[Entry]:
     """Bill storage, upload and egress, as far as sizes and rates are known.
 
-    storage     = GB x (campaign days + days kept after) / 30.4375 x USD/GB-month
+    storage     = GB x (campaign days + days kept after) / 30.4375 days a month x USD/GB-month
     checkpoints = the same for GB of one x kept of each x sets of machines
     upload      = GB x USD/GB, in GB x 8000 / (Mbit/s) / 3600 hours
     egress      = max(0, GB - free GB) x USD/GB        Source: definitions; the first price tier is taken throughout.

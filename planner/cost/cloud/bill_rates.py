@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from planner.cost.cloud.billing_terms import Terms, terms_of
 from planner.cost.cloud.service_rates import find_rate, no_rate_reason, rate_quantity
 from planner.duration.data_volumes import Volumes, data_volumes
-from planner.duration.duration import SECONDS_PER_HOUR
 from planner.model.answer.bill import Uncounted
 from planner.model.answer.documents import Assumption
 from planner.model.catalog import Catalog
@@ -18,6 +17,7 @@ from planner.model.prices.service import Service
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
+from planner.quantity.time_units import SECONDS_PER_HOUR
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 
@@ -114,7 +114,7 @@ def bill_assumptions(plan: Plan, catalog: Catalog) -> list[Assumption]:
     ]
 
 
-def launch_hours(plan: Plan, job: Job, catalog: Catalog) -> Quantity:
+def startup_hours(plan: Plan, job: Job, catalog: Catalog) -> Quantity:
     """Return the hours from the request of a rented machine to the first step: each launch that fails repeats set-up.
 
     hours = set-up x (1 + failed launches) + data to the nodes

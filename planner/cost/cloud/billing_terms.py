@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from planner.duration.duration import HOURS_PER_DAY, SECONDS_PER_HOUR
 from planner.model.prices.offer import PriceKind
+from planner.quantity.time_units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 from planner.scenario.candidate import Candidate
 
 BLOCK_DAYS: tuple[int, ...] = (*range(1, 15), *range(21, 183, 7))
@@ -16,14 +16,14 @@ BLOCK_LAST_HOURS = 0.5
 """AWS ends the instances of a block from 30 minutes before its end. Source: EC2 user guide, Capacity Blocks."""
 BLOCK_INSTANCES = 64
 """The most in one block. Source: EC2 user guide, Capacity Blocks."""
-HOURS_PER_YEAR = 8766.0
 TERM_HOURS = {
     PriceKind.SAVINGS_1Y: HOURS_PER_YEAR,
     PriceKind.RESERVED_1Y: HOURS_PER_YEAR,
     PriceKind.SAVINGS_3Y: 3 * HOURS_PER_YEAR,
     PriceKind.RESERVED_3Y: 3 * HOURS_PER_YEAR,
 }
-"""A year of 365.25 days: the commitment is paid for all of it, used or not."""
+"""The commitment is paid for all of it, used or not. Counts where no price row states its own hours: AWS states
+8,760 a year (`minimum_term_hours`)."""
 UNRESOLVED_HOURS = 1 / SECONDS_PER_HOUR
 """Billing by the second is finer than any estimate."""
 SHORT_HOURS = 1.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.currency import Currency
 from planner.model.prices.offer import Price, PriceKind
-from planner.model.quantity import Basis, Quantity, Unit, weakest
+from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
+from planner.quantity.local_currency import local_to_usd
 from planner.scenario.candidate import Candidate
 from planner.scenario.price_choice import prices_of
 
@@ -20,7 +20,7 @@ def price_of(candidate: Candidate) -> Quantity | None:
         return to_quantity(Interval.exact(own), Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: usd_per_hour")
     if local is not None:
         assert candidate.currency is not None, "the plan's model asks for it"
-        return of_local(local, candidate.currency, Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: local_per_hour")
+        return local_to_usd(local, candidate.currency, Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: local_per_hour")
     price = candidate.price
     if price is None or price.usd_per_hour is None:
         return None
@@ -60,18 +60,6 @@ def list_price_of(candidate: Candidate) -> float | None:
     """Return the list price beside a net one; None where the price is the list's."""
     price = _listed(candidate)
     return None if price is None else price.list_usd_per_hour
-
-
-def of_local(amount: float, currency: Currency, unit: Unit, basis: Basis, where: str) -> Quantity:
-    """Return an amount in the plan's own currency as USD.
-
-    USD = amount / rate; the range is that of the rate.
-    """
-    usd = Interval(amount / currency.per_usd, amount / currency.highest, amount / currency.lowest)
-    rate = f"{currency.per_usd:g} {currency.code} a USD ({currency.source})"
-    return to_quantity(
-        usd, unit, weakest(basis, Basis.QUOTED), f"{where} {amount:g} {currency.code} / {rate}", currency.as_of
-    )
 
 
 def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.cost.ownership.owned_cost import (
-    MONTHS_PER_YEAR,
     OwnedInputs,
     busy_gpu_hours_per_year,
     capex_usd,
     running_cost,
 )
 from planner.model.owning.site import Acquisition
+from planner.quantity.time_units import MONTHS_PER_YEAR
 
 
 @dataclass(frozen=True)

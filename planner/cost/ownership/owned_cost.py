@@ -6,10 +6,7 @@ import math
 from dataclasses import dataclass, fields
 
 from planner.model.owning.site import Acquisition
-
-HOURS_PER_YEAR = 8766.0
-"""Of 365.25 days."""
-MONTHS_PER_YEAR = 12.0
+from planner.quantity.time_units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from planner.cost.ownership.circuit import node_rated_kw
-from planner.cost.ownership.electricity import demand_charge, electricity, includes_power, pue
-from planner.cost.ownership.owned_cost import HOURS_PER_YEAR, MONTHS_PER_YEAR, OwnedInputs
+from planner.cost.ownership.owned_cost import OwnedInputs
 from planner.cost.ownership.resolved_site import ResolvedSite, resale_share, with_grants
+from planner.cost.power.circuit import node_rated_kw
+from planner.cost.power.electricity import demand_charge, electricity, includes_power, pue
 from planner.model.catalog import Catalog
 from planner.model.figure import Figure
 from planner.model.hardware.machines import Accelerator, Node
@@ -16,10 +16,10 @@ from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
+from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_MONTH, MONTHS_PER_YEAR
 
 YEAR_BY_YEAR = 1.0
 """Over how many years a machine is looked at that is at the end of its life."""
-DAYS_PER_YEAR = 365.25
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class _Inputs:
             hourly = terms.usd_per_kw_hour.quantity(
                 Unit.USD_PER_HOUR, where=f"site {site.id}: colocation.usd_per_kw_hour"
             )
-            monthly = interval(hourly, Unit.USD_PER_HOUR).scaled(HOURS_PER_YEAR / MONTHS_PER_YEAR)
+            monthly = interval(hourly, Unit.USD_PER_HOUR).scaled(HOURS_PER_MONTH)
             source = f"{hourly.value:g} USD a kW-hour x 730.5 h a month; {hourly.source}"
             self.quantities["colocation_usd_per_kw_month"] = derived(
                 monthly, Unit.USD_PER_KW_MONTH, hourly, source=source

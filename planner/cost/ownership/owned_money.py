@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.cost.ownership.electricity import electricity, pue
-from planner.cost.ownership.energy import energy_usd
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year, usd_per_busy_gpu_hour
 from planner.cost.ownership.owned_inputs import NoOwningCost, resolve_site
 from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.cost.power.electricity import electricity, pue
+from planner.cost.power.energy import energy_usd
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan

@@ -7,12 +7,13 @@ from dataclasses import replace
 from datetime import date
 
 from planner.cost.cloud.allocation import beyond_allocation
-from planner.cost.cloud.bill import Billed, Work, owned_bill, rented_bill
+from planner.cost.cloud.bill import Billed, Work, rented_bill
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import hosted_bill
 from planner.cost.cloud.price import beyond_commitment
+from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.options.option import EstimatedOption
-from planner.duration.duration import HOURS_PER_DAY, last_day
+from planner.duration.duration import last_day
 from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.answer.reason import text_of
 from planner.model.catalog import Catalog
@@ -20,6 +21,7 @@ from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.quantity.interval import sum_of
+from planner.quantity.time_units import HOURS_PER_DAY
 
 
 def campaign_option(
@@ -32,7 +34,7 @@ def campaign_option(
 ) -> CampaignOption:
     """Run the plan's campaign on this option alone.
 
-    campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + those of its launch, where it is rented)
+    campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + startup hours, where it is rented)
     campaign_usd   = total of the campaign's bill (planner/cost/cloud/bill.py); of an owned machine runs x usd_marginal,
                      or under `owning: full` runs x usd_total
 
@@ -100,13 +102,13 @@ def _at_once(estimate: OptionEstimate, limits: CampaignLimits, catalog: Catalog)
 
 
 def _campaign_hours(estimate: OptionEstimate, waves: int, runs: int) -> Quantity | None:
-    wall, launch = estimate.wall_hours, estimate.time.launch_hours if estimate.time else None
+    wall, startup = estimate.wall_hours, estimate.time.launch_hours if estimate.time else None
     if wall is None:
         return None
     hours, each, parts = interval(wall, Unit.HOURS), f"{wall.value:.5g} h", [wall]
-    if launch is not None and launch.value > 0:
-        hours = sum_of([hours, interval(launch, Unit.HOURS)])
-        each, parts = f"({wall.value:.5g} + {launch.value:.3g} of its launch) h", [wall, launch]
+    if startup is not None and startup.value > 0:
+        hours = sum_of([hours, interval(startup, Unit.HOURS)])
+        each, parts = f"({wall.value:.5g} + {startup.value:.3g} of its launch) h", [wall, startup]
     repeated = f"{waves} one after another x {each} ({_trainings(runs)}); " if runs > 1 or len(parts) > 1 else ""
     source = "; ".join([f"{repeated}{wall.source}", *(part.source for part in parts[1:])])
     heavy = [part for part in parts if part.value >= MATERIAL_FRACTION * hours.value]

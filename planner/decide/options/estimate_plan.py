@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.bill_rates import bill_assumptions
-from planner.cost.ownership.electricity import electricity, pue
+from planner.cost.power.electricity import electricity, pue
 from planner.decide.options.hosted import estimate_hosted, expand_hosted
 from planner.decide.options.option import EstimatedOption, estimate_option
 from planner.duration.runtime_inputs import goodput_assumptions, is_preempted

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.allocation import beyond_allocation
-from planner.cost.cloud.bill_rates import BillRates, bill_rates, launch_hours
+from planner.cost.cloud.bill_rates import BillRates, bill_rates, startup_hours
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import HostedRates
 from planner.cost.cloud.price import list_price_of, price_of
 from planner.cost.cloud.price_age import dated
-from planner.cost.ownership.circuit import overloads
-from planner.cost.ownership.electricity import cloud_pue, paid_in, pue
-from planner.cost.ownership.power import rated_power, training_power
+from planner.cost.power.circuit import overloads
+from planner.cost.power.electricity import cloud_pue, paid_in, pue
+from planner.cost.power.node_power import rated_power, training_power
 from planner.decide.options import option_money
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage
@@ -157,9 +157,16 @@ def _timed(
     """Return where the hours go; nothing without a speed."""
     if throughput is None or training is None:
         return Timed(None)
-    launch = launch_hours(plan, job, catalog) if candidate.site is None else None
+    startup = startup_hours(plan, job, catalog) if candidate.site is None else None
     return training_time(
-        plan, job, candidate, catalog, throughput=throughput, training=training, strategy=speed.strategy, launch=launch
+        plan,
+        job,
+        candidate,
+        catalog,
+        throughput=throughput,
+        training=training,
+        strategy=speed.strategy,
+        startup=startup,
     )
 
 

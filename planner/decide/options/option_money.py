@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.cost.cloud.bill import Work, owned_bill, rented_bill
+from planner.cost.cloud.bill import Work, rented_bill
 from planner.cost.cloud.bill_rates import BillRates
 from planner.cost.cloud.billing_terms import terms_notes
 from planner.cost.cloud.cloud_cost import rent_usd
 from planner.cost.cloud.price import no_price_reason, price_notes
+from planner.cost.ownership.owned_bill import owned_bill
 from planner.cost.ownership.owned_money import owned_money
 from planner.decide.options.one_training import times_nodes
 from planner.model.answer.bill import Bill

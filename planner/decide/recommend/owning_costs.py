@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from planner.cost.ownership.owned_cost import (
-    HOURS_PER_YEAR,
     AnnualCost,
     annual_cost,
     busy_gpu_hours_per_year,
@@ -17,6 +16,7 @@ from planner.model.answer.own_or_rent import CostLine, CurvePoint
 from planner.model.owning.site import Acquisition
 from planner.model.quantity import Quantity, Unit, weakest
 from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.time_units import HOURS_PER_YEAR
 
 CURVE_STEPS = 20
 """Points of the curve: every 5 % of the hours."""

@@ -25,7 +25,8 @@ class TrainingTime(Frozen):
     lost_hours: Quantity | None
     """wall_hours less the steps; null where nothing is lost, or the plan states its goodput itself."""
     launch_hours: Quantity | None
-    """Of a rented machine, before the first step: set-up, failed launches, data to the nodes. Null: it is owned."""
+    """Startup hours of a rented machine, from the request to the first step: set-up, failed launches, data to the
+    nodes. Null: it is owned."""
     optimizer_steps: float | None
     """Null where the global batch is not known."""
     interruptions: Quantity | None

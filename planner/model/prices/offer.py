@@ -92,7 +92,7 @@ class Price(Frozen):
     billing_granularity_s: Positive | None = None
     """Use is rounded up to this many seconds; null: not known, and counted exactly."""
     minimum_term_hours: NonNegative = 0.0
-    """How long one commits to pay, used or not: 8,766 for a 1-year plan."""
+    """How long one commits to pay, used or not: 8,760 for a 1-year plan of AWS."""
     upfront_fraction: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
     """Share of the commitment that is paid before the first hour."""
     valid_from: date | None = None

@@ -8,7 +8,7 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
 
-DAYS_PER_MONTH = (31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+DAYS_OF_MONTHS = (31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 """January first; the days of a mean year are 365.25."""
 
 
@@ -27,8 +27,8 @@ def month_per_kwh(tariff: Tariff, *, month: int) -> float:
 
 def year_per_kwh(tariff: Tariff) -> float:
     """Mean price of a kWh over the year: each month counts by its days."""
-    weighted = [month_per_kwh(tariff, month=month + 1) * days for month, days in enumerate(DAYS_PER_MONTH)]
-    return sum(weighted) / sum(DAYS_PER_MONTH)
+    weighted = [month_per_kwh(tariff, month=month + 1) * days for month, days in enumerate(DAYS_OF_MONTHS)]
+    return sum(weighted) / sum(DAYS_OF_MONTHS)
 
 
 def energy_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:

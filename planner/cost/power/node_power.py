@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planner.cost.ownership.circuit import node_rated_kw
-from planner.cost.ownership.energy import average_power_kw
+from planner.cost.power.circuit import node_rated_kw
+from planner.cost.power.energy import average_power_kw
 from planner.model.catalog import Catalog
 from planner.model.quantity import Basis, Quantity, Unit, weakest
 from planner.quantity.conversion import derived, interval, to_quantity

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from planner.cost.cloud.price import of_local
-from planner.cost.ownership.tariff import demand_price, energy_price
+from planner.cost.power.tariff import demand_price, energy_price
 from planner.model.catalog import Catalog
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
@@ -11,6 +10,7 @@ from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
+from planner.quantity.local_currency import local_to_usd
 
 
 def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
@@ -24,7 +24,7 @@ def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
     local, currency = plan.assumptions.electricity_local_per_kwh, plan.currency
     if local is not None and currency is not None:
         where = "the plan: assumptions.electricity_local_per_kwh"
-        return of_local(local, currency, Unit.USD_PER_KWH, Basis.ASSUMED, where)
+        return local_to_usd(local, currency, Unit.USD_PER_KWH, Basis.ASSUMED, where)
     tariff = _tariff(site, plan, catalog)
     if tariff is not None:
         return energy_price(tariff, plan.currency)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from planner.cost.ownership.tariff import DAYS_PER_MONTH, demand_price, energy_price, month_per_kwh, year_per_kwh
+from planner.cost.power.tariff import DAYS_OF_MONTHS, demand_price, energy_price, month_per_kwh, year_per_kwh
 from planner.model.currency import Currency
 from planner.model.owning.tariff import Tariff
 from tests.bundled import bundled_catalog
@@ -34,12 +34,12 @@ def two_halves(night: float, day: float) -> Tariff:
 
 def month_bill(terms: Tariff, *, month: int, kw: float, contracted_kw: float) -> float:
     """kW x 24 x days x price of a kWh + contracted kW x demand charge."""
-    energy = kw * 24 * DAYS_PER_MONTH[month - 1] * month_per_kwh(terms, month=month)
+    energy = kw * 24 * DAYS_OF_MONTHS[month - 1] * month_per_kwh(terms, month=month)
     return energy + contracted_kw * terms.demand_per_kw_month
 
 
 def test_a_mean_year_has_365_and_a_quarter_days():
-    assert sum(DAYS_PER_MONTH) == 365.25
+    assert sum(DAYS_OF_MONTHS) == 365.25
 
 
 @given(price=st.floats(0, 10))
