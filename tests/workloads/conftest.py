@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import workloads
 import workloads.contract.spec
 
 CPU_SMOKE: dict[str, Any] = {
@@ -84,13 +85,14 @@ class BareNode:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        package = Path(workloads.contract.spec.__file__).parent
-        shutil.copytree(package, folder / "workloads", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            Path(workloads.__file__).parent, folder / "workloads", ignore=shutil.ignore_patterns("__pycache__")
+        )
 
     def append(self, name: str, text: str) -> None:
         """Change this copy of workloads/, to make a run fail as machines do."""
-        with (self.folder / "workloads" / name).open("a") as file:
-            file.write(text)
+        path = self.folder / "workloads" / name
+        path.write_text(path.read_text() + text)
 
     def curves(self, specs: list[dict[str, Any]], *, processes: int, compiler: bool = False) -> list[list[float]]:
         """Return the first losses of every spec, all trained by the same processes one after the other."""

@@ -103,7 +103,7 @@ def test_a_rank_that_never_comes_is_named(bare_node, spec_document):
 def test_a_node_that_dies_ends_the_others_too(bare_node, spec_document):
     nodes, port = [bare_node(), bare_node()], free_port()
     dies = "import os\ndef _dies(self, step):\n    os._exit(7)\nSyntheticTokens.micro_batches = _dies\n"
-    nodes[1].append("data.py", dies)
+    nodes[1].append("inputs/tokens.py", dies)
     spec = spec_document(micro_batch=2, window=QUICK)
     processes = [start(node, spec, rank=rank, port=port) for rank, node in enumerate(nodes)]
     codes = [ended(process)[0] for process in processes]

@@ -16,7 +16,8 @@ def problems(result, probes=()):
 
 def test_a_run_declared_bf16_that_computes_in_fp32(bare_node, spec_document):
     node = bare_node()
-    node.append("precision.py", "LOW_TYPES.clear()\n")  # the context of autocast is then left out, as people forget it
+    # without low types the context of autocast is left out, as people forget it
+    node.append("strategies/precision.py", "LOW_TYPES.clear()\n")
     result = node.run(spec_document(precision="bf16", window=QUICK), processes=1).result
     assert result["spec"]["precision"] == "bf16"
     assert "was to compute in bf16, but of the work of its matrix products it did 100% in float32" in problems(result)
@@ -25,7 +26,7 @@ def test_a_run_declared_bf16_that_computes_in_fp32(bare_node, spec_document):
 def test_padded_samples_counted_as_work(bare_node, spec_document):
     node = bare_node()
     node.append(
-        "data.py",
+        "inputs/tokens.py",
         """
 _whole = sequence
 def sequence(spec, number):
@@ -49,7 +50,7 @@ def _micro_batch(*arguments):
 def test_an_input_that_keeps_the_device_waiting(bare_node, spec_document):
     node = bare_node()
     node.append(
-        "data.py",
+        "inputs/tokens.py",
         """
 import time
 _ready = SyntheticTokens.micro_batches

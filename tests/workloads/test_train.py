@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import workloads.contract.spec
+import workloads
 
-PACKAGE = Path(workloads.contract.spec.__file__).parent
+PACKAGE = Path(workloads.__file__).parent
 
 RESULT_KEYS = [
     *("schema_version", "kind", "method_version", "exit_reason", "error", "spec", "parameters", "trained_parameters"),
@@ -116,7 +116,7 @@ def test_a_spec_that_is_wrong_leaves_a_record_that_says_so(bare_node, spec_docum
 def test_the_rank_that_failed_first_gives_the_reason(bare_node, spec_document):
     node = bare_node()
     node.append(
-        "data.py",
+        "inputs/tokens.py",
         """
 import os
 if os.environ["RANK"] == "1":

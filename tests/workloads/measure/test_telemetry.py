@@ -141,7 +141,7 @@ def test_a_machine_without_nvml_is_no_error():
 def test_what_was_seen_in_a_run_is_in_its_result(bare_node, spec_document):
     node = bare_node()
     node.append(
-        "telemetry.py",
+        "measure/telemetry.py",
         """
 from types import SimpleNamespace
 MIN_ENERGY_WINDOW_S = 0.0
