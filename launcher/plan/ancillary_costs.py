@@ -1,4 +1,4 @@
-"""Ancillary costs of a launch, beside its machines: disks, public addresses, the controller of managed jobs.
+"""Ancillary costs of a launch, besides its machines: disks, public addresses, the controller of managed jobs.
 
 Pure. Each is taken at its highest, because a cap must hold in every region.
 """
@@ -31,7 +31,7 @@ CONTROLLER_USD_PER_HOUR = 0.192
 
 
 def ancillary_costs_of(target: Target) -> tuple[AncillaryCost, ...]:
-    """Return what is billed beside the machines; nothing on Lambda and on machines that stand there already.
+    """Return the ancillary costs; nothing on Lambda and on machines that stand there already.
 
     disk = nodes x (GB x USD per GB-month + extra IOPS x USD + extra MB/s x USD) x 2 / 730
     """

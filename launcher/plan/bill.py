@@ -1,6 +1,6 @@
 """The worst-case bill of a launch, before anything is started. Pure.
 
-worst case = (nodes x USD per node-hour + what is billed beside them) x (max + provisioning + idle minutes) / 60
+worst case = (nodes x USD per node-hour + ancillary costs an hour) x (max + provisioning + idle minutes) / 60
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, ConfigDict, Field
 
 from planner.model.base import Count, Frozen, NonNegative, Positive, Text
 from planner.model.quantity import Basis
@@ -55,7 +55,7 @@ class TimeCaps(Frozen):
 
 
 class AncillaryCost(Frozen):
-    """Something that a provider bills beside the machines, for as long as they are there."""
+    """Something that a provider bills besides the machines, for as long as they are there."""
 
     what: Text
     usd_per_hour: NonNegative
@@ -68,6 +68,8 @@ class AncillaryCost(Frozen):
 class Bill(Frozen):
     """What a launch costs at worst; null only with a reason."""
 
+    model_config = ConfigDict(serialize_by_alias=True)
+
     nodes: Count
     invoiced: bool
     """Whether launching makes an invoice; a machine that stands there already makes none."""
@@ -75,9 +77,16 @@ class Bill(Frozen):
     rate: Rate | None
     no_price_reason: Text | None
     caps: TimeCaps
-    beside: tuple[AncillaryCost, ...] = ()
-    beside_usd: NonNegative = Field(default=0.0, validation_alias=AliasChoices("beside_usd", "storage_usd"))
-    """Of the worst case; older ledgers counted disks alone and called it `storage_usd`."""
+    ancillary: tuple[AncillaryCost, ...] = Field(
+        default=(), validation_alias=AliasChoices("ancillary", "beside"), serialization_alias="beside"
+    )
+    """In documents and ledgers `beside`."""
+    ancillary_usd: NonNegative = Field(
+        default=0.0,
+        validation_alias=AliasChoices("ancillary_usd", "beside_usd", "storage_usd"),
+        serialization_alias="beside_usd",
+    )
+    """Of the worst case. In documents and ledgers `beside_usd`; older ledgers counted disks alone: `storage_usd`."""
     worst_case_usd: NonNegative | None
 
 
@@ -89,21 +98,21 @@ def bill_of(
     rate: Rate | None,
     no_price_reason: str | None,
     caps: TimeCaps,
-    beside: tuple[AncillaryCost, ...] = (),
+    ancillary: tuple[AncillaryCost, ...] = (),
 ) -> Bill:
     """Return the bill of one launch.
 
     hours          = (max + provisioning + idle minutes) / 60
-    beside_usd     = sum of USD per hour x hours
-    worst_case_usd = nodes x highest USD per node-hour x max(hours, minimum hours) + beside_usd
+    ancillary_usd  = sum of USD per hour x hours
+    worst_case_usd = nodes x highest USD per node-hour x max(hours, minimum hours) + ancillary_usd
 
     Leaves out traffic: results are a few MB.
     """
     hours = caps.worst_minutes / 60.0
-    beside_usd = sum(one.usd_per_hour for one in beside) * hours
-    worst = (
-        None if rate is None else nodes * rate.highest_usd_per_node_hour * max(hours, rate.minimum_hours) + beside_usd
-    )
+    ancillary_usd = sum(one.usd_per_hour for one in ancillary) * hours
+    worst = None
+    if rate is not None:
+        worst = nodes * rate.highest_usd_per_node_hour * max(hours, rate.minimum_hours) + ancillary_usd
     return Bill(
         nodes=nodes,
         invoiced=invoiced,
@@ -111,8 +120,8 @@ def bill_of(
         rate=rate,
         no_price_reason=no_price_reason if rate is None else None,
         caps=caps,
-        beside=beside,
-        beside_usd=beside_usd,
+        ancillary=ancillary,
+        ancillary_usd=ancillary_usd,
         worst_case_usd=worst,
     )
 
@@ -120,10 +129,11 @@ def bill_of(
 def billed_usd(bill: Bill, *, seconds: float) -> float | None:
     """Return what the nodes cost for the seconds that the ledger saw them up; None where the price is not known.
 
-    USD = nodes x USD per node-hour x max(s / 3600, minimum hours) + beside of the worst case x s / worst-case seconds
+    USD = nodes x USD per node-hour x max(s / 3600, minimum hours)
+          + ancillary costs of the worst case x s / worst-case seconds
     """
     if bill.rate is None:
         return None
     share = seconds / (bill.caps.worst_minutes * 60.0)
     hours = max(seconds / 3600.0, bill.rate.minimum_hours)
-    return bill.nodes * bill.rate.usd_per_node_hour * hours + bill.beside_usd * share
+    return bill.nodes * bill.rate.usd_per_node_hour * hours + bill.ancillary_usd * share

@@ -25,14 +25,15 @@ def bill_lines(planned: PlannedLaunch) -> list[str]:
         f"{target.id}: {bill.nodes} node(s), {planned.workload}, {bill.price_kind.replace('_', ' ')}"
         + (f", {target.region}" if target.region else ""),
         f"  price        {_price(bill)}",
-        f"  time         job at most {caps.max_minutes:g} min; taken down within {caps.watchdog_minutes:g} min, or "
-        f"{caps.worst_minutes:g} min if this client stops",
+        f"  time         job at most {caps.max_minutes:g} min; taken down within {caps.watchdog_minutes:g} min "
+        f"({caps.max_minutes:g} + {caps.provisioning_minutes:g} to boot and set up), or {caps.worst_minutes:g} min if "
+        f"this client stops (+ {caps.idle_minutes:g} idle)",
         f"  worst case   {_usd(bill.worst_case_usd)}"
-        + (f", of which {bill.beside_usd:.2f} are other costs" if bill.beside_usd else ""),
+        + (f", of which {bill.ancillary_usd:.2f} are ancillary costs" if bill.ancillary_usd else ""),
     ]
     lines += [
-        f"  other costs  {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
-        for one in bill.beside
+        f"  ancillary    {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
+        for one in bill.ancillary
     ]
     return [*lines, *(f"  note         {note}" for note in planned.notes), *(f"  check  {c}" for c in planned.checks)]
 

@@ -179,7 +179,7 @@ def _bill(target: Target, priced: Priced, caps: TimeCaps) -> Bill:
         rate=priced.rate,
         no_price_reason=priced.no_price_reason,
         caps=caps,
-        beside=ancillary_costs_of(target),
+        ancillary=ancillary_costs_of(target),
     )
 
 

@@ -18,7 +18,7 @@ from planner.scenario.job import Job
 from planner.speed.throughput.matching_runs import same_workload, training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
-from planner.speed.throughput.scaling import Scaling, is_communication_bound, scaling, scaling_of
+from planner.speed.throughput.linear_scaling import Scaling, is_communication_bound, scaling, scaling_of
 
 RATIO_FACTOR = 2.0
 """90 % of the ratio's errors lie within it: published pairs have p90 55 % (docs/accuracy.md)."""

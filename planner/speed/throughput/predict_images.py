@@ -26,7 +26,7 @@ from planner.speed.throughput.prediction_notes import (
     nearest_evidence,
     training_notes,
 )
-from planner.speed.throughput.scaling import is_communication_bound
+from planner.speed.throughput.linear_scaling import is_communication_bound
 from planner.speed.throughput.share_of_peak import is_too_small
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ LOCAL = Target(provider="local", name="local")
 HOUR = TimeCaps(max_minutes=30.0, provisioning_minutes=20.0, idle_minutes=10.0)
 
 
-def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, beside=0.0):
+def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, ancillary=0.0):
     return bill_of(
         nodes=nodes,
         invoiced=target.is_cloud,
@@ -35,7 +35,9 @@ def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, beside=0.0):
         rate=None if usd is None else rate(usd, highest=highest),
         no_price_reason="nobody knows",
         caps=caps,
-        beside=(AncillaryCost(what="a disk", usd_per_hour=beside, basis="quoted", source="a list"),) if beside else (),
+        ancillary=(AncillaryCost(what="a disk", usd_per_hour=ancillary, basis="quoted", source="a list"),)
+        if ancillary
+        else (),
     )
 
 
@@ -45,7 +47,7 @@ def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, beside=0.0):
         pytest.param(bill(), 10.0, id="one node for an hour"),
         pytest.param(bill(nodes=2), 20.0, id="two nodes"),
         pytest.param(bill(highest=39.8), 39.8, id="spot counts what it may rise to"),
-        pytest.param(bill(nodes=2, beside=0.1), 20.1, id="what is billed beside all nodes, for an hour"),
+        pytest.param(bill(nodes=2, ancillary=0.1), 20.1, id="ancillary costs of all nodes, for an hour"),
         pytest.param(
             bill(caps=TimeCaps(max_minutes=90.0, provisioning_minutes=20.0, idle_minutes=10.0)), 20.0, id="2 h"
         ),
@@ -57,13 +59,18 @@ def test_the_worst_case_by_hand(given_bill, expected_usd):
 
 
 def test_a_bill_of_an_older_ledger_is_read():
-    old = bill(beside=0.1).model_dump(exclude={"beside", "beside_usd"}) | {"storage_usd": 0.1}
-    assert (Bill.model_validate(old).beside_usd, Bill.model_validate(old).worst_case_usd) == (0.1, 10.1)
+    now = bill(ancillary=0.1)
+    document = now.model_dump()
+    assert document["beside_usd"] == pytest.approx(0.1)
+    assert Bill.model_validate(document) == now
+    assert Bill.model_validate_json(now.model_dump_json()) == now
+    old = {key: value for key, value in document.items() if not key.startswith("beside")} | {"storage_usd": 0.1}
+    assert (Bill.model_validate(old).ancillary_usd, Bill.model_validate(old).worst_case_usd) == (0.1, 10.1)
 
 
 @given(seconds=st.floats(0, 3600), nodes=st.integers(1, 16), usd=st.floats(0.01, 200))
 def test_what_was_billed_within_the_caps_is_never_over_the_worst_case(seconds, nodes, usd):
-    one = bill(usd=usd, highest=usd * 1.5, nodes=nodes, beside=0.3)
+    one = bill(usd=usd, highest=usd * 1.5, nodes=nodes, ancillary=0.3)
     assert billed_usd(one, seconds=seconds) <= one.worst_case_usd * (1 + 1e-9)
 
 
