@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, Decoder, MoeDecoder, Resnet, TextModel, Vit
 from planner.model.network.workload import Checkpointing, Precision
@@ -26,12 +28,13 @@ def activation_bytes_per_sample(
     """
     if isinstance(architecture, Resnet):
         return _resnet_bytes(architecture, precision=precision, checkpointing=checkpointing, traced=traced_layer_bytes)
-    decoder, tokens = (
-        (_as_decoder(architecture), architecture.tokens) if isinstance(architecture, Vit) else (architecture, seq_len)
-    )
+    if isinstance(architecture, Vit):
+        tokens: int | None = architecture.tokens
+    else:
+        tokens = seq_len
     assert tokens is not None, "a decoder's samples have a length"
     per_token = activation_bytes_per_token(
-        decoder,
+        architecture,
         precision=precision,
         checkpointing=checkpointing,
         autocast=autocast,
@@ -48,7 +51,7 @@ def checkpointings_of(architecture: Architecture) -> tuple[Checkpointing, ...]:
 
 
 def activation_bytes_per_token(
-    decoder: TextModel,
+    decoder: TextModel | Vit,
     *,
     precision: Precision,
     checkpointing: Checkpointing,
@@ -56,16 +59,46 @@ def activation_bytes_per_token(
     traced_layer_bytes: float | None = None,
     adapters: Adapters | None = None,
 ) -> float:
-    """Bytes that the backward pass needs of each token, over all layers.
+    """Bytes that the backward pass needs of each token: sum of layers x bytes (`layer_bytes`)."""
+    kinds = layer_bytes(
+        decoder,
+        precision=precision,
+        checkpointing=checkpointing,
+        autocast=autocast,
+        traced_layer_bytes=traced_layer_bytes,
+        adapters=adapters,
+    )
+    return float(sum(kind.layers * kind.bytes_per_token for kind in kinds))
 
-    bytes = sum over all layers but the last of what each keeps + one whole layer
+
+class LayerBytes(NamedTuple):
+    """So many layers of which the backward pass needs so many bytes of each token."""
+
+    layers: int
+    bytes_per_token: float
+    is_whole: bool
+    """All that it saves without checkpointing; else what it keeps until it is recomputed."""
+
+
+def layer_bytes(
+    network: TextModel | Vit,
+    *,
+    precision: Precision,
+    checkpointing: Checkpointing,
+    autocast: bool = False,
+    traced_layer_bytes: float | None = None,
+    adapters: Adapters | None = None,
+) -> tuple[LayerBytes, ...]:
+    """Return what the backward pass needs of each token, layer by layer, those that are alike together.
 
     What a layer keeps after its forward pass: everything without checkpointing; what `selective_layer_bytes` says; or
-    its input alone (full). The backward pass rebuilds one layer at a time. `traced_layer_bytes` takes the place of the
+    its input alone (full). The backward pass rebuilds one layer at a time, so the last one
+    has all of its tensors. `traced_layer_bytes` takes the place of the
     formula for a whole layer. In a mixture of experts the last layer is a sparse one, and full of all its tensors.
     Leaves out the embedding's output and the final norm, under 1 % of the whole. With adapters, sparse layers count
     what full training saves: an upper bound.
     """
+    decoder = _as_decoder(network) if isinstance(network, Vit) else network
 
     def whole(dense: bool) -> float:
         if traced_layer_bytes is not None and (isinstance(decoder, Decoder) or not dense):
@@ -82,15 +115,18 @@ def activation_bytes_per_token(
         return layer_activation_bytes(decoder, precision=precision, autocast=autocast, dense=dense)
 
     def kept(dense: bool) -> float:
-        if checkpointing is Checkpointing.NONE:
-            return whole(dense)
         if checkpointing is Checkpointing.FULL:
             return float(residual_bytes(precision, autocast=autocast) * decoder.hidden)
         return selective_layer_bytes(decoder, precision=precision, autocast=autocast, dense=dense)
 
     kinds = _layer_kinds(decoder)
-    last_is_dense = kinds[-1][0]
-    return sum(layers * kept(dense) for dense, layers in kinds) - kept(last_is_dense) + whole(last_is_dense)
+    if checkpointing is Checkpointing.NONE:
+        every = [LayerBytes(layers, whole(dense), True) for dense, layers in kinds]
+    else:
+        (last_is_dense, last), before = kinds[-1], kinds[:-1]
+        every = [LayerBytes(layers, kept(dense), False) for dense, layers in before]
+        every += [LayerBytes(last - 1, kept(last_is_dense), False), LayerBytes(1, whole(last_is_dense), True)]
+    return tuple(kind for kind in every if kind.layers)
 
 
 def layer_activation_bytes(

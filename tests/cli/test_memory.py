@@ -34,6 +34,36 @@ def test_the_document(planner: Any) -> None:
     assert [way["checkpointing"] for way in document["ways"]] == ["none", "selective", "full"]
 
 
+def test_states_and_activations_can_be_recomputed_from_their_sources(planner: Any) -> None:
+    """Llama 3 8B, by hand: hidden and q 4,096, kv 1,024, MLP 14,336, 32 heads, 32 layers; bf16, no autocast.
+
+    Kept, selective: input 2 x 4,096, attention's output 2 x 4,096 + 4 x 32, and of the products query, value, up and
+    down 2 x (4,096 + 1,024 + 14,336 + 4,096): 8,192 + 8,320 + 47,104 = 63,616 = 15.5 x 4,096 + 128.
+    A whole layer: norms (2 x 8 + 2 x 2) x 4,096 = 81,920; attention 2 x (4,096 + 2 x 1,024 + 2 x 4,096) + 128
+    = 28,800; MLP 2 x 4 x 14,336 = 114,688: 225,408.
+    """
+    document = planner(*LLAMA, "--checkpointing", "selective", "--json").document
+    states, activations = document["states_gib"], document["activations_gib"]
+    assert states["source"].startswith("16 bytes / 8 accelerators = 2 bytes x 8,030,261,248 parameters")
+    assert states["value"] == pytest.approx(2 * 8_030_261_248 / 2**30)
+    layers = "8,192 tokens x (31 layers x 63,616 bytes kept + 1 layer x 225,408 bytes)"
+    assert activations["source"].startswith(layers)
+    assert activations["value"] == pytest.approx(8_192 * (31 * 63_616 + 225_408) / 2**30)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "said"),
+    [
+        ("ddp", "16 bytes x "),
+        ("zero1", "(4 + 12 / 8 accelerators) bytes = 5.5 bytes x "),
+        ("zero2", "(2 + 14 / 8 accelerators) bytes = 3.75 bytes x "),
+    ],
+)
+def test_states_are_said_to_be_shared_out_as_they_are(planner: Any, strategy: str, said: str) -> None:
+    answer = planner("memory", "llama3-8b", "--on", "H100-SXM", "--gpus", "8", "--strategy", strategy, "--json")
+    assert answer.document["states_gib"]["source"].startswith(said)
+
+
 def test_only_as_much_checkpointing_as_it_needs(planner: Any) -> None:
     small = planner("memory", "gpt-305m", "--on", "H200-SXM", "--json").document
     assert (small["checkpointing"], small["fits"], small["notes"]) == ("none", "yes", [])

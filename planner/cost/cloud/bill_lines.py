@@ -82,8 +82,8 @@ def as_bill(
     """Round the lines to cents that add up to the total; return the bill, and the total before rounding.
 
     `usd` carries the total's range; its value is the sum of the lines. The total's basis and date are the weakest and
-    oldest of the lines that make up `MATERIAL_FRACTION` of it or more. Amounts in the plan's currency are the exact ones
-    at its rate, in its smallest unit, not the rounded cents at it: 30 h at 60,000 KRW are 1,800,000 KRW.
+    oldest of the lines that make up `MATERIAL_FRACTION` of it or more. Amounts in the plan's currency are the exact
+    ones at its rate, in its smallest unit, not the rounded cents at it: 30 h at 60,000 KRW are 1,800,000 KRW.
     """
     exact = sum(entry.usd.value for entry in entries)
     usd = Interval(exact, min(exact, usd.low), max(exact, usd.high))

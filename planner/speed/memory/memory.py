@@ -21,6 +21,10 @@ RANGE_FRACTION = 0.15
 """Published peaks lie within 9 % of estimates made this way (docs/accuracy.md); kernels and versions add to it."""
 DEEPSPEED_BUCKET = 5e8
 """Gradients that DeepSpeed reduces at once: the default of `reduce_bucket_size`."""
+STATE_BYTES = 16
+"""Of a trained parameter: 16-bit weight and gradient 2 + 2, fp32 weight and two moments 12."""
+REPLICATED_BYTES = {Strategy.DDP: 16, Strategy.ZERO1: 4, Strategy.ZERO2: 2, Strategy.ZERO3: 0, Strategy.FSDP2: 0}
+"""Of these, what every device holds; the rest is shared out."""
 
 
 @dataclass(frozen=True)
@@ -130,14 +134,8 @@ def state_bytes_per_parameter(strategy: Strategy, *, devices: int) -> float:
     fp32 training holds the same 16: weights 4, gradients 4, two moments 8.
     Source: Rajbhandari et al. 2020 (ZeRO), section 3.
     """
-    n = devices
-    return {
-        Strategy.DDP: 16.0,
-        Strategy.ZERO1: 4 + 12 / n,
-        Strategy.ZERO2: 2 + 14 / n,
-        Strategy.ZERO3: 16 / n,
-        Strategy.FSDP2: 16 / n,
-    }[strategy]
+    everywhere = REPLICATED_BYTES[strategy]
+    return everywhere + (STATE_BYTES - everywhere) / devices
 
 
 def logit_bytes(loss: Loss, *, precision: Precision) -> int:

@@ -11,7 +11,7 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel, Resnet, Vit
 from planner.model.network.workload import Checkpointing, Loss, Precision, Strategy
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.network.activations import checkpointings_of
+from planner.network.activations import LayerBytes, activation_bytes_per_sample, checkpointings_of, layer_bytes
 from planner.network.flops import parameters
 from planner.network.lora_memory import frozen_bytes_per_parameter, trained_parameters
 from planner.quantity.conversion import to_quantity
@@ -19,12 +19,15 @@ from planner.quantity.interval import Interval
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
 from planner.speed.memory.memory import (
     RANGE_FRACTION,
+    REPLICATED_BYTES,
+    STATE_BYTES,
     Memory,
     device_memory,
     head_outputs,
     logit_bytes,
     state_bytes_per_parameter,
 )
+from planner.speed.physics.number_format import uses_autocast
 
 FULL_FIX = "Leave --method lora out."
 
@@ -137,7 +140,6 @@ def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
 
 
 def _states_source(question: MemoryQuestion) -> str:
-    per_parameter = state_bytes_per_parameter(question.strategy, devices=question.devices)
     if question.adapters is not None:
         assert not isinstance(question.architecture, ImageModel), "refused above"
         frozen = frozen_bytes_per_parameter(
@@ -145,28 +147,58 @@ def _states_source(question: MemoryQuestion) -> str:
         )
         trained = trained_parameters(question.architecture, question.adapters)
         return (
-            f"{frozen:.4g} bytes x {parameters(question.architecture):,} frozen parameters + {per_parameter:.4g} bytes "
+            f"{frozen:.4g} bytes x {parameters(question.architecture):,} frozen parameters + {_shared_out(question)} "
             f"x {trained:,} of the adapters, under {question.strategy.value} on {question.devices}"
         )
     return (
-        f"{per_parameter:.4g} bytes x {parameters(question.architecture):,} parameters: weights, gradients and Adam "
-        f"under {question.strategy.value} on {question.devices} (ZeRO paper)"
+        f"{_shared_out(question)} x {parameters(question.architecture):,} parameters: weights, gradients and Adam "
+        f"under {question.strategy.value} (ZeRO paper)"
     )
 
 
+def _shared_out(question: MemoryQuestion) -> str:
+    """Write the bytes of a trained parameter as they come about: `16 bytes / 8 accelerators = 2 bytes`."""
+    per_parameter = f"{state_bytes_per_parameter(question.strategy, devices=question.devices):.4g} bytes"
+    everywhere = REPLICATED_BYTES[question.strategy]
+    shared = STATE_BYTES - everywhere
+    if question.devices == 1 or not shared:
+        return per_parameter
+    terms = f"({everywhere} + {shared} / {question.devices} accelerators) bytes"
+    return f"{terms if everywhere else f'{shared} bytes / {question.devices} accelerators'} = {per_parameter}"
+
+
 def _activations_source(question: MemoryQuestion, checkpointing: Checkpointing) -> str:
-    counted = "counted per layer" if question.traced_layer_bytes is None else "traced"
-    return f"{_places(question)}, checkpointing {checkpointing.value}: saved tensors {counted}"
-
-
-def _places(question: MemoryQuestion) -> str:
-    """Return in words how many tokens or images go through how many layers."""
+    """Return tokens x bytes of all layers (of a resnet: images x bytes), so that the product can be repeated."""
     architecture, batch = question.architecture, question.micro_batch
+    counted = "counted" if question.traced_layer_bytes is None else "traced"
+    end = f"(checkpointing {checkpointing.value}; saved tensors {counted})"
     if isinstance(architecture, Resnet):
-        return f"{batch:,} images x {sum(architecture.blocks)} blocks"
+        of_an_image = activation_bytes_per_sample(
+            architecture,
+            seq_len=None,
+            precision=question.precision,
+            checkpointing=checkpointing,
+            traced_layer_bytes=question.traced_layer_bytes,
+        )
+        return f"{batch:,} images x {of_an_image:,.10g} bytes of {sum(architecture.blocks)} blocks {end}"
+    kinds = layer_bytes(
+        architecture,
+        precision=question.precision,
+        checkpointing=checkpointing,
+        autocast=uses_autocast(question.strategy, precision=question.precision, adapters=question.adapters),
+        traced_layer_bytes=question.traced_layer_bytes,
+        adapters=question.adapters,
+    )
+    tokens = f"{batch * (question.seq_len or 1):,} tokens"
     if isinstance(architecture, Vit):
-        return f"{batch:,} images x {architecture.tokens} patches and class token x {architecture.layers} layers"
-    return f"{batch * (question.seq_len or 1):,} tokens x {architecture.layers} layers"
+        tokens = f"{batch:,} images x {architecture.tokens} patches and class token"
+    return f"{tokens} x ({' + '.join(map(_layers_text, kinds))}) {end}"
+
+
+def _layers_text(kind: LayerBytes) -> str:
+    """Write `31 layers x 63,616 bytes kept`."""
+    kept = "" if kind.is_whole else " kept"
+    return f"{kind.layers} layer{'s' if kind.layers > 1 else ''} x {kind.bytes_per_token:,.10g} bytes{kept}"
 
 
 def _logits_source(question: MemoryQuestion) -> str:

@@ -15,17 +15,20 @@ from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.speed.throughput.linear_scaling import RangeFactor, Scaling, is_communication_bound, scaling, scaling_of
 from planner.speed.throughput.matching_runs import same_workload, training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
-from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
-from planner.speed.throughput.linear_scaling import Scaling, is_communication_bound, scaling, scaling_of
+from planner.speed.throughput.prediction import NoPrediction, Prediction, Ratio, no_prediction
 
 RATIO_FACTOR = 2.0
 """90 % of the ratio's errors lie within it: published pairs have p90 55 % (docs/accuracy.md)."""
 BARE_STEP_FACTOR = 1.25
 """On top, where nothing is known of the network: bandwidth and compute may weigh differently."""
 SAME_ACCELERATOR_FACTOR = 1.3
+"""Another count or strategy on the same accelerator: assumed."""
 SHORT_WINDOW_FACTOR = 1.15
+"""On top, where the run was measured for seconds: assumed."""
+OTHER_COUNT = RangeFactor(SAME_ACCELERATOR_FACTOR, "another count or strategy")
 
 
 def extrapolate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | NoPrediction | None:
@@ -101,15 +104,22 @@ def _between_counts(here: list[RunRecord], candidate: Candidate) -> Prediction |
         f"interpolated between runs {lower[0].id} ({low_rate:.6g} samples/s on {below[-1]}) and {upper[0].id} "
         f"({high_rate:.6g} on {above[0]}): a straight line in logarithms"
     )
-    return _prediction(rate, SAME_ACCELERATOR_FACTOR, source, [*lower, *upper])
+    return _prediction(rate, SAME_ACCELERATOR_FACTOR, source, [*lower, *upper], grounds=(OTHER_COUNT,))
 
 
 def _from_another_count(anchor: RunRecord | None, candidate: Candidate, catalog: Catalog) -> Prediction:
     """Compute throughput = measured x accelerators ratio x ratio of scaling shares."""
     assert anchor is not None, "the caller found runs on this accelerator"
-    count_ratio, doubt, text = _count_ratio(anchor, candidate, catalog)
-    source = f"carried over from run {anchor.id}: {_rate_text(anchor)} x {text}"
-    return _prediction(anchor.throughput.value * count_ratio, SAME_ACCELERATOR_FACTOR * doubt, source, [anchor])
+    counts = _count_ratio(anchor, candidate, catalog)
+    source = f"carried over from run {anchor.id}: {_rate_text(anchor)} x {counts.text}"
+    return _prediction(
+        anchor.throughput.value * counts.value,
+        SAME_ACCELERATOR_FACTOR * counts.factor,
+        source,
+        [anchor],
+        grounds=(OTHER_COUNT, *counts.grounds),
+        ratios=(Ratio("accelerators", counts.value, counts.text),),
+    )
 
 
 def _from_another_accelerator(
@@ -127,17 +137,23 @@ def _from_another_accelerator(
             "so the measured run cannot be carried over: measure it there"
         )
         return no_prediction(ReasonCode.HARDWARE_NOT_KNOWN, text)
-    count_ratio, doubt, text = _count_ratio(anchor, candidate, catalog)
-    factor = RATIO_FACTOR * doubt * (BARE_STEP_FACTOR if job.network is None else 1.0)
-    source = f"carried over from run {anchor.id}: {_rate_text(anchor)} x {ratio.text} x {text}"
-    rate = anchor.throughput.value * ratio.value * count_ratio
-    predicted = _prediction(rate, factor, source, [anchor], notes=ratio.notes)
+    counts = _count_ratio(anchor, candidate, catalog)
+    unknown = () if job.network is not None else (RangeFactor(BARE_STEP_FACTOR, "network not known"),)
+    predicted = _prediction(
+        anchor.throughput.value * ratio.value * counts.value,
+        RATIO_FACTOR * counts.factor * (BARE_STEP_FACTOR if unknown else 1.0),
+        f"carried over from run {anchor.id}: {_rate_text(anchor)} x {ratio.text} = {ratio.value:.5g} x {counts.text}",
+        [anchor],
+        notes=ratio.notes,
+        grounds=(RangeFactor(RATIO_FACTOR, "ratio of accelerators"), *counts.grounds, *unknown),
+        ratios=(Ratio("peak and bandwidth", ratio.value, ratio.text), Ratio("accelerators", counts.value, counts.text)),
+    )
     dates = [day for day in (predicted.as_of, candidate.accelerator.as_of) if day]
     return replace(predicted, as_of=min(dates))
 
 
 @dataclass(frozen=True)
-class _Ratio:
+class _DeviceRatio:
     """How much faster one accelerator is than another by their data sheets, and the text to recompute it."""
 
     value: float
@@ -145,7 +161,17 @@ class _Ratio:
     notes: tuple[str, ...]
 
 
-def _device_ratio(job: Job, candidate: Candidate, anchor: RunRecord, catalog: Catalog) -> _Ratio | None:
+@dataclass(frozen=True)
+class _CountRatio:
+    """How much faster more accelerators are than those measured, true within `factor`, and the text to recompute it."""
+
+    value: float
+    text: str
+    factor: float
+    grounds: tuple[RangeFactor, ...]
+
+
+def _device_ratio(job: Job, candidate: Candidate, anchor: RunRecord, catalog: Catalog) -> _DeviceRatio | None:
     measured = catalog.accelerators.get(anchor.hardware.accelerator)
     if measured is None or measured.hbm_gb_per_s is None or candidate.accelerator.hbm_gb_per_s is None:
         return None
@@ -154,15 +180,15 @@ def _device_ratio(job: Job, candidate: Candidate, anchor: RunRecord, catalog: Ca
     measured_peak, measured_note = training_peak_tflops(measured, anchor.precision or unstated)
     if peak is None or measured_peak is None:
         return None
-    notes = tuple(found for found in (note, measured_note) if found)
+    notes = tuple(one for one in (note, measured_note) if one)
     bandwidth, measured_bandwidth = candidate.accelerator.hbm_gb_per_s, measured.hbm_gb_per_s
     value = math.sqrt(peak / measured_peak * bandwidth / measured_bandwidth)
-    text = f"sqrt({peak:g}/{measured_peak:g} TFLOP/s x {bandwidth:g}/{measured_bandwidth:g} GB/s) = {value:.5g}"
-    return _Ratio(value, text, notes)
+    text = f"sqrt({peak:g}/{measured_peak:g} TFLOP/s x {bandwidth:g}/{measured_bandwidth:g} GB/s)"
+    return _DeviceRatio(value, text, notes)
 
 
-def _count_ratio(anchor: RunRecord, candidate: Candidate, catalog: Catalog) -> tuple[float, float, str]:
-    """Return the ratio of counts times that of scaling shares, the factor of its doubt, and how it was reached."""
+def _count_ratio(anchor: RunRecord, candidate: Candidate, catalog: Catalog) -> _CountRatio:
+    """Return the ratio of counts times that of scaling shares."""
     ours = scaling_of(candidate)
     theirs = _scaling_of(anchor, catalog)
     count = anchor.hardware.accelerators
@@ -170,7 +196,8 @@ def _count_ratio(anchor: RunRecord, candidate: Candidate, catalog: Catalog) -> t
     if ours.share != theirs.share:
         text += f" x {ours.share:.4g}/{theirs.share:.4g} of linear scaling"
     same = candidate.accelerators == count and ours == theirs
-    return candidate.accelerators / count * ours.share / theirs.share, 1.0 if same else ours.factor, text
+    value = candidate.accelerators / count * ours.share / theirs.share
+    return _CountRatio(value, text, 1.0, ()) if same else _CountRatio(value, text, ours.factor, ours.grounds)
 
 
 def _scaling_of(run: RunRecord, catalog: Catalog) -> Scaling:
@@ -199,10 +226,18 @@ def _rate_text(run: RunRecord) -> str:
 
 
 def _prediction(
-    rate: float, factor: float, source: str, runs: list[RunRecord], *, notes: tuple[str, ...] = ()
+    rate: float,
+    factor: float,
+    source: str,
+    runs: list[RunRecord],
+    *,
+    grounds: tuple[RangeFactor, ...],
+    ratios: tuple[Ratio, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> Prediction:
     if any(run.short_window for run in runs):
         factor *= SHORT_WINDOW_FACTOR
+        grounds += (RangeFactor(SHORT_WINDOW_FACTOR, "measured for seconds"),)
     dates = [run.throughput.as_of for run in runs if run.throughput.as_of]
     batches = sorted({run.micro_batch for run in runs if run.micro_batch})
     if batches:
@@ -210,8 +245,15 @@ def _prediction(
     return Prediction(
         samples_per_s=Interval.within_factor(rate, factor),
         basis=Basis.MODELLED,
-        source=source,
+        source=f"{source}; within a factor of {_range_text(factor, grounds)}",
         as_of=min(dates, default=None),
         runs=tuple(runs),
         notes=notes,
+        ratios=ratios,
     )
+
+
+def _range_text(factor: float, grounds: tuple[RangeFactor, ...]) -> str:
+    """Write a range's factor as the product that it is: `2.75 = 2 (ratio of accelerators) x 1.1 (link) x ...`."""
+    terms = " x ".join(f"{one.value:g} ({one.what})" for one in grounds)
+    return terms if len(grounds) == 1 else f"{factor:.4g} = {terms}"

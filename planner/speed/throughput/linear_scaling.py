@@ -1,8 +1,9 @@
-"""Which share of linear scaling several accelerators reach, and how doubtful that is, to carry runs over."""
+"""The share of linear scaling that several accelerators reach, and its range: for extrapolating runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from planner.model.hardware.machines import Link
 from planner.scenario.candidate import Candidate
@@ -15,7 +16,9 @@ LINK_EFFICIENCY = {
     Link.PCIE: 1 / 1.5,
     Link.PCIE_NO_P2P: 1 / 2.03,
 }
-"""Inside a node: 1 / (1 + median error of linear scaling) of published runs; PCIe with P2P and others are guesses."""
+"""Inside a node: 1 / (1 + median error that linear scaling has over published runs): NVLink 6 %, PCIe 3 without
+peer-to-peer 103 %. The table of 2026-11-21 that gave them is not kept, nor repeated since. PCIe with peer-to-peer and
+other links are assumed."""
 LINK_FACTOR = {
     Link.SINGLE: 1.0,
     Link.NVSWITCH: 1.1,
@@ -24,9 +27,19 @@ LINK_FACTOR = {
     Link.PCIE: 1.8,
     Link.PCIE_NO_P2P: 2.5,
 }
+"""90 % of the shares inside a node lie within this factor: assumed."""
 MULTI_NODE_EFFICIENCY = 1 / 1.105
+"""Between nodes: from the same table, 10.5 %."""
 MULTI_NODE_FACTOR = 1.3
+"""Assumed."""
 FAST_LINKS = (Link.SINGLE, Link.NVSWITCH, Link.NVLINK)
+
+
+class RangeFactor(NamedTuple):
+    """One of the factors whose product a range lies within."""
+
+    value: float
+    what: str
 
 
 @dataclass(frozen=True)
@@ -35,16 +48,20 @@ class Scaling:
 
     share: float
     factor: float
+    grounds: tuple[RangeFactor, ...] = field(default=(), compare=False)
+    """What `factor` is the product of."""
 
 
 def scaling(link: Link, *, accelerators_per_node: int, nodes: int) -> Scaling:
-    """Return the share for accelerators joined by `link` in each of `nodes` (docs/accuracy.md)."""
-    share, factor = 1.0, 1.0
+    """Return the share for accelerators joined by `link` in each of `nodes`."""
+    share, factor, grounds = 1.0, 1.0, []
     if accelerators_per_node > 1:
         share, factor = share * LINK_EFFICIENCY[link], factor * LINK_FACTOR[link]
+        grounds.append(RangeFactor(LINK_FACTOR[link], "link"))
     if nodes > 1:
         share, factor = share * MULTI_NODE_EFFICIENCY, factor * MULTI_NODE_FACTOR
-    return Scaling(share, factor)
+        grounds.append(RangeFactor(MULTI_NODE_FACTOR, "several nodes"))
+    return Scaling(share, factor, tuple(grounds))
 
 
 def scaling_of(candidate: Candidate) -> Scaling:

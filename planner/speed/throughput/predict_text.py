@@ -18,6 +18,7 @@ from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import labels_of, observed_run, planned_text_config
+from planner.speed.throughput.linear_scaling import is_communication_bound
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, not_answered, too_small
@@ -28,7 +29,6 @@ from planner.speed.throughput.prediction_notes import (
     nearest_evidence,
     training_notes,
 )
-from planner.speed.throughput.linear_scaling import is_communication_bound
 from planner.speed.throughput.share_of_peak import is_too_small
 
 if TYPE_CHECKING:

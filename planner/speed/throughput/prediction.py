@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.speed.estimator.estimator_query import EstimatorQuery
+
+
+class Ratio(NamedTuple):
+    """A factor between a measured run and the answer, and the text to recompute it."""
+
+    what: str
+    value: float
+    text: str
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,8 @@ class Prediction:
     notes: tuple[str, ...] = ()
     asked: EstimatorQuery | None = None
     """None: not from physics."""
+    ratios: tuple[Ratio, ...] = ()
+    """What the rate of the first of `runs` was multiplied by; empty where it was not extrapolated so."""
 
 
 @dataclass(frozen=True)

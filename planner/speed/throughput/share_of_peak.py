@@ -12,10 +12,10 @@ from planner.network.image_flops import image_training_flops
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.speed.throughput.linear_scaling import Scaling, scaling_of
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, too_small
-from planner.speed.throughput.linear_scaling import Scaling, scaling_of
 
 OTHER_WORKLOAD_FACTOR = 3.0
 PRIOR_MFU = 0.40
