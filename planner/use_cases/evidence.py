@@ -67,6 +67,7 @@ def all_evidence(catalog: Catalog, home: str | None = None) -> list[Observation]
 
 
 def usable_rows(paths: list[Path], catalog: Catalog) -> list[Observation]:
+    """Return the rows of tables that a fit may use, sorted by source and id."""
     """Return the measurements of these tables that train a fit, sorted by source and id."""
     rows = [row for path in paths for row in read_measurements(path) if row.quality.startswith(USABLE)]
     return sorted(observations_of(rows, catalog)[0], key=lambda one: (one.labels.source, one.id))

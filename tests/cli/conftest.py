@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -14,13 +13,9 @@ import pytest
 import typer.main
 import yaml
 
-from planner.adapters.catalog import load_catalog
-from planner.adapters.price_filter import PriceFilter
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cli.main import run
-from planner.model.catalog import Catalog
-from planner.use_cases import catalogs
-from tests.bundled import bundled_catalog
+from tests.bundled import share
 from tests.launcher.conftest import result  # noqa: F401  (a fixture)
 
 
@@ -47,15 +42,8 @@ get_command = cache(typer.main.get_command)
 
 @pytest.fixture(autouse=True)
 def _what_never_changes_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands are built, and the bundled catalog is read, once a process; a workspace's own files always."""
-
-    def load(workspace: Path, *, wanted: PriceFilter) -> Catalog:
-        if workspace.exists() or "PLANNER_RUNS" in os.environ:
-            return load_catalog(workspace, wanted=wanted)
-        return bundled_catalog()
-
+    share(monkeypatch)
     monkeypatch.setattr(typer.main, "get_command", get_command)
-    monkeypatch.setattr(catalogs, "load_catalog", load)
 
 
 @pytest.fixture

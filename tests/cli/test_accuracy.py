@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.adapters.workspace import catalogs_dir
-from tests.bundled import bundled_catalog
+from tests.bundled import text_rows
 
 HEADER = (
     "id,source,model,gpu,gpus_per_node,num_gpus,n_layers,hidden,n_heads,n_kv_heads,ffn_hidden,mlp_type,vocab,seq_len,"
@@ -108,9 +108,8 @@ def test_anchors_are_not_scored_and_pull_the_others(planner, tmp_path):
 def test_a_row_of_ours_that_is_asked_is_left_out_of_the_fit():
     """Bundled rows, their duplicates under other names and their replicates leave the evidence."""
     from planner.speed.calibration.scored_rows import without
-    from planner.use_cases.evidence import bundled_evidence
 
-    evidence = bundled_evidence(bundled_catalog())
+    evidence = text_rows()
     source = evidence[0].labels.source
     asked = [one for one in evidence if one.labels.source == source]
     left = without(evidence, asked)

@@ -24,7 +24,7 @@ from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS
-from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence
+from tests.bundled import image_rows, text_rows
 
 RTX_3090 = read_model(Plan, examples_dir() / "rtx3090_cluster.yaml")
 MODELLED, MEASURED = "rtx-pro-6000-x4:ddp", "rtx3090-x10:zero2"
@@ -115,7 +115,7 @@ def of_images(catalog: Catalog) -> OptionExplanation:
         "schema_version": 1, "name": "images", "workload": {"ref": "resnet50"}, "work": {"samples": 1e8},
         "options": [{"offer": "aws/p4d.24xlarge"}], "training": {"precision": "bf16"},
     }  # fmt: skip
-    (found,) = explain_plan(Plan.model_validate(plan), catalog, lambda _: bundled_image_evidence(catalog)).options
+    (found,) = explain_plan(Plan.model_validate(plan), catalog, lambda _: image_rows()).options
     return found
 
 
@@ -138,7 +138,7 @@ def test_a_step_of_images_is_taken_apart_too(catalog: Catalog) -> None:
 
 
 def test_the_nearest_evidence_comes_first_and_is_the_row_itself_where_it_is_asked(catalog: Catalog) -> None:
-    evidence = bundled_evidence(catalog)
+    evidence = text_rows()
     (found,) = explain_plan(RTX_3090, catalog, lambda _: evidence, option=MODELLED).options
     distances = [row.distance for row in found.nearest]
     assert len(distances) == 3

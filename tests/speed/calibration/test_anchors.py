@@ -16,15 +16,13 @@ from planner.speed.estimator.own_runs import Place, covariance, update
 from planner.speed.estimator.text_estimator import fitted, model_text
 from planner.speed.estimator.text_fit import text_sample
 from planner.speed.physics.observation import Labels, Observation
-from planner.use_cases.evidence import bundled_evidence, of_text
-from tests.bundled import bundled_catalog
+from tests.bundled import text_rows
 
 
 @pytest.fixture(scope="module")
 def evidence() -> list[Observation]:
     """Measurements that all differ in their settings."""
-    rows = of_text(bundled_evidence(bundled_catalog()))
-    return list({repr((sorted(one.config.items()), one.labels)): one for one in rows}.values())[:300]
+    return list({repr((sorted(one.config.items()), one.labels)): one for one in text_rows()}.values())[:300]
 
 
 def place_of(rows: list[Observation]) -> Place:

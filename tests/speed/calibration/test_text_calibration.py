@@ -14,15 +14,14 @@ from planner.speed.estimator.text_fit import _Problem, fit_text, model_text_step
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.step import step_seconds
-from planner.use_cases.evidence import bundled_evidence
-from tests.bundled import bundled_catalog
+from tests.bundled import text_rows
 
 NOISE = 0.02
 
 
 @pytest.fixture(scope="module")
 def evidence() -> list[Observation]:
-    return bundled_evidence(bundled_catalog())[::4]
+    return text_rows()[::4]
 
 
 def made_up(evidence: list[Observation], **constants: float) -> list[Observation]:
@@ -35,6 +34,7 @@ def made_up(evidence: list[Observation], **constants: float) -> list[Observation
     return [replace(one, tokens_per_s_per_gpu=float(rate)) for one, rate in zip(evidence, rates, strict=True)]
 
 
+@pytest.mark.slow
 def test_the_fit_finds_the_constants_that_made_its_data(evidence: list[Observation]) -> None:
     truth = {"gemm_ampere": 0.65, "gemm_hopper": 0.6}
     rows = made_up(evidence, **truth)
@@ -54,11 +54,10 @@ def sample_of_nothing():
     return text_sample([])
 
 
-def test_the_same_rows_give_the_same_digits_in_any_process(evidence: list[Observation]) -> None:
+def test_other_rows_or_another_speed_have_another_fingerprint(evidence: list[Observation]) -> None:
     few = evidence[:60]
-    one, other = fit_text(text_sample(few)), fit_text(text_sample(few))
-    assert {k: f"{v:.6g}" for k, v in one.constants.items()} == {k: f"{v:.6g}" for k, v in other.constants.items()}
-    assert fingerprint(few) == fingerprint(list(few)) != fingerprint(few[1:])
+    faster = replace(few[0], tokens_per_s_per_gpu=1.01 * few[0].tokens_per_s_per_gpu)
+    assert len({fingerprint(few), fingerprint(few[1:]), fingerprint([faster, *few[1:]])}) == 3
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ from planner.speed.evidence.measured_image_config import is_of_images, observe_i
 from planner.speed.physics.observation import Refusal
 from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases.calibrations import shipped_image_calibration
-from planner.use_cases.evidence import bundled_image_evidence, of_images
-from tests.bundled import bundled_catalog
+from tests.bundled import bundled_catalog, image_rows
 
 ROW = {
     "id": "a", "source": "somebody", "model": "resnet50", "gpu": "A100-SXM4-80GB", "gpus_per_node": "8",
@@ -87,19 +86,14 @@ def test_a_row_that_says_too_little_or_too_much_is_refused_with_its_reason(
     assert found.reason.startswith(reason)
 
 
-@cache
-def evidence() -> list[ImageObservation]:
-    return of_images(bundled_image_evidence(bundled_catalog()))
-
-
 def test_the_shipped_calibration_was_made_of_the_shipped_rows() -> None:
     """`make calibrate` was run after the last change to rows, or to how they are read."""
-    assert shipped_image_calibration().rows_sha256 == image_fingerprint(evidence())
+    assert shipped_image_calibration().rows_sha256 == image_fingerprint(image_rows())
 
 
 def test_the_fit_finds_the_constants_that_made_its_data() -> None:
     truth = prior_image_fit().constants | {"conv_ampere": 0.5, "transposed": 1.5}
-    rows = evidence()[::3]
+    rows = image_rows()[::8]
     data = image_sample(rows)
     made, _ = model_image_step(Fit(truth, prior_image_fit().effects), data.configs, data.labels)
     noise = np.random.default_rng(7).normal(0, 0.02, len(rows))
@@ -124,8 +118,8 @@ LEFT_OUT = {
 @cache
 def blind() -> dict[str, tuple[float, float, float, float]]:
     """Predictions of these points where neither they nor any other row of their accelerators is trained on."""
-    asked = [one for one in evidence() if one.id in LEFT_OUT.values()]
-    trained_on = [one for one in evidence() if one.labels.accelerator not in LEFT_OUT]
+    asked = [one for one in image_rows() if one.id in LEFT_OUT.values()]
+    trained_on = [one for one in image_rows() if one.labels.accelerator not in LEFT_OUT]
     calibration = fit_image_calibration(trained_on, today=shipped_image_calibration().made_on)
     folds = train_image_folds(asked, trained_on, calibration, leave_out=None, today=calibration.made_on)
     return {
@@ -134,6 +128,7 @@ def blind() -> dict[str, tuple[float, float, float, float]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("accelerator", "name"), LEFT_OUT.items())
 def test_a_published_point_of_an_accelerator_that_nobody_measured_lies_in_the_range(
     accelerator: str, name: str
