@@ -9,10 +9,7 @@ from typing import Annotated
 
 import typer
 
-from launcher.collect.expectations import Expect
-from launcher.collect.record import record_of
 from planner import clock
-from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.files import write_text
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
@@ -25,6 +22,7 @@ from planner.present.table import WRITERS, origin_of, quantity_text, run_rows
 from planner.use_cases import catalogs, runs
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.launch_plan import by_hand_record
+from planner.use_cases.run_files import read_result, records_in
 
 app = command_app()
 runs_group = command_group(app, "runs", "List, add, compare and export measured runs.")
@@ -50,9 +48,7 @@ def add(
     records = []
     expect = expect_from(catalogs.open_catalog(home))
     for path in files:
-        records += (
-            _records_in(path, expect) if target is None else [_launched_by_hand(path, target, usd_per_hour, home)]
-        )
+        records += records_in(path, expect) if target is None else [_launched_by_hand(path, target, usd_per_hour, home)]
     ids = [record.id for record in records]
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
     if twice is not None and any(record != records[ids.index(twice)] for record in records if record.id == twice):
@@ -61,26 +57,9 @@ def add(
         say(f"Added {record.id}: {place}")
 
 
-def _records_in(path: Path, expect: Expect) -> list[RunRecord]:
-    """Read a run record, a benchmark result, or what `planner runs export` wrote."""
-    data = runs.read_run_file(path)
-    if data.get("kind") == "result":
-        return [record_of([data], aliases=accelerator_aliases(), where=str(path), expect=expect)]
-    if data.get("kind") == "runs":
-        listed = data.get("runs")
-        if not isinstance(listed, list) or not all(isinstance(run, dict) for run in listed):
-            raise InputError(f"{path}: runs: must be a list of run records.", fix="Write it with: planner runs export")
-        return [runs.parse_run(run, where=f"{path}: run {index}") for index, run in enumerate(listed)]
-    return [runs.parse_run(data, where=str(path))]
-
-
 def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home: str | None) -> RunRecord:
     """Read a benchmark result and join it with the target it was measured on."""
-    data = runs.read_run_file(path)
-    if data.get("kind") != "result":
-        raise InputError(
-            f"{path}: is not a benchmark result.", fix="With --target, give the result.json of a benchmark."
-        )
+    data = read_result(path, fix="With --target, give the result.json of a benchmark.")
     catalog = catalogs.open_catalog(home)
     today = clock.today()
     return by_hand_record(

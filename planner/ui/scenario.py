@@ -13,7 +13,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import Plan
 from planner.use_cases.plans import PLAN_FIX, parse_plan
-from planner.use_cases.runs import parse_run
+from planner.use_cases.run_files import parse_run
 
 FIRST_EXAMPLE = "dgx_station_v100"
 RUN_FIX = "Give run records, one JSON file each; see the schema with: planner schema run"

@@ -1,15 +1,12 @@
-"""Run records: found, read from files, stored, and put into a table of scaling."""
+"""Run records: found, stored, and put into a table of scaling."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from planner.adapters.catalog import load_catalog
-from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_model, read_text
-from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
@@ -50,19 +47,6 @@ def store_runs(records: Sequence[RunRecord], home: str | None = None) -> list[Pa
     for record in records:
         store.check(record)
     return [store.add(record) for record in records]
-
-
-def read_run_file(path: Path) -> dict[str, Any]:
-    """Read a RunRecord or a benchmark result as plain data; the caller tells them apart by `kind`."""
-    fix = "Give a run record, or the result.json that the benchmark wrote."
-    data = parse_mapping(read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=fix), where=str(path), fix=fix)
-    check_version(data, where=str(path))
-    return data
-
-
-def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:
-    """Validate a RunRecord."""
-    return parse_model(RunRecord, data, where=where, fix="See the schema with: planner schema run")
 
 
 def scaling(run_ids: Sequence[str], catalog: Catalog) -> SweepDocument:

@@ -1,0 +1,65 @@
+"""Files of runs, by their kind: run records, results of the benchmark, what `planner runs export` wrote.
+
+Another kind of file, a trainer's log say: a reader in `READERS`, and what it makes of the file in `launcher/collect/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from launcher.collect.expectations import Expect
+from launcher.collect.record import record_of
+from planner.adapters.catalog import accelerator_aliases
+from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_model, read_text
+from planner.adapters.mapping_text import parse_mapping
+from planner.errors import InputError
+from planner.model.evidence.run import RunRecord
+
+FIX = "Give a run record, or the result.json that the benchmark wrote."
+
+
+def records_in(path: Path, expect: Expect) -> list[RunRecord]:
+    """Return the runs in a file of any known kind; `expect` is what results of the benchmark are judged by."""
+    data = read_run_file(path)
+    return READERS.get(str(data.get("kind")), _record)(data, str(path), expect)
+
+
+def read_result(path: Path, *, fix: str) -> dict[str, Any]:
+    """Read a benchmark result as plain data; InputError with `fix` where the file is of another kind."""
+    data = read_run_file(path)
+    if data.get("kind") != "result":
+        raise InputError(f"{path}: is not a benchmark result.", fix=fix)
+    return data
+
+
+def read_run_file(path: Path) -> dict[str, Any]:
+    """Read a file of runs as plain data; its `kind` says what it holds."""
+    data = parse_mapping(read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=FIX), where=str(path), fix=FIX)
+    check_version(data, where=str(path))
+    return data
+
+
+def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:
+    """Validate a RunRecord."""
+    return parse_model(RunRecord, data, where=where, fix="See the schema with: planner schema run")
+
+
+def _record(data: dict[str, Any], where: str, expect: Expect) -> list[RunRecord]:  # noqa: ARG001  as READERS want it
+    return [parse_run(data, where=where)]
+
+
+def _result(data: dict[str, Any], where: str, expect: Expect) -> list[RunRecord]:
+    return [record_of([data], aliases=accelerator_aliases(), where=where, expect=expect)]
+
+
+def _exported(data: dict[str, Any], where: str, expect: Expect) -> list[RunRecord]:  # noqa: ARG001
+    listed = data.get("runs")
+    if not isinstance(listed, list) or not all(isinstance(run, dict) for run in listed):
+        raise InputError(f"{where}: runs: must be a list of run records.", fix="Write it with: planner runs export")
+    return [parse_run(run, where=f"{where}: run {index}") for index, run in enumerate(listed)]
+
+
+READERS: dict[str, Callable[[dict[str, Any], str, Expect], list[RunRecord]]] = {"result": _result, "runs": _exported}
+"""By the `kind` that a file states; a run record states none."""
