@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-e2e app check format schemas golden cli-docs calibrate benchmark accuracy-peers clean help
+.PHONY: demo test test-slow test-e2e app check format schemas golden cli-docs calibrate benchmark accuracy-peers clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
@@ -13,7 +13,7 @@ DEMO := planner-data/demo.yaml
 
 help:
 	@echo "make demo   measure this machine, compare it with owned and cloud machines, write report.html (no account, no GPU)"
-	@echo "make test   what CI runs: format, lint, types, import layers, tests"
+	@echo "make test   format, lint, types, import layers, the fast tests; CI runs make test-slow after it"
 	@echo "make app    open the app on this machine"
 
 $(BIN)/python:
@@ -53,7 +53,13 @@ check: .venv/installed-all
 	@echo "== types";   $(BIN)/mypy
 	@echo "== layers";  $(BIN)/lint-imports
 	@echo "== declared"; $(BIN)/deptry .
-	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist loadscope
+	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not browser"
+
+test-slow: .venv/installed-all
+	@scripts/system-packages
+	@echo "== all tests, the slow ones and the browser's too, and what of the code they run"
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=json:build/coverage.json
+	@$(BIN)/python scripts/coverage_by_room.py build/coverage.json
 
 $(E2E)/installed: tests/e2e/requirements.txt | $(BIN)/python
 	@echo "== Making the fake node's environment (two minutes, once)"
