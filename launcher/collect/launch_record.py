@@ -38,7 +38,7 @@ def record_of_launch(
         nodes=launch.target.nodes,
         region=launch.target.region,
         purchase=bill.price_kind,
-        price=None if bill.rate is None else price_of(bill.rate),
+        price=None if bill.rate is None else quoted_price(bill.rate),
         no_price_reason=bill.no_price_reason,
         billed=billed_quantity(entry),
         worst_case_usd=bill.worst_case_usd,
@@ -70,7 +70,7 @@ def record_by_hand(
         nodes=record.hardware.nodes,
         region=target.region,
         purchase=target.purchase if target.is_cloud else "own",
-        price=None if rate is None else price_of(rate),
+        price=None if rate is None else quoted_price(rate),
         no_price_reason=None if rate is not None else no_price_reason or "nobody gave one",
     )
     if target.accelerator is not None and target.accelerator != record.hardware.accelerator:
@@ -81,7 +81,7 @@ def record_by_hand(
     return _joined(record, target, facts)
 
 
-def price_of(rate: Rate) -> Quantity:
+def quoted_price(rate: Rate) -> Quantity:
     """Return the price of a node-hour with its range: it may rise to the highest, and never falls below itself."""
     return Quantity(
         value=rate.usd_per_node_hour,

@@ -16,7 +16,7 @@ from planner.errors import RefusedError
 from planner.model.base import Frozen, NonNegative
 
 
-class Limits(Frozen):
+class LaunchLimits(Frozen):
     """What the launches of one command may cost together, and until when they may run; None where nobody said."""
 
     max_usd: NonNegative | None = None
@@ -27,7 +27,7 @@ class Limits(Frozen):
     deadline_at: datetime | None = None
 
 
-def check_launches(planned: Sequence[tuple[Target, Bill]], limits: Limits, *, now: datetime) -> None:
+def check_launches(planned: Sequence[tuple[Target, Bill]], limits: LaunchLimits, *, now: datetime) -> None:
     """Raise RefusedError, with what would be allowed, where a price is missing, a cap is too low or time too short."""
     for target, bill in planned:
         if bill.worst_case_usd is None and _needs_price(target, capped=limits.max_usd is not None):

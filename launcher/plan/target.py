@@ -6,7 +6,7 @@ Pure. A target names one kind of machine and nothing else, so that what was aske
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Literal
 
@@ -17,7 +17,7 @@ from planner.model.base import Count, Frozen, Id, Text
 
 
 class Provider(StrEnum):
-    """Who owns the machine, and by which way it is reached."""
+    """Who owns the machine; `REACHED_BY` says by what it is reached."""
 
     AWS = "aws"
     LAMBDA = "lambda"
@@ -30,8 +30,26 @@ class Provider(StrEnum):
 
 CLOUDS = (Provider.AWS, Provider.LAMBDA)
 """They send an invoice for what is launched; the others stand somewhere already."""
-DIRECT = (Provider.HOST, Provider.LOCAL)
-"""Reached without SkyPilot."""
+
+
+class Reach(StrEnum):
+    """By what a launch reaches its machines; each has one backend (`planner/use_cases/launches.py`)."""
+
+    SKYPILOT = "skypilot"
+    SSH = "ssh"
+    LOCAL = "local"
+
+
+REACHED_BY: Mapping[Provider, Reach] = {
+    Provider.AWS: Reach.SKYPILOT,
+    Provider.LAMBDA: Reach.SKYPILOT,
+    Provider.K8S: Reach.SKYPILOT,
+    Provider.SSH_POOL: Reach.SKYPILOT,
+    Provider.SLURM: Reach.SKYPILOT,
+    Provider.HOST: Reach.SSH,
+    Provider.LOCAL: Reach.LOCAL,
+}
+"""Of every provider: one that is missing here cannot be launched on."""
 NAMED = {
     Provider.AWS: "an instance type",
     Provider.LAMBDA: "an instance type",
@@ -111,9 +129,14 @@ class Target(Frozen):
         return self.provider in CLOUDS
 
     @property
+    def reach(self) -> Reach:
+        """By what its machines are reached."""
+        return REACHED_BY[self.provider]
+
+    @property
     def through_sky(self) -> bool:
         """Whether SkyPilot carries the launch."""
-        return self.provider not in DIRECT
+        return self.reach is Reach.SKYPILOT
 
     @property
     def on_cpu(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from launcher.documents import LaunchDocument, PlannedLaunch
-from launcher.plan.guard import Limits, worst_total_usd
+from launcher.plan.guard import LaunchLimits, worst_total_usd
 from planner.cli.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
 from planner.cli.launch_options import LimitOptions, TargetOptions, read_terms
 from planner.cli.launch_view import bill_lines
@@ -87,7 +87,7 @@ def launch(
         _say_how_to_launch(planned)
 
 
-def _check(launches: Launches, planned: list[Planned], limits: Limits, *, quiet: bool) -> None:
+def _check(launches: Launches, planned: list[Planned], limits: LaunchLimits, *, quiet: bool) -> None:
     """Raise RefusedError where the limits forbid the launches, after showing the bills."""
     try:
         launches.check(planned, limits)
@@ -98,7 +98,7 @@ def _check(launches: Launches, planned: list[Planned], limits: Limits, *, quiet:
 
 
 def _start(
-    launches: Launches, planned: list[Planned], limits: Limits, answer: LaunchDocument, *, as_json: bool
+    launches: Launches, planned: list[Planned], limits: LaunchLimits, answer: LaunchDocument, *, as_json: bool
 ) -> None:
     """Launch, follow until the end, and print what came of it."""
     run_ids = [one.launch.run_id for one in planned]

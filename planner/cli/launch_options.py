@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 import typer
 
-from launcher.plan.guard import Limits
+from launcher.plan.guard import LaunchLimits
 from launcher.plan.target import Purchase
 from planner.cli.output import check_positive
 from planner.errors import InputError
@@ -63,9 +63,9 @@ class LimitOptions:
     )
     yes: Annotated[bool, typer.Option("--yes", help="Launch, and accept the worst-case cost")] = False
 
-    def limits(self) -> Limits:
+    def limits(self) -> LaunchLimits:
         """Return the limits; InputError where one is no number or no time."""
-        return Limits(max_usd=_not_negative(self.max_usd, "--max-usd"), deadline_at=_read_time(self.deadline))
+        return LaunchLimits(max_usd=_not_negative(self.max_usd, "--max-usd"), deadline_at=_read_time(self.deadline))
 
 
 def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, managed: bool = False) -> Terms:

@@ -72,7 +72,7 @@ def logs(run_id: IdArgument, home: HomeOption = None) -> None:
     with closing(Launches(home)) as launches:
         entry = launches.ledger.entry(run_id)
         if entry.open:
-            launches.backend(entry.launch.target.provider).logs(entry.launch, _write)
+            launches.backend(entry.launch.target.reach).logs(entry.launch, _write)
             return
         paths = sorted((launches.folder / run_id).rglob("*.log"))
     if not paths:

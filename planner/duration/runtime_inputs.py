@@ -139,7 +139,7 @@ def runtime_inputs(
 
 
 def is_preempted(candidate: Candidate) -> bool:
-    """Return whether the machine may be taken away: spot is."""
+    """Return whether the machine may be preempted: spot is."""
     return candidate.site is None and candidate.option.price is PriceKind.SPOT
 
 

@@ -39,7 +39,7 @@ class Timed:
     """Where the time goes, or why the training would not end; and what the reader should know."""
 
     time: TrainingTime | None
-    problem: Reason | None = None
+    reason: Reason | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -38,7 +38,7 @@ def rival_rows(document: OwnOrRentDocument) -> list[Row]:
             "break-even busy": _percent(rival.break_even_utilisation),
             "NPV of owning": quantity_text(rival.npv_usd),
             "after tax": quantity_text(rival.npv_after_tax_usd),
-            "pays back": quantity_text(rival.payback_months),
+            "payback": quantity_text(rival.payback_months),
             "why not": rival.why_not or "",
         }
         for rival in document.rivals
@@ -71,7 +71,7 @@ def sensitivity_rows(document: OwnOrRentDocument) -> list[Row]:
             "now": f"{each.value:.4g}",
             "to": f"{each.high:.4g} {each.unit}",
             "own - rent": f"{each.at_low_usd:+.3f} to {each.at_high_usd:+.3f} USD/GPU-h",
-            "flips at": "nowhere near" if each.flips_at is None else f"{each.flips_at:.4g}",
+            "switching value": "none in range" if each.flips_at is None else f"{each.flips_at:.4g}",
         }
         for each in document.sensitivities
     ]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 OWN, RENT = "#0072B2", "#777777"
 HIGHEST = 2.0
-"""The axis ends at this many times the dearest rent, or the cost at the planned share; the curve rises far beyond."""
+"""The axis ends at this many times the highest rent, or the cost at the planned share; the curve rises far beyond."""
 
 
 def curve_chart(document: OwnOrRentDocument) -> alt.LayerChart:

@@ -72,7 +72,7 @@ def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
             "cost": quantity_text(option.usd_total),
             "adds to bills": quantity_text(option.usd_marginal) + local_text(option),
             "energy": quantity_text(option.energy_kwh),
-            "why not": _obstacles(option),
+            "why not": _reasons_text(option),
             NOTES: _notes(option),
         }
         for option in options
@@ -90,7 +90,7 @@ def campaign_rows(options: Sequence[CampaignOption]) -> list[Row]:
             "campaign cost": quantity_text(option.campaign_usd) + local_text(option),
             "deadline": _yes_no(option.meets_deadline),
             "budget": _yes_no(option.within_budget),
-            "why not": _obstacles(option),
+            "why not": _reasons_text(option),
             NOTES: _notes(option),
         }
         for option in options
@@ -177,15 +177,15 @@ def _machine(option: OptionEstimate) -> Row:
     return {"option": option.id, "accelerators": accelerators_text(option)}
 
 
-def _obstacles(option: OptionEstimate) -> str:
+def _reasons_text(option: OptionEstimate) -> str:
     """Write what stands against the option; of a stored answer, which has the sentence alone, all of that."""
-    return (text_of(option.obstacles) if option.reasons else option.why_not) or ""
+    return (text_of(option.blocking_reasons) if option.reasons else option.why_not) or ""
 
 
 def _notes(option: OptionEstimate) -> str:
     bill = (bill_text(option.bill),) if option.bill and option.offer else ()
-    ruled_out = (f"not allowed: {option.not_allowed}",) if option.not_allowed else ()
-    return "; ".join((*option.doubts, *ruled_out, *bill, *option.notes))
+    not_allowed = (f"not allowed: {option.not_allowed}",) if option.not_allowed else ()
+    return "; ".join((*option.doubts, *not_allowed, *bill, *option.notes))
 
 
 def _yes_no(value: bool | None) -> str:

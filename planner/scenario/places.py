@@ -8,13 +8,13 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.price_choice import ANY_REGION
 
 
-def not_allowed(candidate: Candidate, limits: PlaceLimits) -> tuple[Reason, ...]:
+def reasons_not_allowed(candidate: Candidate, limits: PlaceLimits) -> tuple[Reason, ...]:
     """Return why the plan's limits rule this option out; nothing where they allow it."""
     if candidate.site is not None:
-        return ruled_out(candidate.site.id, candidate.site.id, limits)
+        return place_reasons(candidate.site.id, candidate.site.id, limits)
     named = candidate.option.region if candidate.has_own_price else None
     region = named or (candidate.price.region if candidate.price else candidate.option.region)
-    return ruled_out(place_of_region(region), None, limits)
+    return place_reasons(place_of_region(region), None, limits)
 
 
 def place_of_region(region: str | None) -> str | None:
@@ -22,7 +22,7 @@ def place_of_region(region: str | None) -> str | None:
     return None if region == ANY_REGION else region
 
 
-def ruled_out(place: str | None, site: str | None, limits: PlaceLimits) -> tuple[Reason, ...]:
+def place_reasons(place: str | None, site: str | None, limits: PlaceLimits) -> tuple[Reason, ...]:
     """Return why the plan's limits rule a place out; no list can hold a place that nobody named."""
     if site is not None:
         where = f"it stands at {site} (list the site's id where that is an allowed place)"

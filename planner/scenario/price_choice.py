@@ -1,4 +1,4 @@
-"""The price of a thing: which of several rows is believed."""
+"""The price of a thing: which of several rows is selected."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def _cheapest(rows: list[Price], *, kind: PriceKind, region: str | None) -> Pric
     places: dict[str, list[Price]] = {}
     for row in matching:
         places.setdefault(row.region, []).append(row)
-    current = [row for rows in places.values() for row in believed(rows)]
+    current = [row for rows in places.values() for row in selected(rows)]
     return min(current, key=lambda row: (row.amount is None, row.amount or 0.0), default=None)
 
 
-def believed(rows: Sequence[Price]) -> list[Price]:
-    """Return, of one instance, kind and region, the rows to believe; several only where they differ by zone.
+def selected(rows: Sequence[Price]) -> list[Price]:
+    """Return, of one instance, kind and region, the rows that count; several only where they differ by zone.
 
     The user's own come first. Of the others, these are the newest rows of the most trusted origin (`PriceOrigin`) that
     is not out of date: its newest row may be older than the newest of all by no more than such a price keeps.

@@ -30,7 +30,7 @@ from planner.model.network.workload import BenchWorkload, Window
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.launch_probes import Probes, probes_of, settings_on
-from planner.use_cases.launch_rate import Priced, price_of
+from planner.use_cases.launch_rate import Priced, launch_price
 from planner.use_cases.launch_target import Terms, read_hosts, resolve_target
 from planner.use_cases.networks import bench_workload
 
@@ -101,7 +101,7 @@ def plan_launch(
     What every rank would refuse is refused here.
     """
     target = resolve_target(text, terms, catalog, hosts)
-    priced = price_of(target, terms, catalog, hosts, today=now.date())
+    priced = launch_price(target, terms, catalog, hosts, today=now.date())
     target = target.model_copy(update={"region": priced.region})
     settings = settings_on(target, settings)
     probes = probes_of(workload, settings, target, catalog)
@@ -150,7 +150,7 @@ def by_hand_record(
     hosts = read_hosts(home)
     terms = Terms(usd_per_hour=usd_per_hour)
     target = resolve_target(text, terms, catalog, hosts)
-    priced = price_of(target, terms, catalog, hosts, today=today)
+    priced = launch_price(target, terms, catalog, hosts, today=today)
     return record_by_hand(
         result,
         target=target.model_copy(update={"region": priced.region}),

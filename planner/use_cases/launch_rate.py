@@ -11,7 +11,7 @@ from launcher.plan.bill import Rate
 from launcher.plan.target import Provider, Purchase, Target
 from planner.errors import InputError
 from planner.model.catalog import Catalog
-from planner.model.prices.offer import Price, PriceKind
+from planner.model.prices.offer import Price, PriceKind, stale_days
 from planner.model.quantity import Basis
 from planner.scenario.price_choice import current_price
 from planner.use_cases.launch_target import Terms
@@ -22,7 +22,6 @@ KINDS: Mapping[Purchase, PriceKind] = {
     "reservation": PriceKind.ON_DEMAND,
     "capacity_block": PriceKind.CAPACITY_BLOCK,
 }
-OLD_DAYS = 90
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Priced:
     notes: tuple[str, ...] = ()
 
 
-def price_of(target: Target, terms: Terms, catalog: Catalog, hosts: Mapping[str, Host], *, today: date) -> Priced:
+def launch_price(target: Target, terms: Terms, catalog: Catalog, hosts: Mapping[str, Host], *, today: date) -> Priced:
     """Return the person's own price, else that of hosts.yaml, else the catalog's."""
     if terms.usd_per_hour is None and target.provider is Provider.HOST:
         rate = _of_hosts(target, hosts)
@@ -127,7 +126,7 @@ def _notes(target: Target, rate: Rate, known: Rate | None, *, today: date) -> li
     notes = []
     if rate.note:
         notes.append(f"price: {rate.note}")
-    if rate.as_of is not None and (today - rate.as_of).days > OLD_DAYS:
+    if rate.as_of is not None and (today - rate.as_of).days > stale_days(KINDS[target.purchase]):
         notes.append(f"price: it is {(today - rate.as_of).days} days old; look for a newer one: planner prices refresh")
     if known is not None and rate.usd_per_node_hour < known.usd_per_node_hour and rate.as_of is None:
         notes.append(f"price: the catalog asks {known.usd_per_node_hour:g} USD per node-hour ({known.source})")

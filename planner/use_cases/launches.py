@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import assert_never
 
 from launcher.collect.launch_record import billed_quantity, record_of_launch
 from launcher.collect.results import collected, read_probes, read_result
@@ -20,8 +21,8 @@ from launcher.ledger.entry import Entry, State
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Backend, Launch
 from launcher.plan.bill import billed_usd
-from launcher.plan.guard import Limits, check_launches
-from launcher.plan.target import Provider
+from launcher.plan.guard import LaunchLimits, check_launches
+from launcher.plan.target import Reach
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.errors import MissingExtraError, NodeError, PlannerError
@@ -52,7 +53,7 @@ class Launches:
     poll_s: float | None = None
     """Seconds between two looks; None: as often as the backend's side bears."""
     watch: Watch = field(default_factory=Watch)
-    _backends: dict[Provider, Backend] = field(default_factory=dict)
+    _backends: dict[Reach, Backend] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @cached_property
@@ -65,13 +66,12 @@ class Launches:
         """Where every launch has a folder of its own."""
         return workspace_dir(self.home) / LAUNCHES_FOLDER
 
-    def backend(self, provider: Provider) -> Backend:
-        """Return the way to machines of this provider, made once."""
+    def backend(self, reach: Reach) -> Backend:
+        """Return the backend that reaches machines so, made once."""
         with self._lock:
-            key = provider if provider in (Provider.LOCAL, Provider.HOST) else Provider.AWS
-            if key not in self._backends:
-                self._backends[key] = self._open(provider)
-            return self._backends[key]
+            if reach not in self._backends:
+                self._backends[reach] = self._open(reach)
+            return self._backends[reach]
 
     def close(self) -> None:
         """End what was opened to reach machines; what was launched goes on."""
@@ -83,26 +83,26 @@ class Launches:
         """Return what drives this launch."""
         return Driver(
             ledger=self.ledger,
-            backend=self.backend(launch.target.provider),
+            backend=self.backend(launch.target.reach),
             folder=self.folder,
             now=self.now,
             watch=self.watch,
         )
 
-    def check(self, planned: Sequence[Planned], limits: Limits) -> None:
+    def check(self, planned: Sequence[Planned], limits: LaunchLimits) -> None:
         """Raise RefusedError where a price, a cap, the budget or the deadline forbids them. Writes nothing."""
         path = workspace_dir(self.home) / LEDGER_FILE
         self._check_against(planned, limits, self.ledger.entries() if path.exists() else [])
 
     def try_out(self, launch: Launch) -> tuple[str, ...]:
         """Let the backend try the launch without spending."""
-        return self.backend(launch.target.provider).check(launch)
+        return self.backend(launch.target.reach).check(launch)
 
-    def start(self, planned: Sequence[Planned], limits: Limits, *, tick: Callable[[], None]) -> list[Entry]:
+    def start(self, planned: Sequence[Planned], limits: LaunchLimits, *, tick: Callable[[], None]) -> list[Entry]:
         """Check once more against the ledger as it is now, write every intent down, then drive them all to the end."""
         for one in planned:  # what is not installed or does not answer is said before anything is written
-            backend = self.backend(one.launch.target.provider)
-            if one.launch.target.provider is Provider.HOST:
+            backend = self.backend(one.launch.target.reach)
+            if one.launch.target.reach is Reach.SSH:
                 backend.check(one.launch)
         launches = [one.launch for one in planned]
         with self._settled_also_after_a_failure(launches):
@@ -187,7 +187,7 @@ class Launches:
         files = collected(folder, run_id=entry.launch.run_id, nodes=entry.launch.target.nodes)
         return [result for path in files.results if (result := read_result(path)) is not None]
 
-    def _check_against(self, planned: Sequence[Planned], limits: Limits, entries: Collection[Entry]) -> None:
+    def _check_against(self, planned: Sequence[Planned], limits: LaunchLimits, entries: Collection[Entry]) -> None:
         budget_usd = read_budget_usd(self.home)
         budgeted = limits.model_copy(update={"budget_usd": budget_usd, "budget_used_usd": self.used_usd(entries)})
         check_launches([(one.launch.target, one.launch.bill) for one in planned], budgeted, now=self.now())
@@ -209,19 +209,22 @@ class Launches:
     def _poll_s(self, launch: Launch) -> float:
         return self.poll_s or (SKY_POLL_S if launch.target.through_sky else DIRECT_POLL_S)
 
-    def _open(self, provider: Provider) -> Backend:
-        if provider is Provider.LOCAL:
-            from launcher.backends.local import local_backend
+    def _open(self, reach: Reach) -> Backend:
+        match reach:
+            case Reach.LOCAL:
+                from launcher.backends.local import local_backend
 
-            return local_backend(self.folder / "this-machine")
-        if provider is Provider.HOST:
-            from launcher.backends.ssh import ssh_backend
+                return local_backend(self.folder / "this-machine")
+            case Reach.SSH:
+                from launcher.backends.ssh import ssh_backend
 
-            return ssh_backend(read_hosts(self.home))
-        check_sky()
-        from launcher.backends.sky.backend import SkyBackend
+                return ssh_backend(read_hosts(self.home))
+            case Reach.SKYPILOT:
+                check_sky()
+                from launcher.backends.sky.backend import SkyBackend
 
-        return SkyBackend(self.folder / "sky")
+                return SkyBackend(self.folder / "sky")
+        assert_never(reach)
 
 
 def state_of(entry: Entry) -> LaunchState:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from launcher.documents import Found
 from launcher.ledger.entry import Entry
 from launcher.plan.backend import Backend, Launch, Leftover
-from launcher.plan.target import Provider
+from launcher.plan.target import Reach
 from planner.errors import NodeError, PlannerError
 from planner.use_cases.launch_target import read_hosts
-from planner.use_cases.launches import Launches, check_sky
+from planner.use_cases.launches import Launches
+
+WHERE = {Reach.LOCAL: "local", Reach.SSH: "host", Reach.SKYPILOT: "SkyPilot and the clouds"}
 
 
 @dataclass(frozen=True)
@@ -39,15 +41,12 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
                 machines.append(_cannot_be_settled(entry.launch, error))
     by_id = {entry.launch.run_id: entry for entry in launches.ledger.entries()}
     known = [entry.launch for entry in by_id.values()]
-    for provider in _providers(launches, known, everywhere=everywhere):
+    for reach in _asked(launches, known, everywhere=everywhere):
         try:
-            if provider is Provider.AWS:
-                check_sky()
-            backend = launches.backend(provider)
+            backend = launches.backend(reach)
             left_over = backend.find_leftovers(known)
         except PlannerError as error:
-            where = "SkyPilot and the clouds" if provider is Provider.AWS else provider.value
-            machines.append(_cannot_be_asked(where, error))
+            machines.append(_cannot_be_asked(WHERE[reach], error))
         else:
             machines += [_judge(launches, left, by_id, backend, take_down=take_down) for left in left_over]
     return Reaped(tuple(machines), tuple(settled))
@@ -91,11 +90,11 @@ def _cannot_be_asked(where: str, error: PlannerError) -> Found:
     return Found(name="?", where=where, run_id=None, detail=str(error), verdict="cannot be asked", alarm=True)
 
 
-def _providers(launches: Launches, known: Sequence[Launch], *, everywhere: bool) -> list[Provider]:
-    """Return the ways to look: this machine, hosts where there are any, SkyPilot where it was used."""
-    wanted = [Provider.LOCAL]
+def _asked(launches: Launches, known: Sequence[Launch], *, everywhere: bool) -> list[Reach]:
+    """Return whom to ask: this machine, hosts where there are any, SkyPilot and the clouds where they were used."""
+    wanted = [Reach.LOCAL]
     if read_hosts(launches.home):
-        wanted.append(Provider.HOST)
+        wanted.append(Reach.SSH)
     if everywhere or any(launch.target.through_sky for launch in known):
-        wanted.append(Provider.AWS)
+        wanted.append(Reach.SKYPILOT)
     return wanted

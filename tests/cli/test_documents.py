@@ -64,6 +64,7 @@ ADDED = [
     "doubts",
     "notes",
     "why_not_codes",
+    "reasons",
 ]
 OF_A_CAMPAIGN = ["owning", "at_once", "campaign_hours", "campaign_usd", "finish", "meets_deadline", "within_budget"]
 OF_A_COMPARISON = ["rank", "pareto"]
@@ -99,6 +100,7 @@ class TestAnswers:
                     "recommended",
                     "nearest",
                     "sentence",
+                    "headline",
                     "switching_rates",
                 ],
                 OF_THE_ISSUE + ADDED + OF_A_CAMPAIGN + OF_A_COMPARISON,

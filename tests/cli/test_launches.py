@@ -10,7 +10,7 @@ import pytest
 
 from launcher.ledger.entry import Outcome, State
 from launcher.plan.backend import Launch, NodeStatus, Phase
-from launcher.plan.target import Target
+from launcher.plan.target import Reach, Target
 from planner.cli.launch_view import LiveView
 from planner.use_cases.launches import Launches
 from planner.use_cases.launches_reap import reap
@@ -23,6 +23,16 @@ P4D = Target(provider="aws", name="p4d.24xlarge", accelerator="A100-40GB-SXM", d
 @pytest.fixture
 def launches():
     return Launches()
+
+
+def test_backends_are_made_once_for_each_reach_and_an_unknown_reach_has_none(launches, monkeypatch):
+    monkeypatch.setattr("planner.use_cases.launches.check_sky", lambda: None)
+    backends = {reach: launches.backend(reach) for reach in Reach}
+    assert len({id(backend) for backend in backends.values()}) == len(Reach)
+    assert launches.backend(Reach.SSH) is backends[Reach.SSH]
+    with pytest.raises(AssertionError, match="carrier"):
+        launches.backend("carrier")
+    launches.close()
 
 
 def sleeping(run_id: str) -> Launch:

@@ -18,7 +18,7 @@ def node_hours_of(bill: Bill) -> float:
     )
 
 
-def beyond_allocation(
+def allocation_reasons(
     price: Price | None, *, bill: Bill | None, start: date, finish: date | None
 ) -> tuple[Reason, ...]:
     """Return why the price's allocation does not hold the work; nothing where it does.

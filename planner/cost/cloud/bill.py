@@ -12,7 +12,7 @@ from planner.cost.cloud.bill_lines import (
     kept_and_moved,
 )
 from planner.cost.cloud.bill_rates import BillRates
-from planner.cost.cloud.billing_terms import Terms, sold_hours, terms_text
+from planner.cost.cloud.billing_terms import Terms, billing_text, sold_hours
 from planner.model.answer.bill import Bill
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
@@ -20,7 +20,7 @@ from planner.quantity.conversion import derived, interval
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
-COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "bought and not used"
+COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "unused (minimum, rounding or term)"
 COMMITMENT = "commitment already bought"
 UNSUPPORTED = ("waiting for capacity", "taxes", "requests to storage")
 
@@ -71,7 +71,7 @@ def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quant
     """Bill trainings on rented machines: `training` holds the hours of the steps, `lost` those of what stops them.
 
     total = compute + stalls, checkpoints, interruptions + set-up + data to the nodes + idle tail + failed launches
-            + bought and not used + storage + checkpoints + upload + egress + support
+            + unused (minimum, rounding or term) + storage + checkpoints + upload + egress + support
     """
     rent = _rent(training, rates, work, lost)
     wall = sum_of([interval(part, Unit.HOURS) for part in (training, lost) if part is not None])
@@ -168,7 +168,7 @@ def _committed(entries: list[Entry], rates: BillRates) -> Rent:
 def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entry:
     usd = node_hours * rates.price.value
     source = (
-        f"{bought_hours:,.5g} node-h are bought: {terms_text(rates.terms)}; {node_hours:,.5g} of them are left; "
+        f"{bought_hours:,.5g} node-h are bought: {billing_text(rates.terms)}; {node_hours:,.5g} of them are left; "
         f"{rates.price.source}"
     )
     return Entry(
@@ -178,7 +178,7 @@ def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entr
 
 
 def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, *, hours: float, times: int) -> Quantity:
-    source = f"{times} x {hours:g} h x {rates.price.value:g} USD/h: {terms_text(rates.terms)}; {rates.price.source}"
+    source = f"{times} x {hours:g} h x {rates.price.value:g} USD/h: {billing_text(rates.terms)}; {rates.price.source}"
     return derived(rent, Unit.USD, training, rates.price, source=source)
 
 

@@ -93,7 +93,7 @@ def terms_notes(candidate: Candidate) -> tuple[str, ...]:
     return (f"a Capacity Block holds {BLOCK_INSTANCES} instances: {candidate.nodes} nodes need {blocks} blocks",)
 
 
-def terms_text(terms: Terms) -> str:
+def billing_text(terms: Terms) -> str:
     """Write in words how the hours are sold."""
     if terms.blocks:
         return "blocks of 1 to 14 days or of weeks up to 26, bought once for the campaign, ended 30 minutes early"

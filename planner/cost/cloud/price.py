@@ -13,7 +13,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.price_choice import prices_of
 
 
-def price_of(candidate: Candidate) -> Quantity | None:
+def node_hour_price(candidate: Candidate) -> Quantity | None:
     """Return the price of one node-hour: the plan's own, or the catalog's with its range; None where there is none."""
     own, local = candidate.option.usd_per_hour, candidate.option.local_per_hour
     if own is not None:

@@ -9,7 +9,7 @@ from planner.model.prices.offer import Price
 
 BAND_FACTOR = 10.0
 """A price may lie this far outside everything known of its accelerator. Per month it would lie 730 times too high, in
-cents 100 times; between the dearest list and the cheapest marketplace lie some 10 times."""
+cents 100 times; between the most expensive list and the cheapest marketplace lie some 10 times."""
 ANY_ACCELERATOR = (0.01, 100.0)
 """USD per accelerator-hour, of an accelerator that no bundled price knows."""
 

@@ -13,7 +13,7 @@ def break_even_utilisation(inputs: OwnedInputs, *, rent_usd_per_gpu_hour: float)
     share = cost of a year idle / (rent of a year busy - what busy adds to the cost of a year)
 
     The annual cost is a straight line in the busy share, so this is exact. Over 1: even a machine that never rests is
-    dearer. None: its power alone costs more than the rent.
+    more expensive. None: its power alone costs more than the rent.
     """
     idle = annual_cost(replace(inputs, busy_fraction=0.0)).total
     busy = replace(inputs, busy_fraction=1.0)

@@ -46,9 +46,9 @@ def resolve_site(
     if rated_kw is None:
         return NoOwningCost(f"the site {site.id} names no rated power: give rated_kw")
     collected = _Inputs(site, catalog)
-    problem = collected.capital(accelerator)
-    if problem is not None:
-        return NoOwningCost(f"the site {site.id}: {problem}")
+    missing = collected.capital(accelerator)
+    if missing is not None:
+        return NoOwningCost(f"the site {site.id}: {missing}")
     collected.keeping()
     collected.place(rated_kw)
     collected.power(node, rated_kw, training_power, plan)
@@ -56,7 +56,7 @@ def resolve_site(
     values = {name: quantity.value for name, quantity in collected.quantities.items()}
     absent = {field.name: 0.0 for field in fields(OwnedInputs) if field.name not in values}
     acquisition = site.acquisition
-    assert acquisition is not None, "capital() returns a problem where there is none"
+    assert acquisition is not None, "capital() returns what is missing"
     inputs = OwnedInputs(**absent | values | {"acquisition": acquisition, "gpus": node.accelerators})  # type: ignore[arg-type]
     return ResolvedSite(
         site=site,

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from datetime import date
 
-from planner.cost.cloud.allocation import beyond_allocation
+from planner.cost.cloud.allocation import allocation_reasons
 from planner.cost.cloud.bill import Billed, Work, rented_bill
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import hosted_bill
@@ -56,8 +56,8 @@ def campaign_option(
     bill = billed.bill if billed else None
     if bill is not None and estimate.offer is not None:
         bill = with_credits(bill, catalog.credits, provider=estimate.offer.partition("/")[0], finish=finish)
-    beyond = beyond_allocation(estimated.price, bill=bill, start=limits.start or today, finish=finish)
-    reasons = (*estimated.ruled_out, *beyond)
+    of_allocation = allocation_reasons(estimated.price, bill=bill, start=limits.start or today, finish=finish)
+    reasons = (*estimated.limit_reasons, *of_allocation)
     of_campaign = {
         "notes": notes,
         "bill": bill,

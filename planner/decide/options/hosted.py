@@ -20,17 +20,17 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.scenario.job import Job
-from planner.scenario.places import place_of_region, ruled_out
+from planner.scenario.places import place_of_region, place_reasons
 from planner.scenario.price_choice import ANY_REGION, find_price, prices_of
 
 MILLION = 1e6
 NO_TIME = Reason(
     code=ReasonCode.TIME_NOT_STATED,
-    text="training_hours: the service does not say how long it takes; give training_hours on the option",
+    text="training time: the service does not say how long it takes; give training_hours on the option",
 )
 NO_TOKENS = Reason(
     code=ReasonCode.NO_TOKENS,
-    text="usd_total: a sample of this workload is no number of tokens, and a service is paid by the token",
+    text="cost: a sample of this workload is no number of tokens, and a service is paid by the token",
 )
 NOTHING_KNOWN = "nothing is known of its machines: no energy, no speed; that it trains this network is the plan's word"
 
@@ -89,7 +89,7 @@ def estimate_hosted(
     rates = _rates(plan, job, price, catalog)
     billed = None if rates is None else hosted_bill(rates, trainings=1)
     reasons = _reasons(hosted, job, price)
-    ruled = ruled_out(place_of_region(hosted.region), None, plan.limits)
+    limit_reasons = place_reasons(place_of_region(hosted.region), None, plan.limits)
     estimate = OptionEstimate(
         id=hosted.id,
         name=f"{option.offer} (a service, by the token)",
@@ -115,8 +115,8 @@ def estimate_hosted(
         usd_marginal=billed.usd if billed else None,
         smallest_purchase_usd=None,
         bill=billed.bill if billed else None,
-        not_allowed=text_of(ruled),
-        not_allowed_reasons=ruled,
+        not_allowed=text_of(limit_reasons),
+        not_allowed_reasons=limit_reasons,
         energy_kwh=None,
         carbon_kg=None,
         power_kw=None,
@@ -129,7 +129,7 @@ def estimate_hosted(
         reasons=reasons,
     )
     shown = estimate if today is None else on_day(estimate, plan, catalog, today=today)
-    return EstimatedOption(shown, None, plan.currency, "USD", ruled_out=ruled, hosted=rates)
+    return EstimatedOption(shown, None, plan.currency, "USD", limit_reasons=limit_reasons, hosted=rates)
 
 
 def _rates(plan: Plan, job: Job, price: Quantity | None, catalog: Catalog) -> HostedRates | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from planner.cost.cloud.allocation import beyond_allocation
+from planner.cost.cloud.allocation import allocation_reasons
 from planner.cost.cloud.bill_rates import BillRates, bill_rates, startup_hours
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import HostedRates
-from planner.cost.cloud.price import list_price_of, price_of
+from planner.cost.cloud.price import list_price_of, node_hour_price
 from planner.cost.cloud.price_age import dated
 from planner.cost.power.circuit import overloads
 from planner.cost.power.electricity import cloud_pue, paid_in, pue
@@ -28,7 +28,7 @@ from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Quantity
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.scenario.places import not_allowed
+from planner.scenario.places import reasons_not_allowed
 from planner.speed.throughput.speed import Speed, fastest
 
 
@@ -42,7 +42,7 @@ class EstimatedOption:
     currency: Currency | None
     tariff_currency: str
     """In which an owned machine's electricity is paid."""
-    ruled_out: tuple[Reason, ...] = ()
+    limit_reasons: tuple[Reason, ...] = ()
     """Why the plan's limits rule its place out."""
     price: Price | None = None
     """The row whose price counts; None: owned, or at a price of the plan's own."""
@@ -57,7 +57,7 @@ def estimate_option(
 ) -> EstimatedOption:
     """Estimate one training of the job on one candidate."""
     candidate, speed = fastest(job, candidate, catalog)
-    site, price = candidate.site, price_of(candidate)
+    site, price = candidate.site, node_hour_price(candidate)
     throughput = throughput_of(speed)
     training = hours_of(throughput, job, epochs=job.epochs)
     timed = _timed(plan, job, candidate, catalog, throughput=throughput, training=training, speed=speed)
@@ -65,7 +65,7 @@ def estimate_option(
     energy = energy_of(timed.time.wall_hours if timed.time else None, power.kw, candidate)
     usage = Usage(
         epoch=hours_of(throughput, job, epochs=1.0),
-        training=None if timed.problem else training,  # it never ends, whatever its steps would take
+        training=None if timed.reason else training,  # it never ends, whatever its steps would take
         time=timed.time,
         energy=energy,
         power=power.kw,
@@ -79,7 +79,7 @@ def estimate_option(
     else:
         money = option_money.rented(candidate, catalog, rates, usage)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
-    ruled_out = not_allowed(candidate, plan.limits)
+    limit_reasons = reasons_not_allowed(candidate, plan.limits)
     estimate = OptionEstimate(
         id=candidate.id,
         name=_name(candidate),
@@ -106,8 +106,8 @@ def estimate_option(
         usd_marginal=money.usd_marginal,
         smallest_purchase_usd=money.smallest_purchase_usd,
         bill=money.bill,
-        not_allowed=text_of(ruled_out),
-        not_allowed_reasons=ruled_out,
+        not_allowed=text_of(limit_reasons),
+        not_allowed_reasons=limit_reasons,
         energy_kwh=energy,
         carbon_kg=carbon_of(energy, building, plan),
         power_kw=power.kw,
@@ -125,7 +125,7 @@ def estimate_option(
         rates,
         plan.currency,
         tariff,
-        ruled_out=ruled_out,
+        limit_reasons=limit_reasons,
         price=row,
         power_from_rated_share=power.from_rated_share,
     )
@@ -143,8 +143,8 @@ def on_day(
         finish = last_day(start=start, hours=estimate.wall_hours.value)
         provider = estimate.offer.partition("/")[0]
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
-        beyond = beyond_allocation(price, bill=bill, start=start, finish=finish)
-        reasons = (*estimate.not_allowed_reasons, *beyond)
+        of_allocation = allocation_reasons(price, bill=bill, start=start, finish=finish)
+        reasons = (*estimate.not_allowed_reasons, *of_allocation)
         dues = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
         estimate = estimate.model_copy(update=dues)
     return dated(estimate, today=today)
@@ -173,14 +173,14 @@ def _timed(
 def _reasons(
     candidate: Candidate, speed: Speed, timed: Timed, no_money: tuple[Reason, ...], usage: Usage
 ) -> tuple[Reason, ...]:
-    """Return why any number of the option is not known, and what speaks against its place."""
+    """Return why any number of the option is not known, or why its site cannot power it."""
     site, node = candidate.site, candidate.node
     reasons = list(overloads(site, node, nodes=site.nodes)) if site is not None else []
     reasons += speed.problems
-    reasons += [timed.problem] if timed.problem else []
+    reasons += [timed.reason] if timed.reason else []
     reasons += no_money
     if usage.time is not None and usage.energy is None:
-        text = f"energy_kwh: no power is known for {node.id}; give power_kw"
+        text = f"energy: no power is known for {node.id}; give power_kw"
         reasons.append(Reason(code=ReasonCode.POWER_NOT_KNOWN, text=text))
     return tuple(reasons)
 

@@ -52,7 +52,7 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
         for other in rented
     )
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
-    reasons = (*_no_comparison(rented, against), *owned.option.obstacles)
+    reasons = (*_no_comparison(rented, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(
         plan=plan.name,
         currency=plan.currency,
@@ -109,10 +109,10 @@ def _inputs(resolved: ResolvedSite) -> tuple[Input, ...]:
 def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) -> tuple[Reason, ...]:
     """Return why the machine cannot be compared with renting; nothing where it can."""
     if not rented:
-        text = "break_even_utilisation, npv_usd, payback_months: the plan names nothing to rent"
+        text = "break-even, NPV and payback: the plan names nothing to rent"
         return (Reason(code=ReasonCode.NOTHING_TO_RENT, text=text),)
     if against is None:
-        text = "npv_usd, payback_months: no rented option has a price and a speed to compare with"
+        text = "NPV and payback: no rented option has a price and a speed to compare with"
         return (Reason(code=ReasonCode.NO_COMPARABLE_RENT, text=text),)
     return ()
 

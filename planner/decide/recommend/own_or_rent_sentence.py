@@ -17,7 +17,7 @@ VERBS = {
 
 
 def sentence(resolved: ResolvedSite, rentals: Sequence[RentalOption], against: RentalOption | None) -> str:
-    """Write which is cheaper against the first rented option, and where the others flip."""
+    """Write which is cheaper against the first rented option, and where owning breaks even with each."""
     inputs = resolved.inputs
     own = annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
     start = (
@@ -27,12 +27,12 @@ def sentence(resolved: ResolvedSite, rentals: Sequence[RentalOption], against: R
     if against is None or against.usd_per_owned_gpu_hour is None:
         return f"{start}; there is no rented option to hold it against."
     rent = against.usd_per_owned_gpu_hour.value
-    verdict = "cheaper than" if own < rent else "dearer than"
-    flips = "; ".join(_flip(rental) for rental in rentals if rental.usd_per_owned_gpu_hour is not None)
-    return f"{start}, {verdict} the same work on {against.id} ({rent:.2f} USD). It breaks even {flips}."
+    verdict = "cheaper than" if own < rent else "more expensive than"
+    break_evens = "; ".join(_break_even(rental) for rental in rentals if rental.usd_per_owned_gpu_hour is not None)
+    return f"{start}, {verdict} the same work on {against.id} ({rent:.2f} USD). It breaks even {break_evens}."
 
 
-def _flip(rental: RentalOption) -> str:
+def _break_even(rental: RentalOption) -> str:
     busy = rental.break_even_utilisation
     if busy is None:
         return f"never against {rental.id}"

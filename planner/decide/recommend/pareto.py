@@ -25,7 +25,7 @@ def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
 
 
 def dominates(one: CampaignOption, other: CampaignOption) -> bool:
-    """Return whether `one` is no slower and no dearer than `other`, and better in one of both."""
+    """Return whether `one` is no slower and no more expensive than `other`, and better in one of both."""
     (hours, usd), (other_hours, other_usd) = hours_and_usd(one), hours_and_usd(other)
     return hours <= other_hours and usd <= other_usd and (hours, usd) != (other_hours, other_usd)
 

@@ -39,7 +39,7 @@ def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadlin
     """Return the comparable options: the feasible ones by preference, then the others by how far they miss.
 
     Options whose fit could not be checked come after those that are known to fit; those that the plan's limits on
-    places rule out come last.
+    places exclude come last.
     """
     by_cost = preference(limits) is Prefer.COST
 
@@ -49,8 +49,8 @@ def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadlin
         feasible = is_feasible(option)
         miss = 0.0 if feasible else excess(option, limits, deadline_hours=deadline_hours)
         first, second = (usd, hours) if by_cost else (hours, usd)
-        ruled_out = option.not_allowed is not None
-        return (not feasible, ruled_out, option.fits is None, miss, first, second, option.id)
+        not_allowed = option.not_allowed is not None
+        return (not feasible, not_allowed, option.fits is None, miss, first, second, option.id)
 
     return sorted((option for option in options if is_comparable(option, limits)), key=order)
 

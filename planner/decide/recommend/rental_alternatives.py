@@ -80,7 +80,7 @@ def rental_alternative(comparison: OwnVsRent) -> RentalOption:
     reasons = list(comparison.rented.reasons) if rent is None else []
     break_even = npv = after_tax = payback = None
     if comparison.usd_per_gpu_hour is not None and rent is None:
-        text = "speed_ratio: the speed of one of both is not known, so their work cannot be compared"
+        text = "relative speed: the speed of one of both is not known, so their work cannot be compared"
         reasons.append(Reason(code=ReasonCode.SPEED_RATIO_NOT_KNOWN, text=text))
     if rent is not None:
         break_even, never = _break_even(comparison, rent)
@@ -89,7 +89,7 @@ def rental_alternative(comparison: OwnVsRent) -> RentalOption:
         payback, no_payback = _payback(comparison, rent)
         reasons += [reason for reason in (never, no_payback) if reason]
         if after_tax is None:
-            reasons.append(Reason(code=ReasonCode.NO_TAX, text="npv_after_tax_usd: the site names no tax"))
+            reasons.append(Reason(code=ReasonCode.NO_TAX, text="NPV after tax: the site names no tax"))
     option = comparison.rented
     return RentalOption(
         id=option.id,
@@ -128,7 +128,7 @@ def _break_even(comparison: OwnVsRent, rent: Quantity) -> tuple[Quantity | None,
     if value > 1:
         why = "its power alone costs more" if value == NEVER else f"it would need {100 * value:.0f} % of the hours"
         figures = {} if value == NEVER else {"needed_fraction": value}
-        text = f"break_even_utilisation: never, {why}"
+        text = f"break-even: never, {why}"
         return None, Reason(code=ReasonCode.NEVER_BREAKS_EVEN, text=text, figures=figures)
     band = range_against(comparison.resolved, rent, share, without=("busy_fraction",))
     past = ", and the range reaches past all hours: it may never break even" if band.high > 1 else ""
@@ -163,7 +163,7 @@ def _payback(comparison: OwnVsRent, rent: Quantity) -> tuple[Quantity | None, Re
     resolved = comparison.resolved
     value = payback_months(resolved.inputs, rent_usd_per_gpu_hour=rent.value)
     if value is None:
-        return None, Reason(code=ReasonCode.NEVER_PAYS_BACK, text="payback_months: not before the machine's end")
+        return None, Reason(code=ReasonCode.NEVER_PAYS_BACK, text="payback: not before the machine's end")
     longest = resolved.inputs.lead_time_months + 12 * resolved.inputs.years
 
     def months(inputs: OwnedInputs, usd: float) -> float:

@@ -139,7 +139,7 @@ def _caveats(option: CampaignOption, limits: CampaignLimits, *, today: date) -> 
 def _of_spot(option: CampaignOption, price: Quantity) -> str:
     whose = "the plan's own" if price.as_of is None else f"of {price.as_of}"
     counted = option.time is not None and option.time.interruptions is not None
-    interruptions = "how often it is taken away is assumed" if counted else "interruptions are not counted one by one"
+    interruptions = "how often it is preempted is assumed" if counted else "interruptions are not counted one by one"
     return f"its spot price is {whose}, and {interruptions}"
 
 

@@ -1,4 +1,4 @@
-"""Which inputs move "own or rent" most, and where the answer flips."""
+"""Which inputs move "own or rent" most, and at which value the answer changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WHAT_IF_BUSY = Interval(0.7, 0.3, 0.9)
 RENT = "rent of the same work"
 BOUNDS = {"years": (1.0, 15.0), "availability": (0.05, 1.0), "busy_fraction": (0.005, 1.0), "pue": (1.0, 5.0)}
 FAR_FACTOR = 10.0
-"""How far beyond its value any other input is followed in search of the flip."""
+"""How far beyond its value any other input is followed in search of the switching value."""
 
 
 def sensitivities(resolved: ResolvedSite, rent: Quantity, rents: list[float]) -> tuple[Sensitivity, ...]:
@@ -23,7 +23,7 @@ def sensitivities(resolved: ResolvedSite, rent: Quantity, rents: list[float]) ->
 
     answer = full USD per busy GPU-hour - rent of the same work, in USD; negative: owning is cheaper
 
-    The rent runs from the cheapest to the dearest of `rents`, the price kinds that the plan names.
+    The rent runs from the lowest to the highest of `rents`, the price kinds that the plan names.
     """
 
     def answer(inputs: OwnedInputs) -> float:

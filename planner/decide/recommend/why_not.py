@@ -28,7 +28,7 @@ def reasons_against(
         first, *others = option.not_allowed_reasons
         return (first.model_copy(update={"text": f"not allowed: {first.text}"}), *others)
     if not is_comparable(option, limits):
-        return option.obstacles or (NOT_KNOWN,)
+        return option.blocking_reasons or (NOT_KNOWN,)
     if not is_feasible(option):
         return _missed(option, limits)
     known = [other for other in options if is_known(other) and is_known(option) and is_feasible(other)]
@@ -62,7 +62,7 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
 def _dominated(option: CampaignOption, better: CampaignOption) -> Reason:
     (hours, usd), (better_hours, better_usd) = hours_and_usd(option), hours_and_usd(better)
     time = _compared(hours, better_hours, duration_text, "slower")
-    money = _compared(usd, better_usd, usd_text, "dearer")
+    money = _compared(usd, better_usd, usd_text, "more expensive")
     figures = {"campaign_hours": hours, "campaign_usd": usd, "better_hours": better_hours, "better_usd": better_usd}
     text = f"dominated by {better.id}: {time}, {money}"
     return Reason(code=ReasonCode.DOMINATED, text=text, figures=figures)
@@ -73,7 +73,7 @@ def _not_preferred(option: CampaignOption, recommended: CampaignOption) -> Reaso
     assert option.campaign_usd is not None, "it is feasible"
     assert recommended.campaign_usd is not None
     usd, best_usd = option.campaign_usd.value, recommended.campaign_usd.value
-    money = _compared(usd, best_usd, usd_text, "dearer")
+    money = _compared(usd, best_usd, usd_text, "more expensive")
     figures = {"campaign_usd": usd, "recommended_usd": best_usd}
     if option.campaign_hours is None or recommended.campaign_hours is None:
         whose = "its" if option.campaign_hours is None else "whose"
@@ -86,7 +86,7 @@ def _not_preferred(option: CampaignOption, recommended: CampaignOption) -> Reaso
 
 
 def _compared(value: float, other: float, write: Callable[[float], str], worse: str) -> str:
-    better = {"slower": "faster", "dearer": "cheaper"}[worse]
+    better = {"slower": "faster", "more expensive": "cheaper"}[worse]
     if value == other:
-        return {"slower": "as fast", "dearer": "at the same cost"}[worse]
+        return {"slower": "as fast", "more expensive": "at the same cost"}[worse]
     return f"{worse if value > other else better} ({write(value)} against {write(other)})"

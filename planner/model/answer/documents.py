@@ -108,7 +108,7 @@ class OptionEstimate(Frozen):
         return self.time.wall_hours if self.time is not None else self.training_hours
 
     @property
-    def obstacles(self) -> tuple[Reason, ...]:
+    def blocking_reasons(self) -> tuple[Reason, ...]:
         """What stands against the option: all but that owning in full is not known, as usd_marginal stands anyhow."""
         return tuple(reason for reason in self.reasons if reason.code is not ReasonCode.OWNING_NOT_KNOWN)
 
@@ -117,9 +117,9 @@ class CampaignOption(OptionEstimate):
     """An option, running the whole campaign alone."""
 
     @property
-    def obstacles(self) -> tuple[Reason, ...]:
+    def blocking_reasons(self) -> tuple[Reason, ...]:
         """What stands against the option; that owning in full is not known does where the plan counts it."""
-        return self.reasons if self.owning is Owning.FULL else super().obstacles
+        return self.reasons if self.owning is Owning.FULL else super().blocking_reasons
 
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""

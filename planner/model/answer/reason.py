@@ -1,4 +1,20 @@
-"""A reason: what stands against an option, as a code that programs read, a sentence, and the figures in it."""
+"""A reason: what stands against an option, as a code that programs read, a sentence, and the figures in it.
+
+Fields of an option that carry reasons:
+
+    field                  set in                                   excludes the option         shown in
+    reasons, of estimate   decide/options/option.py, hosted.py      if time or cost is missing  column "why not"
+      and campaign
+    reasons, of compare    decide/recommend/why_not.py              no: another one is better   column "why not"
+    blocking_reasons       computed: `reasons` without              as `reasons`                column "why not"
+                           owning_not_known, save in full owning
+    not_allowed_reasons    scenario/places.py,                      always                      not_allowed; "notes"
+                           cost/cloud/allocation.py
+    doubts (texts)         speed/throughput/, of measured runs      no                          "notes", headline
+
+`why_not` is the sentence of `reasons`, `why_not_codes` their codes. Rented options and choices of own-or-rent have
+these two alone: they name the figures that are not known, and exclude nothing.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +90,7 @@ class ReasonCode(StrEnum):
     """The campaign costs more than the budget."""
 
     DOMINATED = "dominated"
-    """Another option is no slower and no dearer, and better in one of both."""
+    """Another option is no slower and no more expensive, and better in one of both."""
     FIT_NOT_CHECKED = "fit_not_checked"
     """Whether the training fits the device could not be checked; options that fit come first."""
     NOT_PREFERRED = "not_preferred"

@@ -26,7 +26,7 @@ class Goodput(Frozen):
     gpu_hours_per_failure: PositiveFigure | None = None
     """Accelerator-hours between two failures that stop a training."""
     node_hours_per_preemption: PositiveFigure | None = None
-    """Node-hours between two times that a spot machine is taken away."""
+    """Node-hours between two times that a spot machine is preempted."""
     restart_hours: HoursFigure | None = None
     """From an interruption until the training steps again: noticing, replacing, loading."""
     checkpoint_interval_hours: PositiveFigure | None = None

@@ -13,7 +13,7 @@ from planner.cost.cloud.price_level import usd_per_accelerator_hour
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
-from planner.scenario.price_choice import believed
+from planner.scenario.price_choice import selected
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 21)
@@ -54,7 +54,7 @@ def price(origin=PriceOrigin.BUNDLED, days=0, usd=55.0, kind=PriceKind.ON_DEMAND
     ],
 )
 def test_the_stated_order_decides_among_prices_that_are_not_out_of_date(rows, origin):
-    assert {row.origin for row in believed(rows)} == {origin}
+    assert {row.origin for row in selected(rows)} == {origin}
 
 
 ROWS = st.lists(
@@ -67,7 +67,7 @@ ROWS = st.lists(
 def test_the_choice_does_not_hang_on_the_order_of_rows_or_on_prices(rows, seed):
     shuffled = list(rows)
     seed.shuffle(shuffled)
-    chosen, again = believed(rows), believed(shuffled)
+    chosen, again = selected(rows), selected(shuffled)
     assert {(row.origin, row.as_of) for row in chosen} == {(row.origin, row.as_of) for row in again}
     assert len({(row.origin, row.as_of) for row in chosen}) == 1
 

@@ -110,7 +110,7 @@ def test_a_dearer_but_faster_option_is_on_the_front_and_says_what_it_costs() -> 
     answer = compared([option("slow", 10, 10), option("quick", 5, 30)])
     assert answer.options[1].pareto
     assert "faster" in why(answer, "quick")
-    assert "dearer (30.00 USD against 10.00 USD)" in why(answer, "quick")
+    assert "more expensive (30.00 USD against 10.00 USD)" in why(answer, "quick")
 
 
 def test_nothing_feasible_names_the_binding_limit_and_the_nearest() -> None:
@@ -181,9 +181,9 @@ def test_a_modelled_option_is_set_beside_the_best_measured_one() -> None:
             date(2026, 5, 24), None, "is of 2026-05-24, and interruptions are not counted one by one", id="left out"
         ),
         pytest.param(
-            date(2026, 5, 24), 0.1, "is of 2026-05-24, and how often it is taken away is assumed", id="counted"
+            date(2026, 5, 24), 0.1, "is of 2026-05-24, and how often it is preempted is assumed", id="counted"
         ),
-        pytest.param(None, 0.1, "is the plan's own, and how often it is taken away is assumed", id="without a date"),
+        pytest.param(None, 0.1, "is the plan's own, and how often it is preempted is assumed", id="without a date"),
     ],
 )
 def test_a_spot_price_says_its_date_and_what_of_interruptions_is_counted(

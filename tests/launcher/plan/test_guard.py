@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from launcher.plan.ancillary_costs import ancillary_costs_of
 from launcher.plan.backend import Launched
 from launcher.plan.bill import AncillaryCost, Bill, TimeCaps, bill_of, billed_usd
-from launcher.plan.guard import Limits, check_launches, mismatches
+from launcher.plan.guard import LaunchLimits, check_launches, mismatches
 from launcher.plan.target import Target
 from planner.errors import RefusedError
 from tests.launcher.launches import NOON, rate
@@ -81,16 +81,23 @@ def test_half_an_hour_of_two_nodes_at_10_usd_is_10_usd():
 @pytest.mark.parametrize(
     ("planned", "limits", "problem"),
     [
-        pytest.param([(P5E, bill())], Limits(max_usd=9.99), "the worst case is 10.00 USD", id="over the cap"),
-        pytest.param([(P5E, bill()), (P5E, bill())], Limits(max_usd=19.0), "20.00 USD", id="one cap for all targets"),
-        pytest.param([(P5E, bill(usd=None))], Limits(), "no price is known", id="no price"),
-        pytest.param([(K8S, bill(K8S, usd=None))], Limits(max_usd=5), "no price is known", id="rented cluster, capped"),
+        pytest.param([(P5E, bill())], LaunchLimits(max_usd=9.99), "the worst case is 10.00 USD", id="over the cap"),
         pytest.param(
-            [(P5E, bill())], Limits(budget_usd=100, budget_used_usd=95), "has 5.00 USD left", id="over the budget"
+            [(P5E, bill()), (P5E, bill())], LaunchLimits(max_usd=19.0), "20.00 USD", id="one cap for all targets"
         ),
-        pytest.param([(P5E, bill())], Limits(deadline_at=NOON), "has passed", id="deadline passed"),
+        pytest.param([(P5E, bill(usd=None))], LaunchLimits(), "no price is known", id="no price"),
         pytest.param(
-            [(P5E, bill())], Limits(deadline_at=NOON + timedelta(minutes=59)), "comes too soon", id="deadline too soon"
+            [(K8S, bill(K8S, usd=None))], LaunchLimits(max_usd=5), "no price is known", id="rented cluster, capped"
+        ),
+        pytest.param(
+            [(P5E, bill())], LaunchLimits(budget_usd=100, budget_used_usd=95), "has 5.00 USD left", id="over the budget"
+        ),
+        pytest.param([(P5E, bill())], LaunchLimits(deadline_at=NOON), "has passed", id="deadline passed"),
+        pytest.param(
+            [(P5E, bill())],
+            LaunchLimits(deadline_at=NOON + timedelta(minutes=59)),
+            "comes too soon",
+            id="deadline too soon",
         ),
     ],
 )
@@ -104,13 +111,13 @@ def test_what_must_not_be_launched_is_refused_with_code_3(planned, limits, probl
 @pytest.mark.parametrize(
     ("planned", "limits"),
     [
-        pytest.param([(P5E, bill())], Limits(max_usd=10), id="just under the cap"),
+        pytest.param([(P5E, bill())], LaunchLimits(max_usd=10), id="just under the cap"),
         pytest.param(
-            [(LOCAL, bill(LOCAL, usd=None)), (P5E, bill())], Limits(max_usd=10), id="own machine adds nothing"
+            [(LOCAL, bill(LOCAL, usd=None)), (P5E, bill())], LaunchLimits(max_usd=10), id="own machine adds nothing"
         ),
-        pytest.param([(K8S, bill(K8S, usd=None))], Limits(), id="own cluster without a cap"),
-        pytest.param([(P5E, bill())], Limits(budget_usd=100, budget_used_usd=90), id="the last of the budget"),
-        pytest.param([(P5E, bill())], Limits(deadline_at=NOON + timedelta(hours=1)), id="just in time"),
+        pytest.param([(K8S, bill(K8S, usd=None))], LaunchLimits(), id="own cluster without a cap"),
+        pytest.param([(P5E, bill())], LaunchLimits(budget_usd=100, budget_used_usd=90), id="the last of the budget"),
+        pytest.param([(P5E, bill())], LaunchLimits(deadline_at=NOON + timedelta(hours=1)), id="just in time"),
     ],
 )
 def test_what_keeps_every_limit_is_allowed(planned, limits):

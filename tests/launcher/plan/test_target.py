@@ -1,6 +1,6 @@
 import pytest
 
-from launcher.plan.target import SKY_ACCELERATORS, Provider, parse_target
+from launcher.plan.target import REACHED_BY, SKY_ACCELERATORS, Provider, Target, parse_target
 from planner.errors import InputError
 from tests.bundled import bundled_catalog
 
@@ -24,6 +24,16 @@ def test_a_target_is_read_and_written_the_same(text, provider, name, cloud, sky)
     target = parse_target(text, instance_types=TYPES, hosts=("a", "b"))
     assert (target.provider, target.name, target.is_cloud, target.through_sky) == (provider, name, cloud, sky)
     assert target.id == text
+
+
+def test_every_provider_says_by_what_it_is_reached():
+    assert set(REACHED_BY) == set(Provider)
+
+
+def test_a_provider_that_is_not_registered_is_never_taken_for_one_of_sky(monkeypatch):
+    monkeypatch.delitem(REACHED_BY, Provider.SLURM)
+    with pytest.raises(KeyError, match="slurm"):
+        _ = Target(provider=Provider.SLURM, name="hpc").through_sky
 
 
 def test_two_hosts_are_one_run_over_two_nodes():

@@ -138,13 +138,13 @@ def test_that_owning_is_not_known_is_a_reason_but_no_obstacle(catalog: Catalog) 
     assert got.usd_total is None
     assert got.usd_marginal is not None
     assert got.why_not_codes == (ReasonCode.OWNING_NOT_KNOWN,)
-    assert got.obstacles == ()
+    assert got.blocking_reasons == ()
 
 
 def test_what_cannot_train_does_not_fit(catalog: Catalog) -> None:
     (got,) = estimates(catalog, {"offer": "aws/inf2.48xlarge", "usd_per_hour": 12.98})
     assert got.fits is False
-    assert [reason.code for reason in got.obstacles] == [ReasonCode.CANNOT_TRAIN]
+    assert [reason.code for reason in got.blocking_reasons] == [ReasonCode.CANNOT_TRAIN]
 
 
 def test_an_own_price_counts_to_the_cent(catalog: Catalog) -> None:
