@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from launcher.ledger.entry import Event, Outcome, State
 from launcher.plan.backend import Evidence
-from launcher.plan.bill import Bill
+from launcher.plan.bill import LaunchBill
 from launcher.plan.target import Target
 from planner.model.base import Frozen, NonNegative, Text
 from planner.model.quantity import Quantity
@@ -19,7 +19,7 @@ class PlannedLaunch(Frozen):
     run_id: Text
     target: Target
     workload: Text
-    bill: Bill
+    bill: LaunchBill
     task: dict[str, Any]
     notes: tuple[Text, ...] = ()
     checks: tuple[Text, ...] = ()

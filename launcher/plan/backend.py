@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-from launcher.plan.bill import Bill
+from launcher.plan.bill import LaunchBill
 from launcher.plan.target import Target
 from planner.model.base import Frozen, Text
 
@@ -29,7 +29,7 @@ class Launch(Frozen):
     target: Target
     task: dict[str, Any]
     """The SkyPilot task (launcher/plan/task.py); the other backends run its `setup` and `run` themselves."""
-    bill: Bill
+    bill: LaunchBill
     store: str | None = None
     """`s3://bucket/prefix` to which the nodes push what they have."""
     planned_at: datetime

@@ -65,7 +65,7 @@ class AncillaryCost(Frozen):
     as_of: date | None = None
 
 
-class Bill(Frozen):
+class LaunchBill(Frozen):
     """What a launch costs at worst; null only with a reason."""
 
     model_config = ConfigDict(serialize_by_alias=True)
@@ -99,7 +99,7 @@ def bill_of(
     no_price_reason: str | None,
     caps: TimeCaps,
     ancillary: tuple[AncillaryCost, ...] = (),
-) -> Bill:
+) -> LaunchBill:
     """Return the bill of one launch.
 
     hours          = (max + provisioning + idle minutes) / 60
@@ -113,7 +113,7 @@ def bill_of(
     worst = None
     if rate is not None:
         worst = nodes * rate.highest_usd_per_node_hour * max(hours, rate.minimum_hours) + ancillary_usd
-    return Bill(
+    return LaunchBill(
         nodes=nodes,
         invoiced=invoiced,
         price_kind=price_kind,
@@ -126,7 +126,7 @@ def bill_of(
     )
 
 
-def billed_usd(bill: Bill, *, seconds: float) -> float | None:
+def billed_usd(bill: LaunchBill, *, seconds: float) -> float | None:
     """Return what the nodes cost for the seconds that the ledger saw them up; None where the price is not known.
 
     USD = nodes x USD per node-hour x max(s / 3600, minimum hours)

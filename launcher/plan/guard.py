@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from launcher.plan.backend import Launched
-from launcher.plan.bill import Bill
+from launcher.plan.bill import LaunchBill
 from launcher.plan.target import Provider, Target
 from planner.errors import RefusedError
 from planner.model.base import Frozen, NonNegative
@@ -27,7 +27,7 @@ class LaunchLimits(Frozen):
     deadline_at: datetime | None = None
 
 
-def check_launches(planned: Sequence[tuple[Target, Bill]], limits: LaunchLimits, *, now: datetime) -> None:
+def check_launches(planned: Sequence[tuple[Target, LaunchBill]], limits: LaunchLimits, *, now: datetime) -> None:
     """Raise RefusedError, with what would be allowed, where a price is missing, a cap is too low or time too short."""
     for target, bill in planned:
         if bill.worst_case_usd is None and _needs_price(target, capped=limits.max_usd is not None):
@@ -59,7 +59,7 @@ def check_launches(planned: Sequence[tuple[Target, Bill]], limits: LaunchLimits,
         )
 
 
-def worst_total_usd(bills: Sequence[Bill]) -> float:
+def worst_total_usd(bills: Sequence[LaunchBill]) -> float:
     """Return the sum of what launches can cost at worst; machines that make no invoice and have no rate count nothing.
 
     USD = sum of worst_case_usd
@@ -105,7 +105,7 @@ def _price_fix(target: Target) -> str:
     return "Give --usd-per-hour X, or another --region."
 
 
-def _summand(target: Target, bill: Bill) -> str:
+def _summand(target: Target, bill: LaunchBill) -> str:
     rate = bill.rate
     each = "" if rate is None else f" at up to {rate.highest_usd_per_node_hour:g} USD/h"
     return f"{target.id}: {bill.nodes} node(s) x {bill.caps.worst_minutes:g} min{each} = {bill.worst_case_usd:,.2f}"

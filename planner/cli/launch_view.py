@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from launcher.documents import BillDocument, LaunchState, PlannedLaunch, ReapDocument
 from launcher.ledger.entry import Entry
 from launcher.plan.backend import NodeStatus
-from launcher.plan.bill import Bill
+from launcher.plan.bill import LaunchBill
 from planner.model.quantity import Quantity
 from planner.present.table import Row
 
@@ -134,7 +134,7 @@ def _line(entry: Entry, status: NodeStatus | None, now: datetime | None) -> str:
     return "  ".join(" ".join(part.split()) for part in parts)
 
 
-def _price(bill: Bill) -> str:
+def _price(bill: LaunchBill) -> str:
     rate = bill.rate
     if rate is None:
         return f"none: {bill.no_price_reason}"

@@ -16,7 +16,7 @@ from launcher.bench.bench import Settings, check_spec, spec_of, window_of
 from launcher.collect.launch_record import record_by_hand
 from launcher.plan.ancillary_costs import ancillary_costs_of
 from launcher.plan.backend import Launch
-from launcher.plan.bill import Bill, TimeCaps, bill_of
+from launcher.plan.bill import LaunchBill, TimeCaps, bill_of
 from launcher.plan.target import Provider, Target
 from launcher.plan.task import cluster_name, task_of
 from planner.adapters.catalog import accelerator_aliases
@@ -171,7 +171,7 @@ def default_minutes(window: Window, *, starts: int, probes: Probes) -> float:
     return float(math.ceil(starts * start + probes.minutes))
 
 
-def _bill(target: Target, priced: Priced, caps: TimeCaps) -> Bill:
+def _bill(target: Target, priced: Priced, caps: TimeCaps) -> LaunchBill:
     return bill_of(
         nodes=target.nodes,
         invoiced=target.is_cloud,

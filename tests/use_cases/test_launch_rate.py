@@ -26,7 +26,8 @@ TODAY = date(2026, 11, 23)
 )
 def test_a_price_is_old_at_the_age_at_which_every_answer_calls_it_stale(purchase, as_of, old):
     price = Price(
-        provider="aws", instance_type="p4d.24xlarge", region="us-east-1", price_kind=PriceKind(purchase), usd_per_hour=24.0,
+        provider="aws", instance_type="p4d.24xlarge", region="us-east-1",
+        price_kind=PriceKind(purchase), usd_per_hour=24.0,
         source="a test", as_of=as_of, fetched_at=as_of, confidence="list",
     )  # fmt: skip
     catalog = bundled_catalog().model_copy(update={"prices": (price,)})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from launcher.plan.ancillary_costs import ancillary_costs_of
 from launcher.plan.backend import Launched
-from launcher.plan.bill import AncillaryCost, Bill, TimeCaps, bill_of, billed_usd
+from launcher.plan.bill import AncillaryCost, LaunchBill, TimeCaps, bill_of, billed_usd
 from launcher.plan.guard import LaunchLimits, check_launches, mismatches
 from launcher.plan.target import Target
 from planner.errors import RefusedError
@@ -62,10 +62,10 @@ def test_a_bill_of_an_older_ledger_is_read():
     now = bill(ancillary=0.1)
     document = now.model_dump()
     assert document["beside_usd"] == pytest.approx(0.1)
-    assert Bill.model_validate(document) == now
-    assert Bill.model_validate_json(now.model_dump_json()) == now
+    assert LaunchBill.model_validate(document) == now
+    assert LaunchBill.model_validate_json(now.model_dump_json()) == now
     old = {key: value for key, value in document.items() if not key.startswith("beside")} | {"storage_usd": 0.1}
-    assert (Bill.model_validate(old).ancillary_usd, Bill.model_validate(old).worst_case_usd) == (0.1, 10.1)
+    assert (LaunchBill.model_validate(old).ancillary_usd, LaunchBill.model_validate(old).worst_case_usd) == (0.1, 10.1)
 
 
 @given(seconds=st.floats(0, 3600), nodes=st.integers(1, 16), usd=st.floats(0.01, 200))
