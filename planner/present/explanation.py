@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner.model.answer.explanation import ExplainDocument, OptionExplanation
-from planner.present.table import Row, quantity_text
+from planner.model.answer.explanation import ExplainDocument, OptionExplanation, ThroughputFrom
+from planner.present.table import Row, number_text, quantity_text
 from planner.present.time_table import time_facts, time_rows
+from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES
 
-MOST_CONSTANTS = 12
+MOST_CONSTANTS = 16
 MOST_RUNS = 12
 SMALLEST_SHARE = 0.0005
 """Of a step; `--json` has every part."""
-BESIDE = "Beside this answer, the estimator says: "
+ANSWER_FROM: dict[ThroughputFrom | None, str] = {
+    "runs": "measured",
+    "step": "from the plan's step time",
+    "mfu": "from the plan's MFU",
+    "extrapolation": "extrapolated from a run",
+    "share_of_peak": "from a share of the peak",
+}
 
 
 def as_text(document: ExplainDocument) -> str:
@@ -35,9 +42,11 @@ def _option(option: OptionExplanation) -> Iterator[str]:
     if option.time is not None:
         yield from _block("Where the hours of one training go", time_rows(option.time))
         yield from (f"  - {fact}" for fact in time_facts(option.time))
-    if option.physics is not None and option.throughput is not None and option.physics != option.throughput:
-        yield f"{BESIDE}{quantity_text(option.physics)}"
+    yield from _configuration(option)
+    if option.physics is not None and _answer_from(option):
+        yield f"Besides, the estimator says: {quantity_text(option.physics)}"
     yield from _step(option)
+    yield from _extrapolated(option)
     yield from _runs(option)
     yield from _next_runs(option)
     rows = [
@@ -54,21 +63,29 @@ def _option(option: OptionExplanation) -> Iterator[str]:
 def _step(option: OptionExplanation) -> Iterator[str]:
     if option.step_seconds is None or option.step_size is None:
         return
-    title = f"The parts of a step of {option.step_size:,.0f} {option.step_unit}, {option.step_seconds:.4g} s"
+    title = f"Parts of a step of {option.step_size:,.0f} {option.step_unit}, {option.step_seconds:.4g} s"
+    if option.physics is not None and (other := _answer_from(option)):
+        own = f"{number_text(option.physics.value, option.physics.unit)} samples/s"
+        title = f"Parts of the estimator's step ({own}; {other}): {option.step_size:,.0f} {option.step_unit}, "
+        title += f"{option.step_seconds:.4g} s"
+    names = IMAGE_PART_NAMES if option.step_unit == "images" else PART_NAMES
     rows = [
         {
-            "part": part.name, "seconds": f"{part.seconds:.4g}", "share": f"{part.share * 100:.1f} %",
+            "part": names.get(part.name, part.name), "seconds": f"{part.seconds:.4g}",
+            "share": f"{part.share * 100:.1f} %", "times": "-" if part.times is None else f"{part.times:.4g}",
             "formula": part.formula, "where": part.where,
         }
         for part in option.parts
         if part.share >= SMALLEST_SHARE
     ]  # fmt: skip
     yield from _block(title, rows)
+    yield from _correction(option)
     shown = option.constants[:MOST_CONSTANTS]
     rows = [
         {
-            "constant": one.name, "value": f"{one.value:.4g}", "before evidence": f"{one.prior:.4g}",
-            "bounds": f"{one.low:g}-{one.high:g}", "1 % more: step": f"{one.percent_per_percent:+.3f} %",
+            "constant": one.name, "value": f"{one.value:.4g}", "prior": f"{one.prior:.4g}",
+            "prior +-": "-" if one.spread is None else f"{one.spread * 100:.0f} %",
+            "allowed range": f"{one.low:g}-{one.high:g}", "1 % more: step": f"{one.percent_per_percent:+.3f} %",
             "meaning": one.meaning,
         }
         for one in shown
@@ -81,6 +98,55 @@ def _step(option: OptionExplanation) -> Iterator[str]:
         if effect.step_factor is not None:
             known = f"its steps take {effect.step_factor:.3f} times the physics' seconds"
         yield f"  {effect.level} {effect.label}: {known}"
+
+
+def _answer_from(option: OptionExplanation) -> str | None:
+    """Return the answer and where it comes from; None where the estimator gave it, or there is none."""
+    if option.throughput is None or option.throughput_from not in ANSWER_FROM:
+        return None
+    rate = number_text(option.throughput.value, option.throughput.unit)
+    return f"the answer, {rate}, is {ANSWER_FROM[option.throughput_from]}"
+
+
+def _configuration(option: OptionExplanation) -> Iterator[str]:
+    config = option.configuration
+    if config is None:
+        return
+    said = [f"{config.strategy.value} on {config.accelerators}", config.split or "no split"]
+    if config.micro_batch is not None:
+        said.append(f"micro-batch {config.micro_batch:g}")
+    if config.accumulation is not None:
+        said.append(f"accumulation {config.accumulation:g}")
+    if config.checkpointing is not None:
+        again = f" (recomputed {config.recomputed:g})" if config.recomputed else ""
+        said.append(f"checkpointing {config.checkpointing.value}{again}")
+    if config.precision is not None:
+        said.append(config.precision.value)
+    yield f"Configuration estimated: {', '.join(said)}"
+
+
+def _correction(option: OptionExplanation) -> Iterator[str]:
+    """Write what the seconds of a part are the product of."""
+    if option.correction is None:
+        return
+    of = option.correction
+    runs = f"corrected by {of.runs} run{'s' if of.runs > 1 else ''}: x {of.by_runs:.4g}" if of.runs else "no own runs"
+    yield f"  seconds = formula x times x {of.factor:.4g} ({runs}; effects of labels, below: x {of.by_labels:.4g})"
+    yield "  times: micro-batches, as far as nothing hides them, and the framework's kernels; -: a share of the rest"
+
+
+def _extrapolated(option: OptionExplanation) -> Iterator[str]:
+    """Write the step and the ratios of a rate that has no parts."""
+    of = option.extrapolation
+    if of is None or option.throughput is None:
+        return
+    rate = f"{number_text(option.throughput.value, option.throughput.unit)} samples/s"
+    step = (
+        "" if of.seconds is None else f"; a step of {of.batch:,} samples takes {of.batch:,} / rate = {of.seconds:.4g} s"
+    )
+    yield f"Extrapolated from {', '.join(of.runs)}, so without parts: {rate}{step}"
+    rows = [{"ratio": one.what, "factor": f"{one.value:.5g}", "formula": one.formula} for one in of.ratios]
+    yield from _block("Factors between the run and the answer", rows)
 
 
 def _next_runs(option: OptionExplanation) -> Iterator[str]:

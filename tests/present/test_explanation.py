@@ -5,16 +5,20 @@ from __future__ import annotations
 from planner.model.answer.bill import Uncounted
 from planner.model.answer.explanation import (
     ConstantUsed,
+    EstimatedConfiguration,
     ExplainDocument,
+    ExtrapolatedStep,
     LabelEffect,
     NearRow,
     NextRun,
     OptionExplanation,
+    RatioUsed,
     RunEffect,
+    StepCorrection,
     StepPart,
 )
 from planner.model.answer.training_time import TimeLine, TrainingTime
-from planner.model.network.workload import Strategy
+from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.convergence import Convergence
 from planner.model.quantity import Basis, Unit
 from planner.present.explanation import as_text
@@ -57,6 +61,18 @@ def test_the_text(golden) -> None:
         name="Cloud 8x (8x H100-SXM)",
         throughput=speed,
         physics=speed.model_copy(update={"value": 2.1}),
+        throughput_from="mfu",
+        configuration=EstimatedConfiguration(
+            accelerators=8,
+            strategy=Strategy.FSDP2,
+            split="tensor 2",
+            micro_batch=2.0,
+            accumulation=4.0,
+            checkpointing=Checkpointing.SELECTIVE,
+            recomputed=0.3,
+            precision=Precision.BF16,
+        ),
+        correction=StepCorrection(factor=1.1, by_labels=1.031, by_runs=1.067, runs=2),
         step_seconds=2.0,
         step_size=4096.0,
         step_unit="tokens",
@@ -65,6 +81,7 @@ def test_the_text(golden) -> None:
                 name="products",
                 seconds=1.5,
                 share=0.75,
+                times=0.975,
                 formula="2 x tokens x weights / peak",
                 where="compute.py: layer_parts",
             ),
@@ -81,6 +98,7 @@ def test_the_text(golden) -> None:
                 name="gemm_hopper",
                 value=0.7,
                 prior=0.75,
+                spread=0.1,
                 low=0.3,
                 high=1.0,
                 meaning="share of peak",
@@ -115,11 +133,35 @@ def test_the_text(golden) -> None:
         notes=(),
         why_not=None,
     )
+    carried = whole.model_copy(
+        update={
+            "id": "carried",
+            "physics": None,
+            "throughput_from": "extrapolation",
+            "step_seconds": None,
+            "correction": None,
+            "parts": (),
+            "constants": (),
+            "effects": (),
+            "runs": (),
+            "next_runs": (),
+            "nearest": (),
+            "time": None,
+            "extrapolation": ExtrapolatedStep(
+                runs=("r1",),
+                batch=128,
+                seconds=64.0,
+                ratios=(RatioUsed(what="accelerators", value=2.0, formula="8/4 accelerators"),),
+            ),
+        }
+    )
     nothing = whole.model_copy(
         update={
             "id": "nobody-knows",
             "throughput": None,
             "physics": None,
+            "configuration": None,
+            "throughput_from": None,
             "step_seconds": None,
             "parts": (),
             "constants": (),
@@ -130,7 +172,7 @@ def test_the_text(golden) -> None:
             "why_not": "measure it once",
         }
     )
-    golden.check("explain.txt", as_text(ExplainDocument(plan="Which machine?", options=(whole, nothing))))
+    golden.check("explain.txt", as_text(ExplainDocument(plan="Which machine?", options=(whole, carried, nothing))))
 
 
 def test_the_page_shows_the_same_and_escapes_it() -> None:

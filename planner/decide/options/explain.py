@@ -11,15 +11,26 @@ from planner.decide.options.next_run import next_runs
 from planner.decide.options.step_breakdown import step_breakdown
 from planner.errors import NotFoundError
 from planner.model.answer.documents import OptionEstimate
-from planner.model.answer.explanation import ExplainDocument, NextRun, OptionExplanation, RunEffect
+from planner.model.answer.explanation import (
+    EstimatedConfiguration,
+    ExplainDocument,
+    ExtrapolatedStep,
+    NextRun,
+    OptionExplanation,
+    RatioUsed,
+    RunEffect,
+    ThroughputFrom,
+)
 from planner.model.catalog import Catalog
+from planner.model.network.workload import Checkpointing
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import Job, resolve_job
+from planner.speed.throughput.matching_runs import measured_runs
 from planner.speed.throughput.predict import predict
-from planner.speed.throughput.prediction import Prediction
+from planner.speed.throughput.prediction import NoPrediction, Prediction
 from planner.speed.throughput.speed import Speed, fastest, speed
 
 if TYPE_CHECKING:
@@ -86,6 +97,10 @@ def _explained(
         name=estimate.name,
         throughput=estimate.throughput,
         physics=_quantity(prediction),
+        throughput_from=_throughput_from(job, chosen, catalog, answer, predicted),
+        configuration=_configuration(job, chosen, answer, prediction),
+        extrapolation=_extrapolation(job, answer, predicted),
+        correction=breakdown.correction if breakdown else None,
         step_seconds=breakdown.seconds if breakdown else None,
         step_size=breakdown.size if breakdown else None,
         step_unit=breakdown.unit if breakdown else None,
@@ -99,6 +114,67 @@ def _explained(
         notes=estimate.notes,
         why_not=estimate.why_not,
         why_not_codes=estimate.why_not_codes,
+    )
+
+
+def _throughput_from(
+    job: Job, candidate: Candidate, catalog: Catalog, answer: Speed, predicted: Prediction | NoPrediction
+) -> ThroughputFrom | None:
+    if answer.samples_per_s is None:
+        return None
+    if candidate.option.step is not None:
+        return "step"
+    if measured_runs(catalog.runs.values(), job, candidate):
+        return "runs"
+    if job.mfu is not None and job.network is not None:
+        return "mfu"
+    if isinstance(predicted, Prediction) and predicted.asked is not None:
+        return "estimator"
+    return "extrapolation" if answer.run_ids else "share_of_peak"
+
+
+def _configuration(
+    job: Job, candidate: Candidate, answer: Speed, prediction: Prediction | None
+) -> EstimatedConfiguration | None:
+    """Return what the estimator was asked for; without it, what is known of the answer's."""
+    if prediction is None or prediction.asked is None:
+        if answer.samples_per_s is None:
+            return None
+        return EstimatedConfiguration(
+            accelerators=candidate.accelerators,
+            strategy=answer.strategy,
+            split=str(candidate.split),
+            micro_batch=answer.fit.micro_batch,
+            accumulation=answer.fit.accumulation,
+            checkpointing=answer.fit.checkpointing or job.checkpointing,
+            recomputed=None,
+            precision=job.precision,
+        )
+    config = prediction.asked.observation.config
+    return EstimatedConfiguration(
+        accelerators=candidate.accelerators,
+        strategy=candidate.strategy,
+        split=str(candidate.split),
+        micro_batch=config["micro_batch"],
+        accumulation=config["micro_batches"],
+        checkpointing=answer.fit.checkpointing or job.checkpointing or Checkpointing.NONE,
+        recomputed=config["recompute"],
+        precision=job.precision,
+    )
+
+
+def _extrapolation(job: Job, answer: Speed, predicted: Prediction | NoPrediction) -> ExtrapolatedStep | None:
+    """Return the step behind a rate that was extrapolated from runs; None where the rate comes from elsewhere."""
+    if isinstance(predicted, NoPrediction) or not predicted.runs or predicted.asked is not None:
+        return None
+    if answer.samples_per_s is None or answer.source != predicted.source:
+        return None
+    batch = job.global_batch or predicted.runs[0].global_batch
+    return ExtrapolatedStep(
+        runs=tuple(run.id for run in predicted.runs),
+        batch=batch,
+        seconds=None if batch is None else batch / answer.samples_per_s.value,
+        ratios=tuple(RatioUsed(what=one.what, value=one.value, formula=one.text) for one in predicted.ratios),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from planner.model.answer.explanation import ConstantUsed, LabelEffect, NearRow, StepPart
+from planner.model.answer.explanation import ConstantUsed, LabelEffect, NearRow, StepCorrection, StepPart
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.estimator.network_kind import NetworkKind, kind_of
 from planner.speed.estimator.text_estimator import fitted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NUDGE = 1e-4
 """Of a logarithm, for derivatives."""
-SMALLEST_INFLUENCE = 0.005
+SMALLEST_INFLUENCE = 0.0005
 """Per cent by which the step must grow with one per cent of a constant, for it to be listed."""
 NEAREST = 3
 OTHER_ACCELERATOR, OTHER_GENERATION, OTHER_FRAMEWORK = 1.0, 3.0, 1.0
@@ -41,13 +41,14 @@ class StepBreakdown:
     effects: tuple[LabelEffect, ...]
     weights: dict[str, float]
     """By run: how much of its logarithmic error the estimate takes over."""
+    correction: StepCorrection
     nearest: tuple[NearRow, ...]
 
 
 def step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Sequence[Observation]) -> StepBreakdown:
-    """Take the step apart: seconds of a part = its share / all shares x seconds of the step.
+    """Take the step apart: seconds of a part = its share / all shares x seconds of the corrected step.
 
-    A correction by runs spreads evenly over the parts, and so does what waiting for the slowest multiplies.
+    So the correction by labels and by runs spreads evenly over the parts.
     """
     kind = kind_of(asked, calibration)
     fit, here = fitted(calibration), [asked.observation]
@@ -55,17 +56,24 @@ def step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Se
     log_step, place = modelled.log_step, modelled.place
     size, gpus = kind.size(asked.observation)
     seconds = size / (float(kind.estimate(here, asked.own).tokens_per_s_per_gpu[0]) * gpus)
+    modelled_seconds = math.exp(float(log_step[0]))
+    effects = tuple(_effect(level, getattr(asked.label, level), calibration) for level in LEVELS)
+    by_labels = math.prod(effect.step_factor or 1.0 for effect in effects)
+    by_runs = seconds / modelled_seconds
+    by_formula = kind.formula_seconds(fit, asked.observation)
     whole = sum(float(share[0]) for share in place.shares.values())
     parts = []
     for name, share in place.shares.items():
         if share[0] <= 0:
             continue
+        alone = float(by_formula[name][0]) * by_labels * by_runs if name in by_formula else 0.0
         formula = kind.formulas.get(name, ELSEWHERE)
         parts.append(
             StepPart(
                 name=name,
                 seconds=float(share[0]) / whole * seconds,
                 share=float(share[0]) / whole,
+                times=float(share[0]) / whole * seconds / alone if alone else None,
                 formula=formula.formula,
                 where=formula.where,
             )
@@ -83,16 +91,19 @@ def step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Se
         unit=kind.unit,
         parts=tuple(sorted(parts, key=lambda part: -part.seconds)),
         constants=tuple(sorted(constants, key=lambda one: -abs(one.percent_per_percent))),
-        effects=tuple(_effect(level, getattr(asked.label, level), calibration) for level in LEVELS),
+        effects=effects,
         weights=_weights(kind, fit, asked, place),
+        correction=StepCorrection(
+            factor=by_labels * by_runs, by_labels=by_labels, by_runs=by_runs, runs=len(asked.own)
+        ),
         nearest=_nearest(kind, fit, asked, place, evidence),
     )
 
 
 def _constant(parameter: Parameter, value: float, influence: float) -> ConstantUsed:
     return ConstantUsed(
-        name=parameter.name, value=value, prior=parameter.prior, low=parameter.low, high=parameter.high,
-        meaning=parameter.meaning, percent_per_percent=influence,
+        name=parameter.name, value=value, prior=parameter.prior, spread=parameter.spread, low=parameter.low,
+        high=parameter.high, meaning=parameter.meaning, percent_per_percent=influence,
     )  # fmt: skip
 
 

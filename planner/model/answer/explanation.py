@@ -7,8 +7,54 @@ from typing import Literal
 from planner.model.answer.reason import ReasonCode
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
-from planner.model.network.workload import Strategy
+from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.quantity import Quantity
+
+
+class EstimatedConfiguration(Frozen):
+    """The training that was estimated; null: not known, as the network is not."""
+
+    accelerators: int
+    strategy: Strategy
+    split: str
+    """Degrees of tensor, pipeline, context and expert parallelism; empty where every device has the whole network."""
+    micro_batch: float | None
+    accumulation: float | None
+    """Micro-batches of a step on each replica."""
+    checkpointing: Checkpointing | None
+    recomputed: float | None
+    """Share of the forward pass that is computed again: `recomputed` in the formulas."""
+    precision: Precision | None
+    """Null: 16 bit, as the accelerator is best at."""
+
+
+class StepCorrection(Frozen):
+    """What the seconds of the formulas are multiplied by: `factor` = effects of labels x correction by own runs."""
+
+    factor: float
+    by_labels: float
+    by_runs: float
+    runs: int
+
+
+class RatioUsed(Frozen):
+    """One of the factors between a measured run and an extrapolated rate."""
+
+    what: str
+    value: float
+    formula: str
+
+
+class ExtrapolatedStep(Frozen):
+    """A step whose rate was extrapolated from runs; its parts are not known."""
+
+    runs: tuple[str, ...]
+    batch: int | None
+    """Samples of a step: the plan's, else the run's."""
+    seconds: float | None
+    """Batch / rate."""
+    ratios: tuple[RatioUsed, ...]
+    """Empty between two measured counts."""
 
 
 class StepPart(Frozen):
@@ -17,6 +63,9 @@ class StepPart(Frozen):
     name: str
     seconds: float
     share: float
+    times: float | None = None
+    """Seconds / (seconds of the formula x correction): micro-batches of a step, as far as nothing hides them, and what
+    is known of the framework's kernels. Null: no formula of its own."""
     formula: str
     where: str
     """File and function that compute it."""
@@ -28,9 +77,11 @@ class ConstantUsed(Frozen):
     name: str
     value: float
     prior: float
+    spread: float | None = None
+    """Standard deviation of its logarithm before any evidence."""
     low: float
     high: float
-    """Bounds that no evidence moves it past."""
+    """Limits that the fit never passes."""
     meaning: str
     percent_per_percent: float
     """By how many per cent the step grows when the constant grows by one."""
@@ -81,6 +132,9 @@ class NextRun(Frozen):
     """high / value - 1 of the 90 % range of the option, were this run known and as expected."""
 
 
+ThroughputFrom = Literal["estimator", "runs", "step", "mfu", "extrapolation", "share_of_peak"]
+
+
 class OptionExplanation(Frozen):
     """One option of the plan."""
 
@@ -89,6 +143,11 @@ class OptionExplanation(Frozen):
     throughput: Quantity | None
     physics: Quantity | None
     """What the estimator says, also where a measured run answers; null where it cannot."""
+    throughput_from: ThroughputFrom | None = None
+    """Where the throughput comes from; null where there is none."""
+    configuration: EstimatedConfiguration | None = None
+    extrapolation: ExtrapolatedStep | None = None
+    correction: StepCorrection | None = None
     step_seconds: float | None
     step_size: float | None
     """Of what one step consumes, in `step_unit`."""

@@ -33,6 +33,8 @@ class NetworkKind:
     """Tokens or images of a step, and accelerators."""
     estimate: Callable[[Sequence[Observation], Sequence[Observation]], Estimates]
     """Of measurements, corrected by others."""
+    formula_seconds: Callable[[Fit, Observation], dict[str, Array]]
+    """By part, before what is known of the framework's kernels."""
 
 
 def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
@@ -47,6 +49,7 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
     from planner.speed.estimator.text_fit import text_sample
     from planner.speed.physics.config_arrays import from_rows
     from planner.speed.physics.parameters import PARAMETERS
+    from planner.speed.physics.step import formula_seconds
 
     known = Known.of(calibration)
 
@@ -62,8 +65,11 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
         configs, labels = from_rows([row.config for row in rows]), [row.labels for row in rows]
         return estimate_text(configs, labels, calibration, own=own)
 
+    def by_formula(fit: Fit, row: Observation) -> dict[str, Array]:
+        return formula_seconds(from_rows([row.config]), fit.constants)
+
     return NetworkKind(
-        "tokens", PARAMETERS, FORMULAS, model, lambda rows: text_sample(rows).log_seconds, size, estimate
+        "tokens", PARAMETERS, FORMULAS, model, lambda rows: text_sample(rows).log_seconds, size, estimate, by_formula
     )
 
 
@@ -74,6 +80,7 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
     from planner.speed.estimator.image_fit import image_sample
     from planner.speed.physics.image_config_arrays import gather
     from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
+    from planner.speed.physics.image_step import image_formula_seconds
     from planner.speed.physics.planned_image_config import ImageObservation
 
     known = Known.of(calibration)
@@ -96,4 +103,7 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
     def log_seconds(rows: Sequence[Observation]) -> Array:
         return image_sample(images(rows)).log_seconds
 
-    return NetworkKind("images", IMAGE_PARAMETERS, IMAGE_FORMULAS, model, log_seconds, size, estimate)
+    def by_formula(fit: Fit, row: Observation) -> dict[str, Array]:
+        return image_formula_seconds(gather([one.described for one in images([row])]), fit.constants)
+
+    return NetworkKind("images", IMAGE_PARAMETERS, IMAGE_FORMULAS, model, log_seconds, size, estimate, by_formula)

@@ -170,8 +170,9 @@ def expert_copies(c: Configs) -> tuple[Array, Array]:
 
 @computes(
     sharding=(
-        "2 all-gathers and a reduce-scatter of the weights, as far as compute does not hide "
-        "them; none in a pipeline, which gathers once a step (gradients)"
+        "2 all-gathers and a reduce-scatter of 16-bit weights, each (n - 1) / n x bytes / link rate, + 3 x layers x "
+        "(message_us x log2(n) + hop_us x domains after the first); of it shows what compute does not hide; none in a "
+        "pipeline, which gathers once a step (gradients)"
     ),
 )
 def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -204,7 +205,9 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 
 @computes(
-    gradients=("2 x (n - 1) / n x bytes of what is trained / link rate, less what hides behind the backward pass"),
+    gradients=(
+        "2 x (n - 1) / n x bytes of what is trained / link rate; of it shows what the backward pass does not hide"
+    ),
 )
 def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per step, what each replica must agree on: an all-reduce of gradients (or scatter, and gather of weights).

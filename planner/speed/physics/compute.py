@@ -120,17 +120,20 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
 
 @computes(
     products=(
-        "layers x passes x (2 x tokens x weights + half a wave of each product) / (peak x share "
-        "of the generation x power budget^gemm_power)"
+        "layers x (3 + recomputed) x (2 x tokens x weights + half a wave of each product, inner sizes x wave_k x "
+        "1,000) / (peak x share of the generation x power budget^gemm_power)"
     ),
-    traffic="layers x passes x bytes that products read and write x gemm_bytes / (bandwidth x hbm)",
-    expansion="layers x 4-bit weights x expand / (bandwidth x hbm)",
-    elementwise="layers x tokens x hidden state x bytes x elementwise / (bandwidth x hbm)",
+    traffic="layers x (3 + recomputed) x bytes that products read and write x gemm_bytes / (bandwidth x hbm)",
+    expansion="layers x (3 + recomputed) x 4-bit weights x expand / (bandwidth x hbm)",
+    elementwise=(
+        "layers x tokens x (0.6 x hidden size + 0.1 x outputs of gate and up) x bytes x elementwise (x "
+        "elementwise_fused where fused, x elementwise_cast under autocast) x (1 + 0.33 recomputed) / (bandwidth x hbm)"
+    ),
     routing=(
-        "layers x tokens x experts of a token x hidden state x bytes x routing_passes x (1 + 0.33"
-        " recomputed) / (bandwidth x hbm)"
+        "layers x tokens x experts of a token x hidden state x bytes x routing_passes (x "
+        "routing_dispatched where kernels of their own send tokens) x (1 + 0.33 recomputed) / (bandwidth x hbm)"
     ),
-    tail="layers x tail_us: idle device time between kernels",
+    tail="layers x tail_us (x elementwise_fused where fused) x (1 + 0.33 recomputed): idle device time between kernels",
 )
 def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one layer, forward and backward, for one micro-batch, part by part.
@@ -242,8 +245,10 @@ def rate_of_outliers(c: Configs, p: Mapping[str, float]) -> Array:
 
 @computes(
     attention=(
-        "layers x 4 x tokens x length x width in whole tiles of a head (half if causal) x 3.5 /"
-        " (16-bit peak x attention)"
+        "layers x 4 x tokens x length x width in whole tiles of a head (half if causal) x (3.5 + recomputed) / (16-bit "
+        "peak x attention; on Hopper and Blackwell x attention_newer, with kernels written for them x "
+        "attention_native; x attention_early or attention_wide where they apply); without a fused kernel: a product "
+        "and passes over the whole matrix (softmax)"
     ),
 )
 def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -283,8 +288,9 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 @computes(
     logits=(
-        "(2 x tokens x vocabulary x hidden x 3 / peak + tokens x vocabulary x logits bytes (x "
-        "logits_fused) / bandwidth) x (unbalanced + (1 - unbalanced) / stages)"
+        "(2 x tokens x vocabulary x hidden x 3 / (16-bit peak x share of the generation x power budget^gemm_power) + "
+        "tokens x vocabulary x logits bytes (x logits_fused where fused) / (bandwidth x hbm)) x (unbalanced + (1 - "
+        "unbalanced) / stages)"
     ),
 )
 def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -302,9 +308,9 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 @computes(
     host=(
-        "(layers + 2) x host_us x age of the host (x host_sharded; more by host_experts, "
-        "host_adapter and host_gather where there are such): what launching takes beyond the "
-        "device's own time"
+        "(layers + 2) x host_us x host_older or host_newer (x host_fused if compiled, host_cast under autocast, "
+        "host_sharded; more by host_experts, host_adapter and host_gather where there are such) x (1 + 0.33 "
+        "recomputed); of it shows what launching takes beyond the device's own time"
     ),
 )
 def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:

@@ -51,7 +51,7 @@ def depthwise_gain(c: ImageConfigs, p: Mapping[str, float]) -> Array:
 @computes(
     products=("sum over operators: the slower of 2 x multiplications / (peak x share) and bytes / bandwidth, x passes"),
     elementwise="bytes of norms x norms + bytes of other operators x pointwise / (bandwidth x hbm)",
-    tail="kernels x tail_us: idle device time between kernels",
+    tail="kernels x (3 + recomputed) x tail_us: idle device time between kernels",
 )
 def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one micro-batch, forward and backward, part by part; kernels follow one another.
@@ -92,7 +92,9 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
 
 
 @computes(
-    attention="2 x multiplications of all pairs x 3.5 / (16-bit peak x attention), or the matrix written out",
+    attention=(
+        "2 x multiplications of all pairs x (3.5 + recomputed) / (16-bit peak x attention), or the matrix written out"
+    ),
 )
 def _attention_seconds(c: ImageConfigs, p: Mapping[str, float], share: Array) -> Array:
     """Every pair of tokens counts; written out, the matrix costs passes over memory."""
@@ -107,9 +109,12 @@ def _attention_seconds(c: ImageConfigs, p: Mapping[str, float], share: Array) ->
 
 
 @computes(
-    host="kernels x kernel_us: what launching takes beyond the device's own time",
-    optimizer="parameters x optimizer bytes / (bandwidth x hbm)",
-    overhead="step_ms: loop and optimizer on the host, once a step",
+    host=(
+        "kernels x (3 + recomputed) x kernel_us (x host_sharded); of it shows what launching takes beyond the device's "
+        "own time"
+    ),
+    optimizer="parameters (under ZeRO divided by the replicas) x optimizer bytes / (bandwidth x hbm)",
+    overhead="step_ms / 1,000: loop and optimizer on the host, once a step",
     waiting="jitter x log2(accelerators): the slowest waits",
     input="what a loader of a known rate takes beyond the computing",
 )
@@ -123,15 +128,12 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
 
     parts = device_parts(c, p)
     device = np.sum(list(parts.values()), axis=0)
-    kernels = c.kernels * (1 + c.recompute + BACKWARD_LAUNCHES) * (1 - c.fused * (1 - p["host_fused"]))
-    launchers = np.where(c.one_process > 0, c.gpus, 1.0)
-    sharded = 1 + (c.zero >= 3) * (p["host_sharded"] - 1)
-    host = kernels * p["kernel_us"] * US * c.host_scale * launchers * sharded
+    host = _host_seconds(c, p)
     busy = smooth_maximum(device, host, HOST_SHARPNESS)
     of_device = (device / busy) ** HOST_SHARPNESS
     gradients, hiding = gradient_seconds(c, p), p["hidden_share"] * busy
     exposed = smooth_maximum(hiding, gradients, HIDING_SHARPNESS) - hiding
-    optimizer = c.parameters * p["optimizer"] / (c.hbm * p["hbm"]) / np.where(c.zero >= 1, c.dp, 1.0)
+    optimizer = _optimizer_seconds(c, p)
     overhead = p["step_ms"] * 1e-3
     repeated = busy * c.micro_batches
     waiting = p["jitter"] * np.log2(c.gpus)
@@ -156,6 +158,35 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     return Step(np.asarray(total), shares)
 
 
+def image_formula_seconds(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
+    """Seconds of each part by its own formula: what a reader gets who recomputes it.
+
+    Parts of the device and launches: of one micro-batch; the others: of one step.
+    """
+    return device_parts(c, p) | {
+        "host": _host_seconds(c, p),
+        "gradients": gradient_seconds(c, p),
+        "optimizer": _optimizer_seconds(c, p),
+        "overhead": c.parameters * 0 + p["step_ms"] * 1e-3,
+    }
+
+
+def _host_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
+    """Seconds that the host needs to launch one micro-batch."""
+    import numpy as np
+
+    kernels = c.kernels * (1 + c.recompute + BACKWARD_LAUNCHES) * (1 - c.fused * (1 - p["host_fused"]))
+    launchers = np.where(c.one_process > 0, c.gpus, 1.0)
+    sharded = 1 + (c.zero >= 3) * (p["host_sharded"] - 1)
+    return np.asarray(kernels * p["kernel_us"] * US * c.host_scale * launchers * sharded)
+
+
+def _optimizer_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
+    import numpy as np
+
+    return np.asarray(c.parameters * p["optimizer"] / (c.hbm * p["hbm"]) / np.where(c.zero >= 1, c.dp, 1.0))
+
+
 def counted_bytes(c: ImageConfigs) -> Array:
     """Bytes that one image's operators read and write, forward and backward, weights and attention's matrix left out.
 
@@ -169,7 +200,7 @@ def counted_bytes(c: ImageConfigs) -> Array:
 
 
 @computes(
-    gradients="2 x (n - 1) / n x gradient bytes / link rate, less what hides behind the backward pass",
+    gradients="2 x (n - 1) / n x gradient bytes / link rate; of it shows what the backward pass does not hide",
 )
 def gradient_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     """Time of what replicas exchange in one step: an all-reduce of gradients, or scatter, and gather of weights.

@@ -53,8 +53,8 @@ class Step(NamedTuple):
 
 
 @computes(
-    overhead="step_ms: loader, loop and optimizer on the host, once a step",
-    waiting="jitter x log2(accelerators) of everything above: the slowest waits",
+    overhead="step_ms / 1,000: loader, loop and optimizer on the host, once a step",
+    waiting="jitter x log2(accelerators) of all other parts: all wait for the slowest",
 )
 def step(c: Configs, p: Mapping[str, float]) -> Step:
     """Compute seconds of one optimizer step and the shares of its parts.
@@ -66,16 +66,9 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     """
     import numpy as np
 
-    stage = c.layers / c.pp
     longest = _longest(c, p)
-    parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
-    parts["logits"] = compute.head_seconds(c, p) * (p["unbalanced"] + (1 - p["unbalanced"]) / c.pp) * longest
-    parts["split"] = (
-        (communication.tensor_seconds(c, p) + communication.expert_seconds(c, p)) * stage
-        + communication.pipeline_seconds(c, p)
-        + _exposed(communication.context_seconds(c, p) * stage, parts["attention"])
-    )
-    host = compute.host_seconds(c, p) * (stage + OTHER_LAYERS) * longest
+    parts = _device_parts(c, p, longest)
+    host = _host_seconds(c, p) * longest
     device = np.sum(list(parts.values()), axis=0)
     busy = smooth_maximum(device, host, HOST_SHARPNESS)
     of_device = (device / busy) ** HOST_SHARPNESS
@@ -101,6 +94,39 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     return Step(np.asarray(total), shares)
 
 
+def formula_seconds(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
+    """Seconds of each part by its own formula, of samples of one length: what a reader gets who recomputes it.
+
+    Parts of the device, launches and sharded weights: of one micro-batch; the others: of one step. What waits for the
+    slowest has none: it is a share of the rest.
+    """
+    return _device_parts(c, p, 1.0) | {
+        "host": _host_seconds(c, p),
+        "sharding": communication.sharded_seconds(c, p),
+        "gradients": communication.gradient_seconds(c, p),
+        "optimizer": _optimizer_seconds(c, p),
+        "overhead": c.layers * 0 + p["step_ms"] * 1e-3,
+    }
+
+
+def _device_parts(c: Configs, p: Mapping[str, float], longest: Array | float) -> dict[str, Array]:
+    """Seconds of one micro-batch on a device, part by part; `longest`: against samples of one length."""
+    stage = c.layers / c.pp
+    parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
+    parts["logits"] = compute.head_seconds(c, p) * (p["unbalanced"] + (1 - p["unbalanced"]) / c.pp) * longest
+    parts["split"] = (
+        (communication.tensor_seconds(c, p) + communication.expert_seconds(c, p)) * stage
+        + communication.pipeline_seconds(c, p)
+        + _exposed(communication.context_seconds(c, p) * stage, parts["attention"])
+    )
+    return parts
+
+
+def _host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Seconds that the host needs to launch one micro-batch."""
+    return compute.host_seconds(c, p) * (c.layers / c.pp + OTHER_LAYERS)
+
+
 def step_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Seconds of one optimizer step."""
     return step(c, p).seconds
@@ -120,7 +146,10 @@ def _longest(c: Configs, p: Mapping[str, float]) -> Array:
 
 
 @computes(
-    optimizer="parameters held x share that is trained x optimizer bytes / (bandwidth x hbm)",
+    optimizer=(
+        "parameters of a device (under ZeRO divided by the replicas) x share that is trained x optimizer bytes / "
+        "(bandwidth x hbm); offloaded: x 16 bytes / offload_gb"
+    ),
 )
 def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np

@@ -21,8 +21,8 @@ from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction, not_answered, too_small
 from planner.speed.throughput.prediction_notes import (
+    IMAGE_PART_NAMES,
     MOST_RUNS,
-    PART_NAMES,
     SMALLEST_SHARE,
     nearest_evidence,
     training_notes,
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Labels
     from planner.speed.physics.planned_image_config import ImageObservation
 
-IMAGE_PART_NAMES = PART_NAMES | {
-    "products": "convolutions and products",
-    "elementwise": "norms and element-wise passes",
-    "input": "waiting for images",
-}
 DECODED_PER_WORKER = 190
 """Images/s that one CPU core decodes and crops for ImageNet: ten workers with Pillow fed 1,923 images/s to an A100 that
 could have taken 2,600. Source: huggingface/pytorch-image-models issue 1491, October 2022."""

@@ -19,22 +19,28 @@ MOST_RUNS = 64
 SMALLEST_SHARE = 0.02
 """Of a step, for a part to be named."""
 PART_NAMES = {
-    "products": "matrix products",
-    "traffic": "their memory traffic",
-    "expansion": "expanding 4-bit weights",
+    "products": "matrix products (GEMMs)",
+    "traffic": "GEMM memory traffic",
+    "expansion": "dequantizing 4-bit weights",
     "attention": "attention",
-    "elementwise": "element-wise passes",
+    "elementwise": "element-wise kernels",
     "adapters": "adapters",
-    "routing": "sending tokens to experts",
-    "tail": "gaps between kernels",
+    "routing": "routing tokens to experts",
+    "tail": "kernel gaps",
     "logits": "logits and loss",
-    "host": "waiting for the host",
-    "split": "tensor, expert and context traffic",
-    "sharding": "waiting for sharded weights",
-    "gradients": "waiting for gradients",
+    "host": "exposed kernel launches",
+    "split": "TP/PP/CP/EP communication",
+    "sharding": "exposed FSDP/ZeRO gathers",
+    "gradients": "exposed gradient all-reduce",
     "optimizer": "optimizer",
     "overhead": "step overhead",
-    "waiting": "waiting for the slowest",
+    "waiting": "stragglers",
+}
+"""By the part's name in documents: as a reader of a profile calls it."""
+IMAGE_PART_NAMES = PART_NAMES | {
+    "products": "convolutions and GEMMs",
+    "elementwise": "norms and element-wise kernels",
+    "input": "data loading",
 }
 
 

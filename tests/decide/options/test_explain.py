@@ -119,6 +119,64 @@ def of_images(catalog: Catalog) -> OptionExplanation:
     return found
 
 
+def test_parts_can_be_recomputed_from_formulas_and_constants(catalog: Catalog) -> None:
+    """Llama 3 8B (32 layers) under fsdp2 on 8 A100 of 1,555 GB/s, selective: 0.3 of the forward pass again.
+
+    By hand, with the constants of 2026-11-23 (optimizer 44.005, hbm 0.72175, tail_us 131.60, step_ms 3.0331):
+    optimizer 8,030,261,248 / 8 x 44.005 / (1.555e12 x 0.72175) = 0.03936 s, x 1.0542 = 0.04149 s;
+    overhead 3.0331 / 1,000 = 0.003033 s, x 1.0542 = 0.003198 s;
+    elementwise 32 x 4,096 tokens x (0.6 x 4,096 + 0.1 x 2 x 14,336) x 2 bytes x 124.97 x 1.099 / (1.555e12 x 0.72175)
+    = 0.1708 s, x 0.9754 x 1.0542 = 0.1756 s;
+    tail 32 x 131.60e-6 x (1 + 0.33 x 0.3) = 0.004628 s, x 0.9754 x 1.0542 = 0.004759 s, where 0.9754 is what the
+    smooth maximum with the gathers of weights leaves of compute: (micro-batch / compute)^(1 - overlap).
+    """
+    plan = read_model(Plan, examples_dir() / "gpu_guide_llama3_8b.yaml")
+    (option,) = explain_plan(plan, catalog, nothing, option="aws/p4d.24xlarge:us-east-1:on_demand").options
+    assert option.configuration is not None
+    assert (option.configuration.accelerators, option.configuration.recomputed) == (8, 0.3)
+    assert option.throughput_from == "mfu"
+    assert option.correction is not None
+    assert option.correction.runs == 2
+    factor = option.correction.factor
+    assert factor == pytest.approx(option.correction.by_labels * option.correction.by_runs)
+    constants = {one.name: one.value for one in option.constants}
+    parts = {part.name: part for part in option.parts}
+    optimizer = 8_030_261_248 / 8 * constants["optimizer"] / (1.555e12 * constants["hbm"])
+    assert parts["optimizer"].seconds / factor == pytest.approx(optimizer)
+    assert parts["overhead"].seconds / factor == pytest.approx(constants["step_ms"] / 1000)
+    tail = 32 * constants["tail_us"] * 1e-6 * (1 + 0.33 * 0.3)
+    assert parts["tail"].times is not None
+    assert parts["tail"].seconds / factor / parts["tail"].times == pytest.approx(tail)
+    stream = 4_096 * (0.6 * 4_096 + 0.1 * 2 * 14_336) * 2 * constants["elementwise"] * (1 + 0.33 * 0.3)
+    elementwise = 32 * stream / (1.555e12 * constants["hbm"])
+    assert parts["elementwise"].seconds / factor / parts["tail"].times == pytest.approx(elementwise)
+
+    alone = {name: part.seconds / part.times / factor for name, part in parts.items() if part.times}
+    device = sum(alone[name] for name in ("products", "traffic", "attention", "elementwise", "logits", "tail"))
+    overlap = constants["overlap"]
+    micro = (device**overlap + alone["sharding"] ** overlap) ** (1 / overlap)
+    assert parts["tail"].times == pytest.approx((micro / device) ** (1 - overlap), rel=1e-3)
+    whole = (micro + optimizer + constants["step_ms"] / 1000) * (1 + constants["jitter"] * 3)
+    assert option.step_seconds == pytest.approx(whole * factor, rel=1e-3)
+
+
+def test_without_own_runs_labels_alone_correct_a_step(catalog: Catalog) -> None:
+    """ResNet-50 has 25,557,032 parameters; an A100 of 40 GB reads 1,555 GB/s. Nothing shards under ddp."""
+    assert catalog.image_calibration is not None
+    option = of_images(catalog.model_copy(update={"runs": {}}))
+    assert option.throughput_from == "estimator"
+    assert option.correction is not None
+    assert (option.correction.runs, option.correction.by_runs) == (0, pytest.approx(1))
+    assert option.configuration is not None
+    constants = catalog.image_calibration.constants
+    (part,) = (part for part in option.parts if part.name == "optimizer")
+    assert part.times == pytest.approx(1, rel=1e-3)  # reading images, which no plan states, hides nothing
+    alone = 25_557_032 * constants["optimizer"] / (1.555e12 * constants["hbm"])
+    if option.configuration.strategy is not Strategy.DDP:
+        alone /= 8
+    assert part.seconds / option.correction.factor == pytest.approx(alone, rel=1e-3)
+
+
 def test_every_part_that_the_physics_knows_has_its_formula(catalog: Catalog) -> None:
     for option in (MODELLED, MEASURED):
         assert {part.name for part in explained(catalog, option).parts} <= FORMULAS.keys()
@@ -154,6 +212,27 @@ def test_a_bare_step_has_no_parts_and_says_so(catalog: Catalog) -> None:
     assert found.parts == ()
     assert found.physics is None
     assert [run.id for run in found.runs] == ["seed-000-dgx-station-v100"]
+    assert found.throughput is not None
+    assert found.throughput_from == "extrapolation"
+    assert found.extrapolation is not None
+    assert found.extrapolation.seconds == pytest.approx(128 / found.throughput.value)
+    device, counts = (one.value for one in found.extrapolation.ratios)
+    assert device == pytest.approx((989.4 / 125 * 4800 / 897) ** 0.5)  # H200 against V100-DGXS, TFLOP/s and GB/s
+    assert counts == pytest.approx(1 / 4 * 1.06)  # one of four accelerators, which NVLink slowed
+    assert found.throughput.value == pytest.approx(128 / 1.06 * device * counts)  # 1.06 s a batch of 128
+
+
+def test_the_source_of_an_extrapolated_rate_has_the_grounds_of_its_range(catalog: Catalog) -> None:
+    asked = read_model(Plan, examples_dir() / "dgx_station_v100.yaml")
+    sources = {
+        option.id: option.throughput.source
+        for option in explain_plan(asked, catalog, nothing).options
+        if option.throughput
+    }
+    alone = "within a factor of 2.5 = 2 (ratio of accelerators) x 1.25 (network not known)"
+    assert sources["h200-x1"].endswith(alone)
+    linked = "within a factor of 2.75 = 2 (ratio of accelerators) x 1.1 (link) x 1.25 (network not known)"
+    assert any(source.endswith(linked) for source in sources.values())
 
 
 def test_an_unknown_option_names_those_of_the_plan(catalog: Catalog) -> None:

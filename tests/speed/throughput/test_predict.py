@@ -87,7 +87,7 @@ def test_the_source_says_what_a_step_consists_of(catalog: Catalog) -> None:
     found = predicted(catalog, {"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0}, training={"precision": "bf16"})
     assert isinstance(found, Prediction)
     assert "published runs, corrected by 2 runs" in found.source
-    assert "waiting for the host" in found.source
+    assert "exposed kernel launches" in found.source
     assert any("published runs on H100-SXM" in note for note in found.notes)
 
 

@@ -76,7 +76,7 @@ def test_the_source_says_what_a_step_consists_of_and_the_notes_what_feeds_it(cat
     answer = found(catalog, "aws/p4d.24xlarge", micro_batch=256)
     assert catalog.image_calibration is not None
     evidence = f"{catalog.image_calibration.rows} published runs"
-    for words in (evidence, "24.299 GFLOP and 476.5 MB", "convolutions and products", "element-wise"):
+    for words in (evidence, "24.299 GFLOP and 476.5 MB", "convolutions and GEMMs", "element-wise"):
         assert words in answer.source
     assert any("published runs on A100-40GB-SXM" in note for note in answer.notes)
     assert any("decoding its images is not counted" in note and "CPU cores" in note for note in answer.notes)
