@@ -16,7 +16,7 @@ from tests.cli.conftest import Answer
 
 ROOT = Path(__file__).parents[2]
 P5E, P4D = "aws/p5e.48xlarge", "aws/p4d.24xlarge"
-BESIDE = (256 * 0.08 + 500 * 0.005 + 93 * 0.04) * 2 / 730 + 0.005
+ANCILLARY = (256 * 0.08 + 500 * 0.005 + 93 * 0.04) * 2 / 730 + 0.005
 """USD an hour: SkyPilot's disk at twice us-east-1's prices, and one public address."""
 OWN_PRICE = """\
 provider,instance_type,region,price_kind,usd_per_hour,currency,source,as_of,fetched_at,confidence
@@ -40,11 +40,11 @@ def home(tmp_path, monkeypatch):
 
 
 def test_a_dry_run_shows_the_worst_case_by_hand(planner, home):
-    """24 USD/h x (25 + 35 + 10) min / 60 = 28 USD, and disk and address at 0.07815 USD/h (BESIDE) for 70 min."""
+    """24 USD/h x (25 + 35 + 10) min / 60 = 28 USD, and disk and address at 0.07815 USD/h (ANCILLARY) for 70 min."""
     answer = planner("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--dry-run", "--json")
     assert answer.code == 0, answer.err
     document = answer.document
-    assert document["worst_case_usd"] == pytest.approx(28.0 + BESIDE * 70 / 60)
+    assert document["worst_case_usd"] == pytest.approx(28.0 + ANCILLARY * 70 / 60)
     (launch,) = document["launches"]
     assert launch["bill"]["rate"]["source"].endswith("a test")
     assert launch["bill"]["rate"]["as_of"] == "2026-11-20"
@@ -67,7 +67,7 @@ def test_a_capacity_block_with_its_rate_is_planned_and_its_id_reaches_sky_alone_
     options = ("--capacity-block", "cr-0abc", "--usd-per-hour", "30", "--region", "us-east-2", "--max-minutes", "15")
     answer = planner("launch", "gpt-305m", "--on", P5E, *options, "--json")
     (launch,) = answer.document["launches"]
-    assert launch["bill"]["worst_case_usd"] == pytest.approx(30 + BESIDE)
+    assert launch["bill"]["worst_case_usd"] == pytest.approx(30 + ANCILLARY)
     assert (launch["bill"]["price_kind"], launch["target"]["reservation"]) == ("capacity_block", "cr-0abc")
     assert launch["task"]["resources"]["infra"] == "aws/us-east-2"
 
@@ -77,7 +77,7 @@ def test_spot_counts_the_highest_price_in_the_worst_case(planner):
     answer = planner("launch", "gpt-305m", "--on", P5E, "--spot", "--max-minutes", "15", "--json")
     (launch,) = answer.document["launches"]
     assert launch["bill"]["rate"]["highest_usd_per_node_hour"] == 39.8
-    assert answer.document["worst_case_usd"] == pytest.approx(39.8 + BESIDE)
+    assert answer.document["worst_case_usd"] == pytest.approx(39.8 + ANCILLARY)
     assert launch["task"]["resources"]["use_spot"] is True
 
 
@@ -254,14 +254,14 @@ def test_a_block_of_what_is_sold_on_demand_too_counts_the_dearer_price(planner, 
     (launch,) = answer.document["launches"]
     assert (launch["bill"]["rate"]["usd_per_node_hour"], launch["bill"]["worst_case_usd"]) == (
         12.0,
-        pytest.approx(24.0 + BESIDE),
+        pytest.approx(24.0 + ANCILLARY),
     )
     assert "counts the on-demand price" in notes(answer)
 
 
 def test_a_price_below_the_catalog_s_is_taken_and_said(planner, home):
     answer = planner("launch", "gpt-305m", "--on", P4D, "--usd-per-hour", "10", "--max-minutes", "15", "--json")
-    assert answer.document["worst_case_usd"] == pytest.approx(10.0 + BESIDE)
+    assert answer.document["worst_case_usd"] == pytest.approx(10.0 + ANCILLARY)
     assert "the catalog asks 24 USD per node-hour" in notes(answer)
     (launch,) = answer.document["launches"]
     assert launch["target"]["region"] == "us-east-1"  # the price is of one region, so the machine is too
