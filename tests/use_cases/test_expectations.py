@@ -107,7 +107,7 @@ def plain_losses(global_batch: int, steps: int) -> list[float]:
     return losses
 
 
-@pytest.mark.parametrize("global_batch", [4, 8, 32])
+@pytest.mark.parametrize("global_batch", [4, *(pytest.param(batch, marks=pytest.mark.slow) for batch in (8, 32))])
 def test_the_reference_curve_is_that_of_a_plain_loop(result_of: MakeResult, global_batch: int) -> None:
     expected = expect_from(CATALOG)(result_of("cpu-smoke", device_type="cpu", global_batch=global_batch), "CPU")
     assert len(expected.first_losses) == 10

@@ -69,6 +69,7 @@ def set_up(node: Path, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_bare_node_gets_an_environment_once_and_again_when_more_is_asked_for(tmp_path):
     """One node, one life: installed, left alone, a wheel that is missing, the same again when it is there."""
     for name, version in PINNED.items():
