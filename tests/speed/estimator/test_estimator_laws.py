@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from functools import cache
 from itertools import pairwise
 
@@ -18,7 +17,7 @@ from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
 from planner.speed.estimator.expected_error import groups_with_own_runs
 from planner.speed.estimator.text_estimator import estimate_text
-from planner.speed.physics.config_arrays import Configs, from_rows
+from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.parameters import PARAMETERS
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
@@ -251,9 +250,3 @@ def test_every_constant_stays_within_what_is_physically_possible() -> None:
         assert parameter.low <= calibration().constants[parameter.name] <= parameter.high
     for name in ("hbm", "nvlink", "pcie", "network", "attention", "gemm_ampere", "gemm_hopper", "gemm_blackwell"):
         assert calibration().constants[name] <= 1.0
-
-
-def test_a_config_names_every_field_once() -> None:
-    config = from_rows([{field.name: 1.0 for field in fields(Configs)}])
-    assert len(config) == 1
-    assert replace(config).gpus == 1
