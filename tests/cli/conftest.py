@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 import yaml
 
 from planner.adapters.workspace import catalogs_dir, examples_dir
@@ -36,14 +34,11 @@ class Answer:
 
 
 Planner = Callable[..., Answer]
-get_command = cache(typer.main.get_command)
-"""The tree of commands, built once a process: typer builds it anew for each call."""
 
 
 @pytest.fixture(autouse=True)
-def _what_never_changes_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _what_never_changes_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     share(monkeypatch)
-    monkeypatch.setattr(typer.main, "get_command", get_command)
 
 
 @pytest.fixture
