@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CANARY = "CANARY-9f8e7d6c"
 SECRETS = {
     "AWS_ACCESS_KEY_ID": f"AKIA{CANARY}",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 QUESTION = b"[y/N]:"
 HOSTS = "schema_version: 1\nhosts:\n  away: {address: 127.0.0.1, port: 1, usd_per_hour: 6}\n"
 """Nobody listens there."""

@@ -14,7 +14,7 @@ import yaml
 from planner.use_cases import launches as launches_module
 from tests.cli.conftest import Answer
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 P5E, P4D = "aws/p5e.48xlarge", "aws/p4d.24xlarge"
 ANCILLARY = (256 * 0.08 + 500 * 0.005 + 93 * 0.04) * 2 / 730 + 0.005
 """USD an hour: SkyPilot's disk at twice us-east-1's prices, and one public address."""
