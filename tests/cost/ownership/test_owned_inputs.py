@@ -122,6 +122,30 @@ def test_the_end_of_software_support_ends_the_useful_life():
     assert "software support has ended" in found.notes[0]
 
 
+def test_a_purchase_whose_software_is_no_longer_supported_is_told():
+    supported = resolved(purchase={"server_usd": 5})
+    ended = resolved(accelerator="V100-DGXS-32GB", purchase={"server_usd": 5})
+    said = "it may serve less than its life: software support has ended"
+    assert not any(note.startswith(said) for note in supported.notes)
+    assert any(note.startswith(said) for note in ended.notes)
+    assert ended.inputs.years == supported.inputs.years
+
+
+def test_the_owner_s_years_left_are_the_years_that_count():
+    """Six years of life, of which two and a half are left: three and a half years old."""
+    found = resolved(already_owned={"resale_usd": 2_000, "remaining_life_years": 2.5}, life_years=6)
+    assert found.inputs.years == 2.5
+    assert found.notes == resolved(purchase={"server_usd": 5}).notes
+
+
+def test_without_a_rated_power_there_is_no_cost_of_owning():
+    site = Site.model_validate(BARE | {"as_of": date(2026, 11, 1), "purchase": {"server_usd": 5}})
+    node = NODE.model_copy(update={"rated_kw": None})
+    found = resolve_site(site, node, CATALOG.accelerators[NODE.accelerator], PLAN, CATALOG)
+    assert isinstance(found, NoOwningCost)
+    assert "names no rated power" in found.reason
+
+
 def test_the_place_s_price_by_hour_and_by_month_agree():
     monthly = resolved(purchase={"server_usd": 5}, colocation={"usd_per_kw_month": 730.5, "power_included": False})
     hourly = resolved(purchase={"server_usd": 5}, colocation={"usd_per_kw_hour": 1.0, "power_included": False})

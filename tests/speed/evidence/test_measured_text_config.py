@@ -296,6 +296,12 @@ def test_unsaid_recomputation_follows_from_what_fits(changes: dict[str, str], sh
         pytest.param({"gpu": "V100-SXM2-16GB", "precision": "fp4"}, "V100-SXM2-16GB has no fp4", id="fp4 on a V100"),
         pytest.param({"pp": "8", "n_layers": "6"}, "out of range: more stages", id="more stages than layers"),
         pytest.param({"tp": "16"}, "out of range: splits exceed the accelerators", id="splits exceed the machines"),
+        pytest.param({"tokens_per_s_per_gpu": ""}, "no throughput in tokens", id="no figure"),
+        pytest.param(
+            {"tokens_per_s_per_gpu": "", "throughput_total": "9", "unit": "images/s"},
+            "no throughput in tokens",
+            id="a figure of something else",
+        ),
         pytest.param({"tokens_per_s_per_gpu": "40000"}, "faster than the accelerator's peak", id="impossible"),
     ],
 )
@@ -344,3 +350,19 @@ def test_a_framework_s_family_is_its_trainer(framework: str, family: str) -> Non
     found = seen(framework=framework)
     assert isinstance(found, Observation)
     assert found.labels.framework == family
+
+
+@pytest.mark.parametrize(
+    ("unit", "total", "more"),
+    [
+        pytest.param("tokens/s", "2400", {}, id="tokens of all eight accelerators"),
+        pytest.param("tokens/s/gpu", "300", {}, id="tokens of one"),
+        pytest.param("samples/s", "0.29296875", {}, id="samples of 8,192 tokens"),
+        pytest.param("s/step", "27.306666", {"global_batch": "8"}, id="seconds of a step of eight samples"),
+    ],
+)
+def test_tokens_a_second_of_one_accelerator_follow_from_the_unit(unit: str, total: str, more: dict[str, str]) -> None:
+    """300 x 8 accelerators = 2,400 tokens/s; / 8,192 = 0.29296875 samples/s; 8 x 8,192 / 2,400 = 27.3067 s."""
+    found = seen(tokens_per_s_per_gpu="", throughput_total=total, unit=unit, **more)
+    assert isinstance(found, Observation), found
+    assert found.tokens_per_s_per_gpu == pytest.approx(300.0, rel=1e-6)

@@ -103,6 +103,26 @@ def test_a_run_of_one_s_own_moves_the_answer_towards_itself_and_narrows_it(catal
     assert seeing.samples_per_s.high / seeing.samples_per_s.low < blind.samples_per_s.high / blind.samples_per_s.low
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"verdict": ("throttled",)}, id="found wrong"),
+        pytest.param({"seq_len": None}, id="of samples of unknown length"),
+        pytest.param({"micro_batch": None}, id="of an unknown micro-batch"),
+    ],
+)
+def test_a_run_that_says_too_little_or_was_found_wrong_moves_nothing(catalog: Catalog, changes: dict[str, Any]) -> None:
+    """At a tenth of the speed of the card, it would."""
+    run = catalog.runs["seed-003-rtx3090-ddp-x1"]
+    slow = run.throughput.model_copy(update={"value": 2.7, "low": 2.7, "high": 2.7})
+    mine = run.model_copy(update={"id": "mine", "throughput": slow, "workload": "another", "step_seconds": None})
+    option, settings = {"site": "rtx3090-x10", "accelerators": 1}, {"training": {"micro_batch": 4}}
+    blind = rate(catalog.model_copy(update={"runs": {}}), option, **settings)
+    assert rate(catalog.model_copy(update={"runs": {"mine": mine}}), option, **settings) < 0.5 * blind
+    poor = mine.model_copy(update=changes)
+    assert rate(catalog.model_copy(update={"runs": {"mine": poor}}), option, **settings) == blind
+
+
 def test_a_tiny_network_says_nothing_of_a_large_one_on_an_accelerator(catalog: Catalog) -> None:
     """A run of cpu-smoke on an H200 is bound by kernel launches; a network of 600M parameters is not."""
     smoke, gpt = catalog.presets["cpu-smoke"], catalog.runs["seed-003-rtx3090-ddp-x1"]
