@@ -1,6 +1,7 @@
 """Files of runs, by their kind: run records, results of the benchmark, what `planner runs export` wrote.
 
-Another kind of file, a trainer's log say: a reader in `READERS`, and what it makes of the file in `launcher/collect/`.
+Another kind of JSON or YAML file: a reader in `READERS`, and what it makes of the file in `launcher/collect/`. A log
+that is plain text is told apart in `records_in`, before the file is parsed.
 """
 
 from __future__ import annotations

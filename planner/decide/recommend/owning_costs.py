@@ -59,12 +59,14 @@ def marginal_price(resolved: ResolvedSite) -> Quantity:
     return to_quantity(value, Unit.USD_PER_GPU_HOUR, weakest(*(part.basis for part in parts)), source, resolved.as_of)
 
 
+CAPEX = "server_usd", "network_fraction_of_capex", "storage_fraction_of_capex", "resale_usd"
+OVER_ITS_LIFE = "years", "discount_rate_per_year"
 PARTS = {
-    "recovery": ("server_usd", "resale_usd", "years", "discount_rate_per_year"),
-    "residual": ("residual_fraction", "server_usd", "resale_usd"),
+    "recovery": (*CAPEX, *OVER_ITS_LIFE),
+    "residual": ("residual_fraction", *CAPEX, *OVER_ITS_LIFE),
     "lease": ("lease_usd_per_month",),
-    "spares": ("spares_fraction_of_nodes",),
-    "maintenance": ("maintenance_fraction_per_year", "maintenance_usd_per_node_year"),
+    "spares": ("spares_fraction_of_nodes", "lease_usd_per_month", "residual_fraction", *CAPEX, *OVER_ITS_LIFE),
+    "maintenance": ("maintenance_fraction_per_year", "maintenance_usd_per_node_year", "server_usd"),
     "software": ("software_usd_per_gpu_year",),
     "colocation": ("colocation_usd_per_kw_month", "reserved_kw"),
     "room": ("room_usd_per_month",),
@@ -73,6 +75,7 @@ PARTS = {
     "demand": ("contracted_kw", "demand_usd_per_kw_month"),
 }
 """Which inputs each part of the yearly cost is computed from."""
+OF_A_PURCHASE = ("recovery", "residual")
 
 
 def cost_lines(resolved: ResolvedSite) -> tuple[CostLine, ...]:
@@ -81,7 +84,7 @@ def cost_lines(resolved: ResolvedSite) -> tuple[CostLine, ...]:
     lines = []
     for part in fields(AnnualCost):
         inputs = [resolved.quantities[name] for name in PARTS[part.name] if name in resolved.quantities]
-        if not inputs or (part.name == "recovery" and resolved.inputs.acquisition is Acquisition.LEASE):
+        if not inputs or (part.name in OF_A_PURCHASE and resolved.inputs.acquisition is Acquisition.LEASE):
             continue
         value = resolved.range_of(lambda each, name=part.name: getattr(annual_cost(each), name))  # type: ignore[misc]
         source = "; ".join(dict.fromkeys(used.source for used in inputs))

@@ -9,6 +9,7 @@ from planner.decide.recommend.rank import preference
 from planner.decide.recommend.switching import switching_text
 from planner.decide.recommend.wording import duration_text, limits_text, spread_text, usd_text
 from planner.model.answer.documents import CampaignOption, SwitchingRate
+from planner.model.answer.reason import PLACES
 from planner.model.plan.plan import CampaignLimits, Owning, Prefer
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity
@@ -51,8 +52,10 @@ def nothing_feasible(
     if nearest is None:
         return ("No option can be recommended: of none are both time and cost known", "see why_not of each")
     if nearest.not_allowed_reasons:
-        first, *others = (reason.text for reason in nearest.not_allowed_reasons)
-        return (f"No option lies where the plan allows it. Of {nearest.id}: {first}", *others)
+        reasons = nearest.not_allowed_reasons
+        what = "lies where the plan allows it" if reasons[0].code in PLACES else "can take the work"
+        clauses = [reason.text for reason in reasons]
+        return (f"No option {what}. Of {nearest.id}: {clauses[0]}", *clauses[1:])
     assert nearest.campaign_usd is not None, "it is comparable"
     usd, hours = nearest.campaign_usd.value, nearest.campaign_hours.value if nearest.campaign_hours else 0.0
     misses = []

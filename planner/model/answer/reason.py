@@ -111,6 +111,7 @@ class ReasonCode(StrEnum):
 
 
 LIMITS = frozenset({ReasonCode.MISSES_DEADLINE, ReasonCode.OVER_BUDGET})
+PLACES = frozenset({ReasonCode.PLACE_NOT_ALLOWED, ReasonCode.DATA_LEAVES_REGION})
 OVERLOADS = frozenset({ReasonCode.CIRCUIT_OVERLOADED, ReasonCode.RACK_OVERLOADED})
 
 

@@ -17,8 +17,8 @@ TODAY = date(2026, 11, 21)
 P5 = next(row for row in CATALOG.prices if (row.node, row.region) == ("aws/p5.48xlarge", "us-east-1"))
 
 
-def answer(kind: PriceKind = PriceKind.GRANT, **cells: Any):
-    """Two trainings of 40 hours on a grant (or another kind), beside the same machine on demand."""
+def answer(kind: PriceKind = PriceKind.GRANT, *, alone: bool = False, **cells: Any):
+    """Two trainings of 40 hours on a grant (or another kind), beside the same machine on demand unless `alone`."""
     free = {"price_kind": kind, "usd_per_hour": 0.0, "low_usd_per_hour": None, "high_usd_per_hour": None}
     grant = P5.model_copy(update=free | {"origin": PriceOrigin.USER, "as_of": TODAY} | cells)
     step = {"batch": 1, "seconds": 144.0, "basis": "measured"}
@@ -27,7 +27,7 @@ def answer(kind: PriceKind = PriceKind.GRANT, **cells: Any):
         "schema_version": 1, "name": "p", "workload": {"ref": "gpt-305m"},
         "work": {"epochs": 1.0, "samples_per_epoch": 1000.0},
         "campaign": {"runs": 2, "start": date(2027, 1, 1)},
-        "options": [machine | {"price": kind.value}, machine],
+        "options": [machine | {"price": kind.value}, *([] if alone else [machine])],
         "assumptions": {
             "setup_hours": 1.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
         },
@@ -63,3 +63,9 @@ def test_the_last_day_of_an_offer_is_that_of_accepting_it():
     found = answer(PriceKind.LEASE, usd_per_hour=10.0, valid_until=date(2026, 12, 1))
     assert found.recommended == "aws/p5.48xlarge:us-east-1:lease"
     assert all(option.not_allowed is None for option in found.options)
+
+
+def test_a_grant_that_is_too_small_is_not_called_a_place():
+    sentence = answer(alone=True, node_hours_limit=81.9).sentence
+    assert sentence.startswith("No option can take the work. Of ")
+    assert "holds 81.9 node-hours, 82 are needed" in sentence
