@@ -14,6 +14,7 @@ from planner.model.base import Frozen
 from planner.model.currency import Currency
 from planner.model.network.workload import BenchMode, Checkpointing, Loss, Precision, Split, Strategy
 from planner.model.plan.plan import Owning
+from planner.model.plan.plan_option import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
 
@@ -86,6 +87,9 @@ class OptionEstimate(Frozen):
     doubts: tuple[str, ...]
     """What was found wrong with those runs, in plain words."""
     notes: tuple[str, ...]
+    display_name: str = ""
+    """What a person calls it: "Lambda, 8x H100"; unlike within an answer, and empty in one stored before 0.2.0."""
+    hold: Hold | None = None
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...] = ()
     """In the order of the reasons in `why_not`."""
@@ -132,6 +136,28 @@ class CampaignOption(OptionEstimate):
     finish: date | None
     meets_deadline: bool | None
     within_budget: bool | None
+    full_usd: Quantity | None = None
+    """Of an owned machine: the full cost of owning it for the campaign's hours. It ranks nothing."""
+    pay_now_usd: Quantity | None = None
+    """Of a machine to be bought: its purchase and installation; null of all others."""
+    cash_usd: Quantity | None = None
+    """What is paid or irrevocably owed by the campaign's end: `campaign_usd`, of a purchase with `pay_now_usd` and the
+    bills of keeping it."""
+    to_pay_usd: Quantity | None = None
+    """`cash_usd` less what credits pay: the budget is held against this."""
+    left_usd: Quantity | None = None
+    """Of a machine to be bought: what it fetches on the campaign's last day, less the cost of selling it."""
+    ready_on: date | None = None
+    """The day on which the campaign can start there."""
+    done_by: date | None = None
+    """The last day by the most likely values, as `finish`; at the answer's confidence `done_by_confident`."""
+    done_by_confident: date | None = None
+    usd_confident: float | None = None
+    """The cost that the option stays under with the answer's confidence: options are ranked by it."""
+    chance_deadline: float | None = None
+    """That it ends in time; null without a deadline."""
+    chance_budget: float | None = None
+    """That it stays in the budget; null without one."""
 
 
 class SwitchingRate(Frozen):
@@ -200,7 +226,15 @@ class ComparisonDocument(Frozen):
     """Where nothing is feasible: the option that misses the limits by least."""
     sentence: str
     headline: tuple[str, ...] = ()
-    """The clauses of `sentence`, the answer first; empty in an answer that was stored before 0.1.0."""
+    """The sentences of `sentence`, what to do first; clauses in an answer that was stored before 0.2.0."""
+    confidence: float | None = None
+    """The chance with which options keep the limits and their cost; null in an answer stored before 0.2.0."""
+    fastest: str | None = None
+    """The fastest option that meets the limits, where it is not the recommended one."""
+    runner_up_firm: str | None = None
+    """The best option at a firm price, where the recommended one is spot."""
+    runner_up_measured: str | None = None
+    """The best option that was measured, where the recommended one was not."""
     switching_rates: tuple[SwitchingRate, ...] = ()
     """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
     options: tuple[RankedOption, ...]

@@ -63,7 +63,9 @@ class CampaignLimits(Frozen):
     deadline: date | None = None
     budget_usd: Money | None = None
     prefer: Prefer | None = None
-    """Default: cost where there is a deadline or no limit, time where there is only a budget."""
+    """Default: cost."""
+    confidence: Annotated[float, Field(strict=True, ge=0.5, le=0.99)] = 0.8
+    """The chance that an option must have to keep the deadline and the budget, and at which its cost is ranked."""
 
     @model_validator(mode="after")
     def _deadline_after_start(self) -> Self:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -13,6 +15,20 @@ from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 
 Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
+Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
+
+
+class Hold(StrEnum):
+    """How a machine is had for a campaign, which decides what it costs and when it can start."""
+
+    HAVE = "have"
+    """It stands there: the campaign adds to its bills, now."""
+    RENT = "rent"
+    """A cloud's or a lessor's: its bill."""
+    BUY = "buy"
+    """Somebody must buy it first: its purchase, after its lead time."""
+    USE = "use"
+    """A grant or a hosted service: its bill, inside its window."""
 
 
 class UserStep(Frozen):
@@ -46,6 +62,19 @@ class PlanOption(Frozen):
     """One machine (an owned site, a cloud offer) or service to consider; lists stand for several options."""
 
     site: Id | None = None
+    own: Id | None = None
+    """An accelerator of the catalog in a machine of your own that no site describes; `count` of them."""
+    count: Count | None = None
+    hold: Hold | None = None
+    """have: it stands there; buy: it must be bought first. Left out: what its site says; `own` stands there."""
+    purchase_usd: Positive | None = None
+    """Of one machine that is to be bought, in place of its site's price."""
+    other_use: Share | None = None
+    """Share of the machine's busy hours that others use; of a machine to be bought, and pay for."""
+    sell_after: bool = False
+    """A machine to be bought is sold when the campaign ends: what it still fetches is taken off its cost."""
+    ready_on: date | None = None
+    """The day from which it can be used; left out: today, of a machine to be bought after its lead time."""
     offer: Id | None = None
     run: Id | None = None
     """The machine on which this run was made, as an owned one."""
@@ -75,9 +104,9 @@ class PlanOption(Frozen):
 
     @model_validator(mode="after")
     def _a_site_or_an_offer(self) -> Self:
-        given = [name for name in ("site", "offer", "run") if getattr(self, name) is not None]
+        given = [name for name in ("site", "own", "offer", "run") if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"needs exactly one of site, offer or run, has {' and '.join(given) or 'none'}")
+            raise ValueError(f"needs exactly one of site, own, offer or run, has {' and '.join(given) or 'none'}")
         if self.power_cap_w is not None and self.step is not None and self.power_kw is None:
             raise ValueError("power_cap_w with a step of your own needs power_kw: what the machine draws under the cap")
         if self.offer is None:
