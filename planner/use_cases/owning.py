@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from planner.adapters.files import write_text
-from planner.decide.recommend.own_or_rent import own_or_rent as compare_owning
+from planner.decide.owning.own_or_rent import own_or_rent as compare_owning
 from planner.errors import InputError, MissingExtraError
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.catalog import Catalog

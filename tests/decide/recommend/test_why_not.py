@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner.decide.recommend.own_or_rent import own_or_rent
+from planner.decide.owning.own_or_rent import own_or_rent
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Owning, PlaceLimits, Plan

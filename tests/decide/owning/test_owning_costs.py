@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import pytest
 
 from planner.cost.ownership.owned_cost import AnnualCost, OwnedInputs, annual_cost
-from planner.decide.recommend.owning_costs import PARTS
+from planner.decide.owning.owning_costs import PARTS
 from planner.model.owning.site import Acquisition
 from tests.cost.ownership.owning import node
 

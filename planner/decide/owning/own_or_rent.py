@@ -9,9 +9,8 @@ from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.options.estimate_plan import estimate_plan
-from planner.decide.recommend.machine_choices import OwnedOption, choices
-from planner.decide.recommend.own_or_rent_sentence import sentence
-from planner.decide.recommend.owning_costs import (
+from planner.decide.owning.machine_choices import OwnedOption, choices
+from planner.decide.owning.owning_costs import (
     annual_usd,
     cost_lines,
     curve,
@@ -19,8 +18,9 @@ from planner.decide.recommend.owning_costs import (
     usd_per_allocated_gpu_hour,
     usd_per_node_hour,
 )
-from planner.decide.recommend.rental_alternatives import OwnVsRent, rental_alternative
-from planner.decide.recommend.tornado import sensitivities
+from planner.decide.owning.owning_sentence import sentence
+from planner.decide.owning.rental_alternatives import OwnVsRent, rental_alternative
+from planner.decide.owning.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, RentalOption, Sensitivity
