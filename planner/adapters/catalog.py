@@ -29,6 +29,7 @@ from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.convergence import ConvergenceSpread
 from planner.model.prices.offer import Price, PriceOrigin
+from planner.model.prices.provider import Provider
 from planner.model.prices.service import ServiceRate
 
 
@@ -38,7 +39,7 @@ class _HasId(Protocol):
 
 
 Named = TypeVar("Named", bound=_HasId)
-Listed = TypeVar("Listed", Accelerator, Node, StorageKind, ConvergenceSpread)
+Listed = TypeVar("Listed", Accelerator, Node, Provider, StorageKind, ConvergenceSpread)
 Filed = TypeVar("Filed", Site, Tariff)
 
 
@@ -64,6 +65,7 @@ def load_catalog(
         prices=tuple(prices),
         own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
         services=tuple(row for layer in reversed(roots) for row in _services(layer)),
+        providers=_layered(Provider, roots, "providers.csv", folder=""),
         sites=_layered_files(Site, roots, "sites"),
         storage=_layered(StorageKind, roots, "storage.csv", folder=""),
         convergence=_layered(ConvergenceSpread, roots, "convergence.csv", folder=""),

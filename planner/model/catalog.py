@@ -19,6 +19,7 @@ from planner.model.plan.goodput import GoodputDefaults
 from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.prices.offer import Price
 from planner.model.prices.price_book import Credit
+from planner.model.prices.provider import Provider
 from planner.model.prices.service import ServiceRate
 from planner.model.quantity import Quantity
 
@@ -53,6 +54,8 @@ class Catalog(Frozen):
     """Of the user's price book, where that was asked for."""
     services: tuple[ServiceRate, ...] = ()
     """The user's first."""
+    providers: dict[str, Provider] = Field(default_factory=dict)
+    """Their names; one that is not among them, as in a lock stored before 0.2.0, is called by its id."""
     sites: dict[str, Site]
     tariffs: dict[str, Tariff]
     storage: dict[str, StorageKind] = Field(default_factory=dict)

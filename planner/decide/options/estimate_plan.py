@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.cost.cloud.bill_rates import bill_assumptions
 from planner.cost.power.electricity import electricity, pue
+from planner.decide.options.display_name import with_display_names
 from planner.decide.options.hosted import estimate_hosted, expand_hosted
 from planner.decide.options.option import EstimatedOption, estimate_option
 from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
@@ -41,8 +42,9 @@ def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None)
     placed = [(one.position, estimate_option(plan, job, one, catalog, today=today)) for one in candidates]
     services = expand_hosted(plan, catalog)
     placed += [(one.position, estimate_hosted(plan, job, one, catalog, today=today)) for one in services]
-    estimated = tuple(one for _, one in sorted(placed, key=lambda pair: pair[0]))  # in the plan's order
-    options = tuple(one.option for one in estimated)
+    in_order = [one for _, one in sorted(placed, key=lambda pair: pair[0])]  # that of the plan
+    options = with_display_names([one.option for one in in_order], catalog.providers)
+    estimated = tuple(replace(one, option=option) for one, option in zip(in_order, options, strict=True))
     document = EstimateDocument(
         plan=plan.name,
         currency=plan.currency,

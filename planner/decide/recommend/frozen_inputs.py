@@ -12,7 +12,7 @@ from planner.model.prices.offer import Price
 
 FIELDS: dict[Cause, tuple[str, ...]] = {
     Cause.PRICE: ("prices", "own_prices", "credits", "services"),
-    Cause.HARDWARE: ("accelerators", "nodes", "sites", "tariffs"),
+    Cause.HARDWARE: ("accelerators", "nodes", "providers", "sites", "tariffs"),
     Cause.MEASUREMENT: ("runs", "bundled_runs", "calibration", "image_calibration"),
 }
 """Of a catalog; every other field counts as an assumption."""
@@ -35,6 +35,7 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
             "own_prices": _of(offers, catalog.own_prices),
             "credits": tuple(credit for credit in catalog.credits if credit.provider in providers),
             "services": tuple(row for row in catalog.services if row.provider in providers),
+            "providers": {key: value for key, value in catalog.providers.items() if key in providers},
             "nodes": nodes,
             "accelerators": {key: value for key, value in catalog.accelerators.items() if key in carried},
             "sites": sites,

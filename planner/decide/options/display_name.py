@@ -1,0 +1,147 @@
+"""What a person calls an option: "Lambda, 8x H100", "2 nodes: AWS p4d spot, 16x A100"; unlike within one answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations, count
+
+from planner.model.answer.documents import OptionEstimate
+from planner.model.network.workload import Strategy
+from planner.model.prices.offer import PriceKind
+from planner.model.prices.provider import Provider
+
+KIND_WORDS = {
+    PriceKind.ON_DEMAND: "on demand",
+    PriceKind.SPOT: "spot",
+    PriceKind.SAVINGS_1Y: "1-year savings plan",
+    PriceKind.SAVINGS_3Y: "3-year savings plan",
+    PriceKind.RESERVED_1Y: "reserved 1 year",
+    PriceKind.RESERVED_3Y: "reserved 3 years",
+    PriceKind.CAPACITY_BLOCK: "block",
+    PriceKind.MARKETPLACE: "marketplace",
+    PriceKind.LEASE: "lease",
+    PriceKind.GRANT: "grant",
+    PriceKind.HOSTED_TRAINING: "by the token",
+}
+UNSAID = (PriceKind.ON_DEMAND, PriceKind.MARKETPLACE)
+"""Kinds that a name leaves out, where nothing else is called so."""
+REGION, KIND, STRATEGY, INSTANCE, PRICE = "region", "kind", "strategy", "instance", "price"
+DIFFERENCES = (REGION, KIND, STRATEGY, INSTANCE, PRICE)
+"""What is added to equal names, the first that makes them unlike."""
+UNSAID_FORM = re.compile(r"SXM\d?|DGXS|per|GPU|Blackwell")
+SAID_FORM = re.compile(r"PCIe|NVL|WS|Server")
+"""Parts of an accelerator's id that say how it is built: the usual form, and those that are said where both occur."""
+MEMORY = re.compile(r"(\d+)GB")
+CARD_SUFFIX = re.compile(r"(\d)(Ti|Super)\b")
+DESCRIPTION = re.compile(r" with | \(|, ")
+"""Where a machine's name goes on with what it carries."""
+
+
+def with_display_names(
+    options: Sequence[OptionEstimate], providers: Mapping[str, Provider]
+) -> tuple[OptionEstimate, ...]:
+    """Return the options of one answer, each with a name that no other has.
+
+    Equal names gain the least that makes them unlike: the first of region, kind of price, strategy, instance and price
+    that does, else two of them and so on; what is still alike is numbered.
+    """
+    cards = card_names({option.accelerator for option in options if option.accelerator is not None})
+    names = [_name(option, cards, providers, added=()) for option in options]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        places = [place for place, one in enumerate(names) if one == name]
+        unlike = _unlike([options[place] for place in places], cards, providers, taken=set(names) - {name})
+        for place, better in zip(places, unlike, strict=True):
+            names[place] = better
+    return tuple(option.model_copy(update={"display_name": name}) for option, name in zip(options, names, strict=True))
+
+
+def card_names(accelerators: set[str]) -> dict[str, str]:
+    """Return how people call accelerators: `H100-SXM` is H100; with memory or form only where they differ in it."""
+    parts = {one: _card_parts(one) for one in sorted(accelerators)}
+    names: dict[str, str] = {}
+    for one, (family, memory, form) in parts.items():
+        same = [other for other in parts.values() if other[0] == family]
+        sizes = {size for _, size, _ in same if size}
+        said = [family, memory if len(sizes) > 1 else "", form if len({other[2] for other in same}) > 1 else ""]
+        names[one] = " ".join(filter(None, said))
+    return names
+
+
+def provider_name(provider: str, providers: Mapping[str, Provider]) -> str:
+    """Return what a provider is called; one that no catalog knows by its id, written as a name."""
+    known = providers.get(provider)
+    return known.name if known is not None else provider.replace("-", " ").capitalize()
+
+
+def _unlike(
+    options: Sequence[OptionEstimate], cards: Mapping[str, str], providers: Mapping[str, Provider], *, taken: set[str]
+) -> list[str]:
+    names: list[str] = []
+    for size in range(1, len(DIFFERENCES) + 1):
+        for added in combinations(DIFFERENCES, size):
+            names = [_name(option, cards, providers, added=added) for option in options]
+            if len(set(names)) == len(names) and taken.isdisjoint(names):
+                return names
+    numbered: list[str] = []
+    for option in options:
+        name = _name(option, cards, providers, added=())
+        free = (one for number in count(1) if (one := name if number == 1 else f"{name} ({number})") not in taken)
+        numbered.append(next(free))
+        taken = taken | {numbered[-1]}
+    return numbered
+
+
+def _name(
+    option: OptionEstimate, cards: Mapping[str, str], providers: Mapping[str, Provider], *, added: Sequence[str]
+) -> str:
+    machine = [_owned_name(option)] if option.offer is None else _rented_name(option, providers, added)
+    said = [" ".join(machine)]
+    if option.accelerator is not None:
+        said.append(f"{option.accelerators}x {cards[option.accelerator]}")
+    if STRATEGY in added and option.strategy is not None:
+        said.append(_strategy_name(option.strategy))
+    if PRICE in added and option.price is not None:
+        said.append(f"at {option.price.value:,.2f} {option.price.unit.value}")
+    nodes = f"{option.nodes} nodes: " if option.nodes is not None and option.nodes > 1 else ""
+    return nodes + ", ".join(said)
+
+
+def _rented_name(option: OptionEstimate, providers: Mapping[str, Provider], added: Sequence[str]) -> list[str]:
+    assert option.offer is not None
+    provider, _, instance = option.offer.partition("/")
+    said = [provider_name(provider, providers)]
+    known = providers.get(provider)
+    if INSTANCE in added:
+        said.append(instance)
+    elif known is not None and known.families:
+        said.append(instance.partition(".")[0])
+    if option.price_kind is not None and (KIND in added or option.price_kind not in UNSAID):
+        said.append(KIND_WORDS[option.price_kind])
+    if REGION in added and option.region is not None:
+        said.append(option.region)
+    return said
+
+
+def _owned_name(option: OptionEstimate) -> str:
+    """Return the name of a site or machine without what it carries: `DGX Station (4x V100 32 GB)` is DGX Station."""
+    name = option.name.removesuffix(f" ({option.accelerators}x {option.accelerator})")
+    if option.accelerator is None:
+        return name
+    short = DESCRIPTION.split(name, maxsplit=1)[0]
+    family, memory, _ = _card_parts(option.accelerator)
+    return (short.removesuffix(f" {family} {memory}") if memory else short) or name
+
+
+def _strategy_name(strategy: Strategy) -> str:
+    return strategy.value.upper().replace("ZERO", "ZeRO-")
+
+
+def _card_parts(accelerator: str) -> tuple[str, str, str]:
+    """Return family, memory and form of an accelerator by its id: `A100-40GB-PCIe` is A100, 40 GB, PCIe."""
+    first, *others = accelerator.split("-")
+    memory = [MEMORY.sub(r"\1 GB", part) for part in others if MEMORY.fullmatch(part)]
+    form = [part for part in others if SAID_FORM.fullmatch(part)]
+    left = [part for part in others if not any(kind.fullmatch(part) for kind in (MEMORY, SAID_FORM, UNSAID_FORM))]
+    family = CARD_SUFFIX.sub(r"\1 \2", " ".join((first, *left)))
+    return family, " ".join(memory), " ".join(form)

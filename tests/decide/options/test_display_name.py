@@ -1,0 +1,108 @@
+"""Names that people use for machines: short, and unlike within one answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.decide.options.display_name import card_names, provider_name
+from planner.decide.options.estimate_plan import estimate_plan
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
+from planner.model.prices.provider import Provider
+
+P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1"}
+P5 = {"offer": "aws/p5.48xlarge", "usd_per_hour": 98.32}
+LAMBDA = {"offer": "lambda/gpu_8x_h100_sxm5"}
+SMALL = {"site": "rtx3090-x10", "accelerators": 2}
+
+
+def names(catalog: Catalog, *options: dict[str, Any]) -> list[str]:
+    plan = {
+        "schema_version": 1,
+        "name": "test",
+        "workload": {"ref": "gpt-305m", "seq_len": 512},
+        "work": {"tokens": 1e9},
+        "training": {"strategy": "ddp"},
+        "options": list(options),
+    }
+    return [option.display_name for option in estimate_plan(Plan.model_validate(plan), catalog).options]
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        pytest.param(LAMBDA, "Lambda, 8x H100", id="provider and cards"),
+        pytest.param(P4D, "AWS p4d, 8x A100", id="AWS machines are known by their family"),
+        pytest.param(P4D | {"price": "spot"}, "AWS p4d spot, 8x A100", id="spot is always said"),
+        pytest.param(P4D | {"nodes": 2}, "2 nodes: AWS p4d, 16x A100", id="several nodes, all their cards"),
+        pytest.param({"site": "dgx-station-v100"}, "DGX Station, 4x V100", id="what it carries is said once"),
+        pytest.param({"site": "pc-rtx4090"}, "PC, 1x RTX 4090", id="a PC"),
+        pytest.param({"site": "onprem-a100-40gb", "nodes": 4}, "4 nodes: On-premises, 32x A100", id="a cluster"),
+        pytest.param(SMALL, "Server, 2x RTX 3090", id="a part of a machine"),
+        pytest.param({"site": "own-8xh200"}, "Our own HGX H200 server, 8x H200", id="a product's name stays whole"),
+        pytest.param({"offer": "thunder-compute/1x-l40s"}, "Thunder Compute, 1x L40S", id="a name of two words"),
+        pytest.param(
+            {"offer": "acme-ai/llama", "price": "hosted_training", "usd_per_million_tokens": 2.5},
+            "Acme ai by the token", id="a service of a provider that no catalog knows",
+        ),
+    ],
+)  # fmt: skip
+def test_a_machine_has_the_name_that_people_use(catalog, option, name):
+    assert names(catalog, option) == [name]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param(
+            [P4D, {"offer": "lambda/gpu_8x_a100_80gb_sxm4"}], ["AWS p4d, 8x A100 40 GB", "Lambda, 8x A100 80 GB"],
+            id="the size where both sizes occur",
+        ),
+        pytest.param(
+            [LAMBDA, {"offer": "lambda/gpu_1x_h100_pcie"}], ["Lambda, 8x H100", "Lambda, 1x H100 PCIe"],
+            id="the form that is not the usual one",
+        ),
+        pytest.param(
+            [P4D | {"usd_per_hour": 20.0}, P4D | {"region": "us-west-2", "usd_per_hour": 20.0}],
+            ["AWS p4d us-east-1, 8x A100", "AWS p4d us-west-2, 8x A100"], id="the region",
+        ),
+        pytest.param(
+            [SMALL | {"strategy": "ddp"}, SMALL | {"strategy": "zero2"}, SMALL | {"accelerators": 4}],
+            ["Server, 2x RTX 3090, DDP", "Server, 2x RTX 3090, ZeRO-2", "Server, 4x RTX 3090"],
+            id="the strategy of those that are alike, and of no other",
+        ),
+        pytest.param(
+            [P5, P5 | {"usd_per_hour": 55.04}],
+            ["AWS p5, 8x H100, at 98.32 USD/h", "AWS p5, 8x H100, at 55.04 USD/h"], id="prices of one's own",
+        ),
+        pytest.param(
+            [P5 | {"strategy": "ddp"}, P5 | {"strategy": "ddp", "usd_per_hour": 55.04}, P5 | {"strategy": "zero2"}],
+            [
+                "AWS p5, 8x H100, DDP, at 98.32 USD/h", "AWS p5, 8x H100, DDP, at 55.04 USD/h",
+                "AWS p5, 8x H100, ZeRO-2, at 98.32 USD/h",
+            ], id="two differences where one is not enough",
+        ),
+        pytest.param([SMALL, SMALL], ["Server, 2x RTX 3090", "Server, 2x RTX 3090 (2)"], id="nothing differs"),
+    ],
+)  # fmt: skip
+def test_equal_names_gain_the_least_that_makes_them_unlike(catalog, options, expected):
+    assert names(catalog, *options) == expected
+
+
+def test_every_accelerator_of_the_catalog_is_called_without_hyphens(catalog):
+    called = {one: card_names({one})[one] for one in catalog.accelerators}
+    assert not [name for name in called.values() if "-" in name]
+    assert called["RTX-4070Ti-Super"] == "RTX 4070 Ti Super"
+    assert called["GB200-per-GPU"] == "GB200"
+
+
+def test_every_provider_of_the_catalog_has_a_name(catalog):
+    rented = {node.partition("/")[0] for node in catalog.nodes if "/" in node}
+    assert (rented | {row.provider for row in catalog.prices}) <= catalog.providers.keys()
+
+
+def test_a_provider_of_ones_own_is_called_by_its_id():
+    assert provider_name("acme-ai", {}) == "Acme ai"
+    assert provider_name("acme-ai", {"acme-ai": Provider(id="acme-ai", name="ACME")}) == "ACME"
