@@ -28,3 +28,11 @@ def last_day(*, start: date, hours: float) -> date:
     """
     days = max(0, math.ceil(hours / HOURS_PER_DAY) - 1)
     return start + timedelta(days=min(days, (date.max - start).days))
+
+
+def hours_until(day: date, *, start: date) -> float:
+    """Return the hours from the morning of the first day to the end of a day; none where it lies before.
+
+    hours = 24 x max(0, days between + 1)
+    """
+    return max(0, (day - start).days + 1) * HOURS_PER_DAY

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
+from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.campaign import campaign_option
+from planner.decide.campaign.chances import with_chances
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.recommend.compare import compare
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
@@ -13,7 +15,8 @@ from planner.model.plan.plan import Plan
 
 
 def run_campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
-    """Run the plan's campaign on each option alone."""
+    """Run the plan's campaign on each option alone, with its chances."""
+    budget = budget_of(plan.campaign)
     estimated = estimate_options(plan, catalog, today=today)
     return CampaignDocument(
         plan=plan.name,
@@ -21,7 +24,12 @@ def run_campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocume
         assumptions=estimated.document.assumptions,
         runs=plan.campaign.runs,
         options=tuple(
-            campaign_option(option, plan.campaign, catalog, today=today, owning=plan.owning)
+            with_chances(
+                campaign_option(option, plan.campaign, catalog, today=today, owning=plan.owning),
+                plan.campaign,
+                budget=budget,
+                today=today,
+            )
             for option in estimated.options
         ),
     )

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 from planner.decide.campaign.campaign import hours_to
+from planner.decide.recommend.headline import Choice, headline
+from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
-from planner.decide.recommend.rank import is_feasible, ranked
-from planner.decide.recommend.sentence import nothing_feasible, take
-from planner.decide.recommend.switching import switching_rates
+from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked
+from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
+from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import CampaignDocument, CampaignOption, ComparisonDocument, RankedOption
 from planner.model.answer.reason import codes_of, text_of
 from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.plan_option import Hold
 
 
 def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) -> ComparisonDocument:
-    """Rank the options under the limits, mark the Pareto front, recommend one and say why not the others."""
+    """Rank the options under the limits, mark the Pareto front, recommend one and say why not the others.
+
+    The options carry their chances already (`planner/decide/campaign/chances.py`).
+    """
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
-    feasible = [option for option in order if is_feasible(option)]
-    recommended = feasible[0] if feasible else None
+    choice = _choice(order)
+    recommended = choice.recommended if choice else None
     nearest = order[0] if order and recommended is None else None
     switches = switching_rates(recommended, order, limits, campaign.currency)
-    if feasible:
-        clauses = take(feasible, limits, deadline_hours=deadline_hours, today=today, switches=switches)
+    if choice is not None:
+        turns = switching_sentences(switches, {option.id: name_of(option) for option in order})
+        sentences = headline(choice, limits, today=today, extra=turns)
     else:
-        clauses = nothing_feasible(nearest, limits, deadline_hours=deadline_hours)
+        sentences = without_recommendation(nearest, limits, deadline_passed=deadline_hours <= 0)
     front = pareto_front(campaign.options)
     places = {option.id: place for place, option in enumerate(order, start=1)}
 
@@ -44,10 +52,35 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         deadline=limits.deadline,
         deadline_hours=deadline_hours if limits.deadline is not None else None,
         budget_usd=limits.budget_usd,
-        recommended=recommended.id if recommended else None,
-        nearest=nearest.id if nearest else None,
-        sentence="; ".join(clauses) + ".",
-        headline=clauses,
+        confidence=limits.confidence,
+        recommended=_id(recommended),
+        nearest=_id(nearest),
+        fastest=_id(choice.fastest if choice else None),
+        runner_up_firm=_id(choice.firm if choice else None),
+        runner_up_measured=_id(choice.measured if choice else None),
+        sentence=" ".join(sentences),
+        headline=sentences,
         switching_rates=switches,
         options=tuple(with_rank(option) for option in by_rank),
     )
+
+
+def _choice(order: Sequence[CampaignOption]) -> Choice | None:
+    """Return the recommended option, the first in order, and those to name beside it."""
+    feasible = [option for option in order if is_feasible(option)]
+    if not feasible:
+        return None
+    first, *others = feasible
+    fastest = min(feasible, key=hours_of)
+    bought = [option for option in order if option.hold is Hold.BUY and option.pay_now_usd and option is not first]
+    return Choice(
+        recommended=first,
+        firm=None if is_firm(first) else next((option for option in others if is_firm(option)), None),
+        measured=None if is_measured(first) else next((option for option in others if is_measured(option)), None),
+        fastest=None if fastest is first else fastest,
+        purchase=min(bought, key=lambda option: option.pay_now_usd.value if option.pay_now_usd else 0.0, default=None),
+    )
+
+
+def _id(option: CampaignOption | None) -> str | None:
+    return option.id if option else None

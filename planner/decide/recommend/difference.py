@@ -66,8 +66,8 @@ def attribute(
 
     Starting from the old inputs, one group after the other is replaced by the new one (prices, hardware, measurements,
     then the plan and the defaults), and the answer computed anew each time: the number moves by a group's share.
-    The model's share is what today's formulas answer otherwise than those of the day, on either side. Shares add up to
-    the change. With another order the shares of groups that act on each other would differ; the order is fixed.
+    The model's share is what today's formulas answer otherwise than those of the day, on either side; before 0.2.0 also
+    what counted was another (`Cause.RULE`). Shares add up to the change. With another order the shares of groups that act on each other would differ; the order is fixed.
     """
     stored_old, stored_new = values_of(old.answer.options), values_of(new.answer.options)
     now = {key: quantity.value for key, quantity in stored_old.items() if key in stored_new}
@@ -79,7 +79,7 @@ def attribute(
             now[key] = values[key].value
 
     notes = []
-    moved_to(values_of(answer_plan(old.plan, old.catalog, today=old.frozen_on).options), Cause.MODEL)
+    moved_to(values_of(answer_plan(old.plan, old.catalog, today=old.frozen_on).options), _since(old.answer))
     for count, cause in enumerate(FIELDS, start=1):
         catalog = exchanged(old.catalog, new.catalog, list(FIELDS)[:count])
         try:
@@ -95,6 +95,7 @@ def changed_inputs(old: FrozenAnswer, new: FrozenAnswer) -> tuple[InputChange, .
     """List the inputs that differ, by their place in the lock."""
     changes: list[InputChange] = []
     groups = {field: cause for cause, fields in FIELDS.items() for field in fields}
+    changes += _recommended_by_rule(old)
     changes += _prices_in_use(old.answer, new.answer)
     before, after = old.catalog.model_dump(mode="json"), new.catalog.model_dump(mode="json")
     for field in Catalog.model_fields:
@@ -104,6 +105,18 @@ def changed_inputs(old: FrozenAnswer, new: FrozenAnswer) -> tuple[InputChange, .
         changes += _leaves(cause, field, before[field], after[field])
     changes += _leaves(Cause.ASSUMPTION, "plan", old.plan.model_dump(mode="json"), new.plan.model_dump(mode="json"))
     return tuple(changes[:MOST_INPUTS])
+
+
+def _since(answer: ComparisonDocument) -> Cause:
+    """Return what moves between the stored answer and today's to the same inputs; before 0.2.0 other rules counted."""
+    return Cause.RULE if answer.confidence is None else Cause.MODEL
+
+
+def _recommended_by_rule(side: FrozenAnswer) -> Iterator[InputChange]:
+    """Yield the recommendation where the same inputs lead to another one by today's rules."""
+    now = answer_plan(side.plan, side.catalog, today=side.frozen_on).recommended
+    if side.answer.confidence is None and now != side.answer.recommended:
+        yield InputChange(cause=Cause.RULE, what="recommended", old=side.answer.recommended, new=now)
 
 
 def _move(name: str, old: Quantity | None, new: Quantity | None, shares: tuple[CauseShare, ...]) -> Move:

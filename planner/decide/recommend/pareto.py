@@ -18,10 +18,11 @@ def is_priced(option: CampaignOption) -> bool:
 
 
 def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
-    """Return campaign hours and dollars of an option where both are known."""
+    """Return the hours until it is done, from the campaign's first day, and the dollars that remain to pay."""
     assert option.campaign_hours is not None
-    assert option.campaign_usd is not None
-    return option.campaign_hours.value, option.campaign_usd.value
+    owed = option.to_pay_usd or option.campaign_usd
+    assert owed is not None
+    return option.wait_hours + option.campaign_hours.value, owed.value
 
 
 def dominates(one: CampaignOption, other: CampaignOption) -> bool:

@@ -1,4 +1,4 @@
-"""The order of the options under the plan's deadline and budget."""
+"""The order of the options: which may be recommended, which of those is, and how far the others are from it."""
 
 from __future__ import annotations
 
@@ -6,53 +6,85 @@ import math
 from collections.abc import Sequence
 
 from planner.decide.recommend.pareto import is_known, is_priced
+from planner.decide.recommend.refusals import is_spot, refusals
 from planner.model.answer.documents import CampaignOption
 from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.plan.plan_option import Hold
+from planner.model.quantity import Basis
+
+TIE_FRACTION = 0.10
+"""Options within this share of the best one's cost are as good as it: ranges are wider than that."""
+TIE_OF_BUDGET = 0.01
+"""As are options that differ by this share of the budget."""
+TWICE_AS_GOOD = 2.0
+TOO_SLOW = 5.0
+TOO_DEAR = 2.0
+"""Without a deadline nothing comes first that is over 5 times slower than another at under twice its cost."""
+EVEN_CHANCE = 0.5
+HOLDS = (Hold.HAVE, Hold.USE, Hold.RENT, Hold.BUY, None)
 
 
-def is_feasible(option: CampaignOption) -> bool:
-    """Return whether the option is known, allowed, and meets deadline and budget, by its most likely values.
+def is_measured(option: CampaignOption) -> bool:
+    """Return whether the option's speed was measured there."""
+    return option.throughput is not None and option.throughput.basis is Basis.MEASURED
 
-    Where only its money is known, it is feasible without a deadline.
-    """
+
+def is_firm(option: CampaignOption) -> bool:
+    """Return whether the machine stays until the work is done: owned, or rented at a firm price."""
+    return not is_spot(option)
+
+
+def keeps_limits(option: CampaignOption) -> bool:
+    """Return whether the option is known, allowed, and keeps deadline and budget with the plan's confidence."""
     known = is_known(option) or is_priced(option)
     return known and option.not_allowed is None and bool(option.meets_deadline) and bool(option.within_budget)
 
 
-def is_comparable(option: CampaignOption, limits: CampaignLimits) -> bool:
-    """Return whether the option can be put in order: money and time are known, or nothing asks for its time.
+def is_feasible(option: CampaignOption) -> bool:
+    """Return whether the option may be recommended: it keeps the limits, and can be had and kept."""
+    return keeps_limits(option) and not refusals(option)
 
-    Nothing does where money decides and there is no deadline.
-    """
-    timeless = limits.deadline is None and preference(limits) is Prefer.COST
+
+def is_comparable(option: CampaignOption, limits: CampaignLimits) -> bool:
+    """Return whether the option can be put in order: money and time are known, or nothing asks for its time."""
+    timeless = limits.deadline is None and limits.prefer is not Prefer.TIME
     return is_known(option) or (timeless and is_priced(option))
 
 
-def preference(limits: CampaignLimits) -> Prefer:
-    """Return what decides: the plan's choice; else time where only money is limited, cost otherwise."""
-    if limits.prefer is not None:
-        return limits.prefer
-    return Prefer.TIME if limits.budget_usd is not None and limits.deadline is None else Prefer.COST
+def chance_of(option: CampaignOption) -> float:
+    """Return the smaller of the chances that it keeps the deadline and the budget; 1 without limits."""
+    chances = (option.chance_deadline, option.chance_budget)
+    return min((chance for chance in chances if chance is not None), default=1.0)
+
+
+def ranking_usd(option: CampaignOption) -> float:
+    """Return what options are ranked by, in USD: what remains to pay at the confidence, less what is got back."""
+    assert option.usd_confident is not None, "it is comparable"
+    return max(0.0, option.usd_confident - (option.taken_off_usd.low if option.taken_off_usd else 0.0))
+
+
+def hours_of(option: CampaignOption) -> float:
+    """Return the most likely hours from the campaign's first day until it is done; infinite where not known."""
+    return option.wait_hours + option.campaign_hours.value if option.campaign_hours else math.inf
 
 
 def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float) -> list[CampaignOption]:
-    """Return the comparable options: the feasible ones by preference, then the others by how far they miss.
+    """Return the comparable options: those that may be recommended, the recommended one first, then the others.
 
-    Options whose fit could not be checked come after those that are known to fit; those that the plan's limits on
-    places exclude come last.
+    The first by `ranking_usd`, or by hours under `prefer: time`, and ties by `_best_of_ties`. The others by their
+    chance to keep the limits, then by how far they miss them. Those that are not allowed come last.
     """
-    by_cost = preference(limits) is Prefer.COST
+    comparable = [option for option in options if is_comparable(option, limits)]
+    feasible = sorted((option for option in comparable if is_feasible(option)), key=lambda one: _order(one, limits))
+    first = _recommended(feasible, limits)
+    others = [option for option in comparable if not is_feasible(option)]
 
-    def order(option: CampaignOption) -> tuple[bool, bool, bool, float, float, float, str]:
-        assert option.campaign_usd is not None, "it is comparable"
-        usd, hours = option.campaign_usd.value, option.campaign_hours.value if option.campaign_hours else math.inf
-        feasible = is_feasible(option)
-        miss = 0.0 if feasible else excess(option, limits, deadline_hours=deadline_hours)
-        first, second = (usd, hours) if by_cost else (hours, usd)
-        not_allowed = option.not_allowed is not None
-        return (not feasible, not_allowed, option.fits is None, miss, first, second, option.id)
+    def distance(option: CampaignOption) -> tuple[bool, bool, bool, float, float, float, float, str]:
+        excluded = (option.not_allowed is not None, bool(refusals(option)), option.fits is None)
+        miss = excess(option, limits, deadline_hours=deadline_hours)
+        return (*excluded, -round(chance_of(option), 2), miss, *_order(option, limits))
 
-    return sorted((option for option in options if is_comparable(option, limits)), key=order)
+    return [*first, *(option for option in feasible if option not in first), *sorted(others, key=distance)]
 
 
 def excess(option: CampaignOption, limits: CampaignLimits, *, deadline_hours: float) -> float:
@@ -60,10 +92,58 @@ def excess(option: CampaignOption, limits: CampaignLimits, *, deadline_hours: fl
 
     A budget of 0 is missed by any option that costs, infinitely.
     """
-    assert option.campaign_usd is not None, "it is comparable"
-    usd = option.campaign_usd.value
+    owed = option.to_pay_usd or option.campaign_usd
+    assert owed is not None, "it is comparable"
     hours = option.campaign_hours.value if option.campaign_hours else 0.0  # without a deadline, or it would not be here
-    over_time = hours / deadline_hours if deadline_hours > 0 else float("inf")
-    if limits.budget_usd is None or usd <= 0:
+    over_time = hours / deadline_hours if deadline_hours > 0 else math.inf
+    if limits.budget_usd is None or owed.value <= 0:
         return over_time
-    return max(over_time, usd / limits.budget_usd if limits.budget_usd > 0 else float("inf"))
+    return max(over_time, owed.value / limits.budget_usd if limits.budget_usd > 0 else math.inf)
+
+
+def _order(option: CampaignOption, limits: CampaignLimits) -> tuple[float, float, str]:
+    usd, hours = ranking_usd(option), hours_of(option)
+    first, second = (hours, usd) if limits.prefer is Prefer.TIME else (usd, hours)
+    return (first, second, option.id)
+
+
+def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> list[CampaignOption]:
+    """Return the option to recommend, in a list; an empty one where there is none."""
+    certain = [option for option in feasible if option.fits] or list(feasible)
+    if not certain:
+        return []
+    best = _best_of_ties(certain, limits)
+    if limits.deadline is not None or limits.prefer is Prefer.TIME:
+        return [best]
+    while True:  # each round is over five times faster than the one before
+        faster = [
+            other
+            for other in certain
+            if hours_of(best) > TOO_SLOW * hours_of(other) and ranking_usd(other) < TOO_DEAR * ranking_usd(best)
+        ]
+        if not faster:
+            return [best]
+        best = min(faster, key=lambda one: _order(one, limits))
+
+
+def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption:
+    """Return the best of those that are as good as the first in what decides.
+
+    One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
+    measured before modelled, firm before spot, a fresh price before a stale one, fewer nodes.
+    """
+    by_time = limits.prefer is Prefer.TIME
+    decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
+    slack = 0.0 if by_time or limits.budget_usd is None else TIE_OF_BUDGET * limits.budget_usd
+    most = max(decides(ordered[0]) * (1 + TIE_FRACTION), decides(ordered[0]) + slack)
+    ties = sorted(
+        (option for option in ordered if decides(option) <= most), key=lambda one: (_class(one), _order(one, limits))
+    )
+    best = min(ties, key=other)
+    return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
+
+
+def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, int]:
+    return (
+        HOLDS.index(option.hold), not is_measured(option), is_spot(option), bool(option.price_stale), option.nodes or 0,
+    )  # fmt: skip

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from planner.decide.recommend.rank import is_feasible, preference
+from planner.decide.recommend.rank import is_feasible
 from planner.model.answer.documents import CampaignOption, SwitchingRate
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits, Prefer
@@ -26,7 +26,7 @@ def switching_rates(
     costs beside electricity counts as USD. All else stays as it is, the budget included. Empty where time decides.
     Source: the intersection of the two cost curves.
     """
-    if recommended is None or currency is None or preference(limits) is not Prefer.COST:
+    if recommended is None or currency is None or limits.prefer is Prefer.TIME:
         return ()
     usd, local = _parts(recommended, currency)
     rates = []
@@ -55,14 +55,13 @@ def switching_rates(
     return tuple(nearest.values())
 
 
-def switching_text(rates: Sequence[SwitchingRate]) -> str:
-    """Write the rates in words; nothing where no rate turns the answer."""
-    texts = [
-        f"{rate.option} becomes cheaper {rate.side} {rate.per_usd:,.6g} {rate.code} a USD "
-        f"(counted with {rate.today_per_usd:,.6g})"
-        for rate in rates
-    ]
-    return " and ".join(texts)
+def switching_sentences(rates: Sequence[SwitchingRate], names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the rates in words, the nearest alone; nothing where no rate turns the answer."""
+    return tuple(
+        f"{names[rate.option]} is cheaper {rate.side} {rate.per_usd:,.4g} {rate.code} a USD; "
+        f"today {rate.today_per_usd:,.4g}."
+        for rate in rates[:1]
+    )
 
 
 def _parts(option: CampaignOption, currency: Currency) -> tuple[float, float]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
-from planner.decide.recommend.rank import is_comparable, is_feasible
-from planner.decide.recommend.wording import duration_text, usd_text
+from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, keeps_limits
+from planner.decide.recommend.refusals import refusals
+from planner.decide.recommend.wording import duration_text, name_of, percent_text, usd_text
 from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.plan.plan import CampaignLimits
@@ -29,10 +30,11 @@ def reasons_against(
         return (first.model_copy(update={"text": f"not allowed: {first.text}"}), *others)
     if not is_comparable(option, limits):
         return option.blocking_reasons or (NOT_KNOWN,)
-    if not is_feasible(option):
+    if not keeps_limits(option):
         return _missed(option, limits)
-    known = [other for other in options if is_known(other) and is_known(option) and is_feasible(other)]
-    better = next((other for other in known if dominates(other, option)), None)
+    if not is_feasible(option):
+        return refusals(option)
+    better = next((other for other in options if _beats(other, option)), None)
     if better is not None:
         return (_dominated(option, better),)
     assert recommended is not None, "a feasible option exists, so one is recommended"
@@ -40,21 +42,35 @@ def reasons_against(
     return (*unchecked, _not_preferred(option, recommended))
 
 
+def _beats(other: CampaignOption, option: CampaignOption) -> bool:
+    """Return whether the other is better in time and money; no stale spot price says so of a firm one."""
+    if not (is_known(other) and is_known(option) and is_feasible(other)):
+        return False
+    return dominates(other, option) and not (is_firm(option) and other.price_stale and not is_firm(other))
+
+
 def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...]:
-    """Return which limits the option misses, and by how much."""
+    """Return which limits the option misses, by its most likely value or by its chance."""
     reasons = []
+    asked = percent_text(limits.confidence)
     if not option.meets_deadline:
         assert option.finish is not None, "a known time misses the deadline"
         assert limits.deadline is not None
+        late = (option.finish - limits.deadline).days
+        chance = option.chance_deadline or 0.0
         text = f"ends on {option.finish}, after the deadline {limits.deadline}"
-        figures: dict[str, float] = {"late_days": (option.finish - limits.deadline).days}
+        if late <= 0:
+            text = f"keeps the deadline with {percent_text(chance)}, {asked} is asked for"
+        figures: dict[str, float] = {"late_days": max(0, late), "chance": chance}
         reasons.append(Reason(code=ReasonCode.MISSES_DEADLINE, text=text, figures=figures))
     if not option.within_budget:
-        assert option.campaign_usd is not None, "a known cost misses the budget"
-        assert limits.budget_usd is not None
-        usd, budget = option.campaign_usd.value, limits.budget_usd
-        text = f"costs {usd_text(usd)}, {usd_text(usd - budget)} over the budget"
-        figures = {"campaign_usd": usd, "budget_usd": budget, "over_usd": usd - budget}
+        owed = option.to_pay_usd or option.campaign_usd
+        assert owed is not None, "a known cost misses the budget"
+        budget, chance = limits.budget_usd or 0.0, option.chance_budget or 0.0
+        text = f"costs {usd_text(owed.value)}, {usd_text(owed.value - budget)} over the budget"
+        if owed.value <= budget:
+            text = f"stays in the budget with {percent_text(chance)}, {asked} is asked for"
+        figures = {"to_pay_usd": owed.value, "budget_usd": budget, "chance": chance}
         reasons.append(Reason(code=ReasonCode.OVER_BUDGET, text=text, figures=figures))
     return tuple(reasons)
 
@@ -64,25 +80,30 @@ def _dominated(option: CampaignOption, better: CampaignOption) -> Reason:
     time = _compared(hours, better_hours, duration_text, "slower")
     money = _compared(usd, better_usd, usd_text, "more expensive")
     figures = {"campaign_hours": hours, "campaign_usd": usd, "better_hours": better_hours, "better_usd": better_usd}
-    text = f"dominated by {better.id}: {time}, {money}"
+    text = f"{name_of(better)} is better in both: {time}, {money}"
     return Reason(code=ReasonCode.DOMINATED, text=text, figures=figures)
 
 
 def _not_preferred(option: CampaignOption, recommended: CampaignOption) -> Reason:
     """Return how the option compares with the recommended one; one of both may have no known time."""
-    assert option.campaign_usd is not None, "it is feasible"
-    assert recommended.campaign_usd is not None
-    usd, best_usd = option.campaign_usd.value, recommended.campaign_usd.value
+    usd, best_usd = _usd(option), _usd(recommended)
     money = _compared(usd, best_usd, usd_text, "more expensive")
     figures = {"campaign_usd": usd, "recommended_usd": best_usd}
+    best = name_of(recommended)
     if option.campaign_hours is None or recommended.campaign_hours is None:
         whose = "its" if option.campaign_hours is None else "whose"
-        text = f"{money} than {recommended.id}, {whose} time is not known"
+        text = f"{money} than {best}, {whose} time is not known"
     else:
         hours, best_hours = option.campaign_hours.value, recommended.campaign_hours.value
-        text = f"{_compared(hours, best_hours, duration_text, 'slower')}, {money} than {recommended.id}"
+        text = f"{_compared(hours, best_hours, duration_text, 'slower')}, {money} than {best}"
         figures |= {"campaign_hours": hours, "recommended_hours": best_hours}
     return Reason(code=ReasonCode.NOT_PREFERRED, text=text, figures=figures)
+
+
+def _usd(option: CampaignOption) -> float:
+    owed = option.to_pay_usd or option.campaign_usd
+    assert owed is not None, "it is feasible"
+    return owed.value
 
 
 def _compared(value: float, other: float, write: Callable[[float], str], worse: str) -> str:

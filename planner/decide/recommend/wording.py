@@ -1,11 +1,15 @@
-"""How durations, dollars and limits read in a sentence."""
+"""How options, durations, dollars and chances read in a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 
-from planner.model.plan.plan import CampaignLimits
-from planner.model.quantity import Quantity
+from planner.model.answer.documents import CampaignOption
+
+
+def name_of(option: CampaignOption) -> str:
+    """Return what a person calls the option; of a stored answer without names its id."""
+    return option.display_name or option.id
 
 
 def duration_text(hours: float) -> str:
@@ -25,16 +29,31 @@ def usd_text(usd: float) -> str:
     return f"{usd:,.2f} USD" if usd < 100 else f"{usd:,.0f} USD"
 
 
-def spread_text(quantity: Quantity, write: Callable[[float], str]) -> str:
-    """Write a 90 % range."""
-    return f"90 %: {write(quantity.low)} to {write(quantity.high)}"
+def short_usd(usd: float) -> str:
+    """Write dollars with two or three digits, for a sentence: 4,600 USD; cents below 10."""
+    if usd < 10:
+        return f"{usd:.2f} USD"
+    return f"{float(f'{usd:.3g}'):,.0f} USD"
 
 
-def limits_text(limits: CampaignLimits) -> str:
-    """Write which limits the plan sets."""
-    parts = []
-    if limits.deadline is not None:
-        parts.append(f"the deadline {limits.deadline}")
-    if limits.budget_usd is not None:
-        parts.append(f"the budget of {usd_text(limits.budget_usd)}")
-    return " and ".join(parts) or "the plan, which sets no deadline and no budget"
+def rounded_up_usd(usd: float) -> str:
+    """Write dollars as `short_usd` does, never below what they are: "at most"."""
+    if usd < 10:
+        return f"{math.ceil(usd * 100 - 1e-9) / 100:.2f} USD"
+    step = 10 ** max(0, math.floor(math.log10(usd)) - 2)
+    return f"{math.ceil(usd / step - 1e-9) * step:,.0f} USD"
+
+
+def confidence_text(confidence: float) -> str:
+    """Write a confidence as a person says it: 4 in 5 sure; other shares in percent."""
+    for whole in (2, 3, 4, 5, 10, 20):
+        if math.isclose(confidence * whole, whole - 1):
+            return f"{whole - 1} in {whole} sure"
+    return f"{100 * confidence:.3g} % sure"
+
+
+def percent_text(chance: float) -> str:
+    """Write a chance in whole percent; never 100 % of what is not certain, nor 0 % of what may be."""
+    if 0 < chance < 1:
+        return f"{min(99, max(1, round(100 * chance)))} %"
+    return f"{100 * chance:.0f} %"

@@ -17,6 +17,8 @@ class Cause(StrEnum):
     MEASUREMENT = "measurement"
     ASSUMPTION = "assumption"
     """The plan itself, the defaults, presets, and what else the answer takes."""
+    RULE = "rule"
+    """What counts and how options are ranked: the same numbers answered by other rules."""
     MODEL = "model"
     """The planner's own formulas: the same inputs answered by another version."""
 

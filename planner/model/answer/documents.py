@@ -90,6 +90,10 @@ class OptionEstimate(Frozen):
     display_name: str = ""
     """What a person calls it: "Lambda, 8x H100"; unlike within an answer, and empty in one stored before 0.2.0."""
     hold: Hold | None = None
+    known_from: str | None = None
+    """What the speed rests on, in a few words: "measured (run X)", "estimated from 3,315 published runs"."""
+    availability: Literal["yes", "no", "unknown"] | None = None
+    """Whether the provider has one to rent; null of an owned machine."""
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...] = ()
     """In the order of the reasons in `why_not`."""
@@ -147,8 +151,13 @@ class CampaignOption(OptionEstimate):
     """`cash_usd` less what credits pay: the budget is held against this."""
     left_usd: Quantity | None = None
     """Of a machine to be bought: what it fetches on the campaign's last day, less the cost of selling it."""
+    taken_off_usd: Quantity | None = None
+    """What of a purchase does not count when options are ranked: what is left with `sell_after`, others' share with
+    `other_use`."""
     ready_on: date | None = None
     """The day on which the campaign can start there."""
+    wait_hours: float = 0.0
+    """From the campaign's first day until the machine is ready: of one to be bought, its lead time."""
     done_by: date | None = None
     """The last day by the most likely values, as `finish`; at the answer's confidence `done_by_confident`."""
     done_by_confident: date | None = None

@@ -15,7 +15,7 @@ from planner.model.answer.documents import CampaignOption
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits, Prefer
 from planner.model.quantity import Unit
-from tests.decide.recommend.test_compare import option, quantity
+from tests.decide.recommend.by_hand import option, quantity
 
 WON = Currency(code="KRW", per_usd=1000.0, as_of=date(2026, 11, 1), source="by hand")
 
@@ -79,7 +79,7 @@ def test_one_currency_alone_never_turns_the_answer(others: list[tuple[str, float
 
 
 def test_neither_infeasible_options_nor_plans_that_prefer_time_turn() -> None:
-    over = paid("dollars", usd=1100, limits=CampaignLimits(budget_usd=1050.0))
+    over = paid("dollars", usd=1100, within_budget=False)
     assert rates(paid("won", won=1e6), over) == []
     by_time = CampaignLimits(prefer=Prefer.TIME)
     assert rates(paid("won", won=1e6), paid("dollars", usd=1100), limits=by_time) == []

@@ -12,7 +12,7 @@ from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Owning, PlaceLimits, Plan
 from planner.scenario.places import place_reasons
-from tests.decide.recommend.test_compare import compared, option
+from tests.decide.recommend.by_hand import compared, option
 
 NO_PRICE = Reason(code=ReasonCode.NO_PRICE, text="no price: sold out")
 OWNING_NOT_KNOWN = Reason(code=ReasonCode.OWNING_NOT_KNOWN, text="usd_total: the site says nothing")
@@ -79,8 +79,8 @@ def test_missed_limits_are_counted_in_days_and_dollars() -> None:
     lost = answer.options[1]
     assert lost.why_not_codes == (ReasonCode.MISSES_DEADLINE, ReasonCode.OVER_BUDGET)
     assert [reason.figures for reason in lost.reasons] == [
-        {"late_days": 3},
-        {"campaign_usd": 140, "budget_usd": 100, "over_usd": 40},
+        {"late_days": 3, "chance": 0},
+        {"to_pay_usd": 140, "budget_usd": 100, "chance": 0},
     ]
     assert lost.why_not == (
         "ends on 2026-11-25, after the deadline 2026-11-22 and costs 140 USD, 40.00 USD over the budget"

@@ -1,0 +1,77 @@
+"""How sure it is that an option keeps the plan's limits, and what it stays under with the plan's confidence."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from planner.duration.duration import hours_until, last_day
+from planner.model.answer.documents import CampaignOption
+from planner.model.plan.plan import CampaignLimits
+from planner.model.quantity import Quantity
+from planner.quantity.chance import chance_below, doubted, stays_under
+from planner.quantity.interval import Interval
+from planner.quantity.time_units import HOURS_PER_DAY
+
+
+def with_chances(
+    option: CampaignOption, limits: CampaignLimits, *, budget: Quantity | None, today: date
+) -> CampaignOption:
+    """Return the option with its chances, and with its cost and last day at the plan's confidence.
+
+    chance of the deadline = P(campaign hours <= hours from the first day to the end of the deadline's day)
+    chance of the budget   = P(cash out <= budget + what credits pay)
+
+    The budget is held against what remains to pay. A limit is met where its chance is at least the confidence; an
+    option whose time is not known meets no deadline. See `planner/quantity/chance.py` for the distribution.
+    """
+    hours, first = option.campaign_hours, limits.start or today
+    start = max(first, option.ready_on or first)
+    confident_hours = None if hours is None else stays_under(doubted(hours), limits.confidence)
+    usd = None if _owed(option) is None else confident_usd(option, limits.confidence)
+    late, dear = _deadline(option, limits, start=start), _budget(option, budget)
+    timeless = hours is None and usd is not None and limits.deadline is None
+    return option.model_copy(
+        update={
+            "chance_deadline": late,
+            "chance_budget": dear,
+            "usd_confident": usd,
+            "wait_hours": HOURS_PER_DAY * (start - first).days,
+            "done_by_confident": None if confident_hours is None else last_day(start=start, hours=confident_hours),
+            "meets_deadline": (timeless or None) if hours is None else late is None or late >= limits.confidence,
+            "within_budget": None if usd is None else dear is None or dear >= limits.confidence,
+        }
+    )
+
+
+def confident_usd(option: CampaignOption, confidence: float) -> float:
+    """Return the USD that remain to pay with this confidence: cash out at it, less what credits pay."""
+    owed = _owed(option)
+    assert owed is not None, "its cost is known"
+    return max(0.0, stays_under(doubted(owed), confidence) - _credits(option))
+
+
+def _deadline(option: CampaignOption, limits: CampaignLimits, *, start: date) -> float | None:
+    if limits.deadline is None or option.campaign_hours is None:
+        return None
+    return chance_below(doubted(option.campaign_hours), hours_until(limits.deadline, start=start))
+
+
+def _budget(option: CampaignOption, budget: Quantity | None) -> float | None:
+    owed = _owed(option)
+    if budget is None or owed is None:
+        return None
+    limit = Interval(budget.value, budget.low, budget.high)
+    against = doubted(owed)
+    if limit.low == limit.high or limit.value <= 0 or _credits(option) > 0:
+        return chance_below(against, limit.value + _credits(option))
+    return chance_below(against.times(limit.inverse()), 1.0)  # a budget in another currency has a range as well
+
+
+def _owed(option: CampaignOption) -> Quantity | None:
+    return option.cash_usd or option.campaign_usd
+
+
+def _credits(option: CampaignOption) -> float:
+    """Return what credits pay of the highest bill that the range holds, so that they are counted whole."""
+    owed = _owed(option)
+    return 0.0 if owed is None or option.to_pay_usd is None else max(0.0, owed.high - option.to_pay_usd.high)

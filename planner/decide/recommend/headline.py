@@ -1,0 +1,117 @@
+"""The answer in at most three sentences: what to do, what to know beside it, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from planner.decide.recommend.rank import hours_of, is_firm, is_measured
+from planner.decide.recommend.wording import confidence_text, name_of, rounded_up_usd, short_usd
+from planner.model.answer.documents import CampaignOption
+from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.plan_option import Hold
+from planner.model.prices.offer import PriceKind
+
+SENTENCES = 3
+WORDS = 20
+VERBS = {Hold.HAVE: "Keep", Hold.RENT: "Rent", Hold.BUY: "Buy", Hold.USE: "Use"}
+SOONER = 1.5
+"""By which factor the fastest option must be faster to be named."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was decided; options that are None do not exist, or need not be named."""
+
+    recommended: CampaignOption
+    firm: CampaignOption | None
+    """The best at a firm price, where the recommended one is spot."""
+    measured: CampaignOption | None
+    """The best that was measured, where the recommended one was not."""
+    fastest: CampaignOption | None
+    """The fastest that keeps the limits, where another is recommended."""
+    purchase: CampaignOption | None
+    """The cheapest to buy, where the plan asks for one and it is not the answer."""
+
+
+def headline(choice: Choice, limits: CampaignLimits, *, today: date, extra: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the sentences: the deed first, then what matters most; each at most twenty words.
+
+    In this order: a doubt about the evidence, the firm option beside a spot one, the measured beside a modelled one,
+    an old price, a fit that was not checked, what a purchase leaves, a faster option, a purchase that was not taken.
+    """
+    beside = [*_beside(choice, limits, today), *extra]
+    return (_deed(choice.recommended, limits), *beside[: SENTENCES - 1])
+
+
+def joined(parts: Sequence[str], *, optional: Sequence[str] = ()) -> str:
+    """Return a sentence of the parts, with as many of the optional ones as twenty words hold."""
+    text = ", ".join(parts)
+    for part in optional:
+        longer = f"{text}, {part}"
+        text = longer if len(longer.split()) <= WORDS else text
+    return f"{text}."
+
+
+def _deed(option: CampaignOption, limits: CampaignLimits) -> str:
+    verb = VERBS[option.hold or Hold.RENT]
+    what = f"{verb} {name_of(option)}: "
+    done = f"done by {option.done_by_confident}" if option.done_by_confident else "time not known"
+    sure = confidence_text(limits.confidence)
+    return joined([what + done, _at_most(option)], optional=[sure])
+
+
+def _at_most(option: CampaignOption) -> str:
+    assert option.usd_confident is not None, "it is recommended"
+    of = {Hold.HAVE: " of electricity", Hold.BUY: " in all"}.get(option.hold or Hold.RENT, "")
+    return f"at most {rounded_up_usd(option.usd_confident)}{of}"
+
+
+def _short(option: CampaignOption) -> str:
+    """Return an option in short: its name, the day on which it is done and its cost, at the confidence."""
+    done = [f"done by {option.done_by_confident}"] if option.done_by_confident else []
+    return joined([name_of(option), *done, _at_most(option)])
+
+
+def _beside(choice: Choice, limits: CampaignLimits, today: date) -> Iterator[str]:
+    """Yield what to know beside the deed, what matters most first."""
+    option = choice.recommended
+    if option.doubts:
+        yield "But its measurement contradicts what the hardware can do: planner explain says why."
+    if choice.firm is not None:
+        yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {_short(choice.firm)}"
+    if choice.measured is not None and choice.measured is not choice.firm:
+        yield f"Measured: {_short(choice.measured)}"
+    yield from _of_the_option(option, limits, today)
+    if not is_firm(option) and choice.firm is None:
+        yield "It may be taken away at any time, and no firm option keeps the limits."
+    named = (choice.firm, choice.measured)
+    sooner = choice.fastest
+    if sooner is not None and sooner not in named and hours_of(option) > SOONER * hours_of(sooner):
+        yield f"{'Sooner' if is_firm(sooner) else 'Sooner, as spot'}: {_short(sooner)}"
+    if not is_measured(option) and choice.measured is None and option.hold is not Hold.USE:
+        yield f"Nobody measured it there: {option.known_from}." if option.known_from else "Nobody measured it there."
+    if choice.purchase is not None and choice.purchase.pay_now_usd is not None:
+        price = short_usd(choice.purchase.pay_now_usd.value)
+        yield f"The cheapest to buy, {name_of(choice.purchase)}, is {price} at once."
+
+
+def _of_the_option(option: CampaignOption, limits: CampaignLimits, today: date) -> Iterator[str]:
+    """Yield what the recommended option itself asks to be known."""
+    if option.price_stale:
+        yield f"Its price is {option.price_age_days} days old: run planner prices refresh first."
+    if option.fits is None:
+        yield "Whether the model fits its memory was not checked: try one step first."
+    if option.hold is Hold.BUY and option.pay_now_usd is not None:
+        left = f"; {short_usd(option.left_usd.value)} of it would be left then" if option.left_usd else ""
+        yield f"{short_usd(option.pay_now_usd.value)} are due at once{left}."
+    if option.smallest_purchase_usd is not None:
+        term = short_usd(option.smallest_purchase_usd.value)
+        yield f"It must be bought for a term longer than the work, {term} in all."
+    if option.price_kind is PriceKind.HOSTED_TRAINING:
+        yield "That the service trains this network with this method is the plan's word."
+    if limits.start is not None and limits.start < today:
+        yield f"The start {limits.start} lies in the past."
+    if limits.start is not None and option.wait_hours > 0:
+        yield f"It is ready on {option.ready_on}, not on {limits.start}."

@@ -1,0 +1,77 @@
+"""What is said where no option may be recommended: measure first, the best chance, or nothing fits."""
+
+from __future__ import annotations
+
+from planner.decide.recommend.headline import joined
+from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
+from planner.decide.recommend.refusals import refusals
+from planner.decide.recommend.wording import name_of, percent_text, rounded_up_usd, short_usd
+from planner.model.answer.documents import CampaignOption
+from planner.model.answer.reason import PLACES
+from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.plan_option import Hold
+
+
+def without_recommendation(
+    nearest: CampaignOption | None, limits: CampaignLimits, *, deadline_passed: bool
+) -> tuple[str, ...]:
+    """Return the sentences; `deadline_passed`: it lies in the past.
+
+    Measure first: the nearest option has at least an even chance, and nobody measured it. Best chance: it was measured.
+    """
+    if nearest is None:
+        return (
+            "Nothing fits: of no option are both time and cost known.",
+            "The table says what is missing of each.",
+        )
+    if deadline_passed:
+        return (f"Nothing fits: the deadline {limits.deadline} has passed.",)
+    if nearest.not_allowed_reasons:
+        in_place = nearest.not_allowed_reasons[0].code in PLACES
+        what = "no option lies where the plan allows it" if in_place else "no option can take the work"
+        return (f"Nothing fits: {what}.", f"Of {name_of(nearest)}: {nearest.not_allowed_reasons[0].text}.")
+    refused = refusals(nearest)
+    if refused:
+        return (
+            f"Nothing fits as listed: {name_of(nearest)} needs {nearest.nodes or 0} nodes for {_days(nearest)}.",
+            f"{refused[0].text[0].upper()}{refused[0].text[1:]}.",
+            _would(nearest),
+        )
+    if chance_of(nearest) >= EVEN_CHANCE:
+        return _uncertain(nearest, limits)
+    return (_binding(nearest, limits), _would(nearest))
+
+
+def _uncertain(option: CampaignOption, limits: CampaignLimits) -> tuple[str, ...]:
+    what = "the deadline" if chance_of(option) == option.chance_deadline else "the budget"
+    chance, asked = percent_text(chance_of(option)), percent_text(limits.confidence)
+    kept = f"{name_of(option)} keeps {what} with {chance}, {asked} is asked for"
+    if is_measured(option) or option.hold is Hold.USE:
+        return (f"Best chance: {kept}.", _would(option))
+    run = "planner bench" if option.hold is Hold.HAVE else "planner launch"
+    return (f"Measure first: {kept}.", f"A short run of the benchmark there would settle it ({run}).", _would(option))
+
+
+def _binding(option: CampaignOption, limits: CampaignLimits) -> str:
+    """Return which limit the nearest option misses."""
+    name, missed = name_of(option), []
+    if not option.meets_deadline:
+        missed.append(f"the nearest, {name}, is done by {option.done_by_confident}, after {limits.deadline}")
+    if not option.within_budget and option.usd_confident is not None:
+        whose = "it" if missed else f"the nearest, {name},"
+        missed.append(
+            f"{whose} costs up to {rounded_up_usd(option.usd_confident)} of {short_usd(limits.budget_usd or 0)}"
+        )
+    return joined([f"Nothing fits: {missed[0]}"], optional=missed[1:])
+
+
+def _would(option: CampaignOption) -> str:
+    """Return what the limits would have to be for the option."""
+    assert option.usd_confident is not None, "it is comparable"
+    until = f"time until {option.done_by_confident} and " if option.done_by_confident else ""
+    return f"It would take {until}{rounded_up_usd(option.usd_confident)}."
+
+
+def _days(option: CampaignOption) -> str:
+    hours = option.campaign_hours.value if option.campaign_hours else 0.0
+    return f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:.0f} hours"

@@ -1,0 +1,41 @@
+"""What keeps an option from being recommended although it keeps the limits: it cannot be had, or not be kept."""
+
+from __future__ import annotations
+
+from planner.model.answer.documents import CampaignOption
+from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.plan.plan_option import Hold
+from planner.model.prices.offer import FAST_KINDS
+from planner.quantity.time_units import HOURS_PER_DAY
+
+MOST_SPOT_NODES = 4
+MOST_SPOT_DAYS = 14
+"""Beyond these nobody gets or keeps spot machines long enough to plan with them."""
+MOST_UNKNOWN_NODES = 8
+"""As many firm nodes count as to be had where nobody says so; beyond, one asks for a quote."""
+
+
+def is_spot(option: CampaignOption) -> bool:
+    """Return whether the machine may be taken away: spot, or a marketplace."""
+    return option.price_kind in FAST_KINDS
+
+
+def refusals(option: CampaignOption) -> tuple[Reason, ...]:
+    """Return why a rented option is never recommended; nothing where it may be."""
+    nodes = (option.nodes or 0) * option.at_once
+    if is_spot(option):
+        days = option.campaign_hours.value / HOURS_PER_DAY if option.campaign_hours else 0.0
+        if nodes > MOST_SPOT_NODES or days > MOST_SPOT_DAYS:
+            what = f"{nodes} nodes" if nodes > MOST_SPOT_NODES else f"{days:,.0f} days"
+            most = f"{MOST_SPOT_NODES} nodes" if nodes > MOST_SPOT_NODES else f"{MOST_SPOT_DAYS} days"
+            text = f"spot for {what}: machines that may be taken away are not planned with beyond {most}"
+            return (Reason(code=ReasonCode.SPOT_TOO_MUCH, text=text, figures={"nodes": nodes, "days": days}),)
+    elif option.hold is Hold.RENT and nodes > MOST_UNKNOWN_NODES and not _is_agreed(option):
+        text = f"ask for a quote: nobody says that {nodes} nodes can be had on these terms"
+        return (Reason(code=ReasonCode.ASK_FOR_QUOTE, text=text, figures={"nodes": nodes}),)
+    return ()
+
+
+def _is_agreed(option: CampaignOption) -> bool:
+    """Return whether the nodes are known to be had: the provider says so, or the price is the plan's own."""
+    return option.availability == "yes" or (option.price is not None and option.price.as_of is None)

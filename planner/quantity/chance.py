@@ -1,0 +1,56 @@
+"""Chances that an uncertain number stays under a limit, and the number that it stays under with a chance."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+from planner.model.quantity import Basis, Quantity
+from planner.quantity.interval import Interval
+
+NORMAL = NormalDist()
+TAIL = NORMAL.inv_cdf(0.95)
+"""Standard deviations from the middle to either end of a 90 % range: 1.645."""
+UNSTATED_FACTOR = 1.5
+"""Of a figure that is assumed or modelled and states no range: how far it may be off both ways, 9 times in 10.
+
+Without it a guess would count as certain, and a measured figure, which states its range, as less so.
+"""
+
+
+def doubted(quantity: Quantity) -> Interval:
+    """Return the range that a decision counts with: the quantity's own, or of a guess without one a factor of 1.5."""
+    if quantity.low == quantity.high and quantity.basis in (Basis.ASSUMED, Basis.MODELLED):
+        return Interval.within_factor(quantity.value, UNSTATED_FACTOR)
+    return Interval(quantity.value, quantity.low, quantity.high)
+
+
+def chance_below(interval: Interval, limit: float) -> float:
+    """Return the chance that the number is at most the limit.
+
+    chance = Phi(ln(limit / value) / s);  s = ln(high / value) / 1.645 above the value, ln(value / low) / 1.645 below
+
+    Log-normal on either side of the value, which is the median. A number without a range is certain.
+    Source: two-piece (split) log-normal distribution; the 90 % range gives both of its widths.
+    """
+    if limit >= interval.value and interval.high == interval.value:
+        return 1.0
+    if limit <= 0 or (limit < interval.value and interval.low == interval.value):
+        return 1.0 if interval.value <= limit else 0.0
+    if interval.value <= 0:
+        return 1.0
+    end = interval.high if limit >= interval.value else interval.low
+    width = abs(math.log(end / interval.value)) / TAIL if end > 0 else math.inf
+    return NORMAL.cdf(math.log(limit / interval.value) / width)
+
+
+def stays_under(interval: Interval, chance: float) -> float:
+    """Return the number that it stays under with this chance: the inverse of `chance_below`.
+
+    number = value x exp(s x z(chance));  z: the standard normal quantile, s as in `chance_below`
+    """
+    end = interval.high if chance >= 0.5 else interval.low
+    if interval.value <= 0 or end <= 0 or end == interval.value:
+        return interval.value
+    width = abs(math.log(end / interval.value)) / TAIL
+    return interval.value * math.exp(width * NORMAL.inv_cdf(chance))

@@ -1,0 +1,193 @@
+"""The sentences of the answer; on options made by hand."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.model.answer.documents import CampaignOption
+from planner.model.plan.plan import CampaignLimits
+from planner.model.prices.offer import PriceKind
+from planner.model.quantity import Basis, Unit
+from tests.decide.recommend.by_hand import TODAY, compared, option, quantity
+
+GUESS = quantity(1.0, Unit.SAMPLES_PER_S).model_copy(update={"basis": Basis.MODELLED})
+OURS = {"site": "ours", "offer": None, "hold": "have"}
+FIRST_WORDS = ("Keep", "Rent", "Buy", "Use", "Mix", "Measure", "Best", "Nothing")
+
+
+def said(*options: CampaignOption, **limits: Any) -> list[str]:
+    return list(compared(list(options), CampaignLimits.model_validate(limits)).headline)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        pytest.param(
+            option("our PC", 30, 5.234, **OURS),
+            "Keep our PC: done by 2026-11-22, at most 5.24 USD of electricity, 4 in 5 sure.", id="have",
+        ),
+        pytest.param(
+            option("Lambda, 1x H100", 10, 4561.2),
+            "Rent Lambda, 1x H100: done by 2026-11-21, at most 4,570 USD, 4 in 5 sure.", id="rent: rounded up",
+        ),
+        pytest.param(
+            option("a grant", 10, 0.0, hold="use"),
+            "Use a grant: done by 2026-11-21, at most 0.00 USD, 4 in 5 sure.", id="use",
+        ),
+        pytest.param(
+            option("a server", 10, 100, hold="buy", ready_on=date(2026, 11, 28), cash_usd=quantity(40_100, Unit.USD)),
+            "Buy a server: done by 2026-11-28, at most 40,100 USD in all, 4 in 5 sure.", id="buy: after a week",
+        ),
+        pytest.param(
+            option("a service", None, 60, hold="use"),
+            "Use a service: time not known, at most 60 USD, 4 in 5 sure.", id="no time",
+        ),
+    ],
+)  # fmt: skip
+def test_the_deed(chosen: CampaignOption, expected: str) -> None:
+    assert said(chosen)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("confidence", "words"),
+    [(0.8, "4 in 5 sure"), (0.9, "9 in 10 sure"), (0.5, "1 in 2 sure"), (0.95, "19 in 20 sure"), (0.85, "85 % sure")],
+)
+def test_confidence_in_words(confidence: float, words: str) -> None:
+    assert said(option("a", 1, 1), confidence=confidence)[0].endswith(f"{words}.")
+
+
+def test_the_firm_option_stands_beside_a_spot_one() -> None:
+    answer = compared([option("spot", 10, 10, price_kind=PriceKind.SPOT), option("firm", 10, 90)])
+    assert answer.runner_up_firm == "firm"
+    assert answer.headline[1] == "Firm: firm, done by 2026-11-21, at most 90 USD."
+
+
+def test_that_no_firm_option_exists_is_said() -> None:
+    assert "no firm option" in " ".join(said(option("spot", 10, 10, price_kind=PriceKind.SPOT)))
+
+
+def test_the_measured_option_stands_beside_a_modelled_one() -> None:
+    answer = compared([option("guess", 1, 1, throughput=GUESS), option("known", 2, 2)])
+    assert answer.recommended == "guess"
+    assert answer.runner_up_measured == "known"
+    assert answer.headline[1] == "Measured: known, done by 2026-11-21, at most 2.00 USD."
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        pytest.param(
+            option("a", 1, 1, doubts=("run-1: it cannot be true.",)), "contradicts what the hardware can do", id="doubt"
+        ),
+        pytest.param(option("a", 1, 1, price_stale=True, price_age_days=64), "Its price is 64 days old", id="price"),
+        pytest.param(option("a", 1, 1, fits=None), "fits its memory was not checked", id="memory"),
+        pytest.param(
+            option("a", 1, 10, smallest_purchase_usd=quantity(240, Unit.USD)),
+            "bought for a term longer than the work, 240 USD in all", id="a term",
+        ),
+        pytest.param(
+            option("a", 1, 10, hold="buy", pay_now_usd=quantity(57_400, Unit.USD), left_usd=quantity(41_000, Unit.USD)),
+            "57,400 USD are due at once; 41,000 USD of it would be left then", id="a purchase",
+        ),
+        pytest.param(
+            option("a", 1, 1, throughput=GUESS, known_from="estimated from 3,315 published runs"),
+            "Nobody measured it there: estimated from 3,315 published runs.", id="modelled",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_said_beside(chosen: CampaignOption, expected: str) -> None:
+    assert expected in " ".join(said(chosen)[1:])
+
+
+def test_a_faster_option_is_named_where_it_is_much_faster() -> None:
+    assert said(option("slow", 100, 10), option("quick", 30, 500))[1] == (
+        "Sooner: quick, done by 2026-11-22, at most 500 USD."
+    )
+    assert len(said(option("slow", 100, 10), option("quick", 80, 500))) == 1
+
+
+def test_the_cheapest_purchase_is_named_where_another_option_is_taken() -> None:
+    dear = option(
+        "server", 10, 5, hold="buy", pay_now_usd=quantity(34_700, Unit.USD), cash_usd=quantity(34_705, Unit.USD)
+    )
+    assert said(option("ours", 10, 10, **OURS), dear)[1] == "The cheapest to buy, server, is 34,700 USD at once."
+
+
+def test_nothing_fits_names_the_limit_and_what_it_would_take() -> None:
+    answer = compared([option("near", 5, 211), option("far", 1, 400)], CampaignLimits(budget_usd=100.0))
+    assert answer.recommended is None
+    assert answer.nearest == "near"
+    assert answer.headline == (
+        "Nothing fits: the nearest, near, costs up to 211 USD of 100 USD.",
+        "It would take time until 2026-11-21 and 211 USD.",
+    )
+
+
+def test_measure_first_where_an_unmeasured_option_has_an_even_chance() -> None:
+    """90 of a budget of 100 with a factor of 2 both ways: Phi(ln(100/90) / (ln 2 / 1.6449)) = Phi(0.25) = 60 %."""
+    guess = option("guess", 5, 90, spread=2.0, throughput=GUESS)
+    answer = compared([guess], CampaignLimits(budget_usd=100.0))
+    assert answer.recommended is None
+    assert answer.nearest == "guess"
+    assert answer.headline[0] == "Measure first: guess keeps the budget with 60 %, 80 % is asked for."
+    assert "planner launch" in answer.headline[1]
+
+
+def test_best_chance_where_it_was_measured() -> None:
+    answer = compared([option("known", 5, 90, spread=2.0)], CampaignLimits(budget_usd=100.0))
+    assert answer.recommended is None
+    assert answer.headline[0] == "Best chance: known keeps the budget with 60 %, 80 % is asked for."
+
+
+def test_many_nodes_are_asked_for() -> None:
+    dated = quantity(1, Unit.USD_PER_HOUR).model_copy(update={"as_of": TODAY})
+    answer = compared([option("AWS p5", 4320, 8_000_000, nodes=32, usd_per_hour=dated)])
+    assert answer.recommended is None
+    assert answer.headline[:2] == (
+        "Nothing fits as listed: AWS p5 needs 32 nodes for 180 days.",
+        "Ask for a quote: nobody says that 32 nodes can be had on these terms.",
+    )
+
+
+def test_nobody_can_be_estimated_and_a_deadline_has_passed() -> None:
+    nothing = compared([option("a", None, None)])
+    assert (nothing.recommended, nothing.nearest) == (None, None)
+    assert nothing.headline[0] == "Nothing fits: of no option are both time and cost known."
+    passed = CampaignLimits(deadline=date(2026, 11, 1))
+    assert compared([option("a", 1, 1)], passed).headline == ("Nothing fits: the deadline 2026-11-01 has passed.",)
+
+
+def test_a_start_in_the_past_is_said() -> None:
+    assert "The start 2020-01-01 lies in the past." in said(option("a", 1, 1), start=date(2020, 1, 1))
+
+
+drawn = st.builds(
+    option,
+    st.sampled_from(["Lambda, 8x H100", "AWS p5en spot, 8x H200 in us-east-1", "2 nodes of our own, 16x RTX 3090"]),
+    st.one_of(st.none(), st.floats(0.1, 9000)),
+    st.floats(0, 1e7),
+    hold=st.sampled_from(["have", "rent", "buy", "use"]),
+    price_kind=st.sampled_from([None, PriceKind.SPOT, PriceKind.ON_DEMAND]),
+    price_stale=st.booleans(),
+    price_age_days=st.just(64),
+    spread=st.sampled_from([1.0, 1.5, 4.0]),
+    fits=st.sampled_from([True, None, False]),
+    nodes=st.sampled_from([1, 4, 32]),
+    throughput=st.sampled_from([GUESS, quantity(1.0, Unit.SAMPLES_PER_S)]),
+    pay_now_usd=st.sampled_from([None, quantity(300_000, Unit.USD)]),
+    doubts=st.sampled_from([(), ("a doubt",)]),
+)
+
+
+@given(st.lists(drawn, min_size=1, max_size=6, unique_by=lambda one: one.id), st.sampled_from([None, 50.0, 5e5]))
+def test_at_most_three_sentences_of_twenty_words(options: list[CampaignOption], budget: float | None) -> None:
+    answer = compared(options, CampaignLimits(budget_usd=budget, deadline=date(2027, 3, 1)))
+    assert 1 <= len(answer.headline) <= 3
+    assert all(len(sentence.split()) <= 20 and sentence.endswith(".") for sentence in answer.headline)
+    assert answer.headline[0].split()[0] in FIRST_WORDS
+    assert answer.sentence == " ".join(answer.headline)
