@@ -66,8 +66,9 @@ def attribute(
 
     Starting from the old inputs, one group after the other is replaced by the new one (prices, hardware, measurements,
     then the plan and the defaults), and the answer computed anew each time: the number moves by a group's share.
-    The model's share is what today's formulas answer otherwise than those of the day, on either side; before 0.2.0 also
-    what counted was another (`Cause.RULE`). Shares add up to the change. With another order the shares of groups that act on each other would differ; the order is fixed.
+    The model's share is what today's formulas answer otherwise than those of the day, on either side; of an answer
+    from before 0.2.0 that is what counts by today's rules (`Cause.RULE`). Shares add up to the change. With another
+    order the shares of groups that act on each other would differ; the order is fixed.
     """
     stored_old, stored_new = values_of(old.answer.options), values_of(new.answer.options)
     now = {key: quantity.value for key, quantity in stored_old.items() if key in stored_new}
