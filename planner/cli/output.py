@@ -61,8 +61,8 @@ class TableOptions:
             sys.stdout.write(WRITERS[(self.form or Format.TSV).value](rows))
 
 
-def check_positive(value: int | None, name: str) -> None:
-    """Refuse a count below one; typer does not."""
+def check_positive(value: float | None, name: str) -> None:
+    """Refuse what is below one; typer does not."""
     if value is not None and value < 1:
         raise InputError(f"{name} is {value}; it must be 1 or more.")
 

@@ -30,6 +30,9 @@ def strategies(
     framework: Annotated[
         str | None, typer.Option(help="Training framework, e.g. Megatron-LM; default: our benchmark")
     ] = None,
+    network_gbit_per_s: Annotated[
+        float | None, typer.Option(help="Network of each machine; default: the catalog's, where it is known")
+    ] = None,
     output: TableOptions,
     home: HomeOption = None,
 ) -> int:
@@ -42,6 +45,7 @@ def strategies(
         (accelerators, "--accelerators"),
         (global_batch, "--global-batch"),
         (workload.seq_len, "--seq-len"),
+        (network_gbit_per_s, "--network-gbit-per-s"),
     ):
         check_positive(value, name)
     catalog = catalogs.open_catalog(home)
@@ -58,6 +62,7 @@ def strategies(
         precision=workload.precision,
         adapters=adapters.adapters(network),
         framework=framework,
+        network_gbit_per_s=network_gbit_per_s,
     )
     if output.json:
         print(json.dumps(ranking, indent=1))

@@ -80,6 +80,8 @@ def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
 
 def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: str) -> Iterator[Candidate]:
     site, price, node, accelerator, per_node_default, nodes_default = _join(option, catalog, where=where)
+    if option.network_gbit_per_s is not None:
+        node = node.model_copy(update={"network_gbit_per_s": option.network_gbit_per_s})
     wanted = option.strategy or plan.training.strategy
     strategy = Strategy.DDP if wanted == "auto" else wanted
     for nodes, per_node in product(

@@ -12,6 +12,7 @@ from planner.model.network.workload import ArchitectureFile, Precision
 from planner.scenario.frameworks import other_maker
 from planner.scenario.job import checked_adapters, known_framework
 from planner.scenario.parallel_config import ParallelConfig
+from planner.speed.throughput.node_network import is_stated
 from planner.speed.throughput.strategy_search import Question, search
 
 MODELLED = (
@@ -33,6 +34,7 @@ def find_strategies(
     precision: Precision | None,
     adapters: Adapters | None = None,
     framework: str | None = None,
+    network_gbit_per_s: float | None = None,
 ) -> dict[str, Any]:
     """Return the ways that fit, the fastest first, as the document of `planner strategies --json`."""
     node = catalog.nodes.get(machine)
@@ -48,6 +50,13 @@ def find_strategies(
     if per_node > node.accelerators:
         raise InputError(
             f"--accelerators: {per_node} are asked for, but {machine} has {node.accelerators}.", fix="Use --nodes."
+        )
+    if network_gbit_per_s is not None:
+        node = node.model_copy(update={"network_gbit_per_s": network_gbit_per_s})
+    if not is_stated(node, accelerator, nodes=nodes, per_node=per_node):
+        raise InputError(
+            f"--nodes: the network between nodes of {machine} is not known.",
+            fix="State it with --network-gbit-per-s, of one node with all its ports.",
         )
     length = seq_len or network.seq_len
     trainer = known_framework(

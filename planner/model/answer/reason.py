@@ -52,6 +52,8 @@ class ReasonCode(StrEnum):
     """The network is not known, and no run of the workload exists."""
     HARDWARE_NOT_KNOWN = "hardware_not_known"
     """The accelerator's peak or memory bandwidth is not known."""
+    NODE_NETWORK_NOT_KNOWN = "node_network_not_known"
+    """Nobody states the network between the nodes: neither the catalog nor the plan."""
     NETWORK_TOO_SMALL = "network_too_small"
     """Kernel launches bind so small a network, and no evidence is of such."""
     SAMPLE_TOO_LONG = "sample_too_long"

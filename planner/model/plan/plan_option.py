@@ -51,7 +51,7 @@ class UserStep(Frozen):
 OF_SERVICES = ("usd_per_million_tokens", "training_hours")
 OF_MACHINES = (
     "usd_per_hour", "local_per_hour", "commitment_bought", "nodes", "accelerators", "strategy", "step", "power_kw",
-    "power_cap_w", "storage",
+    "power_cap_w", "storage", "network_gbit_per_s",
 )  # fmt: skip
 """What a plan may say of the one kind of option, and not of the other."""
 UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
@@ -93,6 +93,8 @@ class PlanOption(Frozen):
     nodes: Count | Counts | None = None
     accelerators: Count | Counts | None = None
     """How many of a node's accelerators are used; default all."""
+    network_gbit_per_s: Positive | None = None
+    """Between nodes, of each node with all its ports; comes before the catalog's. Several nodes need one of the two."""
     strategy: Strategy | Literal["auto"] | None = None
     step: UserStep | None = None
     power_kw: Positive | None = None

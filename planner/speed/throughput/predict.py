@@ -1,6 +1,7 @@
 """Throughput that nobody measured: `predict` answers for every kind of network.
 
 A plan's own MFU comes first; then the estimator, where the network is known; then ratios of runs of the same workload.
+Over several nodes only where the network between them is known.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput.extrapolation import extrapolate
+from planner.speed.throughput.node_network import network_problem
 from planner.speed.throughput.predict_images import predict_images
 from planner.speed.throughput.predict_text import predict_text
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
@@ -26,6 +28,8 @@ def predict(
     """Predict the throughput of a job on a candidate that no run answers for; a plan's own MFU comes first."""
     if job.mfu is not None and job.network is not None:
         return from_mfu(job, candidate)
+    if (problem := network_problem(job, candidate, catalog)) is not None:
+        return NoPrediction(problem)
     if (
         isinstance(job.network, ImageModel)
         and candidate.accelerator.id != CPU

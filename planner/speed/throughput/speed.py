@@ -98,7 +98,7 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
     if best.basis is Basis.MODELLED and (in_parts := divided(job, candidate, catalog)) is not None:
         answers.append((in_parts, speed(job, in_parts, catalog)))
-        if _value(answers[-1][1]) > WORTH_DIVIDING * _value(best):
+        if _value(answers[-1][1]) > WORTH_DIVIDING * _value(best) or best.fit.fits is False:
             chosen, best = answers[-1]
     if len(answers) == 1:
         return chosen, best

@@ -1,0 +1,45 @@
+"""The network between the nodes of a candidate: whether anybody states it; no speed over a guessed one is given."""
+
+from __future__ import annotations
+
+from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.catalog import Catalog
+from planner.model.hardware.machines import Accelerator, Link, Node
+from planner.scenario.candidate import Candidate, machine_of
+from planner.scenario.job import Job
+from planner.speed.physics.interconnect import RACK_DOMAIN, is_rack
+from planner.speed.throughput.matching_runs import same_workload
+from planner.speed.throughput.power_cap import as_delivered
+
+NOT_KNOWN = Reason(
+    code=ReasonCode.NODE_NETWORK_NOT_KNOWN,
+    text="network between its nodes is not known; state network_gbit_per_s on the option",
+)
+
+
+def is_stated(node: Node, accelerator: Accelerator, *, nodes: int, per_node: int) -> bool:
+    """Return whether the network between so many nodes is stated, or none is needed.
+
+    None is needed by one node alone, nor by nodes of one rack whose accelerators one NVLink switch joins.
+    """
+    if nodes == 1 or node.network_gbit_per_s is not None:
+        return True
+    return is_rack(accelerator) and node.link is Link.NVSWITCH and nodes * per_node <= RACK_DOMAIN
+
+
+def network_problem(job: Job, candidate: Candidate, catalog: Catalog) -> Reason | None:
+    """Return why no speed over the candidate's nodes can be estimated; None where one can.
+
+    A run of the same workload on several nodes of that machine has measured its network, whatever it carries.
+    """
+    node = candidate.node
+    stated = is_stated(node, candidate.accelerator, nodes=candidate.nodes, per_node=candidate.accelerators_per_node)
+    if stated or any(
+        run.hardware.nodes > 1
+        and not run.verdict
+        and same_workload(run, job)
+        and machine_of(run, catalog)[0].id == node.id
+        for run in as_delivered(catalog.runs.values())
+    ):
+        return None
+    return NOT_KNOWN
