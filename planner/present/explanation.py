@@ -130,7 +130,11 @@ def _correction(option: OptionExplanation) -> Iterator[str]:
     if option.correction is None:
         return
     of = option.correction
-    runs = f"corrected by {of.runs} run{'s' if of.runs > 1 else ''}: x {of.by_runs:.4g}" if of.runs else "no own runs"
+    runs = (
+        f"corrected by {of.runs} measurement{'s' if of.runs > 1 else ''}: x {of.by_runs:.4g}"
+        if of.runs
+        else "not corrected by measurements"
+    )
     yield f"  seconds = formula x times x {of.factor:.4g} ({runs}; effects of labels, below: x {of.by_labels:.4g})"
     yield "  times: micro-batches, as far as nothing hides them, and the framework's kernels; -: a share of the rest"
 

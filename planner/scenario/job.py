@@ -12,6 +12,7 @@ from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.workload import Checkpointing, Precision
 from planner.model.plan.plan import FlopsConvention, Plan
 from planner.network.lora_memory import adapter_parameters
+from planner.scenario.candidate import Candidate, expand
 from planner.scenario.frameworks import planned_family
 
 
@@ -42,6 +43,8 @@ class Job:
     convention: FlopsConvention
     goodput_fraction: float | None
     """None: what is lost is counted line by line (`planner/duration/training_time.py`)."""
+    stated_steps: tuple[Candidate, ...] = ()
+    """The plan's options with a step of their own: where it was measured, evidence for the other options."""
 
 
 def resolve_job(plan: Plan, catalog: Catalog) -> Job:
@@ -79,7 +82,14 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
         mfu=plan.assumptions.mfu,
         convention=plan.assumptions.flops_convention,
         goodput_fraction=plan.assumptions.goodput_fraction,
+        stated_steps=_stated_steps(plan, catalog),
     )
+
+
+def _stated_steps(plan: Plan, catalog: Catalog) -> tuple[Candidate, ...]:
+    if all(option.step is None for option in plan.options):
+        return ()
+    return tuple(candidate for candidate in expand(plan, catalog) if candidate.option.step is not None)
 
 
 def _adapters(plan: Plan, network: Architecture | None, named: RunRecord | None) -> Adapters | None:

@@ -29,6 +29,7 @@ from planner.quantity.conversion import to_quantity
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import Job, resolve_job
 from planner.speed.throughput.matching_runs import measured_runs
+from planner.speed.throughput.own_evidence import step_name
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction, Prediction
 from planner.speed.throughput.speed import Speed, fastest, speed
@@ -198,16 +199,27 @@ def _quantity(prediction: Prediction | None) -> Quantity | None:
 def _run_effects(
     job: Job, candidate: Candidate, catalog: Catalog, answer: Speed, weights: dict[str, float]
 ) -> tuple[RunEffect, ...]:
-    """Answer again without each of the runs; the difference is what that run moves. The largest move comes first."""
-    effects = []
-    for run_id in answer.run_ids:
+    """Answer again without each of the runs and steps: that is what it moves. The largest move comes first."""
+
+    def without(run_id: str) -> Speed:
         others = {key: run for key, run in catalog.runs.items() if key != run_id}
-        again = speed(job, candidate, catalog.model_copy(update={"runs": others}))
-        without, change = None, None
-        if again.samples_per_s is not None:
-            without = to_quantity(again.samples_per_s, Unit.SAMPLES_PER_S, again.basis, again.source, again.as_of)
-            if answer.samples_per_s is not None:
-                change = answer.samples_per_s.value / again.samples_per_s.value - 1
-        weight = weights.get(run_id) if answer.basis.value == "modelled" else None
-        effects.append(RunEffect(id=run_id, weight=weight, without=without, change_fraction=change))
+        return speed(job, candidate, catalog.model_copy(update={"runs": others}))
+
+    def without_step(stepped: Candidate) -> Speed:
+        others = tuple(one for one in job.stated_steps if one.id != stepped.id)
+        return speed(replace(job, stated_steps=others), candidate, catalog)
+
+    effects = [_effect(run_id, answer, without(run_id), weights) for run_id in answer.run_ids]
+    effects += [_effect(step_name(step), answer, without_step(step), weights) for step in answer.steps]
     return tuple(sorted(effects, key=lambda one: (one.change_fraction is not None, -abs(one.change_fraction or 0))))
+
+
+def _effect(name: str, answer: Speed, again: Speed, weights: dict[str, float]) -> RunEffect:
+    """Return what one measurement moves, by the answer without it."""
+    without, change = None, None
+    if again.samples_per_s is not None:
+        without = to_quantity(again.samples_per_s, Unit.SAMPLES_PER_S, again.basis, again.source, again.as_of)
+        if answer.samples_per_s is not None:
+            change = answer.samples_per_s.value / again.samples_per_s.value - 1
+    weight = weights.get(name) if answer.basis is Basis.MODELLED else None
+    return RunEffect(id=name, weight=weight, without=without, change_fraction=change)

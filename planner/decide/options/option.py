@@ -49,7 +49,8 @@ class EstimatedOption:
     hosted: HostedRates | None = None
     """Of a service that trains by the token."""
     power_from_rated_share: bool = False
-    """Its power takes the default share of rated power that a node draws in training."""
+    """Its cost or its carbon takes the default share of rated power that a node draws in training; a rented machine's
+    cost does not."""
 
 
 def estimate_option(
@@ -112,6 +113,7 @@ def estimate_option(
         carbon_kg=carbon_of(energy, building, plan),
         power_kw=power.kw,
         rated_kw=rated_power(candidate),
+        known_from=speed.known_from,
         runs=speed.run_ids,
         doubts=speed.doubts,
         notes=(*speed.notes, *timed.notes, *money.notes, *_accelerator_notes(candidate)),
@@ -127,7 +129,7 @@ def estimate_option(
         tariff,
         limit_reasons=limit_reasons,
         price=row,
-        power_from_rated_share=power.from_rated_share,
+        power_from_rated_share=power.from_rated_share and (site is not None or estimate.carbon_kg is not None),
     )
 
 

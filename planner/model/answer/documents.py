@@ -82,6 +82,9 @@ class OptionEstimate(Frozen):
     """Of one node, as the energy was computed."""
     rated_kw: Quantity | None
     """Of one node, from its data sheet, to stand beside."""
+    known_from: str | None = None
+    """How the throughput is known, in a line for people: "measured (your run X)"; null where it is not known, and in an
+    answer that was stored before 0.2.0."""
     runs: tuple[str, ...]
     """Ids of the measured runs that the answer rests on."""
     doubts: tuple[str, ...]

@@ -99,6 +99,7 @@ class RunEffect(Frozen):
     """One of the measured runs that the answer rests on, and how far it moves the answer."""
 
     id: str
+    """Of a run; of a step that the plan states: `step of ` and the id of its option."""
     weight: float | None
     """How much of the run's error the estimate takes over; null where the answer is the runs' median."""
     without: Quantity | None

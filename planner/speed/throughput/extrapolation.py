@@ -15,6 +15,7 @@ from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.speed.throughput.evidence_text import scaled_line
 from planner.speed.throughput.linear_scaling import RangeFactor, Scaling, is_communication_bound, scaling, scaling_of
 from planner.speed.throughput.matching_runs import same_workload, training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
@@ -40,7 +41,7 @@ def extrapolate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction 
     runs = [run for run in as_delivered(catalog.runs.values()) if same_workload(run, job)]
     here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
     if here:
-        return _between_counts(here, candidate) or _from_another_count(
+        return _between_counts(here, candidate, catalog) or _from_another_count(
             nearest_run(job, candidate, catalog), candidate, catalog
         )
     anchor = nearest_run(job, candidate, catalog)
@@ -82,7 +83,7 @@ def nearest_run(job: Job, candidate: Candidate, catalog: Catalog) -> RunRecord |
     return min(runs, key=on_another, default=None)
 
 
-def _between_counts(here: list[RunRecord], candidate: Candidate) -> Prediction | None:
+def _between_counts(here: list[RunRecord], candidate: Candidate, catalog: Catalog) -> Prediction | None:
     """Compute throughput between two measured counts: a straight line in log(throughput) over log(accelerators)."""
     same = [
         run
@@ -104,19 +105,20 @@ def _between_counts(here: list[RunRecord], candidate: Candidate) -> Prediction |
         f"interpolated between runs {lower[0].id} ({low_rate:.6g} samples/s on {below[-1]}) and {upper[0].id} "
         f"({high_rate:.6g} on {above[0]}): a straight line in logarithms"
     )
-    return _prediction(rate, SAME_ACCELERATOR_FACTOR, source, [*lower, *upper], grounds=(OTHER_COUNT,))
+    return _prediction(rate, SAME_ACCELERATOR_FACTOR, source, [*lower, *upper], catalog, grounds=(OTHER_COUNT,))
 
 
 def _from_another_count(anchor: RunRecord | None, candidate: Candidate, catalog: Catalog) -> Prediction:
     """Compute throughput = measured x accelerators ratio x ratio of scaling shares."""
     assert anchor is not None, "the caller found runs on this accelerator"
     counts = _count_ratio(anchor, candidate, catalog)
-    source = f"carried over from run {anchor.id}: {_rate_text(anchor)} x {counts.text}"
+    source = f"scaled from run {anchor.id}: {_rate_text(anchor)} x {counts.text}"
     return _prediction(
         anchor.throughput.value * counts.value,
         SAME_ACCELERATOR_FACTOR * counts.factor,
         source,
         [anchor],
+        catalog,
         grounds=(OTHER_COUNT, *counts.grounds),
         ratios=(Ratio("accelerators", counts.value, counts.text),),
     )
@@ -134,7 +136,7 @@ def _from_another_accelerator(
     if ratio is None:
         text = (
             f"the peak or bandwidth of {candidate.accelerator.id} or {anchor.hardware.accelerator} is not known, "
-            "so the measured run cannot be carried over: measure it there"
+            "so the measured run cannot be scaled to it: measure it there"
         )
         return no_prediction(ReasonCode.HARDWARE_NOT_KNOWN, text)
     counts = _count_ratio(anchor, candidate, catalog)
@@ -142,8 +144,9 @@ def _from_another_accelerator(
     predicted = _prediction(
         anchor.throughput.value * ratio.value * counts.value,
         RATIO_FACTOR * counts.factor * (BARE_STEP_FACTOR if unknown else 1.0),
-        f"carried over from run {anchor.id}: {_rate_text(anchor)} x {ratio.text} = {ratio.value:.5g} x {counts.text}",
+        f"scaled from run {anchor.id}: {_rate_text(anchor)} x {ratio.text} = {ratio.value:.5g} x {counts.text}",
         [anchor],
+        catalog,
         notes=ratio.notes,
         grounds=(RangeFactor(RATIO_FACTOR, "ratio of accelerators"), *counts.grounds, *unknown),
         ratios=(Ratio("peak and bandwidth", ratio.value, ratio.text), Ratio("accelerators", counts.value, counts.text)),
@@ -230,6 +233,7 @@ def _prediction(
     factor: float,
     source: str,
     runs: list[RunRecord],
+    catalog: Catalog,
     *,
     grounds: tuple[RangeFactor, ...],
     ratios: tuple[Ratio, ...] = (),
@@ -241,12 +245,13 @@ def _prediction(
     dates = [run.throughput.as_of for run in runs if run.throughput.as_of]
     batches = sorted({run.micro_batch for run in runs if run.micro_batch})
     if batches:
-        notes += (f"carried over from micro-batch {batches[0]}; a larger one may be faster",)
+        notes += (f"measured with micro-batch {batches[0]}; a larger one may be faster",)
     return Prediction(
         samples_per_s=Interval.within_factor(rate, factor),
         basis=Basis.MODELLED,
         source=f"{source}; within a factor of {_range_text(factor, grounds)}",
         as_of=min(dates, default=None),
+        known_from=scaled_line(runs[0], catalog.bundled_runs),
         runs=tuple(runs),
         notes=notes,
         ratios=ratios,

@@ -6,6 +6,8 @@ Over several nodes only where the network between them is known.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import ImageModel, TextModel
@@ -14,6 +16,7 @@ from planner.scenario.job import Job
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput.extrapolation import extrapolate
 from planner.speed.throughput.node_network import network_problem
+from planner.speed.throughput.own_evidence import steps_not_used
 from planner.speed.throughput.predict_images import predict_images
 from planner.speed.throughput.predict_text import predict_text
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
@@ -27,7 +30,7 @@ def predict(
 ) -> Prediction | NoPrediction:
     """Predict the throughput of a job on a candidate that no run answers for; a plan's own MFU comes first."""
     if job.mfu is not None and job.network is not None:
-        return from_mfu(job, candidate)
+        return _unmoved_by_steps(from_mfu(job, candidate), job, "the plan's mfu comes first")
     if (problem := network_problem(job, candidate, catalog)) is not None:
         return NoPrediction(problem)
     if (
@@ -37,8 +40,15 @@ def predict(
     ):
         return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or DeviceFit(None))
     if not isinstance(job.network, TextModel) or candidate.accelerator.id == CPU or catalog.calibration is None:
-        return _without_physics(job, candidate, catalog)
+        return _unmoved_by_steps(_without_physics(job, candidate, catalog), job, "only the estimator learns from steps")
     return predict_text(job, candidate, catalog, catalog.calibration, fitting or DeviceFit(None))
+
+
+def _unmoved_by_steps(answer: Prediction | NoPrediction, job: Job, why: str) -> Prediction | NoPrediction:
+    """Return an answer that says why the steps of the plan's other options do not correct it."""
+    if isinstance(answer, NoPrediction):
+        return answer
+    return replace(answer, notes=(*answer.notes, *steps_not_used(job, why)))
 
 
 def _without_physics(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | NoPrediction:

@@ -1,4 +1,4 @@
-"""Throughput of an image network that nobody measured: its operators, published measurements, the user's own runs."""
+"""Throughput of an image network that nobody measured: its operators, published measurements, the user's own."""
 
 from __future__ import annotations
 
@@ -10,31 +10,25 @@ from planner.model.network.architecture import ImageModel, Resnet
 from planner.model.quantity import Basis
 from planner.network.flops import parameters
 from planner.quantity.interval import Interval
-from planner.scenario.candidate import Candidate, machine_of
+from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.planned_image_config import observed_image_run, planned_image_config
 from planner.speed.physics.planned_text_config import labels_of, planned_kernels
-from planner.speed.throughput.linear_scaling import is_communication_bound
+from planner.speed.throughput.evidence_text import estimated_line, evidence_clause
 from planner.speed.throughput.matching_runs import training_peak_tflops
-from planner.speed.throughput.power_cap import as_delivered
+from planner.speed.throughput.own_evidence import OwnEvidence, own_evidence, step_name
 from planner.speed.throughput.prediction import NoPrediction, Prediction, not_answered, too_small
-from planner.speed.throughput.prediction_notes import (
-    IMAGE_PART_NAMES,
-    MOST_RUNS,
-    SMALLEST_SHARE,
-    nearest_evidence,
-    training_notes,
-)
+from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, SMALLEST_SHARE, network_note, training_notes
 from planner.speed.throughput.share_of_peak import is_too_small
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
     from planner.model.evidence.run import RunRecord
+    from planner.model.hardware.machines import Node
     from planner.speed.estimator.text_estimator import Estimates
     from planner.speed.physics.image_config_arrays import Described
-    from planner.speed.physics.observation import Labels
     from planner.speed.physics.planned_image_config import ImageObservation
 
 DECODED_PER_WORKER = 190
@@ -49,15 +43,54 @@ def predict_images(
     from planner.speed.estimator.image_estimator import estimate_images
     from planner.speed.physics.image_config_arrays import gather
 
+    assert isinstance(job.network, ImageModel)
+    if is_too_small(job.network):
+        return too_small(parameters(job.network), candidate.accelerator.id, "and no evidence is of so small ones")
+    described = _planned(job, candidate, fitting)
+    if isinstance(described, Reason):
+        return not_answered(described)
+    own = _own_evidence(job, candidate, catalog)
+    label = labels_of(candidate.accelerator, job.workload, job.framework)
+    estimate = estimate_images(gather([described]), [label], calibration, own=own.observations)
+    count = candidate.accelerators
+    rate = Interval(
+        float(estimate.tokens_per_s_per_gpu[0]) * count,
+        float(estimate.low_90[0]) * count,
+        float(estimate.high_90[0]) * count,
+    )
+    _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
+    evidence = evidence_clause(label, calibration, own, catalog.bundled_runs)
+    return Prediction(
+        samples_per_s=rate,
+        basis=Basis.MODELLED,
+        source=_source(described, calibration, estimate, candidate, evidence),
+        as_of=min([calibration.made_on, *(run.throughput.as_of for run in own.runs if run.throughput.as_of)]),
+        known_from=estimated_line(label, calibration, own, catalog.bundled_runs),
+        runs=own.runs,
+        steps=own.steps,
+        notes=(
+            f"estimated from {evidence}; range of group: {estimate.groups[0]}",
+            *own.notes,
+            _input_note(rate.value, candidate),
+            *network_note(candidate),
+            *training_notes(job),
+            *((lacking,) if lacking else ()),
+        ),
+        asked=EstimatorQuery(
+            _observation(job.workload, job, candidate, described), own.observations, is_of_images=True
+        ),
+    )
+
+
+def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> Described | Reason:
+    """Describe the job on a candidate, with the micro-batch that fits within the global batch."""
     network = job.network
     assert isinstance(network, ImageModel)
-    if is_too_small(network):
-        return too_small(parameters(network), candidate.accelerator.id, "and no evidence is of so small ones")
     micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
     if job.global_batch is not None:
         micro_batch = min(micro_batch, max(1.0, job.global_batch / candidate.accelerators))
     steps = 1.0 if job.global_batch is None else max(1.0, job.global_batch / candidate.accelerators / micro_batch)
-    described = planned_image_config(
+    return planned_image_config(
         network,
         micro_batch=micro_batch,
         micro_batches=steps,
@@ -71,54 +104,34 @@ def predict_images(
         nodes=candidate.nodes,
         per_node=candidate.accelerators_per_node,
     )
+
+
+def _own_evidence(job: Job, candidate: Candidate, catalog: Catalog) -> OwnEvidence[ImageObservation]:
+    def of_run(run: RunRecord, node: Node) -> ImageObservation | None:
+        if not isinstance(run.architecture, ImageModel) or is_too_small(run.architecture):
+            return None
+        return observed_image_run(run, catalog, node)
+
+    return own_evidence(job, candidate, catalog, of_run=of_run, of_step=_observed_step)
+
+
+def _observed_step(job: Job, stepped: Candidate, samples_per_s: float, fitting: DeviceFit) -> ImageObservation | None:
+    """Describe a step that the plan states, of the job as it is estimated there."""
+    described = _planned(job, stepped, fitting)
     if isinstance(described, Reason):
-        return not_answered(described)
-    own, runs = _own_image_runs(candidate, catalog)
-    label = labels_of(candidate.accelerator, job.workload, job.framework)
-    estimate = estimate_images(gather([described]), [label], calibration, own=own)
-    count = candidate.accelerators
-    rate = Interval(
-        float(estimate.tokens_per_s_per_gpu[0]) * count,
-        float(estimate.low_90[0]) * count,
-        float(estimate.high_90[0]) * count,
-    )
-    _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
-    notes = [nearest_evidence(label, estimate.groups[0], calibration, list(own)), _input_note(rate.value, candidate)]
-    notes += training_notes(job)
-    return Prediction(
-        samples_per_s=rate,
-        basis=Basis.MODELLED,
-        source=_source(described, calibration, estimate, candidate, len(own)),
-        as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
-        runs=runs,
-        notes=(*notes, *((lacking,) if lacking else ())),
-        asked=EstimatorQuery(_observation(job, described, label), tuple(own), is_of_images=True),
-    )
+        return None
+    count = stepped.accelerators
+    return _observation(step_name(stepped), job, stepped, described, rate=samples_per_s / count, count=count)
 
 
-def _observation(job: Job, described: Described, label: Labels) -> ImageObservation:
+def _observation(
+    name: str, job: Job, candidate: Candidate, described: Described, *, rate: float = 1.0, count: int = 1
+) -> ImageObservation:
+    """Return the job on a candidate as a measurement of so many images/s on each of `count` accelerators."""
     from planner.speed.physics.planned_image_config import ImageObservation
 
-    return ImageObservation(job.workload, dict(described.facts), label, 1.0, 1.0, described.operators)
-
-
-def _own_image_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[ImageObservation], tuple[RunRecord, ...]]:
-    """Return the runs that say something of the candidate: all on its accelerator, others unless bound by links."""
-    pairs: list[tuple[ImageObservation, RunRecord]] = []
-    for run in as_delivered(catalog.runs.values()):
-        if not isinstance(run.architecture, ImageModel) or is_too_small(run.architecture):
-            continue
-        hardware = run.hardware
-        node, _ = machine_of(run, catalog)
-        bound = is_communication_bound(
-            node.link, accelerators_per_node=hardware.accelerators_per_node, nodes=hardware.nodes
-        )
-        elsewhere = hardware.accelerator != candidate.accelerator.id
-        observation = None if elsewhere and (bound or run.short_window) else observed_image_run(run, catalog, node)
-        if observation is not None:
-            pairs.append((observation, run))
-    pairs.sort(key=lambda pair: (pair[1].hardware.accelerator != candidate.accelerator.id, pair[1].id))
-    return [pair[0] for pair in pairs[:MOST_RUNS]], tuple(pair[1] for pair in pairs[:MOST_RUNS])
+    label = labels_of(candidate.accelerator, job.workload, job.framework)
+    return ImageObservation(name, dict(described.facts), label, rate, float(count), described.operators)
 
 
 def _input_note(images_per_s: float, candidate: Candidate) -> str:
@@ -129,7 +142,9 @@ def _input_note(images_per_s: float, candidate: Candidate) -> str:
     )
 
 
-def _source(described: Described, calibration: Calibration, estimate: Estimates, candidate: Candidate, own: int) -> str:
+def _source(
+    described: Described, calibration: Calibration, estimate: Estimates, candidate: Candidate, evidence: str
+) -> str:
     from planner.speed.physics.image_config_arrays import gather
     from planner.speed.physics.image_step import counted_bytes, image_step
 
@@ -140,9 +155,8 @@ def _source(described: Described, calibration: Calibration, estimate: Estimates,
     )
     images = float(configs.images_per_step[0])
     rate = float(estimate.tokens_per_s_per_gpu[0]) * candidate.accelerators
-    corrected = f", corrected by {own} runs" if own else ""
     return (
-        f"estimator of images of {calibration.made_on} ({calibration.rows} published runs{corrected}): a step of "
-        f"{images:,.0f} images, each {described.facts['flops'] / 1e9:.5g} GFLOP and "
-        f"{float(counted_bytes(configs)[0]) / 1e6:.4g} MB of traffic, takes {images / rate:.4g} s, of that {shown}"
+        f"estimated from {evidence} (estimator of images of {calibration.made_on}): a step of {images:,.0f} images, "
+        f"each {described.facts['flops'] / 1e9:.5g} GFLOP and {float(counted_bytes(configs)[0]) / 1e6:.4g} MB of "
+        f"traffic, takes {images / rate:.4g} s, of that {shown}"
     )

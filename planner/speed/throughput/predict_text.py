@@ -1,4 +1,4 @@
-"""Throughput of a decoder that nobody measured: the physics of its layers, corrected by the user's own runs."""
+"""Throughput of a decoder that nobody measured: the physics of its layers, corrected by the user's own measurements."""
 
 from __future__ import annotations
 
@@ -11,29 +11,24 @@ from planner.model.network.architecture import TextModel
 from planner.model.quantity import Basis
 from planner.network.flops import parameters
 from planner.quantity.interval import Interval
-from planner.scenario.candidate import Candidate, machine_of
+from planner.scenario.candidate import Candidate
 from planner.scenario.frameworks import other_maker
 from planner.scenario.job import Job
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import labels_of, observed_run, planned_text_config
-from planner.speed.throughput.linear_scaling import is_communication_bound
+from planner.speed.throughput.evidence_text import estimated_line, evidence_clause
 from planner.speed.throughput.matching_runs import training_peak_tflops
-from planner.speed.throughput.power_cap import as_delivered
+from planner.speed.throughput.own_evidence import OwnEvidence, own_evidence, step_name
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, not_answered, too_small
-from planner.speed.throughput.prediction_notes import (
-    MOST_RUNS,
-    PART_NAMES,
-    SMALLEST_SHARE,
-    nearest_evidence,
-    training_notes,
-)
+from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE, network_note, training_notes
 from planner.speed.throughput.share_of_peak import is_too_small
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
     from planner.model.evidence.run import RunRecord
+    from planner.model.hardware.machines import Node
     from planner.speed.estimator.text_estimator import Estimates
 
 LONGEST_SAMPLE = 4_000_000
@@ -53,16 +48,52 @@ def predict_text(
         return no_prediction(ReasonCode.SAMPLE_TOO_LONG, text, sample_tokens=job.seq_len, longest_tokens=LONGEST_SAMPLE)
     if (refused := other_maker(job.framework, candidate.accelerator)) is not None:
         return not_answered(refused)
-    own, runs = _own_runs(candidate, catalog)
     if is_too_small(job.network):
         return too_small(parameters(job.network), candidate.accelerator.id, "and no evidence is of so small ones")
+    config = _planned(job, candidate, fitting)
+    if isinstance(config, Reason):
+        return not_answered(config)
+    label = labels_of(candidate.accelerator, job.workload, job.framework)
+    own = _own_evidence(job, candidate, catalog)
+    estimate = estimate_text(from_rows([config]), [label], calibration, own=own.observations)
+    _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
+    per_sample = candidate.accelerators / job.seq_len
+    rate = Interval(
+        float(estimate.tokens_per_s_per_gpu[0]) * per_sample,
+        float(estimate.low_90[0]) * per_sample,
+        float(estimate.high_90[0]) * per_sample,
+    )
+    evidence = evidence_clause(label, calibration, own, catalog.bundled_runs)
+    return Prediction(
+        samples_per_s=rate,
+        basis=Basis.MODELLED,
+        source=_source(config, calibration, estimate, candidate, evidence),
+        as_of=min([calibration.made_on, *(run.throughput.as_of for run in own.runs if run.throughput.as_of)]),
+        known_from=estimated_line(label, calibration, own, catalog.bundled_runs),
+        runs=own.runs,
+        steps=own.steps,
+        notes=(
+            f"estimated from {evidence}; range of group: {estimate.groups[0]}",
+            *own.notes,
+            *network_note(candidate),
+            *training_notes(job),
+            *((lacking,) if lacking else ()),
+        ),
+        asked=EstimatorQuery(Observation(job.workload, config, label, 1.0, 1.0), own.observations),
+    )
+
+
+def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> dict[str, float] | Reason:
+    """Return the physics' numbers of the job on a candidate, with the micro-batch that fits within the global batch."""
+    assert isinstance(job.network, TextModel)
+    assert job.seq_len is not None
     micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
     steps = float(fitting.accumulation or 1)
     if job.global_batch is not None:
         share = job.global_batch * candidate.split.devices / candidate.accelerators
         micro_batch = min(micro_batch, max(1.0, share))
         steps = max(1.0, share / micro_batch)
-    config = planned_text_config(
+    return planned_text_config(
         job.network,
         seq_len=job.seq_len,
         micro_batch=micro_batch,
@@ -79,63 +110,33 @@ def predict_text(
         adapters=job.adapters,
         framework=job.framework,
     )
-    if isinstance(config, Reason):
-        return not_answered(config)
-    label = labels_of(candidate.accelerator, job.workload, job.framework)
-    estimate = estimate_text(from_rows([config]), [label], calibration, own=own)
-    _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
-    per_sample = candidate.accelerators / job.seq_len
-    rate = Interval(
-        float(estimate.tokens_per_s_per_gpu[0]) * per_sample,
-        float(estimate.low_90[0]) * per_sample,
-        float(estimate.high_90[0]) * per_sample,
-    )
-    return Prediction(
-        samples_per_s=rate,
-        basis=Basis.MODELLED,
-        source=_source(config, calibration, estimate, candidate, own),
-        as_of=min([calibration.made_on, *(run.throughput.as_of for run in runs if run.throughput.as_of)]),
-        runs=runs,
-        notes=(
-            nearest_evidence(label, estimate.groups[0], calibration, own),
-            *training_notes(job),
-            *((lacking,) if lacking else ()),
-        ),
-        asked=EstimatorQuery(Observation(job.workload, config, label, 1.0, 1.0), tuple(own)),
-    )
 
 
-def _own_runs(candidate: Candidate, catalog: Catalog) -> tuple[list[Observation], tuple[RunRecord, ...]]:
-    """Return the runs that say something of the candidate: all on its accelerator, others unless bound by links.
+def _own_evidence(job: Job, candidate: Candidate, catalog: Catalog) -> OwnEvidence[Observation]:
+    """Return the measurements that correct the estimate.
 
-    Networks that are bound by launches say nothing of those that are not, and runs under a power limit nothing of
-    those without.
+    Networks that are bound by launches say nothing of those that are not.
     """
-    pairs: list[tuple[Observation, RunRecord]] = []
-    for run in as_delivered(catalog.runs.values()):
-        hardware = run.hardware
-        node, _ = machine_of(run, catalog)
-        bound = is_communication_bound(
-            node.link, accelerators_per_node=hardware.accelerators_per_node, nodes=hardware.nodes
-        )
-        if hardware.accelerator != candidate.accelerator.id and (bound or run.short_window):
-            continue
+
+    def of_run(run: RunRecord, node: Node) -> Observation | None:
         if run.architecture is not None and is_too_small(run.architecture):
-            continue
-        observation = observed_run(run, catalog, node)
-        if observation is not None:
-            pairs.append((observation, run))
-    pairs.sort(key=lambda pair: (pair[1].hardware.accelerator != candidate.accelerator.id, pair[1].id))
-    pairs = pairs[:MOST_RUNS]
-    return [pair[0] for pair in pairs], tuple(pair[1] for pair in pairs)
+            return None
+        return observed_run(run, catalog, node)
+
+    return own_evidence(job, candidate, catalog, of_run=of_run, of_step=_observed_step)
+
+
+def _observed_step(job: Job, stepped: Candidate, samples_per_s: float, fitting: DeviceFit) -> Observation | None:
+    """Describe a step that the plan states, of the job as it is estimated there."""
+    config = _planned(job, stepped, fitting)
+    if isinstance(config, Reason) or job.seq_len is None:
+        return None
+    label = labels_of(stepped.accelerator, job.workload, job.framework)
+    return Observation(step_name(stepped), config, label, samples_per_s * job.seq_len / stepped.accelerators, 1.0)
 
 
 def _source(
-    config: Mapping[str, float],
-    calibration: Calibration,
-    estimate: Estimates,
-    candidate: Candidate,
-    own: list[Observation],
+    config: Mapping[str, float], calibration: Calibration, estimate: Estimates, candidate: Candidate, evidence: str
 ) -> str:
     from planner.speed.estimator.text_estimator import fitted
     from planner.speed.physics.config_arrays import from_rows
@@ -147,8 +148,7 @@ def _source(
     shown = ", ".join(f"{PART_NAMES[name]} {share:.0%}" for name, share in shares.items() if share >= SMALLEST_SHARE)
     tokens = config["dp"] * config["micro_batch"] * config["micro_batches"] * config["seq_len"]
     rate = float(estimate.tokens_per_s_per_gpu[0]) * candidate.accelerators
-    corrected = f", corrected by {len(own)} runs" if own else ""
     return (
-        f"estimator of {calibration.made_on} ({calibration.rows} published runs{corrected}): a step of {tokens:,.0f} "
+        f"estimated from {evidence} (estimator of {calibration.made_on}): a step of {tokens:,.0f} "
         f"tokens takes {tokens / rate:.4g} s, of that {shown}"
     )

@@ -10,6 +10,7 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
+from planner.scenario.candidate import Candidate
 from planner.speed.estimator.estimator_query import EstimatorQuery
 
 
@@ -29,7 +30,11 @@ class Prediction:
     basis: Basis
     source: str
     as_of: date | None
+    known_from: str
+    """The evidence in a line, for people."""
     runs: tuple[RunRecord, ...] = ()
+    steps: tuple[Candidate, ...] = ()
+    """Options of the plan whose own steps corrected it."""
     notes: tuple[str, ...] = ()
     asked: EstimatorQuery | None = None
     """None: not from physics."""

@@ -1,21 +1,13 @@
-"""What stands beside a prediction: parts of a step by name, the evidence behind it, what is trained and by what."""
+"""What stands beside a prediction: parts of a step by name, what is trained and by what, which network joins nodes."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from planner.model.network.architecture import TextModel
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapter_parameters
+from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.speed.physics.observation import Observation
 
-if TYPE_CHECKING:
-    from planner.model.evidence.calibration import Calibration
-    from planner.speed.physics.observation import Labels
-
-MOST_RUNS = 64
-"""Of the user's own that one answer conditions on: the nearest."""
 SMALLEST_SHARE = 0.02
 """Of a step, for a part to be named."""
 PART_NAMES = {
@@ -60,17 +52,7 @@ def training_notes(job: Job) -> list[str]:
     return notes
 
 
-def nearest_evidence(label: Labels, group: str, calibration: Calibration, own: list[Observation]) -> str:
-    """Write in one sentence which evidence stands behind a number, and how far it is."""
-    here = sum(one.labels.accelerator == label.accelerator for one in own)
-    mine = f"{here} of your runs on {label.accelerator}"
-    if own and not here:
-        mine = f"{len(own)} of your runs, none on {label.accelerator}"
-    seen = calibration.seen["accelerator"].get(label.accelerator)
-    if seen is not None:
-        published = f"{seen.rows} published runs on {label.accelerator}"
-    else:
-        generation = calibration.seen["generation"].get(label.generation)
-        near = f"{generation.rows} on other {label.generation} accelerators" if generation else "none of its generation"
-        published = f"no published run on {label.accelerator}, {near}"
-    return f"{group}: {mine + ', ' if own else ''}{published}"
+def network_note(candidate: Candidate) -> list[str]:
+    """Return the network between nodes where the plan states it."""
+    gbit = candidate.option.network_gbit_per_s
+    return [] if gbit is None or candidate.nodes == 1 else [f"{gbit:g} Gbit/s between nodes, of each: the plan's word"]

@@ -12,6 +12,7 @@ from planner.network.image_flops import image_training_flops
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.speed.throughput.evidence_text import ASSUMED_SHARE, PLANNED_SHARE, scaled_line
 from planner.speed.throughput.linear_scaling import Scaling, scaling_of
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.power_cap import as_delivered
@@ -65,8 +66,9 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
         basis=Basis.MODELLED,
         source=source,
         as_of=run.throughput.as_of,
+        known_from=scaled_line(run, catalog.bundled_runs, of_another_network=True),
         runs=(run,),
-        notes=(f"carried over from another network, measured in {precision}",),
+        notes=(f"scaled from another network, measured in {precision}",),
     )
 
 
@@ -101,6 +103,7 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
         basis=Basis.MODELLED if job.mfu is None else Basis.ASSUMED,
         source=source,
         as_of=target.as_of,
+        known_from=ASSUMED_SHARE if job.mfu is None else PLANNED_SHARE,
         notes=(note,) if note else (),
     )
 

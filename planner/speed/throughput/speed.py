@@ -20,6 +20,7 @@ from planner.scenario.job import Job
 from planner.speed.memory.device_fit import DeviceFit, fit
 from planner.speed.throughput import power_cap
 from planner.speed.throughput.auto_strategy import NO_SPLIT_FITS, WORTH_DIVIDING, divided, divided_fit
+from planner.speed.throughput.evidence_text import measured_line, stated_line
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.matching_runs import measured_runs
 from planner.speed.throughput.predict import predict
@@ -45,7 +46,11 @@ class Speed:
     as_of: date | None
     strategy: Strategy
     fit: DeviceFit
+    known_from: str | None = None
+    """The evidence in a line, for people."""
     run_ids: tuple[str, ...] = ()
+    steps: tuple[Candidate, ...] = ()
+    """Options of the plan whose own steps corrected it."""
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     problems: tuple[Reason, ...] = ()
@@ -58,7 +63,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     runs = measured_runs(catalog.runs.values(), job, candidate)
     capped = candidate.option.power_cap_w is not None
     if runs:
-        answer = _measured(runs, job, candidate)
+        answer = _measured(runs, job, candidate, catalog)
         return _with_effect_of_the_cap(answer, runs, job, candidate, catalog) if capped else answer
     if candidate.parallel_config is not None:
         fitting = divided_fit(candidate.parallel_config)
@@ -79,7 +84,9 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         as_of=prediction.as_of,
         strategy=candidate.strategy,
         fit=fitting,
+        known_from=prediction.known_from,
         run_ids=tuple(run.id for run in prediction.runs),
+        steps=prediction.steps,
         doubts=_doubts(prediction.runs),
         notes=prediction.notes + ((fitting.note,) if fitting.note else ()),
     )
@@ -147,10 +154,11 @@ def _stated(step: UserStep, candidate: Candidate) -> Speed:
         as_of=None,
         strategy=candidate.strategy,
         fit=DeviceFit(True, micro_batch=_per_device(step.batch, candidate), note="the plan says that this batch runs"),
+        known_from=stated_line(step),
     )
 
 
-def _measured(runs: list[RunRecord], job: Job, candidate: Candidate) -> Speed:
+def _measured(runs: list[RunRecord], job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     """Compute throughput = median of the runs; the range holds all of them, and their own ranges."""
     value = statistics.median(run.throughput.value for run in runs)
     interval = Interval(
@@ -169,13 +177,15 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate) -> Speed:
     if silent:
         notes.append(f"the record does not state its {' and '.join(silent)}: taken as the plan's")
     names = ", ".join(run.id for run in runs)
+    basis = max((run.basis for run in runs), key=list(Basis).index)
     return Speed(
         samples_per_s=interval,
-        basis=max((run.basis for run in runs), key=list(Basis).index),
+        basis=basis,
         source=f"run{'s' if len(runs) > 1 else ''} {names}: {value:.6g} samples/s",
         as_of=min(dates, default=None),
         strategy=first.strategy or candidate.strategy,
         fit=DeviceFit(True, micro_batch=first.micro_batch),
+        known_from=measured_line(runs, basis, catalog.bundled_runs),
         run_ids=tuple(run.id for run in runs),
         doubts=_doubts(runs),
         notes=tuple(dict.fromkeys(notes)),

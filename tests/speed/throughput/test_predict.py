@@ -86,9 +86,13 @@ def test_between_measured_counts_no_count_is_far_from_its_neighbours(catalog: Ca
 def test_the_source_says_what_a_step_consists_of(catalog: Catalog) -> None:
     found = predicted(catalog, {"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0}, training={"precision": "bf16"})
     assert isinstance(found, Prediction)
-    assert "published runs, corrected by 2 runs" in found.source
+    assert catalog.calibration is not None
+    on_h100 = catalog.calibration.seen["accelerator"]["H100-SXM"].rows
+    evidence = f"estimated from {catalog.calibration.rows:,} published runs, {on_h100:,} of them on H100-SXM"
+    assert found.source.startswith(f"{evidence}, and 2 bundled runs on RTX-3090 (")
     assert "exposed kernel launches" in found.source
-    assert any("published runs on H100-SXM" in note for note in found.notes)
+    assert found.notes[0].startswith(evidence)
+    assert found.known_from == f"estimated from {catalog.calibration.rows:,} published runs, {on_h100:,} on H100"
 
 
 def test_a_run_of_one_s_own_moves_the_answer_towards_itself_and_narrows_it(catalog: Catalog) -> None:

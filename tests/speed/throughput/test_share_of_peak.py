@@ -63,7 +63,7 @@ def test_another_network_runs_at_the_same_flop_rate_give_or_take_a_factor_of_thr
     assert (rate.value, rate.low, rate.high) == pytest.approx((90.0, 30.0, 270.0))
     assert prediction.basis is Basis.MODELLED
     assert "at the FLOP rate of run mine: 160 samples/s of cpu-smoke" in prediction.source
-    assert prediction.notes == ("carried over from another network, measured in fp32",)
+    assert prediction.notes == ("scaled from another network, measured in fp32",)
 
 
 def test_a_run_of_adapters_did_two_thirds_of_the_work_in_products() -> None:

@@ -1,0 +1,99 @@
+"""Which evidence an estimate stands on, in words: a line for a table, and a clause with every count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from planner.model.evidence.run import RunRecord
+from planner.model.plan.plan_option import UserStep
+from planner.model.quantity import Basis
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from planner.model.evidence.calibration import Calibration
+    from planner.speed.physics.observation import Labels, Observation
+    from planner.speed.throughput.own_evidence import OwnEvidence
+
+ASSUMED_SHARE, PLANNED_SHARE = "share of the peak (assumed)", "share of the peak (the plan's mfu)"
+LONGEST_LINE = 60
+"""Characters of a line in a table; what does not go into it leaves out names."""
+MODULES = ("SXM", "SXM2", "SXM3", "DGXS", "per", "GPU")
+"""Parts of an accelerator's id that a line leaves out; cards (PCIe, NVL) keep theirs, as they are slower."""
+MOST_NAMES = 2
+"""Of accelerators in a clause."""
+
+
+def evidence_clause(
+    label: Labels, calibration: Calibration, own: OwnEvidence[Observation], bundled_runs: Collection[str]
+) -> str:
+    """Write how much evidence an estimate stands on: published runs, the user's runs and steps, bundled runs."""
+    here = calibration.seen["accelerator"].get(label.accelerator)
+    published = f"{calibration.rows:,} published runs, "
+    if here is not None:
+        published += f"{here.rows:,} of them on {label.accelerator}"
+    else:
+        others = calibration.seen["generation"].get(label.generation)
+        published += f"none of them on {label.accelerator}, "
+        published += f"{others.rows:,} on other {label.generation} accelerators" if others else "nor of its generation"
+    counted = [published]
+    if own.steps:
+        counted.append(f"your step on {_named(step.accelerator.id for step in own.steps)}")
+    for mine, one, many in ((True, "your run", "of your runs"), (False, "bundled run", "bundled runs")):
+        runs = [run for run in own.runs if (run.id not in bundled_runs) is mine]
+        if runs:
+            what = (one if mine else f"1 {one}") if len(runs) == 1 else f"{len(runs)} {many}"
+            counted.append(f"{what} on {_named(run.hardware.accelerator for run in runs)}")
+    return counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])}, and {counted[-1]}"
+
+
+def estimated_line(
+    label: Labels, calibration: Calibration, own: OwnEvidence[Observation], bundled_runs: Collection[str]
+) -> str:
+    """Write the same in a line: the user's own measurements where there are any, else what is on this accelerator."""
+    line = f"estimated from {calibration.rows:,} published runs"
+    mine = sum(run.id not in bundled_runs for run in own.runs)
+    if own.steps or mine:
+        step, runs = "your step", f"{mine} of your runs" if mine > 1 else "your run"
+        return f"{line} and {step if own.steps else runs}"
+    here = calibration.seen["accelerator"].get(label.accelerator)
+    count = f"{here.rows:,}" if here else "none"
+    return _shortened(f"{line}, {count} on {short_name(label.accelerator)}", f"{line}, {count} on this accelerator")
+
+
+def stated_line(step: UserStep) -> str:
+    """Write that the plan states the step itself."""
+    by = "measured by you" if step.basis is Basis.MEASURED else f"{step.basis.value} by the plan"
+    return f"{by} (step)"
+
+
+def measured_line(runs: Sequence[RunRecord], basis: Basis, bundled_runs: Collection[str]) -> str:
+    """Write which runs answer by themselves."""
+    whose = "bundled" if all(run.id in bundled_runs for run in runs) else "your"
+    if len(runs) > 1:
+        return (
+            f"{basis.value} ({len(runs)} {whose} runs)" if whose == "bundled" else f"{basis.value} ({len(runs)} runs)"
+        )
+    return _shortened(f"{basis.value} ({whose} run {runs[0].id})", f"{basis.value} ({whose} run)")
+
+
+def scaled_line(run: RunRecord, bundled_runs: Collection[str], *, of_another_network: bool = False) -> str:
+    """Write from which machine a rate was scaled, and whether another network ran there."""
+    whose = f"the {run.basis.value}" if run.id in bundled_runs else "your"
+    known = f"scaled from {whose} {short_name(run.hardware.accelerator)} run"
+    return f"{known} of another network" if of_another_network else known
+
+
+def short_name(accelerator: str) -> str:
+    """Return an accelerator's id without its memory and module: H100 of H100-SXM, A100 of A100-80GB-SXM."""
+    return "-".join(part for part in accelerator.split("-") if part not in MODULES and not part.endswith("GB"))
+
+
+def _named(accelerators: Iterable[str]) -> str:
+    names = sorted(set(accelerators))
+    return " and ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} accelerators"
+
+
+def _shortened(line: str, without_name: str) -> str:
+    return line if len(line) <= LONGEST_LINE else without_name
