@@ -70,19 +70,25 @@ def stated_line(step: UserStep) -> str:
 
 def measured_line(runs: Sequence[RunRecord], basis: Basis, bundled_runs: Collection[str]) -> str:
     """Write which runs answer by themselves."""
-    whose = "bundled" if all(run.id in bundled_runs for run in runs) else "your"
-    if len(runs) > 1:
-        return (
-            f"{basis.value} ({len(runs)} {whose} runs)" if whose == "bundled" else f"{basis.value} ({len(runs)} runs)"
-        )
-    return _shortened(f"{basis.value} ({whose} run {runs[0].id})", f"{basis.value} ({whose} run)")
+    mine = sum(run.id not in bundled_runs for run in runs)
+    if len(runs) == 1:
+        whose = "your" if mine else "bundled"
+        return _shortened(f"{basis.value} ({whose} run {runs[0].id})", f"{basis.value} ({whose} run)")
+    if mine == len(runs):
+        return f"{basis.value} ({mine} of your runs)"
+    return (
+        f"{basis.value} ({len(runs)} runs, {mine} of them yours)"
+        if mine
+        else f"{basis.value} ({len(runs)} bundled runs)"
+    )
 
 
 def scaled_line(run: RunRecord, bundled_runs: Collection[str], *, of_another_network: bool = False) -> str:
     """Write from which machine a rate was scaled, and whether another network ran there."""
     whose = f"the {run.basis.value}" if run.id in bundled_runs else "your"
-    known = f"scaled from {whose} {short_name(run.hardware.accelerator)} run"
-    return f"{known} of another network" if of_another_network else known
+    if of_another_network:
+        return f"scaled from {whose} run of another network there"
+    return f"scaled from {whose} {short_name(run.hardware.accelerator)} run"
 
 
 def short_name(accelerator: str) -> str:

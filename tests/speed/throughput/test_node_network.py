@@ -1,0 +1,177 @@
+"""No speed over several nodes whose network nobody states: neither the catalog, nor the plan, nor a measurement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.model.answer.reason import ReasonCode
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.network.workload import Strategy
+from planner.model.quantity import Basis
+from planner.scenario.job import Job
+from planner.speed.throughput.predict import predict
+from planner.speed.throughput.prediction import Prediction
+from planner.speed.throughput.speed import Speed, fastest, speed
+from tests.speed.throughput.asking import asked
+
+LAMBDA = {"offer": "lambda/gpu_8x_h100_sxm5", "usd_per_hour": 1.0, "nodes": 2}
+"""Eight H100 behind an NVSwitch; the provider's list says nothing of what joins two of them."""
+P5 = {"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0, "nodes": 2}
+"""The same eight, with 3,200 Gbit/s of EFA by AWS's own list."""
+LLAMA = {"workload": {"ref": "llama3-8b"}, "training": {"precision": "bf16", "strategy": "fsdp2"}}
+
+
+def answered(catalog: Catalog, option: dict[str, Any], **changes: Any) -> Speed:
+    job, candidate = asked(catalog, option, **(LLAMA | changes))
+    return fastest(job, candidate, catalog)[1]
+
+
+def rate(catalog: Catalog, option: dict[str, Any], **changes: Any) -> float:
+    answer = answered(catalog, option, **changes)
+    assert answer.samples_per_s is not None, answer.problems
+    return answer.samples_per_s.value
+
+
+def test_two_nodes_of_an_unstated_network_have_no_speed_and_fit_all_the_same(catalog: Catalog) -> None:
+    answer = answered(catalog, LAMBDA)
+    assert answer.samples_per_s is None
+    assert answer.known_from is None
+    assert [reason.code for reason in answer.problems] == [ReasonCode.NODE_NETWORK_NOT_KNOWN]
+    assert answer.problems[0].text == ("network between its nodes is not known; state network_gbit_per_s on the option")
+    assert answer.fit == answered(catalog, P5).fit
+    assert answer.fit.fits is True
+
+
+def test_a_stated_network_gives_the_speed_of_the_same_machine_with_that_network(catalog: Catalog) -> None:
+    assert rate(catalog, LAMBDA | {"network_gbit_per_s": 3200.0}) == rate(catalog, P5)
+
+
+def test_a_slower_network_is_slower_and_comes_before_the_catalogs(catalog: Catalog) -> None:
+    rates = [rate(catalog, P5 | {"network_gbit_per_s": gbit}) for gbit in (10.0, 100.0, 400.0, 3200.0)]
+    assert rates == sorted(rates)
+    assert rates[0] < 0.5 * rate(catalog, P5)
+    assert (
+        "10 Gbit/s between nodes, of each: the plan's word"
+        in answered(catalog, P5 | {"network_gbit_per_s": 10.0}).notes
+    )
+
+
+def test_one_node_is_never_asked_for_its_network(catalog: Catalog) -> None:
+    """Whatever else keeps a bundled machine from an answer; and stating a network changes none."""
+    silent = [node for node in catalog.nodes.values() if node.network_gbit_per_s is None]
+    assert len(silent) > 100
+    for node in silent:
+        job, candidate = asked(catalog, {"offer": node.id, "usd_per_hour": 1.0}, **LLAMA)
+        codes = [reason.code for reason in speed(job, candidate, catalog).problems]
+        assert ReasonCode.NODE_NETWORK_NOT_KNOWN not in codes, node.id
+    alone = LAMBDA | {"nodes": 1}
+    assert rate(catalog, alone | {"network_gbit_per_s": 1.0}) == rate(catalog, alone)
+
+
+def test_a_step_of_the_plan_s_own_and_its_own_mfu_answer(catalog: Catalog) -> None:
+    step = {"batch": 64, "seconds": 0.5, "basis": "measured"}
+    assert rate(catalog, LAMBDA | {"step": step}) == 128
+    assert rate(catalog, LAMBDA, assumptions={"mfu": 0.4}) == rate(catalog, P5, assumptions={"mfu": 0.4})
+
+
+def run_on(catalog: Catalog, node: str, *, nodes: int, samples_per_s: float, **changes: Any) -> RunRecord:
+    return RunRecord.model_validate(
+        {
+            "schema_version": 1,
+            "id": "mine",
+            "workload": "llama3-8b",
+            "architecture": catalog.presets["llama3-8b"].architecture.model_dump(),
+            "seq_len": catalog.presets["llama3-8b"].seq_len,
+            "hardware": {"accelerator": "H100-SXM", "accelerators_per_node": 8, "nodes": nodes, "node": node},
+            "strategy": "fsdp2",
+            "precision": "bf16",
+            "micro_batch": 1,
+            "global_batch": 8 * nodes,
+            "throughput": {
+                "value": samples_per_s, "low": samples_per_s, "high": samples_per_s, "unit": "samples/s",
+                "basis": "measured", "source": "timed here", "as_of": "2026-11-01",
+            },
+        }
+        | changes
+    )  # fmt: skip
+
+
+def test_a_run_on_several_nodes_of_that_machine_answers_for_itself_and_for_more_nodes(catalog: Catalog) -> None:
+    node = LAMBDA["offer"]
+    assert isinstance(node, str)
+    seeing = catalog.model_copy(update={"runs": {"mine": run_on(catalog, node, nodes=2, samples_per_s=12.0)}})
+    measured = answered(seeing, LAMBDA)
+    assert measured.basis is Basis.MEASURED
+    assert measured.known_from == "measured (your run mine)"
+    assert rate(seeing, LAMBDA) == 12.0
+    four = rate(seeing, LAMBDA | {"nodes": 4})
+    assert 12.0 < four <= 2 * 12.0 * 1.1
+
+
+@pytest.mark.parametrize(
+    ("node", "changes"),
+    [
+        pytest.param("lambda/gpu_8x_h100_sxm5", {"verdict": ("throttled",)}, id="found wrong"),
+        pytest.param("aws/p5.48xlarge", {}, id="on another machine"),
+    ],
+)
+def test_other_runs_do_not_make_a_network_known(catalog: Catalog, node: str, changes: dict[str, Any]) -> None:
+    run = run_on(catalog, node, nodes=4, samples_per_s=12.0, **changes)
+    seeing = catalog.model_copy(update={"runs": {"mine": run}})
+    assert answered(seeing, LAMBDA).problems[0].code is ReasonCode.NODE_NETWORK_NOT_KNOWN
+
+
+def test_a_run_over_a_network_that_nobody_states_says_nothing_of_one_node(catalog: Catalog) -> None:
+    """Two nodes over office Ethernet, at a hundredth of their speed, are no slow H100s."""
+    node = LAMBDA["offer"]
+    assert isinstance(node, str)
+    slow = catalog.model_copy(update={"runs": {"mine": run_on(catalog, node, nodes=2, samples_per_s=0.2)}})
+    blind = catalog.model_copy(update={"runs": {}})
+    assert rate(slow, LAMBDA | {"nodes": 1}) == rate(blind, LAMBDA | {"nodes": 1})
+
+
+def test_nodes_of_one_rack_need_no_network_until_they_fill_it(catalog: Catalog) -> None:
+    """72 GB200 share one NVLink switch: 18 nodes of four."""
+    rack = {"offer": "coreweave/gb200-4x", "usd_per_hour": 1.0}
+    assert catalog.nodes["coreweave/gb200-4x"].network_gbit_per_s is None
+    assert rate(catalog, rack | {"nodes": 18}) > rate(catalog, rack | {"nodes": 2})
+    assert answered(catalog, rack | {"nodes": 19}).problems[0].code is ReasonCode.NODE_NETWORK_NOT_KNOWN
+
+
+def test_single_cards_of_a_marketplace_are_no_rack(catalog: Catalog) -> None:
+    cards = {"offer": "verda/1x-gb300", "usd_per_hour": 1.0, "nodes": 2}
+    assert answered(catalog, cards).problems[0].code is ReasonCode.NODE_NETWORK_NOT_KNOWN
+
+
+def test_a_network_that_fits_divided_alone_lacks_the_network_not_the_memory(catalog: Catalog) -> None:
+    """70 billion parameters on 16 H100 of 80 GiB: 16 bytes of states each are 66 GiB, before any activation."""
+    large = catalog.presets["llama3-8b"].architecture.model_dump() | {"layers": 80, "hidden": 8192, "heads": 64}
+    workload = {"architecture": large | {"ffn_hidden": 28672}, "seq_len": 8192}
+    assert answered(catalog, P5, workload=workload).fit.fits is False
+    auto = {"workload": workload, "training": {"precision": "bf16", "strategy": "auto"}}
+    assert answered(catalog, P5, **auto).fit.fits is True
+    answer = answered(catalog, LAMBDA, **auto)
+    assert answer.fit.fits is True
+    assert [reason.code for reason in answer.problems] == [ReasonCode.NODE_NETWORK_NOT_KNOWN]
+
+
+def test_images_are_refused_alike(catalog: Catalog) -> None:
+    images = {"workload": {"ref": "resnet50"}, "training": {"precision": "fp16", "micro_batch": 64}}
+    assert answered(catalog, LAMBDA, **images).problems[0].code is ReasonCode.NODE_NETWORK_NOT_KNOWN
+    assert rate(catalog, LAMBDA | {"network_gbit_per_s": 100.0}, **images) > rate(
+        catalog, LAMBDA | {"nodes": 1}, **images
+    )
+
+
+def test_a_bare_step_is_not_scaled_over_it_either(catalog: Catalog) -> None:
+    """The station's run has no network, so ratios answer, which take the same share of linear scaling of any nodes."""
+    bare = {"workload": {"measured": "seed-000-dgx-station-v100"}, "training": {"strategy": Strategy.DDP}}
+    job, candidate = asked(catalog, LAMBDA, **bare)
+    assert isinstance(job, Job)
+    assert job.network is None
+    assert speed(job, candidate, catalog).problems[0].code is ReasonCode.NODE_NETWORK_NOT_KNOWN
+    job, candidate = asked(catalog, P5, **bare)
+    assert isinstance(predict(job, candidate, catalog), Prediction)
