@@ -17,7 +17,7 @@ options:
   - {offer: lambda/gpu_8x_h100_sxm5, nodes: 2}
 """
 ONE, TWO = "lambda/gpu_8x_h100_sxm5:any:on_demand", "lambda/gpu_8x_h100_sxm5:any:on_demand:2n"
-STATED = LAMBDA.replace("nodes: 2", "nodes: 2, network_gbit_per_s: 100")
+STATED = LAMBDA.replace("nodes: 2", "nodes: 2, network_gbit_per_s: 3200")
 OWN_CARD = """\
 schema_version: 1
 name: own step
@@ -55,18 +55,18 @@ def test_two_nodes_that_nobody_says_what_joins_are_not_recommended_and_say_what_
 
 
 def test_a_stated_network_answers_and_is_named(planner, plan_file):
-    """Over 100 Gbit/s two nodes are faster than one, and at most twice as fast."""
+    """Over 3,200 Gbit/s two nodes are faster than one, and at most twice as fast."""
     answer = planner("compare", plan_file(STATED), "--json")
     one, two = (answer.option(name)["throughput"]["value"] for name in (ONE, TWO))
     assert one < two <= 2 * one
-    assert "100 Gbit/s between nodes, of each: the plan's word" in answer.option(TWO)["notes"]
+    assert "3200 Gbit/s between nodes, of each: the plan's word" in answer.option(TWO)["notes"]
 
 
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        pytest.param(STATED.replace("s: 100", "s: 0"), ["options.1.network_gbit_per_s", "0"], id="no network at all"),
-        pytest.param(STATED.replace("s: 100", "s: fast"), ["options.1.network_gbit_per_s", "number"], id="a word"),
+        pytest.param(STATED.replace("s: 3200", "s: 0"), ["options.1.network_gbit_per_s", "0"], id="no network at all"),
+        pytest.param(STATED.replace("s: 3200", "s: fast"), ["options.1.network_gbit_per_s", "number"], id="a word"),
         pytest.param(
             LAMBDA + "  - {offer: ori/lora-up-to-10b, price: hosted_training, network_gbit_per_s: 100}\n",
             ["options.2", "network_gbit_per_s belongs to a machine"], id="of a service",

@@ -59,7 +59,7 @@ def estimated_line(
         return f"{line} and {step if own.steps else runs}"
     here = calibration.seen["accelerator"].get(label.accelerator)
     count = f"{here.rows:,}" if here else "none"
-    return _shortened(f"{line}, {count} on {short_name(label.accelerator)}", f"{line}, {count} on this accelerator")
+    return _shortened(f"{line}, {count} on {short_name(label.accelerator)}", f"{line}, {count} on this one")
 
 
 def stated_line(step: UserStep) -> str:
