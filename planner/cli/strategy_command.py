@@ -31,7 +31,7 @@ def strategies(
         str | None, typer.Option(help="Training framework, e.g. Megatron-LM; default: our benchmark")
     ] = None,
     network_gbit_per_s: Annotated[
-        float | None, typer.Option(help="Network of each machine; default: the catalog's, where it is known")
+        float | None, typer.Option(help="Network of each machine; default: catalog's")
     ] = None,
     output: TableOptions,
     home: HomeOption = None,
