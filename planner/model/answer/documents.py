@@ -82,9 +82,6 @@ class OptionEstimate(Frozen):
     """Of one node, as the energy was computed."""
     rated_kw: Quantity | None
     """Of one node, from its data sheet, to stand beside."""
-    known_from: str | None = None
-    """How the throughput is known, in a line for people: "measured (your run X)"; null where it is not known, and in an
-    answer that was stored before 0.2.0."""
     runs: tuple[str, ...]
     """Ids of the measured runs that the answer rests on."""
     doubts: tuple[str, ...]
@@ -94,7 +91,8 @@ class OptionEstimate(Frozen):
     """What a person calls it: "Lambda, 8x H100"; unlike within an answer, and empty in one stored before 0.2.0."""
     hold: Hold | None = None
     known_from: str | None = None
-    """What the speed rests on, in a few words: "measured (run X)", "estimated from 3,315 published runs"."""
+    """What the speed rests on, in a line: "measured (your run X)", "estimated from 3,315 published runs, 552 on H100";
+    null where it is not known, and in an answer stored before 0.2.0."""
     availability: Literal["yes", "no", "unknown"] | None = None
     """Whether the provider has one to rent; null of an owned machine."""
     why_not: str | None
