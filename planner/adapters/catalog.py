@@ -38,6 +38,7 @@ class _HasId(Protocol):
     def id(self) -> str: ...
 
 
+ALIASES = Path("hardware", "aliases.csv")
 Named = TypeVar("Named", bound=_HasId)
 Listed = TypeVar("Listed", Accelerator, Node, Provider, StorageKind, ConvergenceSpread)
 Filed = TypeVar("Filed", Site, Tariff)
@@ -61,6 +62,7 @@ def load_catalog(
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
     catalog = Catalog(
         accelerators=_layered(Accelerator, roots, "accelerators.csv"),
+        aliases=accelerator_aliases(bundled=root) if (root / ALIASES).is_file() else {},
         nodes=nodes,
         prices=tuple(prices),
         own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
@@ -199,5 +201,5 @@ class Alias(Frozen):
 
 def accelerator_aliases(*, bundled: Path | None = None) -> dict[str, str]:
     """Map the names that drivers report to accelerator ids."""
-    rows = read_rows(Alias, (bundled or catalogs_dir()) / "hardware" / "aliases.csv")
+    rows = read_rows(Alias, (bundled or catalogs_dir()) / ALIASES)
     return {row.name: row.accelerator for row in rows}

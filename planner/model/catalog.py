@@ -11,6 +11,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
 from planner.model.network.workload import Preset
+from planner.model.owning.holding_defaults import HoldingDefaults
 from planner.model.owning.owning_defaults import OwningDefaults
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
@@ -38,13 +39,16 @@ class Defaults(Frozen):
     bill: BillDefaults | None = None
     goodput: GoodputDefaults | None = None
     owning: OwningDefaults | None = None
-    """These three are null only in a file of the user's own; the bundled block is then taken."""
+    holding: HoldingDefaults | None = None
+    """These four are null only in a file of the user's own; the bundled block is then taken."""
 
 
 class Catalog(Frozen):
     """The bundled catalogs with the user's own files layered on top; keys are ids."""
 
     accelerators: dict[str, Accelerator]
+    aliases: dict[str, str] = Field(default_factory=dict)
+    """Other names of accelerators, to their ids; empty in an old lock."""
     nodes: dict[str, Node]
     prices: tuple[Price, ...]
     """The bundled ones, and what refreshes have brought; `origin` tells them apart."""
@@ -108,6 +112,12 @@ class Catalog(Frozen):
         """What owning is taken to cost where a site does not say."""
         assert self.defaults.owning is not None, "the loader fills it in"
         return self.defaults.owning
+
+    @property
+    def holding_defaults(self) -> HoldingDefaults:
+        """What holding a machine is taken to mean where nothing says."""
+        assert self.defaults.holding is not None, "the loader fills it in"
+        return self.defaults.holding
 
     def find_site(self, site_id: str, *, where: str) -> Site:
         """Return a site by its id; raise with the known ones where there is none."""

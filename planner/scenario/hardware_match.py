@@ -5,16 +5,26 @@ from __future__ import annotations
 from planner.model.evidence.run import RunRecord
 from planner.scenario.candidate import Candidate
 
+LOCAL = "local/"
+"""So begin the names that the benchmark gives to machines of no catalog."""
+
 
 def same_hardware(run: RunRecord, candidate: Candidate) -> bool:
     """Return whether a run was made on as many of the same accelerators, joined in the same way.
 
-    One accelerator alone needs no link, so there the node may differ.
+    One accelerator alone needs no link, so there the node may differ. A machine that the plan names by its accelerators
+    alone is any on which somebody ran the benchmark locally.
     """
     hardware = run.hardware
     return (
         hardware.accelerator == candidate.accelerator.id
         and hardware.nodes == candidate.nodes
         and hardware.accelerators_per_node == candidate.accelerators_per_node
-        and (hardware.node == candidate.node.id or (hardware.accelerators == 1 and hardware.accelerator != "CPU"))
+        and (_same_node(run, candidate) or (hardware.accelerators == 1 and hardware.accelerator != "CPU"))
     )
+
+
+def _same_node(run: RunRecord, candidate: Candidate) -> bool:
+    node = run.hardware.node
+    local = node is None or node.startswith(LOCAL)
+    return node == candidate.node.id or (local and candidate.option.own is not None)

@@ -8,7 +8,8 @@ import pytest
 
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
-from planner.scenario.candidate import Candidate, machine_of
+from planner.scenario.candidate import Candidate
+from planner.scenario.machine import machine_of
 from tests.speed.throughput.asking import asked
 
 TWO_CARDS = "seed-003-rtx3090-ddp-x2"

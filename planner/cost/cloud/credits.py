@@ -11,6 +11,11 @@ from planner.model.prices.price_book import Credit
 from planner.quantity.cents import to_cents
 
 
+def credits_until(credits: Sequence[Credit], *, provider: str, finish: date) -> float:
+    """Return what credits of a provider hold that last until the last day of what is billed."""
+    return sum(credit.usd for credit in credits if credit.provider == provider and credit.expires >= finish)
+
+
 def with_credits(bill: Bill, credits: Sequence[Credit], *, provider: str, finish: date | None) -> Bill:
     """Return the bill with what the provider's credits pay of it, those that expire first before the others.
 

@@ -11,11 +11,14 @@ from planner.cost.power.electricity import electricity, pue
 from planner.cost.power.energy import energy_usd
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.spread import signed_product
 from planner.scenario.candidate import Candidate
+
+NO_PURCHASE_PRICE = Reason(code=ReasonCode.PURCHASE_NOT_KNOWN, text="its price is not known; give purchase_usd")
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class OwnedMoney:
     usd_marginal: Quantity | None
     missing: tuple[Reason, ...]
     notes: tuple[str, ...]
+    resolved: ResolvedSite | None = None
+    """None where the full cost of owning is not known."""
 
 
 def owned_money(
@@ -45,7 +50,10 @@ def owned_money(
     resolved = resolve_candidate(plan, candidate, catalog, power=power)
     if isinstance(resolved, NoOwningCost):
         text = f"usd_total, usd_per_epoch: the full cost of owning is not known: {resolved.reason}"
-        return OwnedMoney(None, None, marginal, (Reason(code=ReasonCode.OWNING_NOT_KNOWN, text=text),), ())
+        missing: tuple[Reason, ...] = (Reason(code=ReasonCode.OWNING_NOT_KNOWN, text=text),)
+        if candidate.hold is Hold.BUY and site is not None and site.purchase is None:
+            missing = (NO_PURCHASE_PRICE, *missing)
+        return OwnedMoney(None, None, marginal, missing, ())
     price = full_price(resolved)
     notes = list(resolved.notes)
     if resolved.defaults:
@@ -56,6 +64,7 @@ def owned_money(
         usd_marginal=marginal,
         missing=(),
         notes=tuple(notes),
+        resolved=resolved,
     )
 
 

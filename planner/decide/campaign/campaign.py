@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons
 from planner.cost.cloud.bill import Billed, Work, rented_bill
+from planner.cost.cloud.bill_lines import Entry
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import hosted_bill
 from planner.cost.cloud.price import beyond_commitment
+from planner.cost.ownership.life import life_reasons
 from planner.cost.ownership.owned_bill import owned_bill
+from planner.decide.campaign.held import bought, campaign_money, kept_entries
+from planner.decide.campaign.ready import Ready, ready
 from planner.decide.options.option import EstimatedOption
-from planner.duration.duration import last_day
-from planner.model.answer.documents import CampaignOption, OptionEstimate
-from planner.model.answer.reason import text_of
+from planner.duration.duration import hours_until, last_day
+from planner.model.answer.documents import CampaignOption
+from planner.model.answer.reason import Reason, text_of
 from planner.model.catalog import Catalog
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
@@ -30,36 +36,47 @@ def campaign_option(
     catalog: Catalog,
     *,
     today: date,
-    owning: Owning = Owning.MARGINAL,
 ) -> CampaignOption:
     """Run the plan's campaign on this option alone.
 
     campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + startup hours, where it is rented)
+                     / (1 - other_use), where others use the machine as well
     campaign_usd   = total of the campaign's bill (planner/cost/cloud/bill.py); of an owned machine runs x usd_marginal,
-                     or under `owning: full` runs x usd_total
+                     and of one that is bought for it what keeping it costs (planner/cost/ownership/purchase.py)
 
     `at_once` trainings run side by side, each on machines of its own: a cloud is taken to have enough of them,
     a site runs no more than floor(its nodes / nodes per training). The hours leave out queueing. The campaign starts
-    on `limits.start`, else today; it meets the deadline if it ends by that day's end.
+    on `limits.start`, else today, and not before the machine is ready; it meets the deadline if it ends by that day's
+    end. The budget is held against what remains to pay.
     """
     estimate = estimated.option
-    at_once = _at_once(estimate, limits, catalog)
+    at_once = _at_once(estimated, limits)
     work = Work(trainings=limits.runs, at_once=at_once)
-    hours = _campaign_hours(estimate, work.waves, limits.runs)
-    counted = owning if estimate.site is not None else None
-    billed = _billed(estimated, work, counted)
-    usd = billed.usd if billed else None
-    finish = last_day(start=limits.start or today, hours=hours.value) if hours else None
-    notes = estimate.notes
-    if at_once < limits.at_once:
-        notes += (f"{limits.at_once} at once are asked for; the site has nodes for {at_once}",)
+    hours = _campaign_hours(estimated, work.waves, limits.runs)
+    readiness = ready(estimated, catalog, today=today)
+    start = max(limits.start or today, readiness.on)
+    finish = last_day(start=start, hours=hours.value) if hours else None
+    days = (finish - readiness.on).days + 1 if finish else None
+    nodes = (estimate.nodes or 0) * work.sets
+    purchase = bought(estimated, catalog, nodes=nodes, days=days)
+    billed = _billed(estimated, work, kept_entries(estimated, nodes=nodes, days=days))
+    usd = billed.usd if billed and (purchase or estimate.hold is not Hold.BUY) else None
+    money = campaign_money(
+        estimated,
+        catalog,
+        campaign_usd=usd,
+        purchase=purchase,
+        finish=finish,
+        runs=limits.runs,
+    )
     bill = billed.bill if billed else None
     if bill is not None and estimate.offer is not None:
         bill = with_credits(bill, catalog.credits, provider=estimate.offer.partition("/")[0], finish=finish)
-    of_allocation = allocation_reasons(estimated.price, bill=bill, start=limits.start or today, finish=finish)
-    reasons = (*estimated.limit_reasons, *of_allocation)
+    of_allocation = allocation_reasons(estimated.price, bill=bill, start=start, finish=finish)
+    of_life = _life_reasons(estimated, catalog, hours)
+    reasons = (*estimated.limit_reasons, *of_allocation, *of_life)
     of_campaign = {
-        "notes": notes,
+        "notes": estimate.notes + _notes(estimated, limits, at_once, readiness),
         "bill": bill,
         "smallest_purchase_usd": billed.bought if billed else None,
         "not_allowed": text_of(reasons),
@@ -67,13 +84,22 @@ def campaign_option(
     }
     return CampaignOption(
         **(dict(estimate) | of_campaign),
-        owning=counted,
+        owning=Owning.MARGINAL if estimate.site is not None else None,
         at_once=at_once,
         campaign_hours=hours,
         campaign_usd=usd,
         finish=finish,
-        meets_deadline=_meets_deadline(hours, usd, limits, today=today),
-        within_budget=None if usd is None else limits.budget_usd is None or usd.value <= limits.budget_usd,
+        meets_deadline=_meets_deadline(hours, usd, limits, start=start),
+        within_budget=_within_budget(money.to_pay, limits),
+        full_usd=money.full,
+        pay_now_usd=money.pay_now,
+        cash_usd=money.cash,
+        to_pay_usd=money.to_pay,
+        taken_off_usd=money.taken_off,
+        left_usd=money.left,
+        ready_on=readiness.on,
+        lead_days=readiness.lead,
+        done_by=finish,
     )
 
 
@@ -85,23 +111,46 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
 
 
 def _meets_deadline(
-    hours: Quantity | None, usd: Quantity | None, limits: CampaignLimits, *, today: date
+    hours: Quantity | None, usd: Quantity | None, limits: CampaignLimits, *, start: date
 ) -> bool | None:
     """Return whether it ends in time; where only the money is known, no deadline is one that it keeps."""
     if hours is None:
         return True if usd is not None and limits.deadline is None else None
-    return limits.deadline is None or hours.value <= hours_to(limits, today=today)
+    return limits.deadline is None or hours.value <= hours_until(limits.deadline, start=start)
 
 
-def _at_once(estimate: OptionEstimate, limits: CampaignLimits, catalog: Catalog) -> int:
-    site = catalog.sites.get(estimate.site or "")
-    if site is None:
-        return 1 if estimate.site is not None else limits.at_once
-    assert estimate.nodes is not None, "a site has machines"
-    return max(1, min(limits.at_once, site.nodes // estimate.nodes))
+def _within_budget(to_pay: Quantity | None, limits: CampaignLimits) -> bool | None:
+    return None if to_pay is None else limits.budget_usd is None or to_pay.value <= limits.budget_usd
 
 
-def _campaign_hours(estimate: OptionEstimate, waves: int, runs: int) -> Quantity | None:
+def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
+    candidate = estimated.candidate
+    if candidate is None or candidate.site is None:
+        return limits.at_once
+    return max(1, min(limits.at_once, candidate.site.nodes // candidate.nodes))
+
+
+def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, readiness: Ready) -> tuple[str, ...]:
+    notes = [readiness.note] if readiness.note else []
+    if at_once < limits.at_once:
+        notes.append(f"{limits.at_once} at once are asked for; the site has nodes for {at_once}")
+    if others := _other_use(estimated):
+        notes.append(f"others use {others:g} of its busy hours, so the campaign takes 1 / {1 - others:g} as long")
+    return tuple(notes)
+
+
+def _other_use(estimated: EstimatedOption) -> float:
+    return (estimated.candidate.option.other_use or 0.0) if estimated.candidate is not None else 0.0
+
+
+def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity | None) -> tuple[Reason, ...]:
+    if hours is None or estimated.option.site is None:
+        return ()
+    return life_reasons(estimated.resolved, catalog, days=hours.value / HOURS_PER_DAY)
+
+
+def _campaign_hours(estimated: EstimatedOption, waves: int, runs: int) -> Quantity | None:
+    estimate, others = estimated.option, _other_use(estimated)
     wall, startup = estimate.wall_hours, estimate.time.launch_hours if estimate.time else None
     if wall is None:
         return None
@@ -112,10 +161,12 @@ def _campaign_hours(estimate: OptionEstimate, waves: int, runs: int) -> Quantity
     repeated = f"{waves} one after another x {each} ({_trainings(runs)}); " if runs > 1 or len(parts) > 1 else ""
     source = "; ".join([f"{repeated}{wall.source}", *(part.source for part in parts[1:])])
     heavy = [part for part in parts if part.value >= MATERIAL_FRACTION * hours.value]
-    return derived(hours.scaled(waves), Unit.HOURS, *heavy, source=source)
+    if others:
+        source = f"1 / (1 - {others:g} that others use) x {source}"
+    return derived(hours.scaled(waves / (1 - others)), Unit.HOURS, *heavy, source=source)
 
 
-def _billed(estimated: EstimatedOption, work: Work, owning: Owning | None) -> Billed | None:
+def _billed(estimated: EstimatedOption, work: Work, kept: Sequence[Entry]) -> Billed | None:
     """Bill the campaign: a term is bought once for all of it, everything else training by training."""
     if estimated.hosted is not None:
         return hosted_bill(estimated.hosted, trainings=work.trainings)
@@ -126,15 +177,14 @@ def _billed(estimated: EstimatedOption, work: Work, owning: Owning | None) -> Bi
         rates, nodes = estimated.rates, estimated.rates.nodes * work.sets
         mean = beyond_commitment(estimated.price, nodes=nodes)
         return rented_bill(training, replace(rates, price=mean) if mean else rates, work, lost=time.lost_hours)
-    option = estimated.option
-    if owning is None or (owning is Owning.FULL and option.usd_total is None):
+    if estimated.option.site is None:
         return None
     return owned_bill(
-        option.usd_marginal,
+        estimated.option.usd_marginal,
         trainings=work.trainings,
         currency=estimated.currency,
         paid_in=estimated.tariff_currency,
-        full=option.usd_total if owning is Owning.FULL else None,
+        kept=kept,
     )
 
 

@@ -20,6 +20,7 @@ from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
+from planner.scenario.own_machine import host_kw
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ def _assumptions(
         for candidate in candidates
         if candidate.site is not None
     ]
+    for one in candidates:
+        if one.option.own is not None and one.accelerator.tdp_w is not None:
+            host = host_kw(one.accelerator, one.node.accelerators, catalog)
+            assumed.append(Assumption(name=f"power of the host of {one.node.id}", quantity=host))
     given = plan.assumptions
     if given.goodput_fraction is not None:
         goodput = _from_plan(given.goodput_fraction, Unit.RATIO, "goodput_fraction")

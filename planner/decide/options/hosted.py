@@ -13,6 +13,7 @@ from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import Price, PriceKind
@@ -124,6 +125,7 @@ def estimate_hosted(
         runs=(),
         doubts=(),
         notes=(*([f"price: {listed.note}"] if listed is not None and listed.note else []), NOTHING_KNOWN),
+        hold=Hold.USE,
         why_not=text_of(reasons),
         why_not_codes=codes_of(reasons),
         reasons=reasons,

@@ -11,6 +11,7 @@ from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import HostedRates
 from planner.cost.cloud.price import list_price_of, node_hour_price
 from planner.cost.cloud.price_age import dated
+from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
 from planner.cost.power.electricity import cloud_pue, paid_in, pue
 from planner.cost.power.node_power import rated_power, training_power
@@ -28,6 +29,7 @@ from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Quantity
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.scenario.own_machine import own_notes
 from planner.scenario.places import reasons_not_allowed
 from planner.speed.throughput.speed import Speed, fastest
 
@@ -48,6 +50,10 @@ class EstimatedOption:
     """The row whose price counts; None: owned, or at a price of the plan's own."""
     hosted: HostedRates | None = None
     """Of a service that trains by the token."""
+    candidate: Candidate | None = None
+    """The machine; None of a service, whose machines are its own affair."""
+    resolved: ResolvedSite | None = None
+    """What owning costs, where that is known."""
     power_from_rated_share: bool = False
     """Its cost or its carbon takes the default share of rated power that a node draws in training; a rented machine's
     cost does not."""
@@ -116,7 +122,8 @@ def estimate_option(
         known_from=speed.known_from,
         runs=speed.run_ids,
         doubts=speed.doubts,
-        notes=(*speed.notes, *timed.notes, *money.notes, *_accelerator_notes(candidate)),
+        notes=(*speed.notes, *timed.notes, *money.notes, *_machine_notes(candidate)),
+        hold=candidate.hold,
         why_not=text_of(reasons),
         why_not_codes=codes_of(reasons),
         reasons=reasons,
@@ -129,6 +136,8 @@ def estimate_option(
         tariff,
         limit_reasons=limit_reasons,
         price=row,
+        candidate=candidate,
+        resolved=money.resolved,
         power_from_rated_share=power.from_rated_share and (site is not None or estimate.carbon_kg is not None),
     )
 
@@ -187,9 +196,10 @@ def _reasons(
     return tuple(reasons)
 
 
-def _accelerator_notes(candidate: Candidate) -> list[str]:
-    accelerator = candidate.accelerator
-    return [f"{accelerator.id}: {text}" for text in (accelerator.support_ended, accelerator.trap) if text]
+def _machine_notes(candidate: Candidate) -> list[str]:
+    accelerator, site = candidate.accelerator, candidate.site
+    assumed = own_notes(site, candidate.node) if site is not None and candidate.option.own is not None else ()
+    return [*assumed] + [f"{accelerator.id}: {text}" for text in (accelerator.support_ended, accelerator.trap) if text]
 
 
 def _name(candidate: Candidate) -> str:

@@ -11,12 +11,13 @@ from planner.cost.cloud.cloud_cost import rent_usd
 from planner.cost.cloud.price import no_price_reason, price_notes
 from planner.cost.ownership.owned_bill import owned_bill
 from planner.cost.ownership.owned_money import owned_money
+from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.options.one_training import times_nodes
 from planner.model.answer.bill import Bill
 from planner.model.answer.reason import Reason
 from planner.model.answer.training_time import TrainingTime
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import Owning, Plan
+from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
 from planner.scenario.candidate import Candidate
@@ -45,19 +46,17 @@ class Money:
     bill: Bill | None = None
     missing: tuple[Reason, ...] = ()
     notes: tuple[str, ...] = ()
+    resolved: ResolvedSite | None = None
+    """Of an owned machine whose full cost is known."""
 
 
 def owned(plan: Plan, candidate: Candidate, catalog: Catalog, usage: Usage, *, paid_in: str) -> Money:
-    """Count an owned machine at the margin and in full; its bill is the one that the plan asks for."""
+    """Count an owned machine at the margin and in full; its bill is what the training adds to the bills."""
     wall = usage.time.wall_hours if usage.time is not None else None
     counted = owned_money(
         plan, candidate, catalog, epoch=usage.epoch, training=wall, energy=usage.energy, power=usage.power
     )
-    in_full = plan.owning is Owning.FULL
-    billed = None
-    if counted.usd_total is not None or not in_full:
-        full = counted.usd_total if in_full else None
-        billed = owned_bill(counted.usd_marginal, trainings=1, currency=plan.currency, paid_in=paid_in, full=full)
+    billed = owned_bill(counted.usd_marginal, trainings=1, currency=plan.currency, paid_in=paid_in)
     return Money(
         usd_per_epoch=counted.usd_per_epoch,
         usd_total=counted.usd_total,
@@ -65,6 +64,7 @@ def owned(plan: Plan, candidate: Candidate, catalog: Catalog, usage: Usage, *, p
         bill=billed.bill if billed else None,
         missing=counted.missing,
         notes=counted.notes,
+        resolved=counted.resolved,
     )
 
 

@@ -25,7 +25,7 @@ def run_campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocume
         runs=plan.campaign.runs,
         options=tuple(
             with_chances(
-                campaign_option(option, plan.campaign, catalog, today=today, owning=plan.owning),
+                campaign_option(option, plan.campaign, catalog, today=today),
                 plan.campaign,
                 budget=budget,
                 today=today,

@@ -15,8 +15,8 @@ from planner.decide.recommend.why_not import reasons_against
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import CampaignDocument, CampaignOption, ComparisonDocument, RankedOption
 from planner.model.answer.reason import codes_of, text_of
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
-from planner.model.plan.plan_option import Hold
 
 
 def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) -> ComparisonDocument:

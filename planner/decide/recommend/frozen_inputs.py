@@ -9,10 +9,11 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price
+from planner.scenario.own_machine import find_own
 
 FIELDS: dict[Cause, tuple[str, ...]] = {
     Cause.PRICE: ("prices", "own_prices", "credits", "services"),
-    Cause.HARDWARE: ("accelerators", "nodes", "providers", "sites", "tariffs"),
+    Cause.HARDWARE: ("accelerators", "aliases", "nodes", "providers", "sites", "tariffs"),
     Cause.MEASUREMENT: ("runs", "bundled_runs", "calibration", "image_calibration"),
 }
 """Of a catalog; every other field counts as an assumption."""
@@ -29,8 +30,11 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
     wanted = offers | {site.node for site in sites.values()} | {run.hardware.node for run in runs.values()}
     nodes = {key: node for key, node in catalog.nodes.items() if key in wanted}
     carried = {node.accelerator for node in nodes.values()} | {run.hardware.accelerator for run in runs.values()}
+    own = [find_own(option.own, catalog, where="options").id for option in plan.options if option.own]
+    carried.update(own)
     return catalog.model_copy(
         update={
+            "aliases": {name: meant for name, meant in catalog.aliases.items() if meant in own},
             "prices": _of(offers, catalog.prices),
             "own_prices": _of(offers, catalog.own_prices),
             "credits": tuple(credit for credit in catalog.credits if credit.provider in providers),

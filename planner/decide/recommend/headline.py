@@ -9,8 +9,8 @@ from datetime import date
 from planner.decide.recommend.rank import hours_of, is_firm, is_measured
 from planner.decide.recommend.wording import confidence_text, name_of, rounded_up_usd, short_usd
 from planner.model.answer.documents import CampaignOption
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
-from planner.model.plan.plan_option import Hold
 from planner.model.prices.offer import PriceKind
 
 SENTENCES = 3

@@ -8,8 +8,8 @@ from planner.decide.recommend.refusals import refusals
 from planner.decide.recommend.wording import name_of, percent_text, rounded_up_usd, short_usd
 from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import PLACES
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
-from planner.model.plan.plan_option import Hold
 
 
 def without_recommendation(

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from planner.decide.recommend.pareto import is_known, is_priced
 from planner.decide.recommend.refusals import is_spot, refusals
 from planner.model.answer.documents import CampaignOption
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Prefer
-from planner.model.plan.plan_option import Hold
 from planner.model.quantity import Basis
 
 TIE_FRACTION = 0.10

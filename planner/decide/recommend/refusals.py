@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
-from planner.model.plan.plan_option import Hold
+from planner.model.owning.hold import Hold
 from planner.model.prices.offer import FAST_KINDS
 from planner.quantity.time_units import HOURS_PER_DAY
 

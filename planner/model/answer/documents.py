@@ -13,8 +13,8 @@ from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
 from planner.model.currency import Currency
 from planner.model.network.workload import BenchMode, Checkpointing, Loss, Precision, Split, Strategy
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Owning
-from planner.model.plan.plan_option import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
 
@@ -25,7 +25,7 @@ class OptionEstimate(Frozen):
     `usd_total` is all that a rented machine's training costs, or an owned machine's full cost for as long as the
     training keeps it busy (null where its site does not say enough). `usd_marginal` is what the training adds to the
     bills: an owned machine's electricity, or what is rented, less than `usd_total` where a commitment is paid for
-    already. `bill` adds up to it, or to `usd_total` of an owned machine under `owning: full`.
+    already. `bill` adds up to it.
     """
 
     id: str
@@ -125,19 +125,14 @@ class OptionEstimate(Frozen):
 class CampaignOption(OptionEstimate):
     """An option, running the whole campaign alone."""
 
-    @property
-    def blocking_reasons(self) -> tuple[Reason, ...]:
-        """What stands against the option; that owning in full is not known does where the plan counts it."""
-        return self.reasons if self.owning is Owning.FULL else super().blocking_reasons
-
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
     campaign_hours: Quantity | None
     owning: Owning | None
-    """What `campaign_usd` counts of an owned machine; null: it is rented."""
+    """Of an owned machine always `marginal`, as `full_usd` stands beside; null: it is rented."""
     campaign_usd: Quantity | None
-    """What options are ranked by: the total of `bill`, before its cents are rounded. Of an owned machine that is its
-    electricity, or its full cost where the plan says `owning: full`."""
+    """What the campaign adds to the bills: the total of `bill`, before its cents are rounded. Of an owned machine that
+    is its electricity, and of one that is bought or leased for the campaign what keeping it costs meanwhile."""
     finish: date | None
     meets_deadline: bool | None
     within_budget: bool | None
@@ -159,6 +154,8 @@ class CampaignOption(OptionEstimate):
     """The day on which the campaign can start there."""
     wait_hours: float = 0.0
     """From the campaign's first day until the machine is ready: of one to be bought, its lead time."""
+    lead_days: Quantity | None = None
+    """How long a machine that is ordered today takes to come; null of one that is there, or whose day the plan says."""
     done_by: date | None = None
     """The last day by the most likely values, as `finish`; at the answer's confidence `done_by_confident`."""
     done_by_confident: date | None = None

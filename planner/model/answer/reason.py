@@ -9,7 +9,8 @@ Fields of an option that carry reasons:
     blocking_reasons       computed: `reasons` without              as `reasons`                column "why not"
                            owning_not_known, save in full owning
     not_allowed_reasons    scenario/places.py,                      always                      not_allowed; "notes"
-                           cost/cloud/allocation.py
+                           cost/cloud/allocation.py,
+                           cost/ownership/life.py
     doubts (texts)         speed/throughput/, of measured runs      no                          "notes", headline
 
 `why_not` is the sentence of `reasons`, `why_not_codes` their codes. Rented options and choices of own-or-rent have
@@ -71,6 +72,8 @@ class ReasonCode(StrEnum):
     """A sample is no number of tokens, by which the service is paid."""
     OWNING_NOT_KNOWN = "owning_not_known"
     """The site says too little for the full cost of owning; what a training adds to the bills is known all the same."""
+    PURCHASE_NOT_KNOWN = "purchase_not_known"
+    """The machine must be bought, and nobody says at what price."""
     POWER_NOT_KNOWN = "power_not_known"
     """No source says what the node draws, so its energy is not known."""
     TIME_OR_COST_NOT_KNOWN = "time_or_cost_not_known"
@@ -86,6 +89,8 @@ class ReasonCode(StrEnum):
     """The work starts before the allocation can be used."""
     ALLOCATION_ENDED = "allocation_ended"
     """The work ends after the allocation does."""
+    NEEDS_REPLACEMENT = "needs_replacement"
+    """The work lasts longer than the machine, or its lease."""
     MISSES_DEADLINE = "misses_deadline"
     """The chance to end by the deadline is below the plan's confidence."""
     OVER_BUDGET = "over_budget"

@@ -25,6 +25,7 @@ from planner.model.figure import (
     YearsFigure,
 )
 from planner.model.hardware.storage import StorageRates
+from planner.model.owning.hold import Hold
 from planner.model.owning.tariff import Tariff
 from planner.model.quantity import Quantity, Unit
 
@@ -190,6 +191,9 @@ class Site(Frozen):
     purchase: Purchase | None = None
     lease: Lease | None = None
     already_owned: AlreadyOwned | None = None
+    hold: Hold | None = None
+    """How it is had for a campaign, in a plan that does not say. Left out: `purchase` is to be bought; a `lease` is
+    signed, so that its machines stand there; all others stand there."""
     life_years: YearsFigure | None = None
     """From new."""
     residual: Annotated[tuple[ResidualPoint, ...], Field(max_length=50)] = ()
@@ -253,6 +257,7 @@ class Site(Frozen):
         ages = [point.age_years for point in self.residual]
         if ages != sorted(set(ages)):
             raise ValueError("residual: age_years must rise from point to point")
+        _check_hold(self)
         _check_colocation(self)
         _check_powers(self)
         _check_shares(self)
@@ -265,6 +270,13 @@ def _at_most_one(site: Site, *names: str) -> None:
     given = [name for name in names if getattr(site, name) is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} contradict each other: keep one")
+
+
+def _check_hold(site: Site) -> None:
+    if site.hold is Hold.USE:
+        raise ValueError("hold: use belongs to a grant or a service; a site's machines are have, buy or, leased, rent")
+    if site.hold is Hold.RENT and site.lease is None:
+        raise ValueError("hold: rent needs a lease that is to be signed; a cloud's machines are offers, not sites")
 
 
 def _check_colocation(site: Site) -> None:

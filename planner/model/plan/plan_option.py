@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,24 +10,12 @@ from pydantic import Field, model_validator
 from planner.model.base import Count, Frozen, Id, Positive, Text
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.workload import Strategy
+from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 
 Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
 Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
-
-
-class Hold(StrEnum):
-    """How a machine is had for a campaign, which decides what it costs and when it can start."""
-
-    HAVE = "have"
-    """It stands there: the campaign adds to its bills, now."""
-    RENT = "rent"
-    """A cloud's or a lessor's: its bill."""
-    BUY = "buy"
-    """Somebody must buy it first: its purchase, after its lead time."""
-    USE = "use"
-    """A grant or a hosted service: its bill, inside its window."""
 
 
 class UserStep(Frozen):
@@ -56,14 +43,19 @@ OF_MACHINES = (
 """What a plan may say of the one kind of option, and not of the other."""
 UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price that end with the last hour used."""
+USED = (PriceKind.GRANT, PriceKind.HOSTED_TRAINING)
+"""Kinds of price at which nothing is rented."""
+OF_BOUGHT = ("purchase_usd", "sell_after")
+OF_HELD = (*OF_BOUGHT, "other_use")
+"""What a plan may say of a machine that somebody owns or buys, the first two only of one to be bought."""
 
 
 class PlanOption(Frozen):
     """One machine (an owned site, a cloud offer) or service to consider; lists stand for several options."""
 
     site: Id | None = None
-    own: Id | None = None
-    """An accelerator of the catalog in a machine of your own that no site describes; `count` of them."""
+    own: Text | None = None
+    """An accelerator of the catalog in a machine of your own that no site describes; `count` of them, default 1."""
     count: Count | None = None
     hold: Hold | None = None
     """have: it stands there; buy: it must be bought first. Left out: what its site says; `own` stands there."""
@@ -109,6 +101,7 @@ class PlanOption(Frozen):
         given = [name for name in ("site", "own", "offer", "run") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"needs exactly one of site, own, offer or run, has {' and '.join(given) or 'none'}")
+        self._check_holding()
         if self.power_cap_w is not None and self.step is not None and self.power_kw is None:
             raise ValueError("power_cap_w with a step of your own needs power_kw: what the machine draws under the cap")
         if self.offer is None:
@@ -121,6 +114,22 @@ class PlanOption(Frozen):
             raise ValueError("usd_per_hour and local_per_hour are two prices of one hour: keep one")
         self._check_hosted()
         return self
+
+    def _check_holding(self) -> None:
+        """What is said of holding a machine must belong to one that can be held so; its site is not known here."""
+        if self.count is not None and self.own is None:
+            raise ValueError("count belongs to own, as in {own: RTX-3090, count: 2}; elsewhere write accelerators")
+        if self.offer is not None:
+            given = next((name for name in OF_HELD if getattr(self, name) not in (None, False)), None)
+            if given is not None:
+                raise ValueError(f"{given} belongs to a machine of your own (site, own or run), not to a cloud offer")
+            held = Hold.USE if self.price in USED else Hold.RENT
+            if self.hold not in (None, held):
+                raise ValueError(f"hold: {self.hold} does not go with this offer, which is hold: {held}; leave it out")
+        elif self.hold is not None and self.hold is not Hold.BUY:
+            given = next((name for name in OF_BOUGHT if getattr(self, name) not in (None, False)), None)
+            if given is not None:
+                raise ValueError(f"{given} belongs to a machine that is to be bought: write hold: buy, or leave it out")
 
     @property
     def hosted(self) -> bool:

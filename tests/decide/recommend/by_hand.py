@@ -11,8 +11,8 @@ from planner.decide.recommend.compare import compare
 from planner.model.answer.documents import CampaignDocument, CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.network.workload import Strategy
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Owning
-from planner.model.plan.plan_option import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 
 TODAY = date(2026, 11, 21)

@@ -1,0 +1,37 @@
+"""From which day an option's machine can be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from planner.cost.ownership.lead_time import lead_days, lead_time
+from planner.decide.options.option import EstimatedOption
+from planner.model.catalog import Catalog
+from planner.model.owning.hold import Hold
+from planner.model.quantity import Quantity
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The day, and how long the machine takes to come where it is ordered today."""
+
+    on: date
+    lead: Quantity | None = None
+    note: str | None = None
+
+
+def ready(estimated: EstimatedOption, catalog: Catalog, *, today: date) -> Ready:
+    """Return the option's `ready_on`; else today, after the lead time of what must be bought, or leased, first."""
+    candidate = estimated.candidate
+    if candidate is None:
+        return Ready(today)
+    if candidate.option.ready_on is not None:
+        return Ready(candidate.option.ready_on)
+    site = candidate.site
+    if site is None or candidate.hold not in (Hold.BUY, Hold.RENT):
+        return Ready(today)
+    months = lead_time(site, candidate.node, candidate.accelerator, catalog)
+    days = lead_days(months)
+    day = today + timedelta(days=min(int(days.value), (date.max - today).days))
+    return Ready(day, days, f"ready on {day}: ordered on {today}, {days.source}")

@@ -1,0 +1,18 @@
+"""How a machine is held for a campaign."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Hold(StrEnum):
+    """How a machine is had for a campaign, which decides what it costs and when it can start."""
+
+    HAVE = "have"
+    """It stands there: the campaign adds to its bills, now."""
+    RENT = "rent"
+    """A cloud's or a lessor's: its bill."""
+    BUY = "buy"
+    """Somebody must buy it first: its purchase, after its lead time."""
+    USE = "use"
+    """A grant or a hosted service: its bill, inside its window."""

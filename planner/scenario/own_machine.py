@@ -1,0 +1,136 @@
+"""A machine that a plan names by its accelerator alone: {own: RTX-3090, count: 2}; all else is assumed, and named."""
+
+from __future__ import annotations
+
+import re
+
+from planner.errors import InputError, NotFoundError
+from planner.model.catalog import Catalog
+from planner.model.figure import Figure
+from planner.model.hardware.accelerator_name import accelerator_named, spelling
+from planner.model.hardware.machines import Accelerator, Link, Node
+from planner.model.owning.site import Room, Site
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.interval import Interval, sum_of
+
+OWN = "own/"
+"""Ids of such machines begin so."""
+CARDS_OF_A_PC = 2
+_FOR_PCS = re.compile(r"^(RTX|GTX|TITAN|RX)-(?!.*Server)|^(CPU|GB10)$")
+_GEFORCE = re.compile(r"^RTX-[2-5]0\d0|^(GTX|TITAN)-")
+"""Sold without P2P between cards over PCIe."""
+_MODULE = re.compile(r"SXM|DGXS")
+_BUILT_IN = re.compile(r"per-GPU|^(GH200|GB10|TPU|MI(25|3)|Gaudi|Trainium|Inferentia)")
+WITHOUT_NVSWITCH = ("Pascal", "Volta")
+LINKS = {
+    Link.SINGLE: "no link",
+    Link.NVSWITCH: "NVSwitch",
+    Link.NVLINK: "NVLink",
+    Link.PCIE: "PCIe",
+    Link.PCIE_NO_P2P: "PCIe without P2P",
+    Link.OTHER: "a link that is not known",
+}
+
+
+def find_own(name: str, catalog: Catalog, *, where: str) -> Accelerator:
+    """Return the accelerator of any usual spelling ("RTX 3090", "3090"); raise with the nearest where none is meant."""
+    for asked in (name, f"RTX {name}"):
+        accelerator = accelerator_named(asked, catalog.accelerators, catalog.aliases)
+        if accelerator is not None:
+            return accelerator
+    kin = sorted(known for known in catalog.accelerators if spelling(known).startswith(spelling(name)[:4]))
+    if kin and spelling(name):
+        raise InputError(
+            f"{where}.own: '{name}' is no accelerator of the catalog, or may be several.",
+            fix=f"Write one of: {', '.join(kin)}",
+        )
+    raise NotFoundError(
+        "accelerator", name, catalog.accelerators, where=f"{where}.own", fix="See catalogs/hardware/accelerators.csv"
+    )
+
+
+def is_pc(accelerator: Accelerator, count: int) -> bool:
+    """Return whether such a machine is a PC, of parts that shops have in stock: at most two cards sold for PCs."""
+    return count <= CARDS_OF_A_PC and _FOR_PCS.search(accelerator.id) is not None
+
+
+def own_node(accelerator: Accelerator, count: int) -> Node:
+    """Return the machine: its link by the kind of accelerator, no network to others."""
+    return Node(
+        id=f"{OWN}{accelerator.id}-x{count}",
+        name=f"Your {count}x {accelerator.id.replace('-', ' ')}",
+        accelerator=accelerator.id,
+        accelerators=count,
+        link=_link(accelerator, count),
+        source="assumed of a machine that the plan names by its accelerator alone",
+        as_of=accelerator.as_of,
+    )
+
+
+def own_site(node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: int) -> Site:
+    """Return the machine as a site: what it draws from defaults, in a room that is there anyhow where it is a PC.
+
+    rated kW = accelerators x TDP + assumed host; in training the share of it that nodes draw, at most all of it
+    """
+    rated = _rated_kw(node, accelerator, catalog)
+    power = None
+    if rated is not None:
+        share = catalog.defaults.training_power_fraction
+        drawn = Interval(rated.value * share.value, rated.low * share.low, rated.high)
+        source = f"{rated.value:.4g} kW x {share.value:g} in training; {rated.source}"
+        power = to_quantity(drawn, Unit.KW, Basis.ASSUMED, source, share.as_of)
+    figure = None if rated is None else Figure(value=rated.value, low=rated.low, high=rated.high, source=rated.source)
+    anyhow = Figure(value=0, source="stands in a room that is there anyhow")
+    return Site(
+        schema_version=1,
+        id=node.id,
+        name=node.name,
+        node=node.id,
+        nodes=nodes,
+        power=power,
+        rated_kw=figure,
+        room=Room(usd_per_month=anyhow) if is_pc(accelerator, node.accelerators) else None,
+        source=node.source,
+        as_of=node.as_of,
+    )
+
+
+def own_notes(site: Site, node: Node) -> tuple[str, ...]:
+    """Return what is assumed of the machine."""
+    draws = "power not known" if site.rated_kw is None else f"{site.rated_kw.value:.3g} kW ({site.rated_kw.source})"
+    return (f"{node.id}: assumed: {LINKS[node.link]} between its accelerators, no network to others, {draws}",)
+
+
+def host_kw(accelerator: Accelerator, count: int, catalog: Catalog) -> Quantity:
+    """Return what is assumed of the machine without its accelerators."""
+    given = catalog.holding_defaults
+    if is_pc(accelerator, count):
+        return given.pc_host_kw.quantity(Unit.KW, where="default: holding.pc_host_kw")
+    if _MODULE.search(accelerator.id) and count > 4 and accelerator.tdp_w is not None:
+        share = given.board_host_fraction.quantity(Unit.RATIO, where="default: holding.board_host_fraction")
+        usual = interval(share, Unit.RATIO).scaled(count * accelerator.tdp_w / 1000)
+        source = f"{share.value:g} x {count} x {accelerator.tdp_w:g} W; {share.source}"
+        return derived(usual, Unit.KW, share, source=source)
+    return given.server_host_kw.quantity(Unit.KW, where="default: holding.server_host_kw")
+
+
+def _rated_kw(node: Node, accelerator: Accelerator, catalog: Catalog) -> Quantity | None:
+    """Return the most that it draws; None where nobody says what its accelerators do."""
+    count, host = node.accelerators, host_kw(accelerator, node.accelerators, catalog)
+    if accelerator.tdp_w is None and accelerator.id != "CPU":
+        return None
+    cards = count * (accelerator.tdp_w or 0.0) / 1000
+    rated = sum_of([Interval.exact(cards), interval(host, Unit.KW)])
+    source = f"{count} x {accelerator.tdp_w or 0:g} W and a host of {host.value:.3g} kW, {host.source}"
+    return to_quantity(rated, Unit.KW, Basis.ASSUMED, source, host.as_of)
+
+
+def _link(accelerator: Accelerator, count: int) -> Link:
+    if count == 1:
+        return Link.SINGLE
+    if _BUILT_IN.search(accelerator.id):
+        return Link.OTHER
+    if _MODULE.search(accelerator.id):
+        return Link.NVSWITCH if count > 4 and accelerator.architecture not in WITHOUT_NVSWITCH else Link.NVLINK
+    return Link.PCIE_NO_P2P if _GEFORCE.search(accelerator.id) else Link.PCIE
