@@ -52,12 +52,15 @@ NO_DATA = {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0}
 def plan_of(name: str) -> Plan:
     """Return an example whose bill is the hours alone, at a price by the hour: then every law is a product.
 
-    What stands beside the hours, and blocks, have their own laws (tests/cost/cloud/test_bill.py).
+    What stands beside the hours, and blocks, have their own laws (tests/cost/cloud/test_bill.py), and so has what must
+    be bought first (tests/decide/campaign/test_holding.py): here every site's machines stand there.
     """
     plan = yaml.safe_load((examples_dir() / f"{name}.yaml").read_text(encoding="utf-8"))
     plan["assumptions"] = HOURS_ALONE | plan.get("assumptions", {})
     plan["data"] = NO_DATA
     for option in plan["options"]:
+        if "site" in option:
+            option["hold"] = "have"
         if option.get("price") == "capacity_block":
             option |= {"price": "on_demand", "usd_per_hour": 39.8}
         if option.get("offer", "").startswith("lambda/"):  # bills whole minutes

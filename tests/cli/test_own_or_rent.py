@@ -219,23 +219,19 @@ class TestTheTariff:
 
 
 class TestRanking:
-    def test_full_owning_counts_what_marginal_does_not(self, planner, changed):
+    def test_full_owning_adds_a_figure_and_ranks_nothing(self, planner, changed):
         keep = [0, 5]
         marginal = planner("compare", changed("dgx_station_v100", {"campaign": {"runs": 2}}, only=keep), "--json")
         full = planner(
             "compare", changed("dgx_station_v100", {"campaign": {"runs": 2}, "owning": "full"}, only=keep), "--json"
         )
         one, two = marginal.option("dgx-station-v100"), full.option("dgx-station-v100")
-        assert (one["owning"], two["owning"]) == ("marginal", "full")
-        assert one["usd_total"] == two["usd_total"]
+        assert one == two
         assert one["campaign_usd"]["value"] == pytest.approx(2 * one["usd_marginal"]["value"])
-        assert two["campaign_usd"]["value"] == pytest.approx(2 * one["usd_total"]["value"])
+        assert one["full_usd"]["value"] == pytest.approx(2 * one["usd_total"]["value"])
         assert [line["what"] for line in one["bill"]["lines"]] == ["electricity"]
-        assert [line["what"] for line in two["bill"]["lines"]] == ["electricity", "owning: all but electricity"]
-        assert "which in full comes to" in marginal.document["sentence"]
-        assert "with all of owning it" in full.document["sentence"]
 
-    def test_full_owning_of_a_machine_whose_cost_is_not_known_says_so(self, planner, changed, write):
+    def test_a_machine_that_stands_there_ranks_though_its_full_cost_is_not_known(self, planner, changed, write):
         write(
             "mine",
             "schema_version: 1\nid: mine\nname: Mine\nnode: pc-rtx4090\nrated_kw: 0.5\nsource: me\nas_of: 2026-11-20\n",
@@ -243,8 +239,9 @@ class TestRanking:
         step = {"batch": 64, "seconds": 1.0, "basis": "measured"}
         plan = changed("local_pc", {"options": [{"site": "mine", "step": step}], "owning": "full"})
         answer = planner("compare", plan, "--json")
-        assert answer.code == 3
-        assert "neither purchase, lease nor already_owned" in answer.option("mine")["why_not"]
+        assert answer.code == 0
+        assert answer.document["recommended"] == "mine"
+        assert answer.option("mine")["full_usd"] is None
 
     def test_a_machine_that_overloads_its_circuit_is_no_option(self, planner, changed, own_site):
         own_site(nodes=2)
