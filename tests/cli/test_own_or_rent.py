@@ -234,7 +234,7 @@ class TestRanking:
     def test_a_machine_that_stands_there_ranks_though_its_full_cost_is_not_known(self, planner, changed, write):
         write(
             "mine",
-            "schema_version: 1\nid: mine\nname: Mine\nnode: pc-rtx4090\nrated_kw: 0.5\nsource: me\nas_of: 2026-11-20\n",
+            "schema_version: 1\nid: mine\nname: Mine\nnode: pc-rtx4090\npower: 0.4\nsource: me\nas_of: 2026-11-20\n",
         )
         step = {"batch": 64, "seconds": 1.0, "basis": "measured"}
         plan = changed("local_pc", {"options": [{"site": "mine", "step": step}], "owning": "full"})

@@ -45,10 +45,6 @@ FASTER_AND_DEARER = {"campaign_hours": 4, "campaign_usd": 25, "recommended_hours
             id="that owning is not known speaks not against its electricity",
         ),
         pytest.param(
-            option("other", 1, None, reasons=(OWNING_NOT_KNOWN,), site="other", owning=Owning.FULL),
-            ["owning_not_known"], {}, id="but against its full cost",
-        ),
-        pytest.param(
             option("other", 1, 1, not_allowed=text_of(NOT_ALLOWED), not_allowed_reasons=NOT_ALLOWED),
             ["place_not_allowed", "data_leaves_region"], {}, id="two limits on its place",
         ),
