@@ -5,8 +5,9 @@ from __future__ import annotations
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Accelerator, Link, Node
-from planner.scenario.candidate import Candidate, machine_of
+from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.scenario.machine import machine_of
 from planner.speed.physics.interconnect import RACK_DOMAIN, is_rack
 from planner.speed.throughput.matching_runs import same_workload
 from planner.speed.throughput.power_cap import as_delivered

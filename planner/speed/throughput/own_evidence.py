@@ -11,8 +11,9 @@ from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Node
 from planner.model.network.workload import Strategy
 from planner.model.quantity import Basis
-from planner.scenario.candidate import Candidate, machine_of
+from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.scenario.machine import machine_of
 from planner.speed.memory.device_fit import DeviceFit, fit
 from planner.speed.physics.observation import Observation
 from planner.speed.throughput.linear_scaling import is_communication_bound

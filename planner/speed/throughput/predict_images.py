@@ -12,7 +12,6 @@ from planner.network.flops import parameters
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.scenario.machine import machine_of
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.planned_image_config import observed_image_run, planned_image_config

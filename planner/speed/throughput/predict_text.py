@@ -14,7 +14,6 @@ from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.frameworks import other_maker
 from planner.scenario.job import Job
-from planner.scenario.machine import machine_of
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.observation import Observation
