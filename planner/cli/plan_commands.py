@@ -140,7 +140,12 @@ def _lock(question: PlanOptions) -> Lock:
             fix="Take one, or freeze again with: planner estimate PLAN --freeze --with-price-book",
         )
     answer = locks.locked_answer(question.plan)
-    if answer.differs:
+    if answer.by_new_rules:
+        say(
+            f"Planner {answer.lock.planner_version} froze these inputs on {answer.lock.frozen_on}; "
+            "they are ranked by today's rules."
+        )
+    elif answer.differs:
         say(
             f"The frozen numbers are shown. This planner ({planner_version()}) computes {len(answer.differs)} "
             f"numbers otherwise than {answer.lock.planner_version} did on {answer.lock.frozen_on}. "

@@ -37,6 +37,8 @@ class LockedAnswer:
     lock: Lock
     differs: tuple[str, ...]
     """Numbers that this planner computes otherwise from the same inputs; the frozen ones stand."""
+    by_new_rules: bool = False
+    """The comparison was made anew from the frozen inputs: the lock is from before 0.2.0, when other rules ranked."""
 
 
 def lock_path(plan: Path) -> Path:
@@ -96,7 +98,10 @@ def read_lock(path: Path) -> Lock:
 
 
 def locked_answer(path: Path) -> LockedAnswer:
-    """Return the frozen answer of a plan, from the lock beside it; a lock of another plan is refused."""
+    """Return the frozen answer of a plan, from the lock beside it; a lock of another plan is refused.
+
+    One from before 0.2.0 is ranked anew: its rules took a server to be bought for its electricity.
+    """
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
     parse_plan(text, where=str(path))
     where = lock_path(path)
@@ -106,7 +111,12 @@ def locked_answer(path: Path) -> LockedAnswer:
             f"{where}: plan_sha256: {path} was changed after it was frozen on {lock.frozen_on}.",
             fix=f"Freeze it anew with: planner estimate {path} --freeze (keep the old lock for: planner diff)",
         )
-    return LockedAnswer(lock, _differs(lock, where))
+    differs = _differs(lock, where)
+    if lock.comparison.confidence is not None:
+        return LockedAnswer(lock, differs)
+    side = frozen_answer(lock, where)
+    anew = answer_plan(side.plan, side.catalog, today=side.frozen_on)
+    return LockedAnswer(lock.model_copy(update={"comparison": anew}), differs, by_new_rules=True)
 
 
 def frozen_answer(lock: Lock, where: Path) -> FrozenAnswer:
