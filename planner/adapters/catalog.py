@@ -124,11 +124,15 @@ def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict
 
 def _defaults(roots: Sequence[Path]) -> Defaults:
     """Read the last layer's defaults; a block that the user's file leaves out is the bundled one."""
-    defaults = read_model(Defaults, _last_file(roots, "defaults.yaml"))
+    return with_bundled_blocks(read_model(Defaults, _last_file(roots, "defaults.yaml")), roots[0])
+
+
+def with_bundled_blocks(defaults: Defaults, bundled_root: Path) -> Defaults:
+    """Return the defaults with the bundled blocks in place of those that are null: left out, or of an old lock."""
     left_out = [name for name in Defaults.model_fields if getattr(defaults, name) is None]
     if not left_out:
         return defaults
-    bundled = read_model(Defaults, roots[0] / "defaults.yaml")
+    bundled = read_model(Defaults, bundled_root / "defaults.yaml")
     return defaults.model_copy(update={name: getattr(bundled, name) for name in left_out})
 
 

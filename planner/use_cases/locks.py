@@ -9,9 +9,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from planner.adapters.catalog import with_bundled_blocks
 from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.workspace import catalogs_dir
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.difference import FrozenAnswer, values_of
@@ -122,7 +124,8 @@ def locked_answer(path: Path) -> LockedAnswer:
 def frozen_answer(lock: Lock, where: Path) -> FrozenAnswer:
     """Return a lock as one side of a difference."""
     plan = parse_plan(json.dumps(lock.plan), where=f"{where}: plan")
-    return FrozenAnswer(plan, lock.catalog, lock.frozen_on, lock.comparison)
+    defaults = with_bundled_blocks(lock.catalog.defaults, catalogs_dir())
+    return FrozenAnswer(plan, lock.catalog.model_copy(update={"defaults": defaults}), lock.frozen_on, lock.comparison)
 
 
 def _differs(lock: Lock, where: Path) -> tuple[str, ...]:

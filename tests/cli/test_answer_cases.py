@@ -233,16 +233,16 @@ class TestEvidence:
         [pytest.param("measured", True, id="measured"), pytest.param("assumed", False, id="assumed")],
     )
     def test_a_step_on_an_own_card_is_evidence_for_the_others(self, planner, plan_file, basis, moves):
-        """If one's own card needs twice as long as estimated, the network is slower elsewhere too; a guess says nothing."""
-        plain = f"""
+        """If one's own card needs twice as long as estimated, the network is slower elsewhere too; a guess is none."""
+        plain = """
 schema_version: 1
 name: own step
-workload: {{ref: gpt-305m, seq_len: 512}}
-work: {{tokens: 1.0e+9}}
-training: {{precision: bf16, strategy: ddp}}
+workload: {ref: gpt-305m, seq_len: 512}
+work: {tokens: 1.0e+9}
+training: {precision: bf16, strategy: ddp}
 options:
-  - {{own: RTX-4090%s}}
-  - {{offer: lambda/gpu_1x_h100_sxm5}}
+  - {own: RTX-4090%s}
+  - {offer: lambda/gpu_1x_h100_sxm5}
 """
         before = planner("estimate", plan_file(plain % ""), "--json").document["options"]
         rate = before[0]["throughput"]["value"]
