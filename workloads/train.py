@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from workloads.inputs.tokens import Samples
     from workloads.measure.loop import TrainingLoop
     from workloads.models.base import Model
+    from workloads.strategies.precision import Precision
 
 STARTED_S = time.perf_counter()
 
@@ -175,7 +176,7 @@ def _build_loop(
         calibration = calibrate(precision, agreement, rank=world.rank, world_size=world.world_size, device=device)
         record.document["calibration"] = calibration
         record.phases["calibrate_s"] = calibration["seconds"]
-    model = _build_model(spec, record)
+    model = _build_model(spec, record, precision)
     record.document["tf32_allowed"] = tf32_allowed()
     return TrainingLoop(
         spec=spec,
@@ -190,8 +191,9 @@ def _build_loop(
     )
 
 
-def _build_model(spec: Spec, record: Record) -> Model:
+def _build_model(spec: Spec, record: Record, precision: Precision) -> Model:
     """Return the model on the meta device, its maps in float8 where asked for; its parameters go to the record."""
+    from workloads.models.lora import narrow_frozen
     from workloads.models.registry import build_on_meta, count_parameters
 
     model = build_on_meta(spec)
@@ -199,6 +201,9 @@ def _build_model(spec: Spec, record: Record) -> Model:
         from workloads.models.float8 import use_float8
 
         use_float8(model)
+    if spec.lora is not None and spec.lora.frozen is not None:
+        assert precision.low_type is not None, "the spec refuses 16-bit weights beside fp32 products"
+        narrow_frozen(model, precision.low_type)
     record.document.update(
         parameters=count_parameters(model), trained_parameters=count_parameters(model, trained_only=True)
     )

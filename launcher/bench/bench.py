@@ -16,7 +16,15 @@ from launcher.collect.saturation import has_room
 from planner.errors import InputError, NodeError
 from planner.model.evidence.run import Probe, RunRecord
 from planner.model.network.architecture import Resnet
-from planner.model.network.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
+from planner.model.network.workload import (
+    BenchMode,
+    BenchWorkload,
+    Checkpointing,
+    Precision,
+    Strategy,
+    Window,
+    usual_frozen,
+)
 from workloads.batch.batch_search import search_micro_batch
 from workloads.contract.spec import SpecError, from_json
 from workloads.inputs.shards import check_shards
@@ -115,12 +123,20 @@ def spec_of(
         "loss_chunks": settings.loss_chunks,
         "method": "full" if settings.lora is None else "lora",
         "channels_last": isinstance(workload.architecture, Resnet) and settings.channels_last,
-        "lora": None if settings.lora is None else asdict(settings.lora) | {"targets": list(settings.lora.targets)},
+        "lora": lora_document(settings.lora, settings.precision or workload.precision),
         "calibrate": settings.calibrate,
         "data": None if settings.data is None else asdict(settings.data),
         "mode": settings.mode.value,
         "note": workload.note,
     }
+
+
+def lora_document(lora: LoraSettings | None, precision: Precision) -> dict[str, Any] | None:
+    """Return the spec's part on adapters; the weights beside them are kept in the products' format."""
+    if lora is None:
+        return None
+    frozen = usual_frozen(precision)
+    return asdict(lora) | {"targets": list(lora.targets), "frozen": frozen.value if frozen else None}
 
 
 def window_of(workload: BenchWorkload, settings: Settings) -> Window:

@@ -80,7 +80,7 @@ def _training(result: NodeResult) -> dict[str, Any]:
         "method": spec.get("method", "full"),
         "channels_last": spec.get("channels_last", False) if isinstance(architecture, Resnet) else None,
         "trained_parameters": result.trained_parameters,
-        "adapters": _adapters(spec.get("lora")),
+        "adapters": adapters_of(spec.get("lora")),
         "data": "shards" if spec.get("data") else "synthetic",
         "note": spec.get("note"),
     }
@@ -215,8 +215,11 @@ def _accelerator_power(results: Sequence[NodeResult]) -> Quantity | None:
     )
 
 
-def _adapters(lora: dict[str, Any] | None) -> Adapters | None:
-    return None if lora is None else Adapters(rank=lora["rank"], targets=lora["targets"])
+def adapters_of(lora: dict[str, Any] | None) -> Adapters | None:
+    """Return the adapters of a spec; older ones do not say how the weights beside them are kept."""
+    if lora is None:
+        return None
+    return Adapters(rank=lora["rank"], targets=lora["targets"], frozen=lora.get("frozen"))
 
 
 def _accelerator(result: NodeResult, aliases: Mapping[str, str]) -> str:

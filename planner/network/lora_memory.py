@@ -105,22 +105,15 @@ def trained_parameters(architecture: Architecture, adapters: Adapters | None) ->
 def frozen_bytes_per_parameter(decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int) -> float:
     """Bytes of a weight that is not trained, on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
 
-    As the benchmark keeps them: ddp 4 (fp32 weights); fsdp2 4/n; zero1 and zero2 2; zero3 2/n.
-    At 16 bit 2, at nf4 0.5625 of the layers' linear maps and 2 of the rest; over n where weights are sharded.
-    Source: DeepSpeed partitions and copies only what the optimizer was given.
+    In fp32 (no format of their own) 4, at 16 bit 2, at nf4 0.5625 of the layers' linear maps and 2 of the rest; over n
+    where weights are sharded. Source: DeepSpeed partitions and copies only what the optimizer was given.
     """
-    if adapters.frozen is not None:
-        shards = devices if strategy in SHARDS_WEIGHTS else 1
-        if adapters.frozen is FrozenFormat.SIXTEEN_BIT:
-            return 2.0 / shards
-        return (2.0 - (2.0 - NF4_BYTES) * layer_maps(decoder) / parameters(decoder)) / shards
-    return {
-        Strategy.DDP: 4.0,
-        Strategy.ZERO1: 2.0,
-        Strategy.ZERO2: 2.0,
-        Strategy.ZERO3: 2 / devices,
-        Strategy.FSDP2: 4 / devices,
-    }[strategy]
+    shards = devices if strategy in SHARDS_WEIGHTS else 1
+    if adapters.frozen is None:
+        return 4.0 / shards
+    if adapters.frozen is FrozenFormat.SIXTEEN_BIT:
+        return 2.0 / shards
+    return (2.0 - (2.0 - NF4_BYTES) * layer_maps(decoder) / parameters(decoder)) / shards
 
 
 def lora_state_bytes(

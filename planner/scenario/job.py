@@ -9,11 +9,13 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture, ImageModel
-from planner.model.network.workload import Checkpointing, Precision
+from planner.model.network.workload import Checkpointing, Precision, Strategy, usual_frozen
 from planner.model.plan.plan import FlopsConvention, Plan
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.frameworks import planned_family
+
+UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,8 @@ def _stated_steps(plan: Plan, catalog: Catalog) -> tuple[Candidate, ...]:
 
 
 def _adapters(plan: Plan, network: Architecture | None, named: RunRecord | None) -> Adapters | None:
-    """Return what is trained beside frozen weights; other frameworks than the benchmark load these at 16 bit."""
-    chosen = plan.training.adapters
+    """Return what is trained beside frozen weights, which are kept as the plan says, else as in the run it names."""
+    chosen, precision = plan.training.adapters, plan.training.precision
     if chosen is None:
         if named is not None and named.method == "lora":
             raise InputError(
@@ -102,20 +104,26 @@ def _adapters(plan: Plan, network: Architecture | None, named: RunRecord | None)
                 fix=f"Write training: adapters: {{rank: ...}}; it has {named.trained_parameters or 'some'} parameters.",
             )
         return None
-    return checked_adapters(
-        chosen, network, precision=plan.training.precision, framework=plan.training.framework, where="training.adapters"
-    )
+    checked = checked_adapters(chosen, network, precision=precision, where="training.adapters")
+    if named is None or named.method != "lora" or chosen.frozen is not None:
+        return checked
+    return chosen.model_copy(update={"frozen": frozen_of(named)})
+
+
+def frozen_of(run: RunRecord) -> FrozenFormat | None:
+    """Return how a run of adapters kept the other weights; None: in fp32.
+
+    Older benchmarks do not say, and left them in fp32 under ddp and fsdp2, beside 16-bit products too.
+    """
+    if run.adapters is not None and run.adapters.frozen is not None:
+        return run.adapters.frozen
+    return usual_frozen(run.precision) if run.strategy in UNDER_ZERO else None
 
 
 def checked_adapters(
-    adapters: Adapters | None,
-    network: Architecture | None,
-    *,
-    precision: Precision | None,
-    framework: str | None,
-    where: str,
+    adapters: Adapters | None, network: Architecture | None, *, precision: Precision | None, where: str
 ) -> Adapters | None:
-    """Return adapters with the format of the frozen weights: frameworks other than the benchmark load 16 bit.
+    """Return adapters with the format of the frozen weights, which is the products' where none is named.
 
     InputError where nothing would be trained, or the format does not go with the products'.
     """
@@ -128,15 +136,13 @@ def checked_adapters(
             f"{where}: none of {', '.join(adapters.targets)} is a map that adapters can stand beside in this network.",
             fix="Name query, key, value or out: routed experts have none.",
         )
-    wide = precision in (Precision.FP32, Precision.TF32)
-    if wide and adapters.frozen is not None:
+    usual = usual_frozen(precision)
+    if usual is None and adapters.frozen is not None:
         raise InputError(
             f"{where}: weights frozen at {adapters.frozen.value} do not go with products in {precision}.",
             fix="Leave frozen out, or train in bf16.",
         )
-    if wide or adapters.frozen is not None or framework is None:
-        return adapters
-    return adapters.model_copy(update={"frozen": FrozenFormat.SIXTEEN_BIT})
+    return adapters.model_copy(update={"frozen": adapters.frozen or usual})
 
 
 def _framework(plan: Plan, network: Architecture | None, catalog: Catalog) -> str | None:

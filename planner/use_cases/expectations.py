@@ -9,11 +9,11 @@ import math
 
 from pydantic import TypeAdapter
 
-from launcher.bench.bench import Settings
+from launcher.bench.bench import Settings, lora_document
 from launcher.collect.expectations import Expect, Expected
+from launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import NodeResult
-from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, TextModel
 from planner.model.network.workload import BenchWorkload, Checkpointing, Loss, Precision, Preset, Strategy
 from planner.model.plan.plan import FlopsConvention
@@ -65,8 +65,8 @@ def start_micro_batch(
     known = catalog.accelerators.get(accelerator or "")
     if known is None or known.hbm_gib is None:
         return None
-    lora = settings.lora
-    adapters = None if lora is None else Adapters.model_validate({"rank": lora.rank, "targets": lora.targets})
+    precision = settings.precision or workload.precision
+    adapters = adapters_of(lora_document(settings.lora, precision))
 
     def need(micro_batch: int) -> Memory:
         return device_memory(
@@ -74,7 +74,7 @@ def start_micro_batch(
             seq_len=workload.seq_len,
             micro_batch=micro_batch,
             strategy=settings.strategy,
-            precision=settings.precision or workload.precision,
+            precision=precision,
             devices=settings.devices,
             checkpointing=settings.checkpointing,
             loss=loss_kind(compiled=settings.compile, loss_chunks=settings.loss_chunks),

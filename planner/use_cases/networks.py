@@ -63,9 +63,9 @@ def bench_workload(
 def trained_alone(
     adapters: Adapters | None, network: ArchitectureFile, catalog: Catalog, *, precision: Precision, where: str
 ) -> Adapters | None:
-    """Return adapters with their frozen weights as the file's framework keeps them; InputError where they cannot be."""
-    framework = known_framework(network.framework, network.architecture, catalog, where=where)
-    return checked_adapters(adapters, network.architecture, precision=precision, framework=framework, where=where)
+    """Return adapters with the format of their frozen weights; InputError where adapters or framework cannot be."""
+    known_framework(network.framework, network.architecture, catalog, where=where)
+    return checked_adapters(adapters, network.architecture, precision=precision, where=where)
 
 
 def _find_workload(workload: str, catalog: Catalog) -> Preset | ArchitectureFile:

@@ -78,7 +78,7 @@ def find_strategies(
         per_node=per_node,
         global_batch=global_batch,
         adapters=checked_adapters(
-            adapters, network.architecture, precision=precision or network.precision, framework=trainer, where=workload
+            adapters, network.architecture, precision=precision or network.precision, where=workload
         ),
         framework=trainer,
     )

@@ -9,6 +9,7 @@ import torch
 from workloads.contract.spec import STRATEGIES, Lora, from_json
 from workloads.inputs.tokens import SyntheticTokens
 from workloads.measure.op_recorder import OpRecorder
+from workloads.models.lora import narrow_frozen
 from workloads.models.registry import build_on_meta, count_parameters
 
 ADAPTERS = {"rank": 4, "alpha": 8.0, "targets": ["query", "value", "down"]}
@@ -62,7 +63,12 @@ def test_compiling_changes_no_loss(bare_node, spec_document, two_process_run):
 def one_step(spec, **changes):
     """Return the loss, the gradients by name, and what a witness saw of one step on this process alone."""
     spec = dataclasses.replace(from_json(spec), **changes)
-    model = build_on_meta(spec).to_empty(device="cpu")
+    return step_of(build_on_meta(spec), spec)
+
+
+def step_of(model, spec):
+    """Return the same of a model on the meta device."""
+    model.to_empty(device="cpu")
     model.init_weights(spec.seed)
     inputs, targets = SyntheticTokens(spec, rank=0, world_size=1, device=CPU).micro_batches(0)[0]
     with OpRecorder() as recorder:
@@ -106,3 +112,34 @@ def test_adapters_alone_have_gradients_and_frozen_products_are_left_out(spec_doc
     assert count_parameters(model, trained_only=True) == 2 * 4 * (128 + 128 + 128 + 512)
     assert count_parameters(model) == 672_384 + 2 * 4 * (128 + 128 + 128 + 512)
     assert recorder.matmul_flops_by_dtype["float32"] < 0.75 * full.matmul_flops_by_dtype["float32"]
+
+
+def test_adapters_beside_weights_of_16_bit_keep_fp32_and_multiply_at_16_bit(spec_document):
+    lora = Lora(rank=4, alpha=8.0, targets=("query", "up"), frozen="16bit")
+    full_loss, *_ = one_step(spec_document())
+    model = build_on_meta(dataclasses.replace(from_json(spec_document()), method="lora", lora=lora))
+    narrow_frozen(model, torch.bfloat16)
+    loss, gradients, recorder, model = step_of(model, from_json(spec_document()))
+    assert {weight.dtype for weight in model.parameters() if weight.requires_grad} == {torch.float32}
+    assert {weight.dtype for weight in model.parameters() if not weight.requires_grad} == {torch.bfloat16}
+    assert {gradient.dtype for gradient in gradients.values()} == {torch.float32}
+    assert list(recorder.matmul_flops_by_dtype) == ["bfloat16"]
+    assert loss == pytest.approx(full_loss, rel=0.01)  # weights are rounded to 8 bits of mantissa
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("strategy", "precision"), [("ddp", "bf16"), ("fsdp2", "bf16"), ("zero2", "bf16"), ("ddp", "fp16")]
+)
+def test_every_strategy_holds_frozen_weights_at_16_bit(bare_node, spec_document, strategy, precision):
+    """672,384 frozen parameters at 2 bytes; 2 blocks x rank 4 x (query 128 + 128, value the same, down 512 + 128)
+    adapters at 4, or at 2 under ZeRO, with moments (and masters under ZeRO) in fp32."""
+    spec = spec_document(precision=precision, strategy=strategy, window={"max_warmup_s": 0.1, "min_s": 0.1})
+    spec |= {"method": "lora", "lora": {**ADAPTERS, "frozen": "16bit"}}
+    result = bare_node().run(spec, processes=1).result
+    assert list(result["matmul_flops_by_dtype"]) == [{"bf16": "bfloat16", "fp16": "float16"}[precision]]
+    trained = 2 * 4 * (256 + 256 + 640)
+    zero = strategy == "zero2"
+    assert result["state_bytes"]["parameter_bytes"] == 2 * 672_384 + (2 if zero else 4) * trained
+    assert result["state_bytes"]["optimizer_bytes"] == pytest.approx((12 if zero else 8) * trained, rel=0.01)
+    assert result["losses_first10"][-1] < result["losses_first10"][0]

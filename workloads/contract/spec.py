@@ -36,6 +36,7 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "mode": MODES,
     "dtype": DATA_DTYPES,
     "targets": LORA_TARGETS,
+    "frozen": ("16bit",),
 }
 MAY_BE_ZERO = ("seed", "shared_experts", "dense_layers", "min_warmup_steps", "min_warmup_s", "min_s")
 SHORT_WINDOW_S = 10.0
@@ -67,11 +68,15 @@ class Window:
 
 @dataclass(frozen=True)
 class Lora:
-    """Low-rank adapters beside the linear maps named by `targets`, the same ones in every block."""
+    """Low-rank adapters beside the linear maps named by `targets`, the same ones in every block.
+
+    `frozen`: the other weights are kept at 16 bit, as fine-tuning loads them; null: as where all weights are trained.
+    """
 
     rank: int
     alpha: float
     targets: Tuple[str, ...]
+    frozen: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -328,3 +333,5 @@ def _check_lora(spec: Spec, lora: Lora, where: str) -> None:
         raise SpecError(f"{where}: lora: targets: of a moe_decoder only {', '.join(ATTENTION_TARGETS)} take adapters.")
     if "gate" in lora.targets and architecture.mlp != "swiglu":
         raise SpecError(f"{where}: lora: targets: 'gate' is in no {architecture.mlp} mlp.")
+    if lora.frozen is not None and spec.precision in ("fp32", "tf32"):
+        raise SpecError(f"{where}: lora: frozen: 16bit does not go with precision {spec.precision}. Write null.")

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor, nn
 
 from workloads.contract.spec import Lora
+
+
+class AdapterHalf(nn.Linear):
+    """A linear map in its input's type: at 16 bit beside weights that are kept so, whatever its own weight's type."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the product."""
+        return F.linear(input, self.weight.to(input.dtype))
 
 
 class LoraLinear(nn.Linear):
@@ -16,8 +25,8 @@ class LoraLinear(nn.Linear):
 
     def __init__(self, inputs: int, outputs: int, *, bias: bool, lora: Lora) -> None:
         super().__init__(inputs, outputs, bias=bias)
-        self.adapter_down = nn.Linear(inputs, lora.rank, bias=False)
-        self.adapter_up = nn.Linear(lora.rank, outputs, bias=False)
+        self.adapter_down = AdapterHalf(inputs, lora.rank, bias=False)
+        self.adapter_up = AdapterHalf(lora.rank, outputs, bias=False)
         self.scale = lora.alpha / lora.rank
 
     def forward(self, input: Tensor) -> Tensor:
@@ -30,6 +39,13 @@ def freeze_all_but_adapters(model: nn.Module) -> None:
     """Take the gradient off every weight that is not an adapter's: autograd then leaves out its weight gradient."""
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(".adapter_" in name)
+
+
+def narrow_frozen(model: nn.Module, low_type: torch.dtype) -> None:
+    """Keep what is not trained in this type; of a model on the meta device, before it has memory."""
+    for parameter in model.parameters():
+        if not parameter.requires_grad:
+            parameter.data = parameter.data.to(low_type)
 
 
 def is_zero_at_start(module_name: str) -> bool:

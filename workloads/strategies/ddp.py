@@ -23,6 +23,9 @@ class DistributedDataParallelStrategy(Strategy):
         model.to_empty(device=device)
         model.init_weights(spec.seed)
         self._precision = precision
+        # Weights at 16 bit need no copies at 16 bit, and leave the residual stream there.
+        narrow = spec.lora is not None and spec.lora.frozen is not None
+        self._casts = contextlib.nullcontext if narrow else precision.autocast
         self._model = DistributedDataParallel(
             model,
             device_ids=[device.index] if device.type == "cuda" else None,
@@ -36,7 +39,7 @@ class DistributedDataParallelStrategy(Strategy):
         losses = []
         for number, (inputs, targets) in enumerate(micro_batches):
             with self._gradients_stay_local(number != last):
-                with self._precision.autocast():
+                with self._casts():
                     loss = self._model(inputs, targets)
                 self._precision.scaler.scale(loss / len(micro_batches)).backward()
             losses.append(loss.detach())

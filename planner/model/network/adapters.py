@@ -44,7 +44,8 @@ class Adapters(Frozen):
     rank: Count = 16
     targets: Annotated[tuple[AdapterTarget, ...], Field(min_length=1)] = ("query", "key", "value", "out")
     frozen: FrozenFormat | None = None
-    """None: as the benchmark keeps them, in fp32 beside 16-bit products under ddp and fsdp2, at 16 bit under ZeRO."""
+    """None in a plan: in the products' format, at 16 bit beside 16-bit products, in fp32 beside fp32 and TF32. None in
+    the record of a run: in fp32 under ddp and fsdp2, as older benchmarks kept them."""
 
     @model_validator(mode="after")
     def _each_map_once(self) -> Self:

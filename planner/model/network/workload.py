@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from planner.errors import InputError
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
-from planner.model.network.adapters import Adapters
+from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture, Resnet, check_seq_len
 
 
@@ -24,6 +24,14 @@ class Precision(StrEnum):
     FP16 = "fp16"
     FLOAT8 = "float8"
     """Linear maps in 8-bit floats (e4m3, scaled per tensor), everything else in bf16."""
+
+
+def usual_frozen(precision: Precision | None) -> FrozenFormat | None:
+    """Return the format of weights that are not trained, where nobody names one: that of the products.
+
+    At 16 bit, also where no precision is named, which means 16 bit; None: in fp32 beside fp32 and TF32.
+    """
+    return None if precision in (Precision.FP32, Precision.TF32) else FrozenFormat.SIXTEEN_BIT
 
 
 class Strategy(StrEnum):

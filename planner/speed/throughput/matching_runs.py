@@ -6,16 +6,14 @@ from collections.abc import Iterable
 
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator
-from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import TextModel
-from planner.model.network.workload import Precision, Strategy
+from planner.model.network.workload import Precision
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate
 from planner.scenario.hardware_match import same_hardware
-from planner.scenario.job import Job
+from planner.scenario.job import Job, frozen_of
 from planner.speed.throughput.power_cap import same_cap
-
-UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 
 
 def same_workload(run: RunRecord, job: Job) -> bool:
@@ -34,10 +32,9 @@ def same_workload(run: RunRecord, job: Job) -> bool:
 def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
     """Return whether a run trained the same adapters (of an older record: as many parameters) beside the same weights.
 
-    The benchmark keeps none at 4 bits, and 16 bit under ZeRO alone.
+    An older run that kept them in fp32 beside 16-bit products is no measurement of a training that does not.
     """
-    kept = FrozenFormat.SIXTEEN_BIT if run.strategy in UNDER_ZERO else None
-    if adapters.frozen not in (None, kept) or adapters.kind is not (run.adapters or Adapters()).kind:
+    if adapters.frozen is not frozen_of(run) or adapters.kind is not (run.adapters or Adapters()).kind:
         return False
     if run.adapters is not None:
         return run.adapters.rank == adapters.rank and set(run.adapters.targets) == set(adapters.targets)

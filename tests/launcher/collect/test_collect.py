@@ -12,7 +12,7 @@ from launcher.collect.record import record_of
 from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError, NodeError
 from planner.model.evidence.run import Probe
-from planner.model.network.adapters import Adapters
+from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.workload import Checkpointing, Precision
 from tests.bundled import bundled_catalog
 from workloads.contract.spec import from_json, to_json
@@ -95,6 +95,10 @@ def test_which_adapters_were_trained_is_in_the_record(result: MakeResult) -> Non
     assert record_of([one], aliases=ALIASES).adapters is None
     one["spec"] |= {"method": "lora", "lora": {"rank": 8, "alpha": 16.0, "targets": ["query", "value"]}}
     assert record_of([one], aliases=ALIASES).adapters == Adapters(rank=8, targets=("query", "value"))
+    one["spec"]["lora"]["frozen"] = "16bit"
+    adapters = record_of([one], aliases=ALIASES).adapters
+    assert adapters is not None
+    assert adapters.frozen is FrozenFormat.SIXTEEN_BIT
 
 
 def test_a_result_of_before_these_keys_is_still_read(result: MakeResult) -> None:
@@ -158,6 +162,15 @@ def test_the_options_of_a_benchmark_reach_the_node() -> None:
     assert (spec.checkpointing, spec.compile, spec.loss_chunks, spec.method) == ("selective", True, 8, "lora")
     assert spec.lora is not None
     assert (spec.lora.rank, spec.lora.targets) == (8, ("query", "gate"))
+
+
+@pytest.mark.parametrize(
+    ("precision", "frozen"), [("bf16", "16bit"), ("fp16", "16bit"), ("fp32", None), ("tf32", None)]
+)
+def test_the_benchmark_keeps_frozen_weights_in_the_type_of_the_products(precision: str, frozen: str | None) -> None:
+    preset = bundled_catalog().presets["qwen3-0.6b"]
+    settings = Settings(devices=1, precision=Precision(precision), lora=LoraSettings(rank=8, targets=("query",)))
+    assert spec_of(preset, settings, micro_batch=1)["lora"]["frozen"] == frozen
 
 
 def test_energy_is_that_of_the_accelerators_and_never_the_machine(result: MakeResult) -> None:

@@ -15,6 +15,7 @@ from tests.speed.throughput.asking import asked
 LLAMA = {"ref": "llama3-8b", "seq_len": 2048}
 ONE_H100 = {"offer": "lambda/gpu_1x_h100_sxm5", "usd_per_hour": 1.0}
 QUERY_VALUE = {"rank": 8, "targets": ["query", "value"]}
+AT_16_BIT = QUERY_VALUE | {"frozen": "16bit"}
 OF_LLAMA = 32 * 8 * ((4096 + 4096) + (4096 + 1024))
 """32 layers x rank 8 x (query 4,096 to 4,096, value 4,096 to 8 heads of 128)."""
 

@@ -19,7 +19,7 @@ from planner.network.lora_memory import adapted, adapter_parameters, adapters_of
 from planner.speed.physics.adapter_facts import planned_adapters
 from planner.speed.throughput.matching_runs import same_workload
 from tests.bundled import bundled_catalog
-from tests.speed.physics.llama_prediction import OF_LLAMA, QUERY_VALUE, predicted, question, run_of
+from tests.speed.physics.llama_prediction import AT_16_BIT, OF_LLAMA, QUERY_VALUE, predicted, question, run_of
 
 
 def test_frozen_weights_need_no_product_for_their_gradients() -> None:
@@ -74,7 +74,7 @@ def test_kinds_of_adapters_cost_what_they_form(catalog: Catalog) -> None:
     )
     assert lora.samples_per_s.value > 1.1 * dora.samples_per_s.value > 1.1 * 1.1 * loha.samples_per_s.value
     assert "trains DoRA adapters of rank 16 on" in "\n".join(dora.notes)
-    run = run_of(catalog, method="lora", adapters=Adapters.model_validate(QUERY_VALUE))
+    run = run_of(catalog, method="lora", adapters=Adapters.model_validate(AT_16_BIT))
     for kind, same in (("lora", True), ("dora", False)):
         job, _ = question(catalog, {"adapters": QUERY_VALUE | {"kind": kind}})
         assert same_workload(run.model_copy(update={"seq_len": job.seq_len}), job) is same
@@ -84,7 +84,7 @@ def test_a_run_as_fast_as_foretold_moves_nothing(catalog: Catalog) -> None:
     """Of query and value at rank 8, recorded as such: no other adapters are taken for them."""
     before = predicted(catalog, {"adapters": QUERY_VALUE, "strategy": "ddp"}).samples_per_s.value
     rate = run_of(catalog).throughput.model_dump() | {"value": before, "low": before, "high": before}
-    run = run_of(catalog, method="lora", adapters=Adapters.model_validate(QUERY_VALUE), throughput=rate)
+    run = run_of(catalog, method="lora", adapters=Adapters.model_validate(AT_16_BIT), throughput=rate)
     mine = catalog.model_copy(update={"runs": catalog.runs | {"mine": run}})
     wider = {"adapters": QUERY_VALUE | {"rank": 64}, "strategy": "ddp"}
     moved = predicted(mine, wider).samples_per_s.value / predicted(catalog, wider).samples_per_s.value

@@ -10,7 +10,7 @@ from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.measurement import Measurement
-from planner.model.network.adapters import Adapters
+from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.scenario.frameworks import ONLY_ON, framework_family, name_and_kernels
 from planner.speed.evidence.measured_text_config import observe
 from planner.speed.physics.observation import Observation
@@ -71,6 +71,7 @@ def test_a_plan_and_a_table_describe_one_training_alike(
         pytest.param({"precision": "fp32"}, {}, 0, id="fp32 casts nothing"),
         pytest.param({}, {"strategy": "zero1"}, 0, id="ZeRO holds weights of 16 bits"),
         pytest.param({"adapters": {"frozen": "nf4"}}, {}, 0, id="frozen weights have a format of their own"),
+        pytest.param({"adapters": {}}, {}, 0, id="frozen weights are kept at 16 bit"),
         pytest.param({"framework": "HF Trainer"}, {}, 0, id="a framework's own effect holds its casts"),
     ],
 )
@@ -120,10 +121,28 @@ def test_a_framework_in_fp32_loads_fp32(catalog: Catalog) -> None:
         pytest.param({}, {"method": "lora"}, False, id="full not by adapters"),
         pytest.param({"adapters": QUERY_VALUE}, {"method": "full"}, False, id="adapters not by full"),
         pytest.param(
-            {"adapters": QUERY_VALUE}, {"method": "lora", "trained_parameters": OF_LLAMA}, True, id="the same adapters"
+            {"adapters": QUERY_VALUE, "strategy": "zero2"},
+            {"method": "lora", "trained_parameters": OF_LLAMA, "strategy": "zero2"},
+            True,
+            id="the same adapters by an older record, whose ZeRO kept 16 bit",
         ),
         pytest.param(
-            {"adapters": QUERY_VALUE}, {"method": "lora", "trained_parameters": 2 * OF_LLAMA}, False, id="larger ones"
+            {"adapters": QUERY_VALUE, "strategy": "zero2"},
+            {"method": "lora", "trained_parameters": 2 * OF_LLAMA, "strategy": "zero2"},
+            False,
+            id="larger ones",
+        ),
+        pytest.param(
+            {"adapters": QUERY_VALUE},
+            {"method": "lora", "trained_parameters": OF_LLAMA},
+            False,
+            id="beside 16 bit not by an older record, whose ddp kept fp32",
+        ),
+        pytest.param(
+            {"adapters": QUERY_VALUE, "precision": "fp32"},
+            {"method": "lora", "trained_parameters": OF_LLAMA, "precision": "fp32"},
+            True,
+            id="fp32 by fp32",
         ),
         pytest.param(
             {"adapters": QUERY_VALUE},
@@ -133,7 +152,10 @@ def test_a_framework_in_fp32_loads_fp32(catalog: Catalog) -> None:
         ),
         pytest.param(
             {"adapters": QUERY_VALUE},
-            {"method": "lora", "adapters": Adapters(rank=8, targets=("value", "query"))},
+            {
+                "method": "lora",
+                "adapters": Adapters(rank=8, targets=("value", "query"), frozen=FrozenFormat.SIXTEEN_BIT),
+            },
             True,
             id="the same maps in another order",
         ),
@@ -142,9 +164,6 @@ def test_a_framework_in_fp32_loads_fp32(catalog: Catalog) -> None:
             {"method": "lora", "trained_parameters": OF_LLAMA},
             False,
             id="beside weights of 4 bits",
-        ),
-        pytest.param(
-            {"adapters": QUERY_VALUE | {"frozen": "16bit"}}, {"method": "lora"}, False, id="ddp keeps fp32, not 16 bit"
         ),
         pytest.param({"framework": "HF Trainer"}, {"method": "full"}, False, id="another framework than the benchmark"),
     ],

@@ -23,8 +23,11 @@ def test_a_spec_survives_the_round_trip(spec_document):
 
 
 def test_a_spec_with_every_option_survives_the_round_trip(spec_document):
-    document = spec_document(checkpointing="selective", compile=True, loss_chunks=4, method="lora", lora=LORA)
-    document.update(calibrate=True, peer_timeout_s=5.0, mode="tuned", note="a cut", channels_last=False)
+    document = spec_document(checkpointing="selective", compile=True, loss_chunks=4, method="lora")
+    document["lora"] = {**LORA, "frozen": "16bit"}
+    document.update(
+        precision="bf16", calibrate=True, peer_timeout_s=5.0, mode="tuned", note="a cut", channels_last=False
+    )
     document["data"] = {"path": "/tokens", "dtype": "uint32"}
     document["architecture"]["kind"] = "decoder"
     assert to_json(from_json(document)) == document
@@ -40,6 +43,11 @@ def test_a_spec_of_before_the_options_means_what_it_meant(spec_document):
 def test_an_adapter_beside_a_map_that_is_not_there_is_refused(spec_document):
     with pytest.raises(SpecError, match="'gate' is in no gelu mlp"):
         from_json(spec_document(method="lora", lora={**LORA, "targets": ["gate"]}))
+
+
+def test_frozen_weights_of_16_bit_do_not_go_with_fp32_products(spec_document):
+    with pytest.raises(SpecError, match=r"frozen: 16bit does not go with precision fp32\. Write null"):
+        from_json(spec_document(method="lora", precision="fp32", lora={**LORA, "frozen": "16bit"}))
 
 
 def test_whole_numbers_are_welcome_where_seconds_are_expected(spec_document):
