@@ -72,8 +72,8 @@ def bytes_per_sample(job: Job, volumes: Volumes) -> Quantity | None:
 
 
 def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
-    if job.seq_len is not None:
-        tokens, each = job.samples_per_epoch * job.seq_len, defaults.bytes_per_token
+    if job.tokens_per_epoch is not None:
+        tokens, each = job.tokens_per_epoch, defaults.bytes_per_token
         return _gigabytes(tokens, each, f"{tokens:.4g} tokens x {each.value:g} bytes; {each.source}")
     if isinstance(job.network, ImageModel) and defaults.bytes_per_image is not None:
         images, each = job.samples_per_epoch, defaults.bytes_per_image

@@ -14,6 +14,7 @@ from planner.model.plan.plan import FlopsConvention, Plan
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.frameworks import planned_family
+from planner.scenario.samples import count_samples
 
 UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 
@@ -29,7 +30,13 @@ class Job:
     network: Architecture | None
     seq_len: int | None
     samples_per_epoch: float
+    """Sequences of `seq_len` tokens, or images."""
     epochs: float
+    tokens_per_epoch: float | None
+    """Real ones, before padding; None where a sample is no number of tokens."""
+    samples_text: str
+    """How the samples were counted."""
+    samples_note: str | None
     precision: Precision | None
     global_batch: int | None
     micro_batch: int | None
@@ -66,14 +73,17 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
         name, network, seq_len = preset.name, preset.architecture, choice.seq_len or preset.seq_len
     else:
         name, network, seq_len = "inline", choice.architecture, choice.seq_len
-    samples_per_epoch, epochs = _samples(plan, seq_len)
+    count = count_samples(plan, network, seq_len)
     training = plan.training
     return Job(
         workload=name,
         network=network,
         seq_len=seq_len,
-        samples_per_epoch=samples_per_epoch,
-        epochs=epochs,
+        samples_per_epoch=count.per_epoch,
+        epochs=count.epochs,
+        tokens_per_epoch=count.tokens_per_epoch,
+        samples_text=count.text,
+        samples_note=count.note,
         precision=training.precision,
         global_batch=training.global_batch,
         micro_batch=None if training.micro_batch == "auto" else training.micro_batch,
@@ -161,20 +171,3 @@ def known_framework(name: str | None, network: Architecture | None, catalog: Cat
         fix = f"Measured ones: {', '.join(known)}. Left out, it is the planner's own benchmark."
         raise NotFoundError("framework", name, known, where=where, fix=fix)
     return name
-
-
-def _samples(plan: Plan, seq_len: int | None) -> tuple[float, float]:
-    """Return samples per epoch, and epochs; tokens, samples and steps are one epoch."""
-    work = plan.work
-    if work.samples is not None:
-        return work.samples, 1.0
-    if work.steps is not None and plan.training.global_batch is not None:
-        return work.steps * plan.training.global_batch, 1.0
-    if work.samples_per_epoch is not None and work.epochs is not None:
-        return work.samples_per_epoch, work.epochs
-    if work.tokens is None or seq_len is None:
-        raise InputError(
-            "work.tokens: how many tokens a sample of this workload has is not known.",
-            fix="Write samples, or epochs and samples_per_epoch, instead.",
-        )
-    return work.tokens / seq_len, 1.0

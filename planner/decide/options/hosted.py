@@ -81,7 +81,8 @@ def estimate_hosted(
 ) -> EstimatedOption:
     """Estimate one training by a service.
 
-    USD = million tokens x USD per million tokens;  tokens = samples of an epoch x epochs x tokens of a sample
+    USD = million tokens x USD per million tokens;  tokens = samples of an epoch x epochs x tokens of a sample, without
+    padding
 
     Time is what the plan says of it, else not known: nobody outside knows the machines or the queue. What the service
     trains is its own affair, so nothing is asked of memory. Source: the services' price lists.
@@ -124,7 +125,7 @@ def estimate_hosted(
         rated_kw=None,
         runs=(),
         doubts=(),
-        notes=(*([f"price: {listed.note}"] if listed is not None and listed.note else []), NOTHING_KNOWN),
+        notes=_notes(plan, job, listed),
         hold=Hold.USE,
         why_not=text_of(reasons),
         why_not_codes=codes_of(reasons),
@@ -134,11 +135,18 @@ def estimate_hosted(
     return EstimatedOption(shown, None, plan.currency, "USD", limit_reasons=limit_reasons, hosted=rates)
 
 
+def _notes(plan: Plan, job: Job, listed: Price | None) -> tuple[str, ...]:
+    """Return what the price says, what a sample was counted as where nobody says, and what nobody outside knows."""
+    price = [f"price: {listed.note}"] if listed is not None and listed.note else []
+    samples = [job.samples_note] if job.samples_note and plan.work.tokens_per_sample is None else []
+    return (*price, *samples, NOTHING_KNOWN)
+
+
 def _rates(plan: Plan, job: Job, price: Quantity | None, catalog: Catalog) -> HostedRates | None:
     """Return what the bill multiplies; None without a price, or where a sample is no number of tokens."""
-    if price is None or job.seq_len is None:
+    if price is None or job.tokens_per_epoch is None:
         return None
-    tokens = job.samples_per_epoch * job.epochs * job.seq_len / MILLION
+    tokens = job.tokens_per_epoch * job.epochs / MILLION
     return HostedRates(price, tokens, support_fraction(plan.assumptions, catalog), plan.currency)
 
 
@@ -147,7 +155,7 @@ def _reasons(hosted: HostedOption, job: Job, price: Quantity | None) -> tuple[Re
     if price is None:
         assert hosted.price is not None, "an option without any price is refused"
         reasons.append(Reason(code=ReasonCode.NO_PRICE, text=f"no price: {hosted.price.no_price_reason}"))
-    elif job.seq_len is None:
+    elif job.tokens_per_epoch is None:
         reasons.append(NO_TOKENS)
     return tuple(reasons)
 

@@ -30,7 +30,7 @@ def hours_of(throughput: Quantity | None, job: Job, *, epochs: float) -> Quantit
         goodput_fraction=job.goodput_fraction or 1.0,
     )
     goodput = f" / {job.goodput_fraction:g} goodput" if job.goodput_fraction not in (None, 1) else ""
-    samples = f"{job.samples_per_epoch:,.0f} samples" + (f" x {epochs:g} epochs" if epochs != 1 else "")
+    samples = job.samples_text + (f" x {epochs:g} epochs" if epochs != 1 else "")
     source = f"{samples} / {throughput.value:.6g} samples/s{goodput} / 3600; {throughput.source}"
     return derived(hours, Unit.HOURS, throughput, source=source)
 

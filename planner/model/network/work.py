@@ -39,6 +39,8 @@ class Work(Frozen):
     samples: Positive | None = None
     steps: Positive | None = None
     """Optimizer steps; they need `training.global_batch`."""
+    tokens_per_sample: Positive | None = None
+    """The mean of the samples, before padding. Left out: each is as long as the workload's sequences."""
     target: Id | None = None
     """The amount is what a quality target is expected to take: the id of a row of `catalogs/convergence.csv` whose runs
     spread as yours will."""

@@ -42,12 +42,15 @@ class Training(Frozen):
     """How it is trained; an option may name another strategy."""
 
     precision: Precision | None = None
-    strategy: Strategy | Literal["auto"] = Strategy.DDP
-    """auto: the fastest that fits, option by option."""
+    strategy: Strategy | Literal["auto"] = "auto"
+    """auto: as measured there, else the fastest that fits, option by option."""
     global_batch: Count | None = None
     micro_batch: Count | Literal["auto"] = "auto"
     checkpointing: Checkpointing | Literal["auto"] = "auto"
     """auto: recompute activations only where the model does not fit otherwise."""
+    packing: bool | None = None
+    """Samples of `work.tokens_per_sample` are joined to full sequences, as where nothing is said; false: each is padded
+    to one."""
     adapters: Adapters | None = None
     """Only low-rank adapters are trained (LoRA, QLoRA); left out: all weights are."""
     framework: Text | None = None

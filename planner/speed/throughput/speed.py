@@ -95,18 +95,20 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
 def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate, Speed]:
     """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none.
 
-    A network is divided where that is clearly faster, or nothing else fits; a measured strategy stands.
+    A strategy that was measured there stands. Of those estimated, plainer ones come first that are not told apart from
+    the fastest; a network is divided where that is clearly faster, or nothing else fits.
     """
     if not candidate.any_strategy or candidate.option.step is not None:
         return candidate, speed(job, candidate, catalog)
-    choices = [Strategy.DDP] if candidate.accelerators == 1 else list(Strategy)
-    tried = [replace(candidate, strategy=choice, any_strategy=False) for choice in choices]
+    tried = [replace(candidate, strategy=one, any_strategy=False) for one in strategies_to_try(job, candidate, catalog)]
     answers = [(one, speed(job, one, catalog)) for one in tried]
     chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
     if best.basis is Basis.MODELLED and (in_parts := divided(job, candidate, catalog)) is not None:
         answers.append((in_parts, speed(job, in_parts, catalog)))
         if _value(answers[-1][1]) > WORTH_DIVIDING * _value(best) or best.fit.fits is False:
             chosen, best = answers[-1]
+    if best.basis is Basis.MODELLED and best.samples_per_s is not None and chosen.parallel_config is None:
+        chosen, best = next(pair for pair in answers if WORTH_DIVIDING * _value(pair[1]) >= _value(best))
     if len(answers) == 1:
         return chosen, best
     if best.samples_per_s is None:
@@ -114,6 +116,27 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
         return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
     shown = ", ".join(f"{_config_text(one)} {_rate(of)}" for one, of in answers)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
+
+
+def strategies_to_try(job: Job, candidate: Candidate, catalog: Catalog) -> list[Strategy]:
+    """Return the strategies among which one is chosen, the plainest first.
+
+    Those of runs that answer by themselves, if any. Where the network is not known nothing tells strategies apart: that
+    of the run that is carried over. One accelerator alone shares nothing out.
+    """
+    found = {
+        choice: measured_runs(catalog.runs.values(), job, replace(candidate, strategy=choice)) for choice in Strategy
+    }
+    measured = [choice for choice, runs in found.items() if any(run.strategy is choice for run in runs)]
+    if measured:
+        return measured
+    if job.network is None:
+        usual = (job.named_run.strategy if job.named_run else None) or Strategy.DDP
+        anchor = nearest_run(job, replace(candidate, strategy=usual), catalog)
+        return [(anchor.strategy if anchor else None) or usual]
+    if candidate.accelerators == 1 or found[Strategy.DDP]:
+        return [Strategy.DDP]
+    return list(Strategy)
 
 
 def _config_text(candidate: Candidate) -> str:
@@ -173,9 +196,11 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate, catalog: Ca
         notes.append("measured for seconds only: run the benchmark without --quick for a figure to rely on")
     if job.global_batch and first.global_batch and job.global_batch != first.global_batch:
         notes.append(f"measured at a global batch of {first.global_batch}; the plan says {job.global_batch}")
-    silent = [name for name in ("strategy", "precision") if getattr(first, name) is None]
+    assumed = {"strategy": candidate.strategy.value, "precision": job.precision.value if job.precision else "16 bit"}
+    silent = [name for name in assumed if getattr(first, name) is None]
     if silent:
-        notes.append(f"the record does not state its {' and '.join(silent)}: taken as the plan's")
+        taken = " and ".join(assumed[name] for name in silent)
+        notes.append(f"the record does not state its {' and '.join(silent)}: taken as {taken}")
     names = ", ".join(run.id for run in runs)
     basis = max((run.basis for run in runs), key=list(Basis).index)
     return Speed(

@@ -1,0 +1,111 @@
+"""How many samples are trained: as the plan says, packed into sequences of one length, or padded to it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.errors import InputError
+from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class SampleCount:
+    """Samples as the training takes them: sequences of `seq_len` tokens, or images."""
+
+    per_epoch: float
+    epochs: float
+    tokens_per_epoch: float | None
+    """Real ones, before padding: what a service bills and a data set holds. None where a sample is no number of them"""
+    text: str
+    """How they were counted, for the source of a figure."""
+    note: str | None = None
+    """What the reader should know of the count."""
+
+
+def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None) -> SampleCount:
+    """Count samples per epoch, and epochs; tokens, samples and steps are one epoch.
+
+    packed:  sequences = samples x tokens_per_sample / seq_len, rounded up
+    padded (`packing: false`, or no tokens_per_sample):  a sample is a sequence
+    """
+    _check_length(plan, network, seq_len)
+    work, each, packed = plan.work, plan.work.tokens_per_sample, plan.training.packing is not False
+    if work.tokens is not None:
+        return _of_tokens(plan, work.tokens, seq_len)
+    if work.steps is not None:
+        assert plan.training.global_batch is not None, "the plan's model asks for it"
+        count = work.steps * plan.training.global_batch
+        tokens_of_one = seq_len if packed else each or seq_len
+        return SampleCount(count, 1.0, _product(count, tokens_of_one), _samples_text(count))
+    samples, epochs = work.samples or work.samples_per_epoch, work.epochs or 1.0
+    assert samples is not None, "the plan's model asks for one way to say it"
+    if each is None or each == seq_len:
+        known = each is not None or seq_len is None
+        note = None if known else _full_length_note(seq_len)
+        return SampleCount(samples, epochs, _product(samples, each or seq_len), _samples_text(samples), note)
+    text = f"{_samples_text(samples)} of {each:,g} tokens"
+    if not packed:
+        padded = "" if seq_len is None else f" padded to {seq_len:,}"
+        note = f"{text}{padded}: each takes as long as a full one" if padded else None
+        return SampleCount(samples, epochs, samples * each, text + padded, note)
+    assert seq_len is not None, "refused above"
+    sequences = float(math.ceil(round(samples * each / seq_len, 6)))
+    text += f" packed into {sequences:,.0f} sequences of {seq_len:,}"
+    return SampleCount(
+        sequences, epochs, samples * each, text, f"{text}; if they are padded, write training.packing: false"
+    )
+
+
+def _of_tokens(plan: Plan, tokens: float, seq_len: int | None) -> SampleCount:
+    """Divide all tokens into full sequences, or into samples that are padded."""
+    each = plan.work.tokens_per_sample
+    if plan.training.packing is not False:
+        if seq_len is None:
+            raise InputError(
+                "work.tokens: how many tokens a sample of this workload has is not known.",
+                fix="Write samples, or epochs and samples_per_epoch, instead.",
+            )
+        return SampleCount(tokens / seq_len, 1.0, tokens, _samples_text(tokens / seq_len))
+    if each is None:
+        raise InputError(
+            "training.packing: false: how many samples work.tokens are is not known.",
+            fix="Add work.tokens_per_sample, the mean; or write samples.",
+        )
+    text = f"{_samples_text(tokens / each)} of {each:,g} tokens" + (f" padded to {seq_len:,}" if seq_len else "")
+    return SampleCount(tokens / each, 1.0, tokens, text)
+
+
+def _check_length(plan: Plan, network: Architecture | None, seq_len: int | None) -> None:
+    """Refuse tokens of an image, samples longer than sequences, and packing into sequences of unknown length."""
+    each, packing = plan.work.tokens_per_sample, plan.training.packing
+    if isinstance(network, ImageModel) and (each is not None or packing is not None):
+        key = "training.packing" if each is None else "work.tokens_per_sample"
+        raise InputError(f"{key}: a sample of this workload is an image.", fix="Leave it out.")
+    if each is None:
+        return
+    if seq_len is None:
+        if packing is not False and plan.work.steps is None:
+            raise InputError(
+                "work.tokens_per_sample: how many tokens a sample of the measured run has is not known, so nothing can "
+                "be packed into its samples.",
+                fix="Leave it out, or write training: {packing: false}: each sample counts as one of the run's.",
+            )
+    elif each > seq_len:
+        raise InputError(
+            f"work.tokens_per_sample: {each:,g} is more than the sequence length, {seq_len:,}: longer samples are cut.",
+            fix="Write a longer workload.seq_len, or the mean after cutting.",
+        )
+
+
+def _full_length_note(seq_len: int | None) -> str:
+    return f"each sample is counted as {seq_len:,} tokens; give work.tokens_per_sample if they are shorter"
+
+
+def _samples_text(count: float) -> str:
+    return f"{count:,.0f} samples"
+
+
+def _product(count: float, tokens: float | None) -> float | None:
+    return None if tokens is None else count * tokens
