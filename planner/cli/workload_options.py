@@ -50,7 +50,7 @@ class AdapterOptions:
     lora_rank: LoraRankOption = None
     lora_targets: LoraTargetsOption = None
     lora_frozen: Annotated[
-        FrozenFormat | None, typer.Option(help="Format of the frozen weights; nf4: QLoRA; default: the trainer's")
+        FrozenFormat | None, typer.Option(help="Format of the frozen weights; nf4: QLoRA; default: the products'")
     ] = None
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:

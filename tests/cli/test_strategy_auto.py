@@ -78,7 +78,7 @@ def test_a_divided_way_is_clearly_faster_than_any_undivided_one(planner, plan_of
             rates += [option["throughput"]["value"]] if option["throughput"] else []
         rate = auto["throughput"]["value"]
         if auto["split"] is None:
-            assert rate == pytest.approx(max(rates))
+            assert rate >= max(rates) / 1.05, "plainer ones come first that are not told apart"
         else:
             assert rate > 1.05 * max(rates, default=0.0)
 

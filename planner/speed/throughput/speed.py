@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
-from planner.model.answer.reason import Reason
+from planner.model.answer.reason import Reason, ReasonCode, codes_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import TextModel
@@ -112,7 +112,7 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     if len(answers) == 1:
         return chosen, best
     if best.samples_per_s is None:
-        too_large = best.fit.fits is False and isinstance(job.network, TextModel)
+        too_large = isinstance(job.network, TextModel) and ReasonCode.MEMORY_TOO_SMALL in codes_of(best.problems)
         return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
     shown = ", ".join(f"{_config_text(one)} {_rate(of)}" for one, of in answers)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
@@ -122,14 +122,14 @@ def strategies_to_try(job: Job, candidate: Candidate, catalog: Catalog) -> list[
     """Return the strategies among which one is chosen, the plainest first.
 
     Those of runs that answer by themselves, if any. Where the network is not known nothing tells strategies apart: that
-    of the run that is carried over. One accelerator alone shares nothing out.
+    of the run that is carried over. One accelerator alone shares nothing out, so the plain one is enough there.
     """
     found = {
         choice: measured_runs(catalog.runs.values(), job, replace(candidate, strategy=choice)) for choice in Strategy
     }
     measured = [choice for choice, runs in found.items() if any(run.strategy is choice for run in runs)]
     if measured:
-        return measured
+        return measured[:1] if candidate.accelerators == 1 else measured
     if job.network is None:
         usual = (job.named_run.strategy if job.named_run else None) or Strategy.DDP
         anchor = nearest_run(job, replace(candidate, strategy=usual), catalog)

@@ -56,6 +56,22 @@ def test_checkpoints_and_what_is_taken_home_are_of_the_adapters(catalog: Catalog
     assert math.isclose(volumes.egress.value, OF_LLAMA * defaults.weight_bytes_per_parameter.value / 1e9)
 
 
+@pytest.mark.parametrize(
+    ("training", "million_tokens"),
+    [
+        pytest.param({}, 35.0, id="packed"),
+        pytest.param({"packing": False}, 35.0, id="padding is not stored"),
+    ],
+)
+def test_a_data_set_holds_real_tokens(catalog: Catalog, training: dict[str, object], million_tokens: float) -> None:
+    """50,000 samples of 700 tokens."""
+    work = {"samples_per_epoch": 50_000, "epochs": 3, "tokens_per_sample": 700}
+    job, _ = question(catalog, training, work=work)
+    dataset = data_volumes(job, Data(), catalog.bill_defaults).dataset
+    assert dataset is not None
+    assert math.isclose(dataset.value, million_tokens * 1e6 * catalog.bill_defaults.bytes_per_token.value / 1e9)
+
+
 def test_a_run_of_adapters_corrects_the_estimate_of_others(catalog: Catalog) -> None:
     """A run twice as fast as foretold moves what is foretold of a higher rank towards it."""
     before = predicted(catalog, {"adapters": QUERY_VALUE}).samples_per_s.value
