@@ -191,6 +191,14 @@ class TestStrategy:
         assert unsaid == auto
         assert option_of(machine, training={"precision": "bf16", "strategy": "ddp"})["fits"] is False
 
+    def test_a_network_beside_adapters_is_divided_only_where_nothing_else_fits(self, option_of) -> None:
+        """Two cards of 24 GiB hold the frozen 15 GiB and samples of 2,048 tokens; of 8,192 tokens the logits alone are
+        12 x 8,192 x 128,256 bytes, 11.7 GiB, beside frozen halves of 7.5, gathered layers of 2.8 and 3.1 of
+        activations too much for one card, and halved not."""
+        short = option_of(TWO_3090)
+        assert (short["strategy"], short["split"]) == ("ddp", None)
+        assert option_of(TWO_3090, workload={"ref": "llama3-8b", "seq_len": 8192})["split"]["tensor"] == 2
+
     def test_one_accelerator_takes_the_plain_one(self, option_of) -> None:
         assert option_of(ONE_H100)["strategy"] == "ddp"
 

@@ -96,14 +96,16 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none.
 
     A strategy that was measured there stands. Of those estimated, plainer ones come first that are not told apart from
-    the fastest; a network is divided where that is clearly faster, or nothing else fits.
+    the fastest. A network is divided where that is clearly faster, or nothing else fits; beside adapters only where
+    nothing else fits, since their trainers seldom divide it.
     """
     if not candidate.any_strategy or candidate.option.step is not None:
         return candidate, speed(job, candidate, catalog)
     tried = [replace(candidate, strategy=one, any_strategy=False) for one in strategies_to_try(job, candidate, catalog)]
     answers = [(one, speed(job, one, catalog)) for one in tried]
     chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
-    if best.basis is Basis.MODELLED and (in_parts := divided(job, candidate, catalog)) is not None:
+    may_divide = best.basis is Basis.MODELLED and (job.adapters is None or best.samples_per_s is None)
+    if may_divide and (in_parts := divided(job, candidate, catalog)) is not None:
         answers.append((in_parts, speed(job, in_parts, catalog)))
         if _value(answers[-1][1]) > WORTH_DIVIDING * _value(best) or best.fit.fits is False:
             chosen, best = answers[-1]
