@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from planner import clock
 from planner.cli.output import HomeOption, JsonFlag
 from planner.cli.plan_commands import PlanPath
 from planner.cli.registration import command, command_app
@@ -18,11 +19,12 @@ from planner.use_cases.explain import explain as explained
 app = command_app()
 
 
-@command(app, example="planner explain plan.yaml --option aws/p5.48xlarge:us-east-1:on_demand")
+@command(app, example="planner explain plan.yaml --option 2")
 def explain(
     plan: PlanPath,
     option: Annotated[
-        str | None, typer.Option("--option", metavar="ID", help="One option, by its id; default: all")
+        str | None,
+        typer.Option("--option", metavar="N|ID", help="One option, by its row in `planner compare` or its id"),
     ] = None,
     as_json: JsonFlag = False,
     home: HomeOption = None,
@@ -31,7 +33,8 @@ def explain(
 
     For each option: the parts of a training step, and how much each measured run changes the estimate.
     """
-    document = explained(plans.read_plan(plan), catalogs.open_catalog(home), option=option)
+    question = plans.read_plan(plan)
+    document = explained(question, catalogs.catalog_for(question, home), option=option, today=clock.today())
     if as_json:
         print_document(document)
     else:

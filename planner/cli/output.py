@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -11,7 +12,7 @@ from typing import Annotated
 import typer
 
 from planner.errors import InputError
-from planner.present.table import NOTES, WRITERS, Row
+from planner.present.table import WRITERS, Row
 
 
 class Format(StrEnum):
@@ -26,6 +27,8 @@ class Format(StrEnum):
 
 WIDE_COLUMNS = 180
 """Of a table that goes to a file or a log."""
+SCREEN_COLUMNS = 100
+"""Of a screen that is printed to a file or a log, where COLUMNS does not say."""
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 FormatOption = Annotated[
@@ -61,6 +64,26 @@ class TableOptions:
             sys.stdout.write(WRITERS[(self.form or Format.TSV).value](rows))
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScreenOptions(TableOptions):
+    """The same of a command whose answer is one screen."""
+
+    all: Annotated[bool, typer.Option("--all", help="Show all rows of the table, not as many as a screen holds")] = (
+        False
+    )
+    details: Annotated[bool, typer.Option("--details", help="Show sources, notes and assumptions too")] = False
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print a screen."""
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+def screen_width() -> int:
+    """Return how many columns a screen has: COLUMNS, else the terminal's, else 100."""
+    return shutil.get_terminal_size((SCREEN_COLUMNS, 24)).columns
+
+
 def check_positive(value: float | None, name: str) -> None:
     """Refuse what is below one; typer does not."""
     if value is not None and value < 1:
@@ -74,12 +97,8 @@ def _print_terminal_table(rows: Sequence[Row], title: str) -> None:
     from rich.table import Table
 
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    columns = [column for column in (rows[0] if rows else ()) if column != NOTES]
-    for column in columns:
+    for column in rows[0] if rows else ():
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(row[column] for column in columns))
+        table.add_row(*row.values())
     Console(width=None if sys.stdout.isatty() else WIDE_COLUMNS).print(table, markup=False)
-    for row in rows:
-        if row.get(NOTES):
-            print(f"{row['option']}: {row[NOTES]}")

@@ -9,16 +9,18 @@ from typing import Annotated
 import typer
 
 from planner import clock
-from planner.cli.output import HomeOption, TableOptions
+from planner.cli.output import HomeOption, ScreenOptions, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
-from planner.model.answer.documents import Assumption, ComparisonDocument
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
+from planner.present.answer_screen import Screen, campaign_screen, comparison_screen, estimate_screen, screen_lines
+from planner.present.details import details_lines
 from planner.present.report import as_markdown
-from planner.present.table import campaign_rows, comparison_rows, estimate_rows, quantity_text
+from planner.present.table import campaign_rows, comparison_rows, estimate_rows
 from planner.use_cases import catalogs, locks, plans, price_books
 from planner.use_cases.version import planner_version
 
@@ -50,7 +52,7 @@ def estimate(
     *,
     freeze: Annotated[bool, typer.Option("--freeze", help="Write inputs and answer to PLAN.lock.json")] = False,
     locked: LockedFlag = False,
-    output: TableOptions,
+    output: ScreenOptions,
 ) -> None:
     """Estimate time, cost and energy of one training per option.
 
@@ -72,25 +74,27 @@ def estimate(
             document = plans.estimate(plan, question.catalog(plan), today=clock.today())
     if output.json:
         print_document(document)
-        return
-    output.print_rows(estimate_rows(document.options), title=document.plan)
-    _say_assumptions(document.assumptions)
+    elif output.table:
+        _print_screen(estimate_screen(document, plan=str(question.plan)), document, output)
+    else:
+        output.print_rows(estimate_rows(document.options), title=document.plan)
 
 
 @command(app, example="planner campaign plan.yaml")
-def campaign(question: PlanOptions, output: TableOptions) -> None:
+def campaign(question: PlanOptions, output: ScreenOptions) -> None:
     """Estimate all trainings of a plan on each option alone."""
     plan = plans.read_plan(question.plan)
     document = plans.campaign(plan, question.catalog(plan), today=clock.today())
     if output.json:
         print_document(document)
-        return
-    output.print_rows(campaign_rows(document.options), title=f"{document.plan}: {document.runs} training(s)")
-    _say_assumptions(document.assumptions)
+    elif output.table:
+        _print_screen(campaign_screen(document, plan=str(question.plan)), document, output)
+    else:
+        output.print_rows(campaign_rows(document.options), title=document.plan)
 
 
 @command(app, example="planner compare plan.yaml")
-def compare(question: PlanOptions, output: TableOptions, locked: LockedFlag = False) -> None:
+def compare(question: PlanOptions, output: ScreenOptions, locked: LockedFlag = False) -> None:
     """Rank the options of a plan and recommend one.
 
     Every other option says why it was not recommended. The exit code is 3 where no option meets the limits.
@@ -98,10 +102,10 @@ def compare(question: PlanOptions, output: TableOptions, locked: LockedFlag = Fa
     document = _comparison(question, locked=locked)
     if output.json:
         print_document(document)
+    elif output.table:
+        _print_screen(comparison_screen(document, plan=str(question.plan)), document, output)
     else:
-        output.print_rows(comparison_rows(document.options), title=f"{document.plan}: {document.runs} training(s)")
-        _say_assumptions(document.assumptions)
-        say(f"\n{document.sentence}")
+        output.print_rows(comparison_rows(document.options), title=document.plan)
     if document.recommended is None:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
@@ -154,6 +158,10 @@ def _lock(question: PlanOptions) -> Lock:
     return answer.lock
 
 
-def _say_assumptions(assumptions: tuple[Assumption, ...]) -> None:
-    for assumption in assumptions:
-        say(f"{assumption.name}: {quantity_text(assumption.quantity)}; {assumption.quantity.source}")
+def _print_screen(
+    screen: Screen, document: EstimateDocument | CampaignDocument | ComparisonDocument, output: ScreenOptions
+) -> None:
+    width = screen_width()
+    print_lines(screen_lines(screen, width=width, whole=output.all))
+    if output.details:
+        print_lines(details_lines(document, width=width))

@@ -14,8 +14,6 @@ from planner.model.quantity import Quantity, Unit
 from planner.present.bill_text import bill_text, local_text
 
 NOT_KNOWN = "-"
-NOTES = "notes"
-"""The column that a terminal prints under the table."""
 Row = dict[str, str]
 
 
@@ -73,8 +71,9 @@ def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
             "adds to bills": quantity_text(option.usd_marginal) + local_text(option),
             "energy": quantity_text(option.energy_kwh),
             "why not": _reasons_text(option),
-            NOTES: _notes(option),
+            "notes": _notes(option),
         }
+        | _held(option)
         for option in options
     ]
 
@@ -91,8 +90,10 @@ def campaign_rows(options: Sequence[CampaignOption]) -> list[Row]:
             "deadline": _yes_no(option.meets_deadline),
             "budget": _yes_no(option.within_budget),
             "why not": _reasons_text(option),
-            NOTES: _notes(option),
+            "notes": _notes(option),
         }
+        | _held(option)
+        | _limits_kept(option)
         for option in options
     ]
 
@@ -107,8 +108,10 @@ def comparison_rows(options: Sequence[RankedOption]) -> list[Row]:
             "campaign cost": quantity_text(option.campaign_usd) + local_text(option),
             "price": price_text(option),
             "why not": option.why_not or "",
-            NOTES: _notes(option),
+            "notes": _notes(option),
         }
+        | _held(option)
+        | _limits_kept(option)
         for option in options
     ]
 
@@ -175,6 +178,25 @@ WRITERS: dict[str, Callable[[Sequence[Row]], str]] = {"tsv": as_tsv, "csv": as_c
 
 def _machine(option: OptionEstimate) -> Row:
     return {"option": option.id, "accelerators": accelerators_text(option)}
+
+
+def _held(option: OptionEstimate) -> Row:
+    return {"machine": option.display_name, "hold": option.hold.value if option.hold is not None else NOT_KNOWN}
+
+
+def _limits_kept(option: CampaignOption) -> Row:
+    return {
+        "pay now": quantity_text(option.pay_now_usd),
+        "to pay": quantity_text(option.to_pay_usd),
+        "ready on": str(option.ready_on or NOT_KNOWN),
+        "done by": str(option.done_by or NOT_KNOWN),
+        "chance of deadline": _chance_text(option.chance_deadline),
+        "chance of budget": _chance_text(option.chance_budget),
+    }
+
+
+def _chance_text(chance: float | None) -> str:
+    return NOT_KNOWN if chance is None else f"{chance:.3f}"
 
 
 def _reasons_text(option: OptionEstimate) -> str:

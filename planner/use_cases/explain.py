@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
 from functools import cache
 
 from planner.decide.options.explain import explain_plan
+from planner.decide.recommend.answer_plan import answer_plan
+from planner.errors import InputError
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
@@ -12,11 +15,21 @@ from planner.speed.physics.observation import Observation
 from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence
 
 
-def explain(plan: Plan, catalog: Catalog, *, option: str | None) -> ExplainDocument:
-    """Explain each option, or the one that is named, beside the bundled evidence."""
+def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) -> ExplainDocument:
+    """Explain each option, or the one that is named by its id or by its row in the comparison of this day."""
+    if option is not None and option.isdecimal():
+        option = _in_row(int(option), plan, catalog, today=today)
 
     @cache
     def evidence(images: bool) -> list[Observation]:
         return bundled_image_evidence(catalog) if images else bundled_evidence(catalog)
 
     return explain_plan(plan, catalog, evidence, option=option)
+
+
+def _in_row(row: int, plan: Plan, catalog: Catalog, *, today: date) -> str:
+    """Return the id of the option in a row of `planner compare`."""
+    options = answer_plan(plan, catalog, today=today).options
+    if not 1 <= row <= len(options):
+        raise InputError(f"--option {row}: the plan has {len(options)} options.", fix="Take a row of: planner compare")
+    return options[row - 1].id

@@ -32,7 +32,7 @@ DIFFERENCES = (REGION, KIND, STRATEGY, INSTANCE, PRICE)
 UNSAID_FORM = re.compile(r"SXM\d?|DGXS|per|GPU|Blackwell")
 SAID_FORM = re.compile(r"PCIe|NVL|WS|Server")
 """Parts of an accelerator's id that say how it is built: the usual form, and those that are said where both occur."""
-MEMORY = re.compile(r"(\d+)GB")
+MEMORY = re.compile(r"\d+GB")
 CARD_SUFFIX = re.compile(r"(\d)(Ti|Super)\b")
 DESCRIPTION = re.compile(r" with | \(|, ")
 """Where a machine's name goes on with what it carries."""
@@ -130,7 +130,8 @@ def _owned_name(option: OptionEstimate) -> str:
         return name
     short = DESCRIPTION.split(name, maxsplit=1)[0]
     family, memory, _ = _card_parts(option.accelerator)
-    return (short.removesuffix(f" {family} {memory}") if memory else short) or name
+    carried = f" {family} {memory.replace('GB', ' GB')}"
+    return (short.removesuffix(carried) if memory else short) or name
 
 
 def _strategy_name(strategy: Strategy) -> str:
@@ -138,9 +139,9 @@ def _strategy_name(strategy: Strategy) -> str:
 
 
 def _card_parts(accelerator: str) -> tuple[str, str, str]:
-    """Return family, memory and form of an accelerator by its id: `A100-40GB-PCIe` is A100, 40 GB, PCIe."""
+    """Return family, memory and form of an accelerator by its id: `A100-40GB-PCIe` is A100, 40GB, PCIe."""
     first, *others = accelerator.split("-")
-    memory = [MEMORY.sub(r"\1 GB", part) for part in others if MEMORY.fullmatch(part)]
+    memory = [part for part in others if MEMORY.fullmatch(part)]
     form = [part for part in others if SAID_FORM.fullmatch(part)]
     left = [part for part in others if not any(kind.fullmatch(part) for kind in (MEMORY, SAID_FORM, UNSAID_FORM))]
     family = CARD_SUFFIX.sub(r"\1 \2", " ".join((first, *left)))

@@ -57,7 +57,7 @@ def test_a_machine_has_the_name_that_people_use(catalog, option, name):
     ("options", "expected"),
     [
         pytest.param(
-            [P4D, {"offer": "lambda/gpu_8x_a100_80gb_sxm4"}], ["AWS p4d, 8x A100 40 GB", "Lambda, 8x A100 80 GB"],
+            [P4D, {"offer": "lambda/gpu_8x_a100_80gb_sxm4"}], ["AWS p4d, 8x A100 40GB", "Lambda, 8x A100 80GB"],
             id="the size where both sizes occur",
         ),
         pytest.param(

@@ -1,0 +1,141 @@
+"""The answers of `compare`, `campaign` and `estimate` on one screen: title, headline, table, and where to read on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from planner.decide.recommend.rank import is_feasible
+from planner.model.answer.documents import (
+    CampaignDocument,
+    CampaignOption,
+    ComparisonDocument,
+    EstimateDocument,
+    OptionEstimate,
+)
+from planner.model.currency import Currency
+from planner.present.option_table import (
+    NEAREST,
+    RECOMMENDED,
+    Entry,
+    columns,
+    marks_explained,
+    rows,
+    scales,
+)
+from planner.present.screen import table_lines, wrapped, wrapped_items
+
+MOST_LINES = 30
+FEWEST_ROWS = 3
+SOURCES = "Sources: --details"
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What is shown, before it is fitted to a width."""
+
+    title: str
+    headline: Sequence[str]
+    entries: Sequence[Entry]
+    currency: Currency | None
+    commands: Sequence[str]
+
+
+def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
+    """Show the recommendation, with the options best first."""
+    mark = {document.nearest: NEAREST, document.recommended: RECOMMENDED}
+    entries = [
+        replace(
+            _campaign_entry(number, option),
+            chance=_chance(option),
+            no=not is_feasible(option),
+            mark=mark.get(option.id, ""),
+        )
+        for number, option in enumerate(document.options, start=1)
+    ]
+    commands = [f"Why: planner explain {plan}"]
+    if any(option.site is not None for option in document.options):
+        commands.append(f"Own or rent: planner own-or-rent {plan}")
+    commands.append(SOURCES)
+    headline = document.headline if document.confidence is not None else (document.sentence,)
+    return Screen(f"{document.plan}: {_limits(document)}", headline, entries, document.currency, commands)
+
+
+def campaign_screen(document: CampaignDocument, *, plan: str) -> Screen:
+    """Show the whole campaign on each option alone, in the plan's order."""
+    entries = [
+        replace(_campaign_entry(None, option), chance=_chance(option), no=option.campaign_usd is None)
+        for option in document.options
+    ]
+    commands = [f"Recommendation: planner compare {plan}", SOURCES]
+    return Screen(f"{document.plan}: {_trainings(document.runs)}", (), entries, document.currency, commands)
+
+
+def estimate_screen(document: EstimateDocument, *, plan: str) -> Screen:
+    """Show one training on each option, in the plan's order."""
+    entries = [
+        Entry(None, option, option.wall_hours, option.usd_marginal, no=_lacks(option)) for option in document.options
+    ]
+    commands = [f"All trainings: planner compare {plan}", SOURCES]
+    return Screen(f"{document.plan}: one training", (), entries, document.currency, commands)
+
+
+def screen_lines(screen: Screen, *, width: int, whole: bool = False) -> list[str]:
+    """Return the screen in lines of at most `width`: 30 of them unless the `whole` table is wanted."""
+    lines = _lines(screen, len(screen.entries), width)
+    for shown in range(min(len(screen.entries), MOST_LINES), FEWEST_ROWS - 1, -1):
+        if whole or len(lines) <= MOST_LINES:
+            break
+        lines = _lines(screen, shown, width)
+    return lines
+
+
+def _lines(screen: Screen, shown: int, width: int) -> list[str]:
+    units = scales(screen.entries, screen.currency)
+    kept = _kept(screen.entries, shown)
+    lines = [*wrapped(screen.title, width=width), ""]
+    for sentence in screen.headline:
+        lines += wrapped(sentence, width=width, indent="  ")
+    lines += [""] if screen.headline else []
+    lines += table_lines(columns(units), rows(kept, units), width=width)
+    left = len(screen.entries) - len(kept)
+    lines += [f"and {left} more: --all"] if left else []
+    lines += wrapped_items(marks_explained([entry.option for entry in kept]), width=width, separator="  ")
+    return [*lines, *wrapped_items(screen.commands, width=width, separator="    ")]
+
+
+def _kept(entries: Sequence[Entry], count: int) -> list[Entry]:
+    """Return the first entries, and of the others those that carry a mark of the answer."""
+    marked = [entry for entry in entries[count:] if entry.mark]
+    return [*entries[: count - len(marked)], *marked] if count < len(entries) else list(entries)
+
+
+def _campaign_entry(number: int | None, option: CampaignOption) -> Entry:
+    usd = option.campaign_usd if option.pay_now_usd is not None else option.to_pay_usd or option.campaign_usd
+    done = option.done_by or option.finish
+    return Entry(number, option, option.campaign_hours, usd, done_by=str(done or ""))
+
+
+def _chance(option: CampaignOption) -> float | None:
+    """Return the chance to keep the limits: the smaller one; None without limits."""
+    chances = (option.chance_deadline, option.chance_budget)
+    return min((chance for chance in chances if chance is not None), default=None)
+
+
+def _lacks(option: OptionEstimate) -> bool:
+    return option.wall_hours is None or option.usd_marginal is None
+
+
+def _limits(document: ComparisonDocument) -> str:
+    """Write what is asked: `50 trainings by 2027-06-30 for 20,000 USD`."""
+    by = f" by {document.deadline}" if document.deadline else ""
+    budget = ""
+    if document.budget_usd is not None:
+        budget = f" for {document.budget_usd:,.0f} USD"
+        if document.currency is not None:
+            budget = f" for {document.budget_usd * document.currency.per_usd:,.0f} {document.currency.code}"
+    return _trainings(document.runs) + by + budget
+
+
+def _trainings(runs: int) -> str:
+    return "one training" if runs == 1 else f"{runs:,} trainings"

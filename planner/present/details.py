@@ -1,0 +1,41 @@
+"""What an answer rests on, below its table: reasons, bills, notes and assumptions, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument, OptionEstimate
+from planner.present.bill_text import bill_text
+from planner.present.option_table import name_of
+from planner.present.screen import wrapped
+from planner.present.table import price_text, quantity_text
+
+INDENT = "    "
+
+
+def details_lines(document: EstimateDocument | CampaignDocument | ComparisonDocument, *, width: int) -> list[str]:
+    """Return each option with its id, price, bill and reasons, then notes with the rows they are of, assumptions."""
+    notes: dict[str, list[str]] = {}
+    texts = ["", "Options"]
+    for number, option in enumerate(document.options, start=1):
+        texts.append(f"{number}  {name_of(option)} [{option.id}]: {'; '.join(_facts(option))}")
+        for note in dict.fromkeys((*option.doubts, *option.notes)):
+            notes.setdefault(note, []).append(str(number))
+    texts += ["", "Notes, each with the rows it is of"] if notes else []
+    texts += [f"{', '.join(numbers)}  {note}" for note, numbers in notes.items()]
+    texts += ["", "Assumptions"] if document.assumptions else []
+    texts += [f"{one.name}: {quantity_text(one.quantity)}; {one.quantity.source}" for one in document.assumptions]
+    return [line for text in texts for line in wrapped(text, width=width, indent=INDENT) or [""]]
+
+
+def _facts(option: OptionEstimate) -> Iterator[str]:
+    if option.throughput is not None:
+        yield quantity_text(option.throughput)
+    if option.price is not None:
+        yield f"price {price_text(option)}"
+    if option.not_allowed is not None:
+        yield f"not allowed: {option.not_allowed}"
+    if option.why_not is not None:
+        yield option.why_not
+    if option.bill is not None and option.offer is not None:
+        yield bill_text(option.bill)

@@ -1,0 +1,83 @@
+"""Figures for people: two or three digits, short ranges, one unit for all of a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.model.quantity import Quantity
+from planner.quantity.time_units import HOURS_PER_DAY
+
+NARROW = 1.5
+"""Ends of a range that are closer than this factor differ in the third digit."""
+DAYS_FROM_HOURS = 48.0
+MILLION = 1e6
+MILLIONS_FROM = 10 * MILLION
+
+
+@dataclass(frozen=True)
+class Scale:
+    """In what a column of figures is written: the value is divided by `divisor`."""
+
+    title: str
+    divisor: float
+    money: bool = False
+
+    def value(self, quantity: Quantity) -> str:
+        """Write the value: three digits of money, of what is known well and from 100 on, else two."""
+        three = self.money or abs(quantity.value) >= 100 * self.divisor
+        return self.number(quantity.value, digits=3 if three else _digits(quantity))
+
+    def interval(self, quantity: Quantity) -> str:
+        """Write the 90 % range in brackets; nothing where there is none."""
+        if quantity.low == quantity.high:
+            return ""
+        digits, dash = _digits(quantity), " to " if quantity.low < 0 else "-"
+        return f"({self.number(quantity.low, digits=digits)}{dash}{self.number(quantity.high, digits=digits)})"
+
+    def number(self, value: float, *, digits: int) -> str:
+        """Write one number."""
+        return short_text(value / self.divisor, digits=digits, most_decimals=2 if self.money else 3)
+
+
+def short_text(value: float, *, digits: int, most_decimals: int = 3) -> str:
+    """Write a number with so many digits that count: 15,469 with three is 15,500, and 0.5429 is 0.543."""
+    if value == 0:
+        return "0"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, decimals)
+    if rounded != 0 and math.floor(math.log10(abs(rounded))) > math.floor(math.log10(abs(value))):
+        decimals -= 1  # 9.96 with two digits is 10, not 10.0
+    if decimals > most_decimals and abs(value) < 0.5 * 10**-most_decimals:
+        return f"<{10**-most_decimals:g}"
+    return f"{rounded:,.{min(max(decimals, 0), most_decimals)}f}"
+
+
+def time_scale(hours: Sequence[float]) -> Scale:
+    """Return in what to write hours: the unit in which the one in the middle is over 1, and days from 48 hours."""
+    known = sorted(value for value in hours if value > 0)
+    middle = known[len(known) // 2] if known else 1.0
+    if middle >= DAYS_FROM_HOURS:
+        return Scale("days", HOURS_PER_DAY)
+    return Scale("hours", 1.0) if middle >= 1 else Scale("minutes", 1 / 60)
+
+
+def money_scale(amounts: Sequence[float], code: str) -> Scale:
+    """Return in what to write amounts of a currency: millions where the largest is over ten of them."""
+    if max(amounts, default=0.0) >= MILLIONS_FROM:
+        return Scale(f"million {code}", MILLION, money=True)
+    return Scale(code, 1.0, money=True)
+
+
+def chance_text(chance: float) -> str:
+    """Write a chance in per cent; one that is no certainty is never 0 or 100."""
+    if 0 < chance < 0.01:
+        return "<1 %"
+    if 0.99 < chance < 1:
+        return ">99 %"
+    return f"{chance * 100:.0f} %"
+
+
+def _digits(quantity: Quantity) -> int:
+    return 3 if quantity.low > 0 and quantity.high < NARROW * quantity.low else 2
