@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from planner.decide.recommend.wording import percent_text
 from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
@@ -12,7 +13,7 @@ from planner.model.plan.plan_option import Hold
 from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
 from planner.present.screen import Column
-from planner.present.short_figures import Scale, chance_text, money_scale, time_scale
+from planner.present.short_figures import Scale, money_scale, time_scale
 
 STALE, SPOT, UNPRICED = "*", "s", "+"
 RECOMMENDED, NEAREST = "<-", "<- nearest"
@@ -167,7 +168,7 @@ def _row(entry: Entry, units: Scales) -> Row:
         row |= {"money": units.money.value(units.amount(now)), "money range": running}
         row["usd"] = "" if units.local is None else units.usd.value(now)
     if entry.chance is not None:
-        row["chance"] = chance_text(entry.chance)
+        row["chance"] = percent_text(entry.chance)
     return row
 
 

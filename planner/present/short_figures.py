@@ -70,14 +70,5 @@ def money_scale(amounts: Sequence[float], code: str) -> Scale:
     return Scale(code, 1.0, money=True)
 
 
-def chance_text(chance: float) -> str:
-    """Write a chance in per cent; one that is no certainty is never 0 or 100."""
-    if 0 < chance < 0.01:
-        return "<1 %"
-    if 0.99 < chance < 1:
-        return ">99 %"
-    return f"{chance * 100:.0f} %"
-
-
 def _digits(quantity: Quantity) -> int:
     return 3 if quantity.low > 0 and quantity.high < NARROW * quantity.low else 2

@@ -28,6 +28,20 @@ def test_a_wrong_option_is_told_of_the_right_ones(planner, example):
     assert "pc-rtx4090" in answer.err
 
 
+def test_a_row_of_the_comparison_stands_for_its_option(planner, example):
+    compared = planner("compare", example("local_pc"), "--json").document["options"]
+    for row in (1, 5):
+        (option,) = planner("explain", example("local_pc"), "--option", str(row), "--json").document["options"]
+        assert option["id"] == compared[row - 1]["id"]
+
+
+def test_a_row_that_the_comparison_does_not_have(planner, example):
+    for row in ("0", "6"):
+        answer = planner("explain", example("local_pc"), "--option", row)
+        assert answer.code == 2
+        assert f"--option {row}: the plan has 5 options." in answer.err
+
+
 SERVICE = {"offer": "ori/lora-up-to-10b", "price": "hosted_training"}
 SERVICE_ID = "ori/lora-up-to-10b:any:hosted_training"
 

@@ -30,7 +30,8 @@ def quantity(value: float, unit: Unit, basis: Basis, source: str, *, low: float 
 
 
 def option(**changes: Any) -> RankedOption:
-    fields: dict[str, Any] = dict.fromkeys(RankedOption.model_fields)
+    known = RankedOption.model_fields
+    fields: dict[str, Any] = {name: None if one.is_required() else one.get_default() for name, one in known.items()}
     fields |= {"nodes": 1, "accelerators": 4, "accelerator": "V100-DGXS-32GB", "strategy": Strategy.DDP, "at_once": 1}
     fields |= {"runs": (), "notes": (), "doubts": (), "pareto": False, "fits": True}
     fields |= {"why_not_codes": (), "reasons": (), "not_allowed_reasons": ()}

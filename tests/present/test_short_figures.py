@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.present.short_figures import chance_text, money_scale, short_text, time_scale
+from planner.present.short_figures import money_scale, short_text, time_scale
 
 
 def quantity(low: float, value: float, high: float, unit: Unit = Unit.HOURS) -> Quantity:
@@ -70,10 +70,3 @@ def test_won_are_written_in_millions():
 )
 def test_one_unit_of_time_for_a_table(hours, unit):
     assert time_scale(hours).title == unit
-
-
-@pytest.mark.parametrize(
-    ("chance", "text"), [(0, "0 %"), (0.004, "<1 %"), (0.474, "47 %"), (0.996, ">99 %"), (1, "100 %")]
-)
-def test_a_chance_is_no_certainty(chance, text):
-    assert chance_text(chance) == text
