@@ -9,7 +9,7 @@ from planner.decide.recommend.wording import percent_text
 from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
-from planner.model.plan.plan_option import Hold
+from planner.model.owning.hold import Hold
 from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
 from planner.present.screen import Column
@@ -19,12 +19,13 @@ STALE, SPOT, UNPRICED = "*", "s", "+"
 RECOMMENDED, NEAREST = "<-", "<- nearest"
 NO = "no"
 """In place of a group: the option misses the limits, or something of it is not known."""
-NARROWEST_NAME = 22
+NARROWEST_NAME = 20
 SHORT_REASONS = {
     ReasonCode.MISSES_DEADLINE: "late",
     ReasonCode.OVER_BUDGET: "over budget",
     ReasonCode.MEMORY_TOO_SMALL: "does not fit",
     ReasonCode.NO_SPLIT_FITS: "does not fit",
+    ReasonCode.SPOT_TOO_MUCH: "too much spot",
     ReasonCode.TIME_NOT_STATED: "time not known",
     ReasonCode.TIME_OR_COST_NOT_KNOWN: "not known",
     ReasonCode.PLACE_NOT_ALLOWED: "not allowed",
@@ -86,13 +87,13 @@ def columns(units: Scales) -> tuple[Column, ...]:
         Column(key="hold", gap=1),
         Column(key="machine", title="machine", wrap=NARROWEST_NAME),
         Column(key="done", title="done by", drop=3),
-        Column(key="time", title=units.time.title, right=True, drop=6),
+        Column(key="time", title=units.time.title, right=True, drop=7),
         Column(key="time range", title="(90 %)", gap=1, drop=9),
         Column(key="money", title=units.money.title, right=True),
         Column(key="money range", title="(90 %)", gap=1, drop=5),
         Column(key="usd", title="USD", right=True, drop=8),
         Column(key="chance", title="chance", right=True, drop=2),
-        Column(key="known", title="known from", drop=7),
+        Column(key="known", title="known from", drop=6),
         Column(key="mark"),
     )
 
@@ -105,8 +106,9 @@ def rows(entries: Iterable[Entry], units: Scales) -> list[Row]:
         hold = entry.option.hold
         word = hold.value.upper() if hold is not None and hold is not held else ""
         held = hold
-        if hold is Hold.BUY and word and pay_now(entry.option) is not None:
-            written.append({"hold": word, "money": "pay now", "money range": "+ running"})
+        bought = pay_now(entry.option) is not None
+        if word and (entry.no or bought):
+            written.append({"hold": word} | ({"money": "pay now", "money range": "+ running"} if bought else {}))
             word = ""
         written.append(_row(entry, units) | {"hold": NO if entry.no else word})
     return written
@@ -141,9 +143,9 @@ def marks_explained(options: Sequence[OptionEstimate]) -> list[str]:
 
 
 def short_reason(option: OptionEstimate) -> str:
-    """Return what speaks against an option in two or three words."""
-    words = (SHORT_REASONS.get(code, code.value.replace("_", " ")) for code in option.why_not_codes[:2])
-    return ", ".join(dict.fromkeys(words))
+    """Return the first thing that speaks against an option, in two or three words."""
+    codes = option.why_not_codes or (ReasonCode.TIME_OR_COST_NOT_KNOWN,)
+    return SHORT_REASONS.get(codes[0], codes[0].value.replace("_", " "))
 
 
 def name_of(option: OptionEstimate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -24,11 +25,14 @@ from tests.conftest import NOON
 
 EXAMPLES = sorted(path.stem for path in examples_dir().glob("*.yaml"))
 ANYTHING = 10_000
-DOCUMENTS = {"compare": plans.compare, "campaign": plans.campaign, "estimate": plans.estimate}
+Document = EstimateDocument | CampaignDocument | ComparisonDocument
+DOCUMENTS: dict[str, Callable[..., Document]] = {
+    "compare": plans.compare, "campaign": plans.campaign, "estimate": plans.estimate,
+}  # fmt: skip
 
 
 @cache
-def answered(command: str, name: str) -> EstimateDocument | CampaignDocument | ComparisonDocument:
+def answered(command: str, name: str) -> Document:
     plan = plans.read_plan(examples_dir() / f"{name}.yaml")
     return DOCUMENTS[command](plan, bundled_catalog(), today=NOON.date())
 
@@ -37,8 +41,9 @@ def screen(command: str, name: str) -> Screen:
     document = answered(command, name)
     if isinstance(document, ComparisonDocument):
         return comparison_screen(document, plan=f"{name}.yaml")
-    show = campaign_screen if isinstance(document, CampaignDocument) else estimate_screen
-    return show(document, plan=f"{name}.yaml")
+    if isinstance(document, CampaignDocument):
+        return campaign_screen(document, plan=f"{name}.yaml")
+    return estimate_screen(document, plan=f"{name}.yaml")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

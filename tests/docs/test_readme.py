@@ -50,7 +50,7 @@ def test_the_python_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {}
     exec(compile(code, "README.md", "exec"), names)
-    assert capsys.readouterr().out.startswith("Take ")
+    assert capsys.readouterr().out.startswith("Keep ")
     assert len(names["prices"]) > 10
 
 

@@ -10,7 +10,7 @@ from planner.model.answer.bill import Bill, Coverage, Uncounted
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
-from planner.model.plan.plan_option import Hold
+from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
