@@ -123,6 +123,7 @@ def estimate_hosted(
         carbon_kg=None,
         power_kw=None,
         rated_kw=None,
+        known_from=None if option.training_hours is None else "time stated by the plan",
         runs=(),
         doubts=(),
         notes=_notes(plan, job, listed),
