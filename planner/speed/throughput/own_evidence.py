@@ -120,7 +120,7 @@ def _observed_step(
         return "measured under a power limit"
     bound = is_communication_bound(stepped.node.link, accelerators_per_node=per_node, nodes=nodes)
     if bound and stepped.accelerator.id != candidate.accelerator.id:
-        return "bound by its links, which says little of other accelerators"
+        return "its links may have bound it, so it says little of other accelerators"
     if not is_stated(stepped.node, stepped.accelerator, nodes=nodes, per_node=per_node):
         return "the network between its nodes is not known"
     its_job = replace(job, global_batch=step.batch)

@@ -137,7 +137,7 @@ FOUR_CARDS = {"site": "rtx3090-x10", "accelerators": 4, "step": {"batch": BATCH,
         pytest.param(
             stepped(4.0, power_cap_w=200.0, power_kw=0.4), "measured under a power limit", id="under a power limit"
         ),
-        pytest.param(FOUR_CARDS, "bound by its links, which says little of other accelerators", id="bound by links"),
+        pytest.param(FOUR_CARDS, "its links may have bound it, so it says little of other accelerators", id="links"),
     ],
 )  # fmt: skip
 def test_a_step_that_says_nothing_of_others_moves_them_not_and_they_say_why(
