@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
 
-from planner.cli.output import HomeOption, TableOptions
-from planner.cli.plan_commands import PlanPath
+from planner import clock
+from planner.cli.output import TableOptions
+from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
-from planner.present.own_or_rent import beside, choice_rows, cost_rows, input_rows, rival_rows, sensitivity_rows
-from planner.present.table import quantity_text
-from planner.use_cases import catalogs, owning, plans
+from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.present.own_or_rent import (
+    choice_rows,
+    cost_rows,
+    detail_notes,
+    input_rows,
+    rival_rows,
+    sensitivity_rows,
+)
+from planner.present.own_or_rent_screen import screen_lines, year_rows
+from planner.use_cases import owning, plans
 
 app = command_app()
 
 
 @command(app, "own-or-rent", example="planner own-or-rent examples/own_8xh200.yaml")
 def own_or_rent(
-    plan: PlanPath,
+    question: PlanOptions,
     *,
     site: Annotated[str | None, typer.Option(metavar="SITE", help="Owned machine; default: the plan's first")] = None,
     tariff: Annotated[
@@ -29,42 +39,47 @@ def own_or_rent(
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Chart of cost against utilisation to write, as .svg")
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show every cost, rent and choice, and what moves the answer most")
+    ] = False,
     inputs: Annotated[bool, typer.Option("--inputs", help="List every input with its source")] = False,
     output: TableOptions,
-    home: HomeOption = None,
 ) -> None:
-    """Compare the cost of owning a machine with renting one.
+    """Compare a year of the plan's trainings on an owned machine with renting.
 
-    Shows the full and the marginal cost of owning, and how busy the machine must be to beat the cloud.
+    Shows the cost a year of each, and from how many trainings on owning pays.
     """
-    question = plans.read_plan(plan)
-    document = owning.own_or_rent(question, catalogs.catalog_for(question, home), site=site, tariff=tariff)
+    plan = plans.read_plan(question.plan)
+    document = owning.own_or_rent(plan, question.catalog(plan), today=clock.today(), site=site, tariff=tariff)
     if chart is not None:
         say(f"Wrote {owning.write_curve(document, chart)}.")
     if output.json:
         print_document(document)
         return
+    if output.table:
+        print("\n".join(screen_lines(document, width=get_terminal_size().columns)))
+    else:
+        output.print_rows(year_rows(document), title="")
+    if details:
+        _print_details(document, output)
+    if inputs:
+        print()
+        output.print_rows(input_rows(document), title="Inputs of one node")
+    if output.table and details:
+        print("\n" + "\n".join(detail_notes(document)))
+
+
+def _print_details(document: OwnOrRentDocument, output: TableOptions) -> None:
+    """Print the tables behind the answer."""
+    busy = f"{100 * document.by_plan.site_busy_fraction:.3g} % busy" if document.by_plan else ""
     tables = {
-        f"{document.name}: cost of one node": cost_rows(document),
-        "Against the cloud": rival_rows(document),
-        "What can be done": choice_rows(document),
+        "A year of the plan's trainings": year_rows(document) if output.table else [],
+        f"{document.name}: cost of one node, {busy}": cost_rows(document),
+        "Against the cloud, by the price of the hour": rival_rows(document),
+        f"What can be done, {busy}": choice_rows(document),
         f"What moves the answer most (against {document.against})": sensitivity_rows(document),
-        "Inputs of one node": input_rows(document) if inputs else [],
     }
-    for number, (title, rows) in enumerate((title, rows) for title, rows in tables.items() if rows):
-        if number:
+    for title, rows in tables.items():
+        if rows:
             print()
-        output.print_rows(rows, title=title)
-    for incentive in document.incentives:
-        say(f"incentive {incentive.name}: {'counts' if incentive.counts else 'does not count'}, {incentive.reason}")
-    defaults = [each.name for each in document.inputs if each.default]
-    if defaults:
-        say(f"default values are used for: {', '.join(defaults)} (see --inputs)")
-    for note in document.notes:
-        say(note)
-    local = beside(document.local_per_busy_gpu_hour)
-    say(f"\n{document.full_question}\n  {quantity_text(document.usd_per_busy_gpu_hour)}{local}")
-    say(f"{document.marginal_question}\n  {quantity_text(document.marginal_usd_per_busy_gpu_hour)}")
-    if document.why_not:
-        say(document.why_not)
-    say(f"\n{document.sentence}")
+            output.print_rows(rows, title=title)

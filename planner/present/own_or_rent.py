@@ -31,7 +31,7 @@ def rival_rows(document: OwnOrRentDocument) -> list[Row]:
     """One row per rented option."""
     return [
         {
-            "rented": rival.id,
+            "rented": rival.display_name or rival.id,
             "USD/GPU-h": quantity_text(rival.usd_per_gpu_hour),
             "speed of ours": quantity_text(rival.speed_ratio),
             "same work": quantity_text(rival.usd_per_owned_gpu_hour),
@@ -50,7 +50,7 @@ def choice_rows(document: OwnOrRentDocument) -> list[Row]:
     return [
         {
             "choice": choice.kind.value.replace("_", " "),
-            "machine": choice.id,
+            "machine": choice.display_name or choice.id,
             "nodes": str(choice.nodes or NOT_KNOWN),
             "trainings a year": f"{choice.trainings_per_year:.4g}",
             "a year": quantity_text(choice.usd_per_year) + beside(choice.local_per_year),
@@ -75,6 +75,25 @@ def sensitivity_rows(document: OwnOrRentDocument) -> list[Row]:
         }
         for each in document.sensitivities
     ]
+
+
+def detail_notes(document: OwnOrRentDocument) -> list[str]:
+    """Both questions with their answers, the sentence at the site's busy share, incentives, defaults, notes."""
+    local = beside(document.local_per_busy_gpu_hour)
+    lines = [
+        document.full_question,
+        f"  {quantity_text(document.usd_per_busy_gpu_hour)}{local}",
+        document.marginal_question,
+        f"  {quantity_text(document.marginal_usd_per_busy_gpu_hour)}",
+        document.site_sentence,
+    ]
+    for incentive in document.incentives:
+        counts = "counts" if incentive.counts else "does not count"
+        lines.append(f"incentive {incentive.name}: {counts}, {incentive.reason}")
+    defaults = [each.name for each in document.inputs if each.default]
+    if defaults:
+        lines.append(f"default values are used for: {', '.join(defaults)} (see --inputs)")
+    return [*lines, *document.notes, *([document.why_not] if document.why_not else [])]
 
 
 def input_rows(document: OwnOrRentDocument) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 from planner.adapters.files import write_text
@@ -14,7 +15,7 @@ from planner.model.plan.plan_option import PlanOption
 
 
 def own_or_rent(
-    plan: Plan, catalog: Catalog, *, site: str | None = None, tariff: str | None = None
+    plan: Plan, catalog: Catalog, *, today: date, site: str | None = None, tariff: str | None = None
 ) -> OwnOrRentDocument:
     """Compare an owned machine with everything that the plan could rent.
 
@@ -27,7 +28,7 @@ def own_or_rent(
         plan = plan.model_copy(update={"assumptions": plan.assumptions.model_copy(update=update)})
     if site is not None and site in catalog.sites and all(option.site != site for option in plan.options):
         plan = plan.model_copy(update={"options": (*plan.options, PlanOption(site=site))})
-    return compare_owning(plan, catalog, site=site)
+    return compare_owning(plan, catalog, site=site, today=today)
 
 
 def write_curve(document: OwnOrRentDocument, path: Path) -> Path:

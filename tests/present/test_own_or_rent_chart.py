@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from planner.adapters.documents import read_model
@@ -15,7 +17,9 @@ from tests.bundled import bundled_catalog
 
 @pytest.fixture(scope="module")
 def document() -> OwnOrRentDocument:
-    return own_or_rent(read_model(Plan, examples_dir() / "own_8xh200.yaml"), bundled_catalog())
+    return own_or_rent(
+        read_model(Plan, examples_dir() / "own_8xh200.yaml"), bundled_catalog(), today=date(2026, 11, 21)
+    )
 
 
 def test_the_chart_holds_the_curve_and_a_line_for_each_rent(document):

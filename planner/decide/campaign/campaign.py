@@ -59,7 +59,7 @@ def campaign_option(
     days = (finish - readiness.on).days + 1 if finish else None
     nodes = (estimate.nodes or 0) * work.sets
     purchase = bought(estimated, catalog, nodes=nodes, days=days)
-    billed = _billed(estimated, work, kept_entries(estimated, nodes=nodes, days=days))
+    billed = campaign_bill(estimated, work, kept_entries(estimated, nodes=nodes, days=days))
     usd = billed.usd if billed and (purchase or estimate.hold is not Hold.BUY) else None
     money = campaign_money(
         estimated,
@@ -166,7 +166,7 @@ def _campaign_hours(estimated: EstimatedOption, waves: int, runs: int) -> Quanti
     return derived(hours.scaled(waves / (1 - others)), Unit.HOURS, *heavy, source=source)
 
 
-def _billed(estimated: EstimatedOption, work: Work, kept: Sequence[Entry]) -> Billed | None:
+def campaign_bill(estimated: EstimatedOption, work: Work, kept: Sequence[Entry]) -> Billed | None:
     """Bill the campaign: a term is bought once for all of it, everything else training by training."""
     if estimated.hosted is not None:
         return hosted_bill(estimated.hosted, trainings=work.trainings)

@@ -34,6 +34,8 @@ class OwnedOption:
     option: OptionEstimate
     resolved: ResolvedSite
     node: Node
+    other_use: float = 0.0
+    """Share of its busy hours that others use."""
 
 
 def choices(
@@ -50,9 +52,9 @@ def choices(
     resolved, nodes = owned.resolved, owned.resolved.site.nodes
     inputs = resolved.inputs
     already = inputs.acquisition is Acquisition.ALREADY_OWNED
-    laid_out = [_owned(KIND_OF[inputs.acquisition], owned, nodes, work * nodes, _upfront(inputs, nodes))]
+    laid_out = [_owned(KIND_OF[inputs.acquisition], owned, nodes, work * nodes, upfront_usd(inputs, nodes))]
     if not already:
-        more = _upfront(inputs, nodes + 1)
+        more = upfront_usd(inputs, nodes + 1)
         laid_out.append(_owned(ChoiceKind.ADD_NODES, owned, nodes + 1, work * (nodes + 1), more))
     proceeds = nodes * inputs.resale_usd if already else 0.0
     for other in others:
@@ -61,7 +63,7 @@ def choices(
             continue
         needed = max(1, math.ceil(work * nodes / each - 1e-9))
         kind = ChoiceKind.SELL_AND_BUY if already else KIND_OF[other.resolved.inputs.acquisition]
-        spent = _upfront(other.resolved.inputs, needed) - proceeds
+        spent = upfront_usd(other.resolved.inputs, needed) - proceeds
         laid_out.append(_owned(kind, other, needed, work * nodes, spent))
     hours = nodes * busy_gpu_hours_per_year(inputs)
     for rental in rentals:
@@ -83,7 +85,8 @@ def _trainings_per_node_year(owned: OwnedOption) -> float | None:
     return busy_gpu_hours_per_year(owned.resolved.inputs) / (hours.value * accelerators)
 
 
-def _upfront(inputs: OwnedInputs, nodes: int) -> float:
+def upfront_usd(inputs: OwnedInputs, nodes: int) -> float:
+    """USD that are spent at once on machines to be bought: nodes x (capex - grants) x (1 + spares); else 0."""
     if inputs.acquisition is not Acquisition.PURCHASE:
         return 0.0
     return nodes * (capex_usd(inputs) - inputs.grants_usd) * (1 + inputs.spares_fraction_of_nodes)
@@ -99,6 +102,7 @@ def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, u
     return Choice(
         kind=kind,
         id=owned.option.id,
+        display_name=owned.option.display_name,
         nodes=nodes,
         trainings_per_year=trainings,
         usd_per_year=year,
@@ -120,6 +124,7 @@ def _rented(rental: RentalOption, gpu_hours: float, trainings: float, proceeds: 
     return Choice(
         kind=ChoiceKind.RENT if proceeds is None else ChoiceKind.SELL_AND_RENT,
         id=rental.id,
+        display_name=rental.display_name,
         nodes=None,
         trainings_per_year=trainings,
         usd_per_year=derived(year, Unit.USD_PER_YEAR, rent, source=source),

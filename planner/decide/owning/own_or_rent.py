@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.decide.options.estimate_plan import estimate_plan
+from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.owning.machine_choices import OwnedOption, choices
 from planner.decide.owning.owning_costs import (
     annual_usd,
@@ -18,8 +19,10 @@ from planner.decide.owning.owning_costs import (
     usd_per_allocated_gpu_hour,
     usd_per_node_hour,
 )
-from planner.decide.owning.owning_sentence import sentence
+from planner.decide.owning.owning_sentence import headline, site_sentence
+from planner.decide.owning.planned_year import YearAsked, planned_year
 from planner.decide.owning.rental_alternatives import OwnVsRent, rental_alternative
+from planner.decide.owning.site_year import site_year
 from planner.decide.owning.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import OptionEstimate
@@ -32,10 +35,11 @@ from planner.model.quantity import Quantity
 from planner.scenario.candidate import Candidate, expand
 
 
-def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentDocument:
+def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None, today: date) -> OwnOrRentDocument:
     """Compare one owned machine of the plan (the first, or the one named) with everything that the plan could rent."""
     candidates = expand(plan, catalog)
-    options = {option.id: option for option in estimate_plan(plan, catalog).options}
+    estimated = estimate_options(plan, catalog, today=today).options
+    options = {each.option.id: each.option for each in estimated}
     candidate = _chosen(candidates, site)
     resolved = _resolved(candidate, options, plan, catalog)
     if isinstance(resolved, NoOwningCost):
@@ -43,7 +47,8 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
             f"own-or-rent: the cost of owning {candidate.id} is not known: {resolved.reason}.",
             fix="Describe the machine in your workspace's sites folder; see docs/owning.md.",
         )
-    owned = OwnedOption(options[candidate.id], resolved, candidate.node)
+    owned = _owned(candidate, options, resolved)
+    others = _other_owned(candidates, candidate, options, plan, catalog)
     rented = [other for other in candidates if other.site is None]
     rentals = tuple(
         rental_alternative(
@@ -52,6 +57,9 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
         for other in rented
     )
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
+    asked = YearAsked(plan, today, owned, others, [each for each in estimated if each.option.site is None])
+    by_plan = planned_year(asked) or site_year(asked, rentals)
+    clauses = headline(by_plan)
     reasons = (*_no_comparison(rented, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(
         plan=plan.name,
@@ -78,11 +86,15 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None) -> OwnOrRentD
         payback_months=against.payback_months if against else None,
         curve=curve(resolved),
         rivals=rentals,
-        choices=choices(owned, _other_owned(candidates, candidate, options, plan, catalog), rentals, plan.currency),
+        choices=choices(owned, others, rentals, plan.currency),
         sensitivities=_sensitivities(resolved, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
-        sentence=sentence(resolved, rentals, against),
+        confidence=plan.campaign.confidence,
+        by_plan=by_plan,
+        headline=clauses,
+        sentence=" ".join(clauses),
+        site_sentence=site_sentence(resolved, owned.option, rentals, against),
         inputs=_inputs(resolved),
         notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
         why_not=text_of(reasons),
@@ -152,8 +164,12 @@ def _other_owned(
             continue
         resolved = _resolved(candidate, options, plan, catalog)
         if isinstance(resolved, ResolvedSite):
-            others.append(OwnedOption(options[candidate.id], resolved, candidate.node))
+            others.append(_owned(candidate, options, resolved))
     return others
+
+
+def _owned(candidate: Candidate, options: dict[str, OptionEstimate], resolved: ResolvedSite) -> OwnedOption:
+    return OwnedOption(options[candidate.id], resolved, candidate.node, candidate.option.other_use or 0.0)
 
 
 def _same_hardware(one: Candidate, other: Candidate) -> bool:

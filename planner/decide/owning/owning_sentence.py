@@ -1,4 +1,4 @@
-"""Own or rent, in one sentence: what an hour costs, against what, and how busy the machine must be."""
+"""Own or rent, in words: the headline of a year of the plan's trainings; a sentence at the site's own busy share."""
 
 from __future__ import annotations
 
@@ -6,37 +6,151 @@ from collections.abc import Sequence
 
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.decide.owning.year_option import name_of
+from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
+from planner.model.answer.planned_year import PlannedYear, YearOption
 from planner.model.owning.site import Acquisition
+from planner.model.plan.plan_option import Hold
+from planner.model.prices.offer import PriceKind
 
-VERBS = {
-    Acquisition.PURCHASE: "Buying",
-    Acquisition.LEASE: "Leasing",
-    Acquisition.ALREADY_OWNED: "Keeping",
-}
+VERBS = {Acquisition.PURCHASE: "Buying", Acquisition.LEASE: "Leasing", Acquisition.ALREADY_OWNED: "Keeping"}
+DO = {Hold.HAVE: "Keep", Hold.RENT: "Rent", Hold.BUY: "Buy", Hold.USE: "Use"}
+DOING = {Hold.HAVE: "keeping ours", Hold.RENT: "leasing ours", Hold.BUY: "buying", Hold.USE: "using ours"}
+MOST_WORDS = 20
+"""Of one sentence of the headline."""
+LOOSE = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
 
 
-def sentence(resolved: ResolvedSite, rentals: Sequence[RentalOption], against: RentalOption | None) -> str:
-    """Write which is cheaper against the first rented option, and where owning breaks even with each."""
+def headline(year: PlannedYear) -> tuple[str, ...]:
+    """Write at most three sentences: what to do and for how much, the cheapest that is not firm, from when it pays."""
+    options = {option.id: option for option in year.options}
+    own, best = options[year.owning], options.get(year.recommended or "")
+    firm, cheapest = options.get(year.cheapest_firm or ""), options.get(year.cheapest_rent or "")
+    if best is None:
+        return (
+            f"Nothing can be said of {own.display_name}: {(own.why_not or 'its cost is not known').split(':')[0]}.",
+        )
+    said = [_advice(best, own, firm, year)]
+    if cheapest is not None and not cheapest.firm:
+        said.append(_loose(cheapest, best))
+    said.append(_when_it_pays(own, best, firm, year))
+    return tuple(sentence for sentence in said if sentence)
+
+
+def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
+    """Write what to do and what it costs a year, beside the next best; the longest form that stays readable."""
+    start, work = f"{DO[best.hold]} {best.display_name}: {_money(best)} a year", _work(year)
+    if own.why_not is not None:
+        return f"{start}{work}."
+    if best.id != own.id:
+        costs = "costs {}" if _usd(own) > _usd(best) else "at {} is not surely cheaper"
+        end = f"; {DOING[own.hold]} {costs.format(_usd_text(_usd(own)))}"
+        return _readable(f"{start}{work}{end}.", f"{start}{end}.")
+    if firm is None:
+        return _readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
+    less = _usd(firm) - _usd(own)
+    if less <= 0:
+        end = f"; {firm.display_name} at {_usd_text(_usd(firm))} is not surely cheaper"
+        return _readable(f"{start}{work}{end}.", f"{start}{end}.")
+    end = f", {_usd_text(less)} less than renting"
+    return _readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
+
+
+def _readable(*forms: str) -> str:
+    """Return the first form of at most so many words, else the last."""
+    return next((form for form in forms if len(form.split()) <= MOST_WORDS), forms[-1])
+
+
+def _loose(cheapest: YearOption, best: YearOption) -> str:
+    assert cheapest.price_kind is not None
+    kind = LOOSE[cheapest.price_kind]
+    name = cheapest.display_name if kind in cheapest.display_name.lower() else f"{cheapest.display_name} ({kind})"
+    usd = _usd_text(_usd(cheapest))
+    if _usd(cheapest) < _usd(best):
+        return f"{name} would be {usd} a year, but may be taken away."
+    return f"Even {name}, which may be taken away, is {usd} a year."
+
+
+def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
+    """Write from how much work on owning costs no more than the cheapest firm rent, and what is spent at once."""
+    if own.why_not is not None:
+        return f"{own.display_name} {own.why_not.split(':')[0]}."
+    if own.over_budget and own.usd_at_once:
+        return f"{DOING[own.hold].capitalize()} takes {_usd_text(own.usd_at_once)} at once, over the plan's budget."
+    at_once = f"It takes {_usd_text(best.usd_at_once)} at once" if best.usd_at_once else ""
+    if firm is None:
+        return f"{at_once}." if at_once else ""
+    doing, even = DOING[own.hold], firm.break_even
+    if even is None:
+        pays = f"{doing} never costs less than {firm.display_name}"
+    else:
+        share = f"{_percent(even.busy_fraction)} busy"
+        many = "" if even.trainings_per_year is None else f"{_trainings(even.trainings_per_year)} a year, "
+        now = "" if at_once else f"; these fill {_percent(year.busy_fraction.value)}"
+        pays = f"{doing} pays from {many}{share}{now}"
+    return f"{at_once}; {pays}." if at_once else f"{pays[0].upper()}{pays[1:]}."
+
+
+def _work(year: PlannedYear) -> str:
+    done, wanted = year.trainings, year.trainings_wanted
+    if done is None or wanted is None:
+        return f" at {_percent(year.site_busy_fraction)} busy"
+    if done < wanted:
+        return f" for {done:,.3g} of {_trainings(wanted)}"
+    return f" for {_trainings(done)}"
+
+
+def _trainings(number: float) -> str:
+    return "1 training" if number == 1 else f"{number:,.3g} trainings" if number < 1000 else f"{number:,.0f} trainings"
+
+
+def _money(option: YearOption) -> str:
+    local = option.local_per_year
+    beside = "" if local is None else f" ({_three_digits(local.value)} {local.code})"
+    return f"{_usd_text(_usd(option))}{beside}"
+
+
+def _usd(option: YearOption) -> float:
+    assert option.usd_per_year is not None, "options without a cost are not spoken of"
+    return option.usd_per_year.value
+
+
+def _usd_text(usd: float) -> str:
+    return f"{_three_digits(usd)} USD"
+
+
+def _three_digits(amount: float) -> str:
+    return f"{amount:.2f}" if abs(amount) < 10 else f"{float(f'{amount:.3g}'):,.0f}"
+
+
+def site_sentence(
+    resolved: ResolvedSite, owned: OptionEstimate, rentals: Sequence[RentalOption], against: RentalOption | None
+) -> str:
+    """Write which is cheaper at the site's own busy share, by the hour, and where owning breaks even with each rent."""
     inputs = resolved.inputs
     own = annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
     start = (
-        f"{VERBS[inputs.acquisition]} {resolved.site.id} costs {own:.2f} USD per busy GPU-hour in full at "
-        f"{_percent(inputs.busy_fraction)} busy"
+        f"{VERBS[inputs.acquisition]} {name_of(owned)} costs {own:.2f} USD per busy GPU-hour in full at "
+        f"{_percent(inputs.busy_fraction)} busy, as its site says"
     )
     if against is None or against.usd_per_owned_gpu_hour is None:
         return f"{start}; there is no rented option to hold it against."
     rent = against.usd_per_owned_gpu_hour.value
     verdict = "cheaper than" if own < rent else "more expensive than"
     break_evens = "; ".join(_break_even(rental) for rental in rentals if rental.usd_per_owned_gpu_hour is not None)
-    return f"{start}, {verdict} the same work on {against.id} ({rent:.2f} USD). It breaks even {break_evens}."
+    return f"{start}, {verdict} the same work on {_name(against)} ({rent:.2f} USD). It breaks even {break_evens}."
+
+
+def _name(rental: RentalOption) -> str:
+    return rental.display_name or rental.id
 
 
 def _break_even(rental: RentalOption) -> str:
     busy = rental.break_even_utilisation
     if busy is None:
-        return f"never against {rental.id}"
-    return f"at {_percent(busy.value)} ({_percent(busy.low)} to {_percent(busy.high)}) busy against {rental.id}"
+        return f"never against {_name(rental)}"
+    return f"at {_percent(busy.value)} ({_percent(busy.low)} to {_percent(busy.high)}) busy against {_name(rental)}"
 
 
 def _percent(share: float) -> str:

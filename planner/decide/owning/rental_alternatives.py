@@ -94,6 +94,7 @@ def rental_alternative(comparison: OwnVsRent) -> RentalOption:
     return RentalOption(
         id=option.id,
         name=option.name,
+        display_name=option.display_name,
         price_kind=option.price_kind,
         usd_per_gpu_hour=comparison.usd_per_gpu_hour,
         speed_ratio=comparison.speed_ratio,

@@ -6,6 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Literal
 
+from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import ReasonCode
 from planner.model.base import Frozen
 from planner.model.currency import Currency, LocalAmount
@@ -44,6 +45,7 @@ class RentalOption(Frozen):
 
     id: str
     name: str
+    display_name: str = ""
     price_kind: PriceKind | None
     usd_per_gpu_hour: Quantity | None
     """As it is billed, for one of its accelerators."""
@@ -78,6 +80,7 @@ class Choice(Frozen):
 
     kind: ChoiceKind
     id: str
+    display_name: str = ""
     nodes: int | None
     """Owned nodes afterwards; null: rented by the hour."""
     trainings_per_year: float
@@ -169,7 +172,16 @@ class OwnOrRentDocument(Frozen):
     incentives: tuple[IncentiveLine, ...]
     fits_circuit: bool | None
     """Null: the site names no circuit_kw and no rack_kw."""
+    confidence: float | None = None
+    """The chance with which a purchase, or giving up what is owned, must be the cheaper way to be recommended."""
+    by_plan: PlannedYear | None = None
+    """A year of the plan's own trainings; the headline is of this. All else here is at the site's own busy share."""
+    headline: tuple[str, ...] = ()
+    """The sentences of `sentence`, what to do first."""
     sentence: str
+    site_sentence: str = ""
+    """The same question at the site's own busy share: USD per busy GPU-hour and break-evens, by the price of the hour
+    alone."""
     inputs: tuple[Input, ...]
     notes: tuple[str, ...]
     why_not: str | None

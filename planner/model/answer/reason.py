@@ -113,6 +113,8 @@ class ReasonCode(StrEnum):
     """No rented option has both a price and a speed."""
     SPEED_RATIO_NOT_KNOWN = "speed_ratio_not_known"
     """The speed of the owned or of the rented machine is not known."""
+    TOO_SLOW_FOR_A_YEAR = "too_slow_for_a_year"
+    """A machine that stands there cannot do a year's trainings in a year."""
     NEVER_BREAKS_EVEN = "never_breaks_even"
     """Owning costs more than renting the same work, however busy the machine is."""
     NEVER_PAYS_BACK = "never_pays_back"

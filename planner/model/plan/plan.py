@@ -61,6 +61,9 @@ class CampaignLimits(Frozen):
     """How many trainings, until when, for how much money."""
 
     runs: Count = 1
+    runs_per_year: Count | None = None
+    """How many such trainings a year has, for `planner own-or-rent`; left out: `runs` are one year's work, or are
+    spread over the years to a deadline that is more than one away."""
     at_once: Count = 1
     start: date | None = None
     deadline: date | None = None

@@ -109,6 +109,6 @@ def test_why_owning_cannot_be_compared(
             "options": options,
         }
     )
-    answer = own_or_rent(plan, catalog, site=None)
+    answer = own_or_rent(plan, catalog, site=None, today=date(2026, 11, 21))
     assert list(answer.why_not_codes) == codes
     assert [list(rent.why_not_codes) for rent in answer.rivals] == codes_of_rents

@@ -1,0 +1,155 @@
+"""A year of the plan's own trainings on the machine that is asked about, and on everything that the plan names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from planner.cost.cloud.allocation import allocation_reasons
+from planner.cost.power.circuit import overloads
+from planner.decide.options.option import EstimatedOption
+from planner.decide.owning.machine_choices import OwnedOption, upfront_usd
+from planner.decide.owning.verdict import recommended
+from planner.decide.owning.year_option import by_cost, cheapest, hold_of, hold_of_offer, spent_at_once, year_option
+from planner.decide.owning.yearly_break_even import break_even
+from planner.decide.owning.yearly_cost import owning_a_year, rented_a_year
+from planner.decide.owning.yearly_work import (
+    YearlyWork,
+    busy_fraction,
+    gpu_hours_available,
+    wanted_work,
+    yearly_work,
+)
+from planner.model.answer.planned_year import PlannedYear, YearOption
+from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode
+from planner.model.plan.plan import Plan
+from planner.model.plan.plan_option import Hold
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.conversion import derived, interval
+from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_YEAR
+
+
+@dataclass(frozen=True)
+class YearAsked:
+    """A plan and what stands in it: the machine that is asked about, the other owned ones, what can be rented."""
+
+    plan: Plan
+    today: date
+    owned: OwnedOption
+    others: Sequence[OwnedOption]
+    rented: Sequence[EstimatedOption]
+
+    @property
+    def at_once(self) -> int:
+        """Trainings side by side, as many as the machine runs: what is rented keeps its pace."""
+        nodes = self.owned.option.nodes or 1
+        return max(1, min(self.plan.campaign.at_once, self.owned.resolved.site.nodes // nodes))
+
+
+def planned_year(asked: YearAsked) -> PlannedYear | None:
+    """Hold owning against everything else at the hours that the plan's trainings take; None: those are not known."""
+    owned = asked.owned
+    wanted = wanted_work(asked.plan.campaign, today=asked.today)
+    work = yearly_work(wanted, owned.option, owned.resolved, other_use=owned.other_use)
+    if work is None:
+        return None
+    own = _machine(asked, work)
+    assert own.usd_per_year is not None
+    rents = [_rented(asked, each, work, own.usd_per_year) for each in asked.rented]
+    others = [_other_machine(asked, each, work, own.usd_per_year) for each in asked.others]
+    options = sorted([own, *others, *rents], key=by_cost)
+    best = recommended(options, confidence=asked.plan.campaign.confidence)
+    share = busy_fraction(work, owned.resolved)
+    return PlannedYear(
+        counted_from=wanted.counted_from,
+        counted=wanted.text,
+        trainings_wanted=wanted.trainings,
+        trainings=work.trainings,
+        hours_per_training=work.hours,
+        most_trainings=work.most,
+        busy_hours=share.value * HOURS_PER_YEAR * owned.resolved.inputs.availability,
+        busy_fraction=share,
+        site_busy_fraction=owned.resolved.inputs.busy_fraction,
+        usd_per_busy_gpu_hour=_per_busy_hour(own.usd_per_year, work),
+        owning=own.id,
+        recommended=best.id if best else None,
+        cheapest_firm=cheapest([one for one in rents if one.firm]),
+        cheapest_rent=cheapest(rents),
+        options=tuple(options),
+    )
+
+
+def _machine(asked: YearAsked, work: YearlyWork) -> YearOption:
+    """Return the machine that is asked about: the whole site."""
+    owned = asked.owned
+    nodes = owned.resolved.site.nodes
+    hard = [reason for reason in owned.option.blocking_reasons if reason.code in OVERLOADS]
+    return _owned(asked, owned, work, nodes=nodes, reasons=(*hard, *owned.option.not_allowed_reasons), own=None)
+
+
+def _other_machine(asked: YearAsked, other: OwnedOption, work: YearlyWork, own: Quantity) -> YearOption:
+    """Return another owned machine for the same trainings, of which as many nodes are had as they need."""
+    hold = hold_of(other.option, other.resolved)
+    same = replace(work.wanted, trainings=work.trainings)
+    theirs = yearly_work(same, other.option, other.resolved, other_use=other.other_use)
+    if theirs is None:
+        return year_option(asked.plan.currency, other.option, hold, other.option.blocking_reasons)
+    each, nodes = other.option.nodes or 1, other.resolved.site.nodes
+    reasons = list(other.option.not_allowed_reasons)
+    if hold is not Hold.HAVE:
+        sets = math.ceil(same.trainings * theirs.hours.value / _hours_available(other) - 1e-9)
+        nodes = max(1, sets) * each
+        theirs = replace(theirs, most=math.inf)
+    elif theirs.most < same.trainings:
+        text = f"it does at most {theirs.most:,.4g} of {same.trainings:,.4g} trainings a year"
+        reasons.append(Reason(code=ReasonCode.TOO_SLOW_FOR_A_YEAR, text=text))
+    reasons += overloads(other.resolved.site, other.node, nodes=nodes)
+    return _owned(asked, other, theirs, nodes=nodes, reasons=tuple(reasons), own=own)
+
+
+def _owned(
+    asked: YearAsked,
+    owned: OwnedOption,
+    work: YearlyWork,
+    *,
+    nodes: int,
+    reasons: Sequence[Reason],
+    own: Quantity | None,
+) -> YearOption:
+    hold = hold_of(owned.option, owned.resolved)
+    year = owning_a_year(owned.resolved, work, nodes=nodes)
+    at_once = upfront_usd(owned.resolved.inputs, nodes) if hold is Hold.BUY else None
+    found = year_option(asked.plan.currency, owned.option, hold, reasons, year=year, own=own)
+    return found.model_copy(update={"nodes": nodes} | spent_at_once(asked.plan, at_once))
+
+
+def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:
+    option = estimated.option
+    hold = hold_of_offer(option)
+    billed = rented_a_year(estimated, trainings=work.trainings, at_once=asked.at_once)
+    if billed is None:
+        return year_option(asked.plan.currency, option, hold, option.blocking_reasons or option.reasons, own=own)
+    year, bill = billed
+    start = asked.plan.campaign.start or asked.today
+    end = start + timedelta(days=int(DAYS_PER_YEAR) - 1)
+    of_year = allocation_reasons(estimated.price, bill=bill.bill, start=start, finish=end)
+    reasons = (*estimated.limit_reasons, *of_year)
+    found = year_option(asked.plan.currency, option, hold, reasons, year=year, own=own)
+    if reasons:
+        return found
+    even = break_even(work, asked.owned.resolved, estimated, at_once=asked.at_once)
+    return found.model_copy(update={"break_even": even})
+
+
+def _per_busy_hour(year: Quantity, work: YearlyWork) -> Quantity:
+    hours = work.gpu_hours()
+    value = interval(year, Unit.USD_PER_YEAR).scaled(1 / hours)
+    source = f"{year.value:,.0f} USD a year / {hours:,.0f} accelerator-hours at work; {year.source}"
+    return derived(value, Unit.USD_PER_GPU_HOUR, year, source=source)
+
+
+def _hours_available(owned: OwnedOption) -> float:
+    inputs = owned.resolved.inputs
+    return gpu_hours_available(inputs, nodes=1) / inputs.gpus * (1 - owned.other_use)

@@ -1,0 +1,72 @@
+"""A year of work where the time of a training is not known: the site's own busy share, priced by the hour alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
+from planner.cost.ownership.owned_money import full_price
+from planner.decide.options.option import EstimatedOption
+from planner.decide.owning.machine_choices import upfront_usd
+from planner.decide.owning.planned_year import YearAsked
+from planner.decide.owning.verdict import recommended
+from planner.decide.owning.year_option import by_cost, cheapest, hold_of, hold_of_offer, spent_at_once, year_option
+from planner.decide.owning.yearly_break_even import break_even_by_hours
+from planner.model.answer.own_or_rent import RentalOption
+from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
+from planner.model.answer.reason import OVERLOADS
+from planner.model.plan.plan_option import Hold
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.time_units import HOURS_PER_YEAR
+
+
+def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
+    """Hold owning against the rents at the site's own busy share: USD of the hour x speed x busy hours of a year."""
+    owned = asked.owned
+    resolved, nodes, option = owned.resolved, owned.resolved.site.nodes, owned.option
+    hold = hold_of(option, resolved)
+    value = resolved.range_of(lambda inputs: nodes * annual_cost(inputs).total)
+    year = to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
+    hard = [reason for reason in option.blocking_reasons if reason.code in OVERLOADS]
+    own = year_option(asked.plan.currency, option, hold, (*hard, *option.not_allowed_reasons), year=year)
+    at_once = upfront_usd(resolved.inputs, nodes) if hold is Hold.BUY else None
+    own = own.model_copy(update={"nodes": nodes} | spent_at_once(asked.plan, at_once))
+    by_id = {rental.id: rental for rental in rentals}
+    rents = [_rented(asked, each, by_id[each.option.id], year) for each in asked.rented if each.option.id in by_id]
+    options = sorted([own, *rents], key=by_cost)
+    best = recommended(options, confidence=asked.plan.campaign.confidence)
+    share = resolved.inputs.busy_fraction
+    basis = resolved.quantities["busy_fraction"]
+    return PlannedYear(
+        counted_from=CountedFrom.SITE,
+        counted="the site's own busy share: the time of a training is not known",
+        trainings_wanted=None,
+        trainings=None,
+        hours_per_training=None,
+        most_trainings=None,
+        busy_hours=share * HOURS_PER_YEAR * resolved.inputs.availability,
+        busy_fraction=basis,
+        site_busy_fraction=share,
+        usd_per_busy_gpu_hour=full_price(resolved),
+        owning=own.id,
+        recommended=best.id if best else None,
+        cheapest_firm=cheapest([one for one in rents if one.firm]),
+        cheapest_rent=cheapest(rents),
+        options=tuple(options),
+    )
+
+
+def _rented(asked: YearAsked, estimated: EstimatedOption, rental: RentalOption, own: Quantity) -> YearOption:
+    resolved, rent = asked.owned.resolved, rental.usd_per_owned_gpu_hour
+    option, hold = estimated.option, hold_of_offer(estimated.option)
+    if rent is None:
+        missing = year_option(asked.plan.currency, option, hold, option.blocking_reasons)
+        why, codes = rental.why_not, rental.why_not_codes
+        return missing.model_copy(update={"why_not": missing.why_not or why, "why_not_codes": codes})
+    hours = resolved.site.nodes * busy_gpu_hours_per_year(resolved.inputs)
+    value = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(hours)
+    source = f"{hours:,.0f} busy accelerator-hours a year x {rent.value:.4g} USD; {rent.source}"
+    year = derived(value, Unit.USD_PER_YEAR, rent, source=source)
+    found = year_option(asked.plan.currency, option, hold, estimated.limit_reasons, year=year, own=own)
+    return found.model_copy(update={"break_even": break_even_by_hours(rental, resolved)})

@@ -1,0 +1,86 @@
+"""One row of a year of trainings: a machine or a service with what the year costs there, against owning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from planner.cost.cloud.bill_lines import local_amount
+from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.decide.owning.verdict import chance_cheaper
+from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.planned_year import YearOption
+from planner.model.answer.reason import Reason, codes_of, text_of
+from planner.model.currency import Currency
+from planner.model.owning.site import Acquisition
+from planner.model.plan.plan import Plan
+from planner.model.plan.plan_option import Hold
+from planner.model.prices.offer import FAST_KINDS, PriceKind
+from planner.model.quantity import Quantity
+
+HOLDS = {Acquisition.PURCHASE: Hold.BUY, Acquisition.LEASE: Hold.RENT, Acquisition.ALREADY_OWNED: Hold.HAVE}
+
+
+SERVED = (PriceKind.GRANT, PriceKind.HOSTED_TRAINING)
+
+
+def hold_of(option: OptionEstimate, resolved: ResolvedSite) -> Hold:
+    """Return how an owned machine is had: as its option says, else by what its site says of its acquisition."""
+    return option.hold or HOLDS[resolved.inputs.acquisition]
+
+
+def name_of(option: OptionEstimate) -> str:
+    """Return what a person calls it."""
+    return option.display_name or option.name
+
+
+def hold_of_offer(option: OptionEstimate) -> Hold:
+    """Return how a cloud's machine or a service is had: used where it is granted or hosted, else rented."""
+    return option.hold or (Hold.USE if option.price_kind in SERVED else Hold.RENT)
+
+
+def year_option(
+    currency: Currency | None,
+    option: OptionEstimate,
+    hold: Hold,
+    reasons: Sequence[Reason],
+    *,
+    year: Quantity | None = None,
+    own: Quantity | None = None,
+) -> YearOption:
+    """Return a row; `own` is the yearly cost of the machine that is asked about, None in its own row."""
+    return YearOption(
+        id=option.id,
+        display_name=name_of(option),
+        hold=hold,
+        firm=option.price_kind not in FAST_KINDS,
+        price_kind=option.price_kind,
+        nodes=None,
+        usd_per_year=year,
+        local_per_year=None if year is None else local_amount(year, currency),
+        above_owning_usd_per_year=None if year is None or own is None else year.value - own.value,
+        chance_owning_cheaper=None if year is None or own is None else chance_cheaper(own, year),
+        break_even=None,
+        usd_at_once=None,
+        price_stale=bool(option.price_stale),
+        why_not=text_of(reasons),
+        why_not_codes=codes_of(reasons),
+    )
+
+
+def spent_at_once(plan: Plan, usd: float | None) -> dict[str, object]:
+    """Return what a purchase takes at once, and whether that is over the plan's budget."""
+    budget = plan.campaign.budget_usd
+    return {"usd_at_once": usd, "over_budget": usd is not None and budget is not None and usd > budget}
+
+
+def cheapest(options: Sequence[YearOption]) -> str | None:
+    """Return the id of the cheapest that has a cost and nothing against it."""
+    known = [one for one in options if one.usd_per_year is not None and one.why_not is None]
+    return min(known, key=by_cost).id if known else None
+
+
+def by_cost(option: YearOption) -> tuple[bool, float]:
+    """Sort by the cost of the year; what is ruled out or has no cost comes last."""
+    year = option.usd_per_year
+    return option.why_not is not None or year is None, year.value if year is not None else math.inf

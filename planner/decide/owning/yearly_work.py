@@ -1,0 +1,102 @@
+"""How many trainings a year has by the plan, how many of them the machine can do, and how busy they keep it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from planner.cost.ownership.owned_cost import OwnedInputs
+from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.planned_year import CountedFrom
+from planner.model.plan.plan import CampaignLimits
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.conversion import derived, interval
+from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_YEAR
+
+
+@dataclass(frozen=True)
+class WantedWork:
+    """Trainings a year, and where the number comes from."""
+
+    trainings: float
+    counted_from: CountedFrom
+    text: str
+
+
+@dataclass(frozen=True)
+class YearlyWork:
+    """A year of trainings on a site whose time for one of them is known."""
+
+    wanted: WantedWork
+    hours: Quantity
+    """Of one training, with everything that stops it."""
+    accelerators: int
+    """Of one training."""
+    most: float
+    """Trainings that the whole site can do in a year, in the hours that others leave."""
+    other_use: float = 0.0
+    """Share of the machine's busy hours that others use."""
+
+    @property
+    def trainings(self) -> float:
+        """As many of those that are wanted as the site can do."""
+        return min(self.wanted.trainings, self.most)
+
+    def gpu_hours(self, hours: float | None = None) -> float:
+        """Accelerator-hours of the year's trainings: trainings x hours of one x its accelerators."""
+        return self.trainings * (self.hours.value if hours is None else hours) * self.accelerators
+
+
+def wanted_work(limits: CampaignLimits, *, today: date) -> WantedWork:
+    """Return how many trainings a year has.
+
+    runs_per_year, where the plan states it; else runs, which are one year's work; where the deadline is over a year
+    away, runs / ((deadline - start in days + 1) / 365.25). A campaign of a week is never taken to come back each week.
+    """
+    if limits.runs_per_year is not None:
+        text = f"campaign.runs_per_year {limits.runs_per_year}"
+        return WantedWork(float(limits.runs_per_year), CountedFrom.RUNS_PER_YEAR, text)
+    runs = "1 training" if limits.runs == 1 else f"{limits.runs} trainings"
+    if limits.deadline is not None:
+        years = ((limits.deadline - (limits.start or today)).days + 1) / DAYS_PER_YEAR
+        if years > 1:
+            text = f"the campaign's {runs} over {years:.3g} years"
+            return WantedWork(limits.runs / years, CountedFrom.CAMPAIGN_PACE, text)
+    text = f"the campaign's {runs}, as one year's work (else: campaign.runs_per_year)"
+    return WantedWork(float(limits.runs), CountedFrom.CAMPAIGN, text)
+
+
+def yearly_work(
+    wanted: WantedWork, option: OptionEstimate, resolved: ResolvedSite, *, other_use: float = 0.0
+) -> YearlyWork | None:
+    """Return the year's work on a site; None where the time of a training is not known.
+
+    most = floor(nodes of the site / nodes of a training) x 8,766 x availability x (1 - other use) / hours of a training
+    """
+    hours, nodes, accelerators = option.wall_hours, option.nodes, option.accelerators
+    if hours is None or nodes is None or accelerators is None or hours.value <= 0:
+        return None
+    at_once = max(1, resolved.site.nodes // nodes)
+    most = at_once * HOURS_PER_YEAR * resolved.inputs.availability * (1 - other_use) / hours.value
+    return YearlyWork(wanted, hours, accelerators, most, other_use)
+
+
+def gpu_hours_available(inputs: OwnedInputs, *, nodes: int) -> float:
+    """Accelerator-hours of a year in which a site can be used: nodes x GPUs x 8,766 x availability."""
+    return nodes * inputs.gpus * HOURS_PER_YEAR * inputs.availability
+
+
+def busy_fraction(work: YearlyWork, resolved: ResolvedSite) -> Quantity:
+    """Return the share of the accelerators' available hours that the trainings take.
+
+    share = trainings x hours of one x its accelerators / (nodes x GPUs x 8,766 x availability)
+    """
+    inputs, nodes = resolved.inputs, resolved.site.nodes
+    available = gpu_hours_available(inputs, nodes=nodes)
+    share = interval(work.hours, Unit.HOURS).scaled(work.trainings * work.accelerators / available)
+    source = (
+        f"{work.trainings:.4g} trainings x {work.hours.value:.4g} h x {work.accelerators} accelerators / ({nodes} "
+        f"node(s) x {inputs.gpus} x 8,766 h x {inputs.availability:g} available); {work.hours.source}"
+    )
+    return derived(share, Unit.RATIO, work.hours, source=source)
