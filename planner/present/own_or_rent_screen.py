@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from planner.decide.recommend.wording import percent_text, short_amount
 from planner.model.answer.own_or_rent import OwnOrRentDocument
-from planner.model.answer.planned_year import PlannedYear, YearOption
+from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
 from planner.model.owning.site import Acquisition
 from planner.model.plan.plan_option import Hold
 from planner.model.prices.offer import PriceKind
-from planner.present.bill_text import amount_text
 from planner.present.screen import Column, table_lines, wrapped
 from planner.present.table import Row
 
-SHOWN = 12
+SHOWN = 10
 """Rows of the table; all of them stand in the details."""
 MARKS = {
     "s": "spot: may be taken away",
@@ -20,10 +20,12 @@ MARKS = {
 }
 
 OWNING = {
-    Acquisition.PURCHASE: "Owning: in full, as if bought today, in equal yearly amounts.",
-    Acquisition.LEASE: "Owning: the lease and all that comes with it.",
-    Acquisition.ALREADY_OWNED: "Owning: in full, with what it would sell for, in equal yearly amounts.",
+    Acquisition.PURCHASE: "Owning: in full, as if bought today.",
+    Acquisition.LEASE: "Owning: the lease and all beside it.",
+    Acquisition.ALREADY_OWNED: "Owning: in full, with what it would sell for.",
 }
+PAYS_FROM = "pays from: owning costs no more from so many trainings a year; sure: that it costs less now."
+NARROW = 80
 
 
 def screen_lines(document: OwnOrRentDocument, *, width: int) -> list[str]:
@@ -31,9 +33,9 @@ def screen_lines(document: OwnOrRentDocument, *, width: int) -> list[str]:
     year = document.by_plan
     assert year is not None, "every answer is given on a year"
     rows = _shown(year)
-    lines = [*wrapped(f"{document.plan}: {_title(document, year)}", width=width), ""]
+    lines = [*wrapped(_title(year), width=width), ""]
     lines += [line for sentence in document.headline for line in wrapped(sentence, width=width)]
-    lines += ["", *table_lines(_columns(document), [_cells(row, year) for row in rows], width=width)]
+    lines += ["", *table_lines(_columns(document, width), [_cells(row, year) for row in rows], width=width)]
     left = sum(row.usd_per_year is not None and row.why_not is None for row in year.options) - len(rows)
     notes = [f"and {left} more: --details"] if left > 0 else []
     notes += _marks(document, rows) + _not_compared(year) + _counted(document, year)
@@ -71,26 +73,27 @@ def _plain(option: YearOption, code: str | None) -> Row:
     return row if code is None else row | {f"{code} a year": "" if local is None else f"{local.value:.2f}"}
 
 
-def _title(document: OwnOrRentDocument, year: PlannedYear) -> str:
+def _title(year: PlannedYear) -> str:
+    name = next(option.display_name for option in year.options if option.id == year.owning)
     if year.trainings is None:
-        return f"{document.name}, own or rent, {_percent(year.site_busy_fraction)} busy"
+        return f"{name}, own or rent: {_percent(year.site_busy_fraction)} busy"
     many = "1 training" if year.trainings == 1 else f"{year.trainings:,.3g} trainings"
-    return f"{document.name}, own or rent, {many} a year, {_percent(year.busy_fraction.value)} busy"
+    return f"{name}, own or rent: {many} a year make it {_percent(year.busy_fraction.value)} busy"
 
 
-def _columns(document: OwnOrRentDocument) -> list[Column]:
+def _columns(document: OwnOrRentDocument, width: int) -> list[Column]:
     code = document.currency.code if document.currency else ""
     return [
         Column(key="hold"),
-        Column(key="machine", title="machine", wrap=12),
+        Column(key="machine", title="machine", wrap=28 if width >= NARROW else 16),
         Column(key="usd", title="USD a year", right=True),
-        Column(key="range", title="(90 %)", drop=4, gap=1),
-        Column(key="local", title=f"{code} a year", right=True, drop=3),
+        Column(key="range", title="(90 %)", drop=3, gap=1),
+        Column(key="local", title=f"{code} a year", right=True, drop=2),
         Column(key="against", title="vs owning", right=True, drop=1),
-        Column(key="sure", title="own cheaper", right=True, drop=6),
-        Column(key="trainings", title="owning pays from", right=True),
-        Column(key="busy", title="busy", right=True, drop=2),
-        Column(key="hours", title="hours", right=True, drop=5),
+        Column(key="sure", title="sure", right=True, drop=4),
+        Column(key="trainings", title="pays from", right=True),
+        Column(key="busy", title="busy", right=True, drop=5),
+        Column(key="hours", title="hours", right=True, drop=6),
         Column(key="marks"),
     ]
 
@@ -102,16 +105,23 @@ def _cells(option: YearOption, year: PlannedYear) -> Row:
     return {
         "hold": option.hold.value.upper(),
         "machine": option.display_name,
-        "usd": _short(usd.value),
-        "range": "" if usd.low == usd.high else f"({_short(usd.low)}-{_short(usd.high)})".replace("(-", "(0-"),
-        "local": amount_text(local).rpartition(" ")[0] if local else "",
-        "against": "" if option.above_owning_usd_per_year is None else _signed(option.above_owning_usd_per_year),
-        "sure": "" if option.chance_owning_cheaper is None else _percent(option.chance_owning_cheaper),
+        "usd": short_amount(usd.value),
+        "range": ""
+        if usd.low == usd.high
+        else f"({short_amount(usd.low)}-{short_amount(usd.high)})".replace("(-", "(0-"),
+        "local": short_amount(local.value) if local else "",
+        "against": _against(option.above_owning_usd_per_year),
+        "sure": "" if option.chance_owning_cheaper is None else percent_text(option.chance_owning_cheaper),
         "trainings": _pays_from(option) if rented else "",
         "busy": _percent(even.busy_fraction) if even else "",
         "hours": f"{even.busy_hours_per_year:,.0f}" if even else "",
         "marks": " ".join([*_signs(option), *(["<-"] if option.id == year.recommended else [])]),
     }
+
+
+def _against(usd: float | None) -> str:
+    """Write what it costs more than the machine that is asked about, whose own row has no such number."""
+    return "owning" if usd is None else f"{'+' if usd > 0 else ''}{short_amount(usd)}"
 
 
 def _pays_from(option: YearOption) -> str:
@@ -137,7 +147,7 @@ def _signs(option: YearOption) -> list[str]:
 def _marks(document: OwnOrRentDocument, rows: list[YearOption]) -> list[str]:
     used = {sign for row in rows for sign in _signs(row)}
     explained = [f"{sign} {text}." for sign, text in MARKS.items() if sign in used]
-    return ["  ".join([*explained, OWNING[document.acquisition]])]
+    return ["  ".join([*explained, OWNING[document.acquisition]]), PAYS_FROM]
 
 
 def _not_compared(year: PlannedYear) -> list[str]:
@@ -158,32 +168,30 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
     done, wanted, hours = year.trainings, year.trainings_wanted, year.hours_per_training
     counted = f"Counted: {year.counted}"
     if done is not None and wanted is not None and hours is not None:
-        counted += f"; {hours.value:.3g} h each, {year.busy_hours:,.0f} h a year"
+        counted += f"; {hours.value:.3g} h each, {_hours(year.busy_hours)} h of the whole machine"
         if done < wanted:
-            counted += f", which is all that the machine can do: {done:,.3g} of {wanted:,.3g} trainings"
+            counted += f", all that it can do: {done:,.3g} of {wanted:,.3g} trainings"
     full, share = document.usd_per_busy_gpu_hour, _percent(year.site_busy_fraction)
     default = any(each.name == "busy_fraction" and each.default for each in document.inputs)
     annual = document.annual_usd_per_node.value * document.nodes
-    site = f"At {share} busy, {'the default' if default else 'as its site assumes'}: {_short(annual)} USD a year, "
+    whose = "the default" if default else "as its site assumes"
+    site = f"At {share} busy, {whose}: {short_amount(annual)} USD a year, "
     site += f"{full.value:.2f} USD per busy GPU-hour"
-    if done is not None:
-        site += f"; at {_percent(year.busy_fraction.value)} {year.usd_per_busy_gpu_hour.value:.2f}"
+    if year.counted_from is not CountedFrom.SITE:
+        site += f", {year.usd_per_busy_gpu_hour.value:,.2f} at {_percent(year.busy_fraction.value)}"
     adds = document.marginal_usd_per_training
-    electricity = "" if adds is None else f"; a training adds {_short(adds.value)} USD of electricity"
+    electricity = "" if adds is None else f"; electricity of a training {short_amount(adds.value)} USD"
     return [f"{counted}.", f"{site}{electricity}."]
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _short(usd: float) -> str:
-    return f"{usd:.2f}" if abs(usd) < 10 else f"{float(f'{usd:.3g}'):,.0f}"
-
-
-def _signed(usd: float) -> str:
-    return f"{'+' if usd > 0 else ''}{_short(usd)}"
-
-
 def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+    """Write a share with two digits: 28 %, 4.3 %."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.owning.year_option import name_of
+from planner.decide.recommend.wording import short_amount, short_usd
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
-from planner.model.answer.planned_year import PlannedYear, YearOption
+from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
 from planner.model.owning.site import Acquisition
 from planner.model.plan.plan_option import Hold
 from planner.model.prices.offer import PriceKind
@@ -28,9 +29,8 @@ def headline(year: PlannedYear) -> tuple[str, ...]:
     own, best = options[year.owning], options.get(year.recommended or "")
     firm, cheapest = options.get(year.cheapest_firm or ""), options.get(year.cheapest_rent or "")
     if best is None:
-        return (
-            f"Nothing can be said of {own.display_name}: {(own.why_not or 'its cost is not known').split(':')[0]}.",
-        )
+        why = own.why_not or "its cost is not known"
+        return (f"Nothing fits: {own.display_name} {why.split(':')[0]}.",)
     said = [_advice(best, own, firm, year)]
     if cheapest is not None and not cheapest.firm:
         said.append(_loose(cheapest, best))
@@ -45,15 +45,15 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
         return f"{start}{work}."
     if best.id != own.id:
         costs = "costs {}" if _usd(own) > _usd(best) else "at {} is not surely cheaper"
-        end = f"; {DOING[own.hold]} {costs.format(_usd_text(_usd(own)))}"
+        end = f"; {DOING[own.hold]} {costs.format(short_usd(_usd(own)))}"
         return _readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return _readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
     less = _usd(firm) - _usd(own)
     if less <= 0:
-        end = f"; {firm.display_name} at {_usd_text(_usd(firm))} is not surely cheaper"
+        end = f"; {firm.display_name} at {short_usd(_usd(firm))} is not surely cheaper"
         return _readable(f"{start}{work}{end}.", f"{start}{end}.")
-    end = f", {_usd_text(less)} less than renting"
+    end = f", {short_usd(less)} less than renting"
     return _readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
 
 
@@ -66,10 +66,10 @@ def _loose(cheapest: YearOption, best: YearOption) -> str:
     assert cheapest.price_kind is not None
     kind = LOOSE[cheapest.price_kind]
     name = cheapest.display_name if kind in cheapest.display_name.lower() else f"{cheapest.display_name} ({kind})"
-    usd = _usd_text(_usd(cheapest))
+    usd = short_usd(_usd(cheapest))
     if _usd(cheapest) < _usd(best):
-        return f"{name} would be {usd} a year, but may be taken away."
-    return f"Even {name}, which may be taken away, is {usd} a year."
+        return f"{name}: {usd} a year, but it may be taken away."
+    return f"Even {name}: {usd} a year, and it may be taken away."
 
 
 def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
@@ -77,17 +77,18 @@ def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, ye
     if own.why_not is not None:
         return f"{own.display_name} {own.why_not.split(':')[0]}."
     if own.over_budget and own.usd_at_once:
-        return f"{DOING[own.hold].capitalize()} takes {_usd_text(own.usd_at_once)} at once, over the plan's budget."
-    at_once = f"It takes {_usd_text(best.usd_at_once)} at once" if best.usd_at_once else ""
+        return f"{DOING[own.hold].capitalize()} takes {short_usd(own.usd_at_once)} at once, over the plan's budget."
+    at_once = f"It takes {short_usd(best.usd_at_once)} at once" if best.usd_at_once else ""
     if firm is None:
         return f"{at_once}." if at_once else ""
     doing, even = DOING[own.hold], firm.break_even
     if even is None:
         pays = f"{doing} never costs less than {firm.display_name}"
     else:
-        share = f"{_percent(even.busy_fraction)} busy"
+        share = f"{_whole_percent(even.busy_fraction)} busy"
         many = "" if even.trainings_per_year is None else f"{_trainings(even.trainings_per_year)} a year, "
-        now = "" if at_once else f"; these fill {_percent(year.busy_fraction.value)}"
+        said = "taken as {} busy" if year.counted_from is CountedFrom.SITE else "these fill {}"
+        now = "" if at_once else f"; {said.format(_whole_percent(year.busy_fraction.value))}"
         pays = f"{doing} pays from {many}{share}{now}"
     return f"{at_once}; {pays}." if at_once else f"{pays[0].upper()}{pays[1:]}."
 
@@ -95,9 +96,9 @@ def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, ye
 def _work(year: PlannedYear) -> str:
     done, wanted = year.trainings, year.trainings_wanted
     if done is None or wanted is None:
-        return f" at {_percent(year.site_busy_fraction)} busy"
+        return f" at {_whole_percent(year.site_busy_fraction)} busy"
     if done < wanted:
-        return f" for {done:,.3g} of {_trainings(wanted)}"
+        return f" for {_trainings(done).split()[0]} of {_trainings(wanted)}"
     return f" for {_trainings(done)}"
 
 
@@ -107,21 +108,13 @@ def _trainings(number: float) -> str:
 
 def _money(option: YearOption) -> str:
     local = option.local_per_year
-    beside = "" if local is None else f" ({_three_digits(local.value)} {local.code})"
-    return f"{_usd_text(_usd(option))}{beside}"
+    beside = "" if local is None else f" ({short_amount(local.value)} {local.code})"
+    return f"{short_usd(_usd(option))}{beside}"
 
 
 def _usd(option: YearOption) -> float:
     assert option.usd_per_year is not None, "options without a cost are not spoken of"
     return option.usd_per_year.value
-
-
-def _usd_text(usd: float) -> str:
-    return f"{_three_digits(usd)} USD"
-
-
-def _three_digits(amount: float) -> str:
-    return f"{amount:.2f}" if abs(amount) < 10 else f"{float(f'{amount:.3g}'):,.0f}"
 
 
 def site_sentence(
@@ -155,3 +148,8 @@ def _break_even(rental: RentalOption) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
+
+
+def _whole_percent(share: float) -> str:
+    """Write a share with two digits: 28 %, 4.3 %."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"

@@ -59,13 +59,13 @@ def planned_year(asked: YearAsked) -> PlannedYear | None:
     assert own.usd_per_year is not None
     rents = [_rented(asked, each, work, own.usd_per_year) for each in asked.rented]
     others = [_other_machine(asked, each, work, own.usd_per_year) for each in asked.others]
-    options = sorted([own, *others, *rents], key=by_cost)
+    options = sorted([own, *_one_of_each_site(asked, others), *rents], key=by_cost)
     best = recommended(options, confidence=asked.plan.campaign.confidence)
     share = busy_fraction(work, owned.resolved)
     return PlannedYear(
-        counted_from=wanted.counted_from,
-        counted=wanted.text,
-        trainings_wanted=wanted.trainings,
+        counted_from=work.wanted.counted_from,
+        counted=work.wanted.text,
+        trainings_wanted=work.wanted.trainings,
         trainings=work.trainings,
         hours_per_training=work.hours,
         most_trainings=work.most,
@@ -79,6 +79,16 @@ def planned_year(asked: YearAsked) -> PlannedYear | None:
         cheapest_rent=cheapest(rents),
         options=tuple(options),
     )
+
+
+def _one_of_each_site(asked: YearAsked, others: Sequence[YearOption]) -> list[YearOption]:
+    """Return the cheapest row of each other site: options of one site are uses of one machine."""
+    best: dict[str, YearOption] = {}
+    sites = {other.option.id: other.resolved.site.id for other in asked.others}
+    for other in sorted(others, key=by_cost):
+        best.setdefault(sites[other.id], other)
+    best.pop(asked.owned.resolved.site.id, None)
+    return list(best.values())
 
 
 def _machine(asked: YearAsked, work: YearlyWork) -> YearOption:

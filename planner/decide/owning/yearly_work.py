@@ -48,8 +48,8 @@ class YearlyWork:
         return self.trainings * (self.hours.value if hours is None else hours) * self.accelerators
 
 
-def wanted_work(limits: CampaignLimits, *, today: date) -> WantedWork:
-    """Return how many trainings a year has.
+def wanted_work(limits: CampaignLimits, *, today: date) -> WantedWork | None:
+    """Return how many trainings a year has; None where the plan does not say: it states neither of both.
 
     runs_per_year, where the plan states it; else runs, which are one year's work; where the deadline is over a year
     away, runs / ((deadline - start in days + 1) / 365.25). A campaign of a week is never taken to come back each week.
@@ -57,6 +57,8 @@ def wanted_work(limits: CampaignLimits, *, today: date) -> WantedWork:
     if limits.runs_per_year is not None:
         text = f"campaign.runs_per_year {limits.runs_per_year}"
         return WantedWork(float(limits.runs_per_year), CountedFrom.RUNS_PER_YEAR, text)
+    if "runs" not in limits.model_fields_set:
+        return None
     runs = "1 training" if limits.runs == 1 else f"{limits.runs} trainings"
     if limits.deadline is not None:
         years = ((limits.deadline - (limits.start or today)).days + 1) / DAYS_PER_YEAR
@@ -68,17 +70,25 @@ def wanted_work(limits: CampaignLimits, *, today: date) -> WantedWork:
 
 
 def yearly_work(
-    wanted: WantedWork, option: OptionEstimate, resolved: ResolvedSite, *, other_use: float = 0.0
+    wanted: WantedWork | None, option: OptionEstimate, resolved: ResolvedSite, *, other_use: float = 0.0
 ) -> YearlyWork | None:
     """Return the year's work on a site; None where the time of a training is not known.
 
-    most = floor(nodes of the site / nodes of a training) x 8,766 x availability x (1 - other use) / hours of a training
+    most   = floor(nodes of the site / nodes of a training) x 8,766 x availability x (1 - other use) / hours of a
+             training
+    wanted = where the plan does not say, as many as keep the site as busy as it states:
+             nodes x GPUs x 8,766 x availability x busy share / (hours x accelerators of a training), at most `most`
     """
     hours, nodes, accelerators = option.wall_hours, option.nodes, option.accelerators
     if hours is None or nodes is None or accelerators is None or hours.value <= 0:
         return None
+    inputs = resolved.inputs
     at_once = max(1, resolved.site.nodes // nodes)
-    most = at_once * HOURS_PER_YEAR * resolved.inputs.availability * (1 - other_use) / hours.value
+    most = at_once * HOURS_PER_YEAR * inputs.availability * (1 - other_use) / hours.value
+    if wanted is None:
+        busy = inputs.busy_fraction * gpu_hours_available(inputs, nodes=resolved.site.nodes)
+        text = "as busy as the site is taken to be, as the plan names no trainings (campaign.runs_per_year)"
+        wanted = WantedWork(min(most, busy / (hours.value * accelerators)), CountedFrom.SITE, text)
     return YearlyWork(wanted, hours, accelerators, most, other_use)
 
 

@@ -31,9 +31,12 @@ def usd_text(usd: float) -> str:
 
 def short_usd(usd: float) -> str:
     """Write dollars with two or three digits, for a sentence: 4,600 USD; cents below 10."""
-    if usd < 10:
-        return f"{usd:.2f} USD"
-    return f"{float(f'{usd:.3g}'):,.0f} USD"
+    return f"{short_amount(usd)} USD"
+
+
+def short_amount(amount: float) -> str:
+    """Write an amount of money with three digits; cents below 10."""
+    return f"{amount:.2f}" if abs(amount) < 10 else f"{float(f'{amount:.3g}'):,.0f}"
 
 
 def rounded_up_usd(usd: float) -> str:

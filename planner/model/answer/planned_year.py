@@ -22,7 +22,7 @@ class CountedFrom(StrEnum):
     CAMPAIGN_PACE = "campaign_pace"
     """`campaign.runs` over the years to a deadline that is more than one away."""
     SITE = "site"
-    """How busy the site is as it states: how long a training takes is not known."""
+    """How busy the site is as it states: the plan names no number of trainings, or their time is not known."""
 
 
 class BreakEven(Frozen):
