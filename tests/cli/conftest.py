@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,3 +109,27 @@ def plan_file(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def write() -> Callable[[str, str], Path]:
+    """Write a site into the workspace."""
+
+    def write(name: str, text: str) -> Path:
+        path = Path(os.environ["PLANNER_HOME"]) / "sites" / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def own_site(write: Callable[[str, str], Path]) -> Callable[..., Path]:
+    """Write the example's site under another id, with some keys changed."""
+
+    def change(**changes: object) -> Path:
+        text = (catalogs_dir() / "sites" / "own-8xh200.yaml").read_text(encoding="utf-8")
+        return write("mine", yaml.safe_dump(yaml.safe_load(text) | {"id": "mine"} | changes))
+
+    return change

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-import yaml
 
-from planner.adapters.workspace import catalogs_dir
 from tests.cli.refusals import one_error
 
 EXAMPLE = "own_8xh200"
@@ -19,30 +15,9 @@ KEYS = {
     "usd_per_node_hour", "usd_per_training",
     "marginal_question", "marginal_usd_per_busy_gpu_hour", "marginal_usd_per_training", "annual", "annual_usd_per_node",
     "against", "break_even_utilisation", "npv_usd", "npv_after_tax_usd", "payback_months", "curve", "rivals", "choices",
-    "sensitivities", "incentives", "fits_circuit", "sentence", "inputs", "notes", "why_not", "why_not_codes",
+    "sensitivities", "incentives", "fits_circuit", "confidence", "by_plan", "headline", "sentence",
+    "site_sentence", "inputs", "notes", "why_not", "why_not_codes",
 }  # fmt: skip
-
-
-@pytest.fixture
-def write():
-    def write(name: str, text: str) -> Path:
-        path = Path(os.environ["PLANNER_HOME"]) / "sites" / f"{name}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
-@pytest.fixture
-def own_site(write):
-    """Write the example's site under another id, with some keys changed."""
-
-    def change(**changes: object) -> Path:
-        text = (catalogs_dir() / "sites" / "own-8xh200.yaml").read_text(encoding="utf-8")
-        return write("mine", yaml.safe_dump(yaml.safe_load(text) | {"id": "mine"} | changes))
-
-    return change
 
 
 class TestTheCheckValue:
@@ -200,13 +175,13 @@ class TestTheDocument:
             worth.append(document["npv_after_tax_usd"]["value"])
         assert worth[1] - worth[0] == pytest.approx(0.25 * 406_061 / 1.08, rel=1e-4)
 
-    def test_a_terminal_reads_both_questions_and_the_sentence(self, planner, example):
-        answer = planner("own-or-rent", example(EXAMPLE), "--inputs")
-        assert answer.code == 0
-        assert answer.out.startswith("part\tUSD a node-year")
-        assert "Should we have this machine?" in answer.err
-        assert "Where should the next training run?" in answer.err
-        assert "breaks even at 26.5 %" in answer.err
+    def test_the_details_hold_both_questions_and_the_sentence_at_the_site_s_share(self, planner, example):
+        answer = planner("own-or-rent", example(EXAMPLE), "--details", "--format", "table")
+        assert (answer.code, answer.err) == (0, "")
+        assert "Should we have this machine?" in answer.out
+        assert "Where should the next training run?" in answer.out
+        assert "3.05 USD per busy GPU-hour in full at 70 % busy" in answer.out
+        assert "breaks even at 26.5 %" in answer.out
 
 
 class TestTheTariff:
@@ -311,8 +286,8 @@ class TestTheFirstTwoDocumentsWithMoney:
             )
 
 
-def test_what_a_person_reads(planner, changed, golden):
-    """With speeds and prices stated, so that it moves only where owning does."""
+def test_what_a_person_reads(planner, changed, golden, monkeypatch):
+    """With speeds and prices stated, so that it moves only where owning does; and all of it as Markdown."""
     step = {"batch": 8, "seconds": 1.0, "basis": "measured"}
     rented = {"offer": "aws/p5en.48xlarge", "region": "us-east-1"}
     options = [
@@ -320,8 +295,10 @@ def test_what_a_person_reads(planner, changed, golden):
         rented | {"usd_per_hour": 63.296, "step": step},
         rented | {"usd_per_hour": 14.8209, "price": "spot", "step": step | {"seconds": 1.1}},
     ]
-    answer = planner("own-or-rent", changed(EXAMPLE, {"options": options}), "--format", "md", "--inputs")
-    golden.check("own_or_rent.md", answer.out + "\n" + answer.err)
+    plan = changed(EXAMPLE, {"options": options})
+    monkeypatch.setenv("COLUMNS", "100")
+    golden.check("own_or_rent.txt", planner("own-or-rent", plan, "--format", "table").out)
+    golden.check("own_or_rent.md", planner("own-or-rent", plan, "--format", "md", "--details", "--inputs").out)
 
 
 def test_the_curve_is_drawn_and_another_ending_refused(planner, example, tmp_path):

@@ -79,26 +79,36 @@ def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, ye
     if own.over_budget and own.usd_at_once:
         return f"{DOING[own.hold].capitalize()} takes {short_usd(own.usd_at_once)} at once, over the plan's budget."
     at_once = f"It takes {short_usd(best.usd_at_once)} at once" if best.usd_at_once else ""
-    if firm is None:
+    pays = _more_than_it_can(year) or _pays_from(own, firm, year, short=bool(at_once))
+    if not pays:
         return f"{at_once}." if at_once else ""
+    return f"{at_once}; {pays}." if at_once else f"{pays[0].upper()}{pays[1:]}."
+
+
+def _more_than_it_can(year: PlannedYear) -> str:
+    done, wanted = year.trainings, year.trainings_wanted
+    if done is None or wanted is None or done >= wanted:
+        return ""
+    return f"the machine does at most {_trainings(done).split()[0]} of the {_trainings(wanted)} a year"
+
+
+def _pays_from(own: YearOption, firm: YearOption | None, year: PlannedYear, *, short: bool) -> str:
+    if firm is None:
+        return ""
     doing, even = DOING[own.hold], firm.break_even
     if even is None:
-        pays = f"{doing} never costs less than {firm.display_name}"
-    else:
-        share = f"{_whole_percent(even.busy_fraction)} busy"
-        many = "" if even.trainings_per_year is None else f"{_trainings(even.trainings_per_year)} a year, "
-        said = "taken as {} busy" if year.counted_from is CountedFrom.SITE else "these fill {}"
-        now = "" if at_once else f"; {said.format(_whole_percent(year.busy_fraction.value))}"
-        pays = f"{doing} pays from {many}{share}{now}"
-    return f"{at_once}; {pays}." if at_once else f"{pays[0].upper()}{pays[1:]}."
+        return f"{doing} never costs less than {firm.display_name}"
+    share = f"{_whole_percent(even.busy_fraction)} busy"
+    many = "" if even.trainings_per_year is None else f"{_trainings(even.trainings_per_year)} a year, "
+    said = "taken as {} busy" if year.counted_from is CountedFrom.SITE else "these fill {}"
+    now = "" if short else f"; {said.format(_whole_percent(year.busy_fraction.value))}"
+    return f"{doing} pays from {many}{share}{now}"
 
 
 def _work(year: PlannedYear) -> str:
     done, wanted = year.trainings, year.trainings_wanted
     if done is None or wanted is None:
         return f" at {_whole_percent(year.site_busy_fraction)} busy"
-    if done < wanted:
-        return f" for {_trainings(done).split()[0]} of {_trainings(wanted)}"
     return f" for {_trainings(done)}"
 
 
@@ -125,7 +135,7 @@ def site_sentence(
     own = annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
     start = (
         f"{VERBS[inputs.acquisition]} {name_of(owned)} costs {own:.2f} USD per busy GPU-hour in full at "
-        f"{_percent(inputs.busy_fraction)} busy, as its site says"
+        f"{_percent(inputs.busy_fraction)} busy"
     )
     if against is None or against.usd_per_owned_gpu_hour is None:
         return f"{start}; there is no rented option to hold it against."

@@ -12,7 +12,15 @@ from planner.cost.power.circuit import overloads
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.machine_choices import OwnedOption, upfront_usd
 from planner.decide.owning.verdict import recommended
-from planner.decide.owning.year_option import by_cost, cheapest, hold_of, hold_of_offer, spent_at_once, year_option
+from planner.decide.owning.year_option import (
+    by_cost,
+    cheapest,
+    hold_of,
+    hold_of_offer,
+    reasons_against,
+    spent_at_once,
+    year_option,
+)
 from planner.decide.owning.yearly_break_even import break_even
 from planner.decide.owning.yearly_cost import owning_a_year, rented_a_year
 from planner.decide.owning.yearly_work import (
@@ -23,7 +31,7 @@ from planner.decide.owning.yearly_work import (
     yearly_work,
 )
 from planner.model.answer.planned_year import PlannedYear, YearOption
-from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import Hold
 from planner.model.quantity import Quantity, Unit
@@ -95,8 +103,7 @@ def _machine(asked: YearAsked, work: YearlyWork) -> YearOption:
     """Return the machine that is asked about: the whole site."""
     owned = asked.owned
     nodes = owned.resolved.site.nodes
-    hard = [reason for reason in owned.option.blocking_reasons if reason.code in OVERLOADS]
-    return _owned(asked, owned, work, nodes=nodes, reasons=(*hard, *owned.option.not_allowed_reasons), own=None)
+    return _owned(asked, owned, work, nodes=nodes, reasons=reasons_against(owned.option), own=None)
 
 
 def _other_machine(asked: YearAsked, other: OwnedOption, work: YearlyWork, own: Quantity) -> YearOption:

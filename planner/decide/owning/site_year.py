@@ -10,11 +10,18 @@ from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.machine_choices import upfront_usd
 from planner.decide.owning.planned_year import YearAsked
 from planner.decide.owning.verdict import recommended
-from planner.decide.owning.year_option import by_cost, cheapest, hold_of, hold_of_offer, spent_at_once, year_option
+from planner.decide.owning.year_option import (
+    by_cost,
+    cheapest,
+    hold_of,
+    hold_of_offer,
+    reasons_against,
+    spent_at_once,
+    year_option,
+)
 from planner.decide.owning.yearly_break_even import break_even_by_hours
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
-from planner.model.answer.reason import OVERLOADS
 from planner.model.plan.plan_option import Hold
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
@@ -28,8 +35,7 @@ def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
     hold = hold_of(option, resolved)
     value = resolved.range_of(lambda inputs: nodes * annual_cost(inputs).total)
     year = to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
-    hard = [reason for reason in option.blocking_reasons if reason.code in OVERLOADS]
-    own = year_option(asked.plan.currency, option, hold, (*hard, *option.not_allowed_reasons), year=year)
+    own = year_option(asked.plan.currency, option, hold, reasons_against(option), year=year)
     at_once = upfront_usd(resolved.inputs, nodes) if hold is Hold.BUY else None
     own = own.model_copy(update={"nodes": nodes} | spent_at_once(asked.plan, at_once))
     by_id = {rental.id: rental for rental in rentals}

@@ -34,6 +34,12 @@ def name_of(option: OptionEstimate) -> str:
     return option.display_name or option.name
 
 
+def reasons_against(option: OptionEstimate) -> tuple[Reason, ...]:
+    """Return why an owned machine cannot be used: its circuits, its memory, where it stands."""
+    hard = option.blocking_reasons if option.fits is False else ()
+    return (*hard, *option.not_allowed_reasons)
+
+
 def hold_of_offer(option: OptionEstimate) -> Hold:
     """Return how a cloud's machine or a service is had: used where it is granted or hosted, else rented."""
     return option.hold or (Hold.USE if option.price_kind in SERVED else Hold.RENT)

@@ -53,7 +53,7 @@ def rented_a_year(estimated: EstimatedOption, *, trainings: float, at_once: int)
     """
     years = _term_years(estimated)
     runs = max(1, round(trainings * years))
-    billed = campaign_bill(estimated, Work(trainings=runs, at_once=at_once), None)
+    billed = campaign_bill(estimated, Work(trainings=runs, at_once=at_once), ())
     if billed is None:
         return None
     usd = billed.usd
