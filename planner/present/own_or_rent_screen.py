@@ -5,8 +5,8 @@ from __future__ import annotations
 from planner.decide.recommend.wording import percent_text, short_amount
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
+from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
-from planner.model.plan.plan_option import Hold
 from planner.model.prices.offer import PriceKind
 from planner.present.screen import Column, table_lines, wrapped
 from planner.present.table import Row
@@ -24,6 +24,7 @@ OWNING = {
     Acquisition.LEASE: "Owning: the lease and all beside it.",
     Acquisition.ALREADY_OWNED: "Owning: in full, with what it would sell for.",
 }
+AS_IF_BOUGHT = "Owning: as if bought today; already_owned in its site counts what it would sell for."
 PAYS_FROM = "pays from: owning costs no more from so many trainings a year; sure: that it costs less now."
 NARROW = 80
 
@@ -147,7 +148,8 @@ def _signs(option: YearOption) -> list[str]:
 def _marks(document: OwnOrRentDocument, rows: list[YearOption]) -> list[str]:
     used = {sign for row in rows for sign in _signs(row)}
     explained = [f"{sign} {text}." for sign, text in MARKS.items() if sign in used]
-    return ["  ".join([*explained, OWNING[document.acquisition]]), PAYS_FROM]
+    new = any(row.as_if_bought for row in rows)
+    return ["  ".join([*explained, AS_IF_BOUGHT if new else OWNING[document.acquisition]]), PAYS_FROM]
 
 
 def _not_compared(year: PlannedYear) -> list[str]:

@@ -37,9 +37,13 @@ def plan(plan_file):
     """Write the plan with another campaign, site or options."""
 
     def write(
-        campaign: dict[str, Any] | None = None, *, site: str = OWN, options: list[dict[str, Any]] | None = None, **keys: Any
+        campaign: dict[str, Any] | None = None,
+        *,
+        site: str = OWN,
+        options: list[dict[str, Any]] | None = None,
+        **keys: Any,
     ) -> Path:
-        machine = [{"site": site, "step": STEP}]
+        machine = [{"site": site, "step": STEP} | ({"hold": "buy"} if site == OWN else {})]
         text = {
             "schema_version": 1, "name": "by hand", "workload": {"ref": "gpt-305m", "seq_len": 512},
             "work": {"tokens": 1e9}, "options": machine + ([RENT, SPOT] if options is None else options),
@@ -128,7 +132,7 @@ class TestTheYear:
 
     def test_others_who_use_the_machine_bear_their_share(self, plan, year):
         """Half of its busy hours: we pay half of a machine that works twice our 2,600 h."""
-        shared = [{"site": OWN, "step": STEP, "other_use": 0.5}, RENT]
+        shared = [{"site": OWN, "hold": "buy", "step": STEP, "other_use": 0.5}, RENT]
         text = yaml.safe_load(plan({"runs": 26}).read_text()) | {"options": shared}
         path = plan({"runs": 26})
         path.write_text(yaml.safe_dump(text))
@@ -167,7 +171,7 @@ class TestHowManyTrainingsAYear:
         assert found["rows"][FIRM]["usd_per_year"]["value"] == pytest.approx(0.7 * 8766 * PRICE, rel=1e-4)
         own = 143_228 + (5.0 * 0.7 + 2.55 * 0.3) * 1.4 * 8766 * 0.0826
         assert found["rows"][found["owning"]]["usd_per_year"]["value"] == pytest.approx(own, abs=5)
-        assert "70 % busy" in found["headline"][0]
+        assert "at 70 % busy" in found["headline"][0]
         assert "the time of a training is not known" in planner("own-or-rent", path, "--format", "table").out
 
 
@@ -184,6 +188,7 @@ class TestWhatToDo:
         assert found["rows"][OWN]["usd_per_year"]["value"] > 143_000
         assert found["recommended"] == found["cheapest_firm"] == "runpod/8x-h200-sxm:any:on_demand"
         assert found["headline"][0].startswith("Rent RunPod, 8x H200: ")
+        assert "as if bought today" in found["headline"][0]  # its site states its price, and no resale value
         assert "spot" in found["headline"][1]
         assert "may be taken away" in found["headline"][1]
 

@@ -11,8 +11,8 @@ from planner.decide.recommend.wording import short_amount, short_usd
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
+from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
-from planner.model.plan.plan_option import Hold
 from planner.model.prices.offer import PriceKind
 
 VERBS = {Acquisition.PURCHASE: "Buying", Acquisition.LEASE: "Leasing", Acquisition.ALREADY_OWNED: "Keeping"}
@@ -45,7 +45,8 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
         return f"{start}{work}."
     if best.id != own.id:
         costs = "costs {}" if _usd(own) > _usd(best) else "at {} is not surely cheaper"
-        end = f"; {DOING[own.hold]} {costs.format(short_usd(_usd(own)))}"
+        new = " as if bought today" if own.as_if_bought else ""
+        end = f"; {DOING[own.hold]} {costs.format(short_usd(_usd(own)) + new)}"
         return _readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return _readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
@@ -54,6 +55,8 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
         end = f"; {firm.display_name} at {short_usd(_usd(firm))} is not surely cheaper"
         return _readable(f"{start}{work}{end}.", f"{start}{end}.")
     end = f", {short_usd(less)} less than renting"
+    if year.trainings is None:
+        return _readable(f"{start}{work}{end}.", f"{start}{work}.")
     return _readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
 
 

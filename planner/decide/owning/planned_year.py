@@ -13,6 +13,7 @@ from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.machine_choices import OwnedOption, upfront_usd
 from planner.decide.owning.verdict import recommended
 from planner.decide.owning.year_option import (
+    as_if_bought,
     by_cost,
     cheapest,
     hold_of,
@@ -32,8 +33,8 @@ from planner.decide.owning.yearly_work import (
 )
 from planner.model.answer.planned_year import PlannedYear, YearOption
 from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Plan
-from planner.model.plan.plan_option import Hold
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
 from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_YEAR
@@ -139,7 +140,8 @@ def _owned(
     year = owning_a_year(owned.resolved, work, nodes=nodes)
     at_once = upfront_usd(owned.resolved.inputs, nodes) if hold is Hold.BUY else None
     found = year_option(asked.plan.currency, owned.option, hold, reasons, year=year, own=own)
-    return found.model_copy(update={"nodes": nodes} | spent_at_once(asked.plan, at_once))
+    told = {"nodes": nodes, "as_if_bought": as_if_bought(hold, owned.resolved)}
+    return found.model_copy(update=told | spent_at_once(asked.plan, at_once))
 
 
 def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:

@@ -11,6 +11,7 @@ from planner.decide.owning.machine_choices import upfront_usd
 from planner.decide.owning.planned_year import YearAsked
 from planner.decide.owning.verdict import recommended
 from planner.decide.owning.year_option import (
+    as_if_bought,
     by_cost,
     cheapest,
     hold_of,
@@ -22,7 +23,7 @@ from planner.decide.owning.year_option import (
 from planner.decide.owning.yearly_break_even import break_even_by_hours
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
-from planner.model.plan.plan_option import Hold
+from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.time_units import HOURS_PER_YEAR
@@ -37,7 +38,8 @@ def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
     year = to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
     own = year_option(asked.plan.currency, option, hold, reasons_against(option), year=year)
     at_once = upfront_usd(resolved.inputs, nodes) if hold is Hold.BUY else None
-    own = own.model_copy(update={"nodes": nodes} | spent_at_once(asked.plan, at_once))
+    told = {"nodes": nodes, "as_if_bought": as_if_bought(hold, resolved)}
+    own = own.model_copy(update=told | spent_at_once(asked.plan, at_once))
     by_id = {rental.id: rental for rental in rentals}
     rents = [_rented(asked, each, by_id[each.option.id], year) for each in asked.rented if each.option.id in by_id]
     options = sorted([own, *rents], key=by_cost)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.model.answer.planned_year import YearOption
-from planner.model.plan.plan_option import Hold
+from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity
 from planner.quantity.chance import chance_below, doubted
 from planner.quantity.interval import Interval

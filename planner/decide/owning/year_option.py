@@ -12,9 +12,9 @@ from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.planned_year import YearOption
 from planner.model.answer.reason import Reason, codes_of, text_of
 from planner.model.currency import Currency
+from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
-from planner.model.plan.plan_option import Hold
 from planner.model.prices.offer import FAST_KINDS, PriceKind
 from planner.model.quantity import Quantity
 
@@ -32,6 +32,11 @@ def hold_of(option: OptionEstimate, resolved: ResolvedSite) -> Hold:
 def name_of(option: OptionEstimate) -> str:
     """Return what a person calls it."""
     return option.display_name or option.name
+
+
+def as_if_bought(hold: Hold, resolved: ResolvedSite) -> bool:
+    """Return whether a machine that stands there is counted at its price, for want of what it would sell for."""
+    return hold is Hold.HAVE and resolved.inputs.acquisition is Acquisition.PURCHASE
 
 
 def reasons_against(option: OptionEstimate) -> tuple[Reason, ...]:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from planner.model.answer.reason import ReasonCode
 from planner.model.base import Frozen
 from planner.model.currency import LocalAmount
-from planner.model.plan.plan_option import Hold
+from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
 
@@ -56,6 +56,8 @@ class YearOption(Frozen):
     """Null of owned machines, and where owning never costs less."""
     usd_at_once: float | None
     """Of a machine that is still to be bought."""
+    as_if_bought: bool = False
+    """It stands there, and is counted at its price: its site does not say what it would sell for."""
     over_budget: bool = False
     """What is spent at once is over the plan's budget: it is not recommended."""
     price_stale: bool
