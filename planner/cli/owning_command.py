@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
 
 from planner import clock
-from planner.cli.output import TableOptions
+from planner.cli.output import ScreenOptions, TableOptions, print_lines, screen_width
 from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
@@ -39,11 +38,8 @@ def own_or_rent(
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Chart of cost against utilisation to write, as .svg")
     ] = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="Show every cost, rent and choice, and what moves the answer most")
-    ] = False,
     inputs: Annotated[bool, typer.Option("--inputs", help="List every input with its source")] = False,
-    output: TableOptions,
+    output: ScreenOptions,
 ) -> None:
     """Compare a year of the plan's trainings on an owned machine with renting.
 
@@ -57,16 +53,16 @@ def own_or_rent(
         print_document(document)
         return
     if output.table:
-        print("\n".join(screen_lines(document, width=get_terminal_size().columns)))
+        print_lines(screen_lines(document, width=screen_width(), every=output.all))
     else:
         output.print_rows(year_rows(document), title="")
-    if details:
+    if output.details:
         _print_details(document, output)
     if inputs:
         print()
         output.print_rows(input_rows(document), title="Inputs of one node")
-    if output.table and details:
-        print("\n" + "\n".join(detail_notes(document)))
+    if output.table and output.details:
+        print_lines(["", *detail_notes(document)])
 
 
 def _print_details(document: OwnOrRentDocument, output: TableOptions) -> None:

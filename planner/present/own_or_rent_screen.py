@@ -12,7 +12,7 @@ from planner.present.screen import Column, table_lines, wrapped
 from planner.present.table import Row
 
 SHOWN = 10
-"""Rows of the table; all of them stand in the details."""
+"""Rows of the table; `--all` shows the others."""
 MARKS = {
     "s": "spot: may be taken away",
     "m": "marketplace: may be taken away",
@@ -29,16 +29,16 @@ PAYS_FROM = "pays from: owning costs no more from so many trainings a year; sure
 NARROW = 80
 
 
-def screen_lines(document: OwnOrRentDocument, *, width: int) -> list[str]:
-    """Return the whole answer as lines of a screen."""
+def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False) -> list[str]:
+    """Return the whole answer as lines of a screen; with `every`, all rows of the table."""
     year = document.by_plan
     assert year is not None, "every answer is given on a year"
-    rows = _shown(year)
+    rows = _shown(year, every=every)
     lines = [*wrapped(_title(year), width=width), ""]
     lines += [line for sentence in document.headline for line in wrapped(sentence, width=width)]
     lines += ["", *table_lines(_columns(document, width), [_cells(row, year) for row in rows], width=width)]
     left = sum(row.usd_per_year is not None and row.why_not is None for row in year.options) - len(rows)
-    notes = [f"and {left} more: --details"] if left > 0 else []
+    notes = [f"and {left} more: --all"] if left > 0 else []
     notes += _marks(document, rows) + _not_compared(year) + _counted(document, year)
     notes.append("All costs, break-evens and what would turn the answer: --details   Every input: --inputs")
     return lines + [line for note in notes for line in wrapped(note, width=width, indent="  ")]
@@ -132,10 +132,12 @@ def _pays_from(option: YearOption) -> str:
     return f"{_percent(even.busy_fraction)} busy" if even.trainings_per_year is None else f"{even.trainings_per_year:,}"
 
 
-def _shown(year: PlannedYear) -> list[YearOption]:
+def _shown(year: PlannedYear, *, every: bool) -> list[YearOption]:
     """Return the rows that fit: the cheapest, with the machine that is asked about."""
     known = [option for option in year.options if option.usd_per_year is not None and option.why_not is None]
     own = next(option for option in year.options if option.id == year.owning)
+    if every:
+        return known
     first = known[:SHOWN]
     return first if own in first else [*known[: SHOWN - 1], own]
 
