@@ -41,9 +41,9 @@ def own_or_rent(
     inputs: Annotated[bool, typer.Option("--inputs", help="List every input with its source")] = False,
     output: ScreenOptions,
 ) -> None:
-    """Compare a year of the plan's trainings on an owned machine with renting.
+    """Compare the cost of owning a machine with renting one.
 
-    Shows the cost a year of each, and from how many trainings on owning pays.
+    Shows what a year of the plan's trainings costs on each, and from how many trainings on owning pays.
     """
     plan = plans.read_plan(question.plan)
     document = owning.own_or_rent(plan, question.catalog(plan), today=clock.today(), site=site, tariff=tariff)
