@@ -20,6 +20,7 @@ from planner.model.plan.goodput import GoodputDefaults
 from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.prices.offer import Price
 from planner.model.prices.price_book import Credit
+from planner.model.prices.price_defaults import PriceDefaults
 from planner.model.prices.provider import Provider
 from planner.model.prices.service import ServiceRate
 from planner.model.quantity import Quantity
@@ -40,7 +41,9 @@ class Defaults(Frozen):
     goodput: GoodputDefaults | None = None
     owning: OwningDefaults | None = None
     holding: HoldingDefaults | None = None
-    """These four are null only in a file of the user's own; the bundled block is then taken."""
+    prices: PriceDefaults | None = None
+    """These five are null only in a file of the user's own (the bundled block is then taken), the last also in a lock
+    of a planner before it doubted prices."""
 
 
 class Catalog(Frozen):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from planner.model.answer.reason import Reason, ReasonCode
-from planner.model.plan.plan import PlaceLimits
+from planner.model.plan.plan import OptionLimits
 from planner.scenario.candidate import Candidate
 from planner.scenario.price_choice import ANY_REGION
 
 
-def reasons_not_allowed(candidate: Candidate, limits: PlaceLimits) -> tuple[Reason, ...]:
+def reasons_not_allowed(candidate: Candidate, limits: OptionLimits) -> tuple[Reason, ...]:
     """Return why the plan's limits rule this option out; nothing where they allow it."""
     if candidate.site is not None:
         return place_reasons(candidate.site.id, candidate.site.id, limits)
@@ -22,7 +22,7 @@ def place_of_region(region: str | None) -> str | None:
     return None if region == ANY_REGION else region
 
 
-def place_reasons(place: str | None, site: str | None, limits: PlaceLimits) -> tuple[Reason, ...]:
+def place_reasons(place: str | None, site: str | None, limits: OptionLimits) -> tuple[Reason, ...]:
     """Return why the plan's limits rule a place out; no list can hold a place that nobody named."""
     if site is not None:
         where = f"it stands at {site} (list the site's id where that is an allowed place)"

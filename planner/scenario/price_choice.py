@@ -7,17 +7,22 @@ from collections.abc import Sequence
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.plan.plan_option import PlanOption
-from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.offer import FAST_KINDS, STALE_DAYS, Price, PriceKind, PriceOrigin
+from planner.model.prices.price_defaults import PriceDefaults
+from planner.scenario.observed_price import FROM_FILES, LATELY_DAYS, median_of
 
 ANY_REGION = "any"
 """Of a price that is the same everywhere."""
+TIE_FRACTION = 0.001
+TIE_USD = 0.01
+"""Prices this near to each other count as one; of a price below a dollar a hundredth of it."""
 
 
 def find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | None:
     """Return the price row that the option means: the user's own, else that of the most trusted source.
 
-    Of several, the newest; without a region, the cheapest of these. None where there is no such row: the option may
-    still state a price of its own.
+    Of several, the newest, of spot the median of what was seen lately; without a region, the cheapest of these. None
+    where there is no such row: the option may still state a price of its own.
     """
     rows = prices_of(option.offer, catalog)
     regions = sorted({row.region for row in rows})
@@ -37,7 +42,8 @@ def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, reg
     Without a region the cheapest; a row may state the reason why there is no price.
     """
     for layer in (catalog.own_prices, catalog.prices):
-        price = _cheapest([row for row in layer if row.node == node_id], kind=kind, region=region)
+        rows = [row for row in layer if row.node == node_id]
+        price = _cheapest(rows, kind=kind, region=region, defaults=catalog.defaults.prices)
         if price is not None:
             return price
     return None
@@ -48,22 +54,49 @@ def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:
     return [row for row in (*catalog.own_prices, *catalog.prices) if row.node == node_id]
 
 
-def _cheapest(rows: list[Price], *, kind: PriceKind, region: str | None) -> Price | None:
+def _cheapest(
+    rows: list[Price], *, kind: PriceKind, region: str | None, defaults: PriceDefaults | None
+) -> Price | None:
+    """Return the price of the region where it costs least.
+
+    What is sold out comes last. A price that is out of date beside the newest of them is held against it at the doubt
+    of stale prices; of those within a thousandth or a cent of the least, the newest is taken. A spot price that was not
+    seen when the others were (30 days) is not compared at all: all of them may have risen since.
+    """
     of_kind = [row for row in rows if row.price_kind is kind]
     matching = [row for row in of_kind if region in (None, row.region)]
     matching = matching or [row for row in of_kind if row.region == ANY_REGION]
     places: dict[str, list[Price]] = {}
     for row in matching:
         places.setdefault(row.region, []).append(row)
-    current = [row for rows in places.values() for row in selected(rows)]
-    return min(current, key=lambda row: (row.amount is None, row.amount or 0.0), default=None)
+    current = [row for rows in places.values() for row in _of_region(rows)]
+    priced = [row for row in current if row.amount is not None]
+    if not priced:
+        return current[0] if current else None
+    newest = max(row.as_of for row in priced)
+    if kind in FAST_KINDS:
+        priced = [row for row in priced if (newest - row.as_of).days <= STALE_DAYS]
+    behind = {id(row): (newest - row.as_of).days > row.stale_days for row in priced}
+    had = [row for row in priced if row.available is not False or behind[id(row)]] or priced
+    doubt = defaults.stale_factor.value if defaults is not None else 1.0
+    held = {id(row): (row.amount or 0.0) * (doubt if behind[id(row)] else 1.0) for row in had}
+    least = min(held.values())
+    near = [row for row in had if held[id(row)] <= least + max(TIE_FRACTION * least, min(TIE_USD, 0.01 * least))]
+    return min(near, key=lambda row: (-row.as_of.toordinal(), row.amount))
+
+
+def _of_region(rows: list[Price]) -> list[Price]:
+    """Return the rows of one region that count: of a spot price their median, of others one for each zone."""
+    chosen = selected(rows)
+    return [median_of(chosen)] if chosen[0].price_kind in FAST_KINDS else chosen
 
 
 def selected(rows: Sequence[Price]) -> list[Price]:
-    """Return, of one instance, kind and region, the rows that count; several only where they differ by zone.
+    """Return, of one instance, kind and region, the rows that count; several where they differ by zone, or are of spot.
 
     The user's own come first. Of the others, these are the newest rows of the most trusted origin (`PriceOrigin`) that
-    is not out of date: its newest row may be older than the newest of all by no more than such a price keeps.
+    is not out of date: its newest row may be older than the newest of all by no more than such a price keeps. Of spot
+    and marketplace prices in files, all rows of the last `LATELY_DAYS` before the newest count.
     """
     own = [row for row in rows if row.origin is PriceOrigin.USER]
     rows = own or rows
@@ -72,4 +105,5 @@ def selected(rows: Sequence[Price]) -> list[Price]:
         (row for row in rows if (newest - row.as_of).days <= row.stale_days),
         key=lambda row: (list(PriceOrigin).index(row.origin), -row.as_of.toordinal()),
     )
-    return [row for row in rows if (row.origin, row.as_of) == (best.origin, best.as_of)]
+    lately = LATELY_DAYS if best.price_kind in FAST_KINDS and best.origin in FROM_FILES else 0
+    return [row for row in rows if row.origin is best.origin and (best.as_of - row.as_of).days <= lately]

@@ -53,6 +53,8 @@ def with_limits(
 ) -> Plan:
     """Return the plan with what the form says, checked like a plan file."""
     data = plan.model_dump()
+    if budget_usd is not None:
+        data["campaign"].pop("budget_local", None)
     data["campaign"] |= {"runs": runs, "deadline": deadline, "budget_usd": budget_usd}
     data["assumptions"] |= {"electricity_usd_per_kwh": electricity_usd_per_kwh}
     return parse_model(Plan, data, where="the form", fix="Change the value on the left.")

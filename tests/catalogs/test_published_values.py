@@ -113,7 +113,7 @@ def test_the_rtx_pro_6000_has_no_link_to_extend():
         pytest.param("aws/p4de.24xlarge", "us-east-1", "on_demand", 27.44705, id="p4de"),
         pytest.param("aws/p5.48xlarge", "us-east-1", "on_demand", 55.04, id="p5 after June 2025, not 98.32"),
         pytest.param("aws/p5en.48xlarge", "us-east-1", "on_demand", 63.296, id="p5en"),
-        pytest.param("aws/p5en.48xlarge", "us-east-1", "spot", 14.8209, id="p5en spot"),
+        pytest.param("aws/p5en.48xlarge", "us-east-1", "spot", 27.2, id="p5en spot of August, not of May"),
         pytest.param("aws/p6-b200.48xlarge", "us-east-1", "on_demand", 113.9328, id="p6-b200"),
         pytest.param("aws/p5.48xlarge", "ap-northeast-2", "on_demand", 75.9552, id="p5 in Seoul"),
         pytest.param("aws/p5e.48xlarge", "us-east-2", "on_demand", None, id="p5e has no on-demand price"),

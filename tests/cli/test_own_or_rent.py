@@ -53,12 +53,23 @@ class TestTheCheckValue:
         assert found == {
             "on_demand": pytest.approx(26.5, abs=0.2),
             "capacity_block": pytest.approx(40.6, abs=0.2),
-            "spot": None,
+            "spot": pytest.approx(62.5, abs=0.2),
         }
         runpod = next(rival for rival in document["rivals"] if rival["id"].startswith("runpod"))
         assert 100 * runpod["break_even_utilisation"]["value"] == pytest.approx(48.2, abs=0.2)
-        spot = document["rivals"][-1]
-        assert "never" in spot["why_not"]
+
+    def test_break_even_against_spot(self, document, planner, changed):
+        """At 27.20 USD/h of August a year of 8 x 8,766 h x 3.40 a GPU-hour is 238,435 USD, and owning costs 143,227 and
+        6,276 / 0.7 of power for each busy share: about 143,227 / (238,435 - 8,966) = 62.4 %. At 14.82 of May, 129,918
+        USD a year, it never did.
+        """
+        assert 100 * document["break_even_utilisation"]["spot"]["value"] == pytest.approx(62.4, abs=0.2)
+        rented = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "spot", "usd_per_hour": 14.8209}
+        step = {"batch": 8, "seconds": 1.0, "basis": "assumed"}
+        options = [{"site": "hgx-h200-8x", "step": step}, rented | {"step": step}]
+        then = planner("own-or-rent", changed(EXAMPLE, {"options": options}), "--json").document
+        assert then["break_even_utilisation"]["spot"] is None
+        assert "never" in then["rivals"][-1]["why_not"]
 
     def test_payback_by_hand(self, document):
         """406,061 / (7.912 x 8 x 8,766 x 0.7 - 58,185 running) x 12 months."""

@@ -19,6 +19,8 @@ class Net(NamedTuple):
     steps: tuple[str, ...]
     committed_nodes: int | None = None
     """Where it is the price of a commitment: how many instances that holds; more of them cost what others do."""
+    agreed: bool = False
+    """Whether it is a quote or a commitment, and no share of the list price."""
 
 
 def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
@@ -39,7 +41,7 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
     if held:
         first = min(held, key=lambda entry: entry.usd_per_hour)
         text = f"{first.name}: {first.nodes} already bought at {first.usd_per_hour:g} USD/h until {first.valid_until}"
-        return Net(first.usd_per_hour, (text,), first.nodes)
+        return Net(first.usd_per_hour, (text,), first.nodes, agreed=True)
     quotes = [entry for entry in book.quotes if by_hour and entry.applies(price, on)]
     net = base = min((entry.usd_per_hour for entry in quotes), default=listed)
     steps = [f"{entry.name}: quoted at {base:g} USD/h" for entry in quotes if entry.usd_per_hour == base][:1]
@@ -54,7 +56,7 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
                 f"{net:.4g} {unit}: {'; '.join(steps)}.",
                 fix="Write of: rest where a discount is of what others have left, or lower the fractions.",
             )
-    return Net(net, tuple(steps)) if steps else None
+    return Net(net, tuple(steps), agreed=bool(quotes)) if steps else None
 
 
 def with_book(catalog: Catalog, book: PriceBook, *, on: date) -> Catalog:
@@ -89,7 +91,7 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
         agreed = {
             "usd_per_hour": net.amount, "low_usd_per_hour": None, "high_usd_per_hour": None,
             "list_usd_per_hour": listed, "committed_nodes": net.committed_nodes,
-            "beyond_usd_per_hour": others.amount if others else listed, "note": note,
+            "beyond_usd_per_hour": others.amount if others else listed, "agreed": True, "note": note,
         }  # fmt: skip
         return price.model_copy(update=agreed)
     low, high, factor = price.low_usd_per_hour, price.high_usd_per_hour, net.amount / listed
@@ -99,6 +101,7 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
             "low_usd_per_hour": None if low is None else min(low * factor, net.amount),
             "high_usd_per_hour": None if high is None else max(high * factor, net.amount),
             "list_usd_per_hour": listed,
+            "agreed": net.agreed,
             "note": note,
         }
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
+
+from planner.cost.cloud.price_doubt import doubted
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind
@@ -13,8 +16,11 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.price_choice import prices_of
 
 
-def node_hour_price(candidate: Candidate) -> Quantity | None:
-    """Return the price of one node-hour: the plan's own, or the catalog's with its range; None where there is none."""
+def node_hour_price(candidate: Candidate, catalog: Catalog, *, today: date | None = None) -> Quantity | None:
+    """Return the price of one node-hour: the plan's own, or the catalog's with its range; None where there is none.
+
+    With `today`, the range of the catalog's holds what it may have moved since it was stated.
+    """
     own, local = candidate.option.usd_per_hour, candidate.option.local_per_hour
     if own is not None:
         return to_quantity(Interval.exact(own), Unit.USD_PER_HOUR, Basis.QUOTED, "the plan: usd_per_hour")
@@ -28,10 +34,15 @@ def node_hour_price(candidate: Candidate) -> Quantity | None:
     mean = beyond_commitment(price, nodes=candidate.nodes)
     if mean is not None:
         return mean
-    doubt = Interval(value, min(value, price.low_usd_per_hour or value), max(value, price.high_usd_per_hour or value))
+    return listed_price(price, value, Unit.USD_PER_HOUR, catalog, today=today)
+
+
+def listed_price(price: Price, amount: float, unit: Unit, catalog: Catalog, *, today: date | None) -> Quantity:
+    """Return a row's price as a quantity: per hour, or per million tokens."""
+    doubt, words = doubted(price, amount, catalog, today=today)
     basis = Basis.ASSUMED if price.confidence == "estimate" else Basis.QUOTED
-    source = f"{price.price_kind.value} in {price.region}: {price.source}"
-    return to_quantity(doubt, Unit.USD_PER_HOUR, basis, source, price.as_of)
+    source = f"{price.price_kind.value} in {price.region}: {price.source}" + (f"; {words}" if words else "")
+    return to_quantity(doubt, unit, basis, source, price.as_of)
 
 
 def no_price_reason(candidate: Candidate, catalog: Catalog) -> Reason:

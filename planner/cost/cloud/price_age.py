@@ -6,19 +6,19 @@ from datetime import date
 from typing import TypeVar
 
 from planner.model.answer.documents import OptionEstimate
-from planner.model.prices.offer import PriceKind, stale_days
+from planner.model.prices.offer import Price, PriceKind, stale_days
 
 Option = TypeVar("Option", bound=OptionEstimate)
 
 
-def dated(option: Option, *, today: date) -> Option:
+def dated(option: Option, *, today: date, row: Price | None = None) -> Option:
     """Return the option with the age of its price; untouched where the price has no date (the plan's own) or is none.
 
-    days = today - the day for which the source states the price
+    days = today - the day for which the source states the price; `row` knows an offer that still holds.
     """
     price = option.price
     if price is None or price.as_of is None:
         return option
     age_days = max(0, (today - price.as_of).days)
-    stale = age_days > stale_days(option.price_kind or PriceKind.ON_DEMAND)
+    stale = age_days > stale_days(option.price_kind or PriceKind.ON_DEMAND) if row is None else row.is_stale(today)
     return option.model_copy(update={"price_age_days": age_days, "price_stale": stale})

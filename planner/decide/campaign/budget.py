@@ -1,15 +1,30 @@
-"""The budget of a campaign."""
+"""What a campaign may cost, in USD."""
 
 from __future__ import annotations
 
+from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
+from planner.quantity.local_currency import local_to_usd
 
 
-def budget_of(limits: CampaignLimits) -> Quantity | None:
-    """Return the budget in USD; None without one."""
-    if limits.budget_usd is None:
+def budget_of(limits: CampaignLimits, currency: Currency | None = None) -> Quantity | None:
+    """Return the budget; one in the plan's own currency at its rate, with the range of that rate. None: no budget."""
+    usd, local = limits.budget_usd, limits.budget_local
+    if usd is not None:
+        return to_quantity(Interval.exact(usd), Unit.USD, Basis.QUOTED, "the plan: campaign.budget_usd")
+    if local is None:
         return None
-    return to_quantity(Interval.exact(limits.budget_usd), Unit.USD, Basis.QUOTED, "the plan: campaign.budget_usd")
+    assert currency is not None, "the plan's model asks for it"
+    return local_to_usd(local, currency, Unit.USD, Basis.QUOTED, "the plan: campaign.budget_local")
+
+
+def limits_in_usd(limits: CampaignLimits, currency: Currency | None) -> CampaignLimits:
+    """Return the limits with the budget in USD: one in the plan's own currency at the rate itself."""
+    if limits.budget_local is None:
+        return limits
+    budget = budget_of(limits, currency)
+    assert budget is not None, "a budget in the plan's currency is one"
+    return limits.model_copy(update={"budget_usd": budget.value, "budget_local": None})

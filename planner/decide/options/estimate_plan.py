@@ -18,6 +18,7 @@ from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
+from planner.scenario.allowed_offers import check_providers
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
 from planner.scenario.own_machine import host_kw
@@ -38,6 +39,7 @@ def estimate_plan(plan: Plan, catalog: Catalog, *, today: date | None = None) ->
 
 def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None) -> Estimated:
     """Estimate one training on each option, and keep what the bill of a whole campaign needs."""
+    check_providers(plan, catalog)
     job = resolve_job(plan, catalog)
     candidates = expand(plan, catalog)
     placed = [(one.position, estimate_option(plan, job, one, catalog, today=today)) for one in candidates]

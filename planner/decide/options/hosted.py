@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
+from planner.cost.cloud.availability import availability, availability_reasons
 from planner.cost.cloud.bill_rates import support_fraction
 from planner.cost.cloud.hosted_bill import HostedRates, hosted_bill
+from planner.cost.cloud.price import listed_price
 from planner.decide.options.option import EstimatedOption, on_day
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import OptionEstimate
@@ -20,6 +22,7 @@ from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
+from planner.scenario.allowed_offers import is_firm, offer_reasons
 from planner.scenario.job import Job
 from planner.scenario.places import place_of_region, place_reasons
 from planner.scenario.price_choice import ANY_REGION, find_price, prices_of
@@ -87,11 +90,15 @@ def estimate_hosted(
     Time is what the plan says of it, else not known: nobody outside knows the machines or the queue. What the service
     trains is its own affair, so nothing is asked of memory. Source: the services' price lists.
     """
-    option, price, listed = hosted.option, _price(hosted), hosted.listed
+    option, price, listed = hosted.option, _price(hosted, catalog, today=today), hosted.listed
     rates = _rates(plan, job, price, catalog)
     billed = None if rates is None else hosted_bill(rates, trainings=1)
     reasons = _reasons(hosted, job, price)
-    limit_reasons = place_reasons(place_of_region(hosted.region), None, plan.limits)
+    limit_reasons = (
+        *offer_reasons(option, plan.limits),
+        *place_reasons(place_of_region(hosted.region), None, plan.limits),
+        *availability_reasons(listed, today=today),
+    )
     estimate = OptionEstimate(
         id=hosted.id,
         name=f"{option.offer} (a service, by the token)",
@@ -117,6 +124,8 @@ def estimate_hosted(
         usd_marginal=billed.usd if billed else None,
         smallest_purchase_usd=None,
         bill=billed.bill if billed else None,
+        availability=availability(listed, today=today),
+        firm=is_firm(option),
         not_allowed=text_of(limit_reasons),
         not_allowed_reasons=limit_reasons,
         energy_kwh=None,
@@ -132,7 +141,7 @@ def estimate_hosted(
         why_not_codes=codes_of(reasons),
         reasons=reasons,
     )
-    shown = estimate if today is None else on_day(estimate, plan, catalog, today=today)
+    shown = estimate if today is None else on_day(estimate, plan, catalog, today=today, price=listed)
     return EstimatedOption(shown, None, plan.currency, "USD", limit_reasons=limit_reasons, hosted=rates)
 
 
@@ -161,16 +170,14 @@ def _reasons(hosted: HostedOption, job: Job, price: Quantity | None) -> tuple[Re
     return tuple(reasons)
 
 
-def _price(hosted: HostedOption) -> Quantity | None:
+def _price(hosted: HostedOption, catalog: Catalog, *, today: date | None) -> Quantity | None:
     own, row = hosted.option.usd_per_million_tokens, hosted.price
     unit = Unit.USD_PER_MILLION_TOKENS
     if own is not None:
         return to_quantity(Interval.exact(own), unit, Basis.QUOTED, "the plan: usd_per_million_tokens")
     if row is None or row.usd_per_million_tokens is None:
         return None
-    basis = Basis.ASSUMED if row.confidence == "estimate" else Basis.QUOTED
-    source = f"{row.price_kind.value} in {row.region}: {row.source}"
-    return to_quantity(Interval.exact(row.usd_per_million_tokens), unit, basis, source, row.as_of)
+    return listed_price(row, row.usd_per_million_tokens, unit, catalog, today=today)
 
 
 def _stated_hours(hours: float) -> Quantity:

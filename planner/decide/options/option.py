@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons
+from planner.cost.cloud.availability import availability, availability_reasons
 from planner.cost.cloud.bill_rates import BillRates, bill_rates, startup_hours
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import HostedRates
@@ -17,7 +18,7 @@ from planner.cost.power.electricity import cloud_pue, paid_in, pue
 from planner.cost.power.node_power import rated_power, training_power
 from planner.decide.options import option_money
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
-from planner.decide.options.option_money import Usage
+from planner.decide.options.option_money import Usage, unpriced
 from planner.duration.duration import last_day
 from planner.duration.training_time import Timed, training_time
 from planner.model.answer.documents import OptionEstimate
@@ -27,6 +28,7 @@ from planner.model.currency import Currency
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Quantity
+from planner.scenario.allowed_offers import is_firm, offer_reasons
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.own_machine import own_notes
@@ -64,7 +66,7 @@ def estimate_option(
 ) -> EstimatedOption:
     """Estimate one training of the job on one candidate."""
     candidate, speed = fastest(job, candidate, catalog)
-    site, price = candidate.site, node_hour_price(candidate)
+    site, price = candidate.site, node_hour_price(candidate, catalog, today=today)
     throughput = throughput_of(speed)
     training = hours_of(throughput, job, epochs=job.epochs)
     timed = _timed(plan, job, candidate, catalog, throughput=throughput, training=training, speed=speed)
@@ -86,7 +88,12 @@ def estimate_option(
     else:
         money = option_money.rented(candidate, catalog, rates, usage)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
-    limit_reasons = reasons_not_allowed(candidate, plan.limits)
+    row = None if site is not None or candidate.has_own_price else candidate.price
+    limit_reasons = (
+        *offer_reasons(candidate.option, plan.limits),
+        *reasons_not_allowed(candidate, plan.limits),
+        *availability_reasons(row, today=today),
+    )
     estimate = OptionEstimate(
         id=candidate.id,
         name=_name(candidate),
@@ -113,6 +120,10 @@ def estimate_option(
         usd_marginal=money.usd_marginal,
         smallest_purchase_usd=money.smallest_purchase_usd,
         bill=money.bill,
+        unpriced=unpriced(money.bill),
+        firm=is_firm(candidate.option),
+        observations=len(row.seen_usd_per_hour) or None if row is not None else None,
+        availability=None if site is not None else availability(row, today=today),
         not_allowed=text_of(limit_reasons),
         not_allowed_reasons=limit_reasons,
         energy_kwh=energy,
@@ -134,7 +145,6 @@ def estimate_option(
         why_not_codes=codes_of(reasons),
         reasons=reasons,
     )
-    row = None if site is not None or candidate.has_own_price else candidate.price
     return EstimatedOption(
         estimate if today is None else on_day(estimate, plan, catalog, today=today, price=row),
         rates,
@@ -164,7 +174,7 @@ def on_day(
         reasons = (*estimate.not_allowed_reasons, *of_allocation)
         dues = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
         estimate = estimate.model_copy(update=dues)
-    return dated(estimate, today=today)
+    return dated(estimate, today=today, row=price)
 
 
 def _timed(

@@ -85,6 +85,11 @@ def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usag
     )
 
 
+def unpriced(bill: Bill | None) -> tuple[str, ...]:
+    """Return the names of what would be on the bill if its price or size were known."""
+    return () if bill is None else tuple(dict.fromkeys(each.what for each in bill.coverage.no_price))
+
+
 def _rent(hours: Quantity, price: Quantity, candidate: Candidate) -> Quantity:
     usd = rent_usd(
         hours=interval(hours, Unit.HOURS),

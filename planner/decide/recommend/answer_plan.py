@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from planner.decide.campaign.budget import budget_of
+from planner.decide.campaign.budget import budget_of, limits_in_usd
 from planner.decide.campaign.campaign import campaign_option
 from planner.decide.campaign.chances import with_chances
 from planner.decide.options.estimate_plan import estimate_options
@@ -16,7 +16,7 @@ from planner.model.plan.plan import Plan
 
 def run_campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
     """Run the plan's campaign on each option alone, with its chances."""
-    budget = budget_of(plan.campaign)
+    budget, limits = budget_of(plan.campaign, plan.currency), limits_in_usd(plan.campaign, plan.currency)
     estimated = estimate_options(plan, catalog, today=today)
     return CampaignDocument(
         plan=plan.name,
@@ -25,8 +25,8 @@ def run_campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocume
         runs=plan.campaign.runs,
         options=tuple(
             with_chances(
-                campaign_option(option, plan.campaign, catalog, today=today),
-                plan.campaign,
+                campaign_option(option, limits, catalog, today=today),
+                limits,
                 budget=budget,
                 today=today,
             )
@@ -37,4 +37,5 @@ def run_campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocume
 
 def answer_plan(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
     """Rank the options under the plan's limits and recommend one."""
-    return compare(run_campaign(plan, catalog, today=today), plan.campaign, today=today)
+    limits = limits_in_usd(plan.campaign, plan.currency)
+    return compare(run_campaign(plan, catalog, today=today), limits, today=today)

@@ -25,6 +25,7 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
     """Return the catalog without what no option of the plan names; all runs stay, as any may be the nearest."""
     offers = {option.offer for option in plan.options if option.offer}
     providers = {offer.partition("/")[0] for offer in offers}
+    named = providers | {*(plan.limits.providers.allow or ()), *plan.limits.providers.deny}
     sites = {key: site for key, site in catalog.sites.items() if key in {option.site for option in plan.options}}
     runs = {key: run if key in used_runs else _without_raw(run) for key, run in catalog.runs.items()}
     wanted = offers | {site.node for site in sites.values()} | {run.hardware.node for run in runs.values()}
@@ -39,7 +40,7 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
             "own_prices": _of(offers, catalog.own_prices),
             "credits": tuple(credit for credit in catalog.credits if credit.provider in providers),
             "services": tuple(row for row in catalog.services if row.provider in providers),
-            "providers": {key: value for key, value in catalog.providers.items() if key in providers},
+            "providers": {key: value for key, value in catalog.providers.items() if key in named},
             "nodes": nodes,
             "accelerators": {key: value for key, value in catalog.accelerators.items() if key in carried},
             "sites": sites,

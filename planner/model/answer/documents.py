@@ -70,8 +70,17 @@ class OptionEstimate(Frozen):
     """Where the price has a term longer than this training: the rent that must be bought, which `usd_total` holds."""
     bill: Bill | None = None
     """Of one training; of the whole campaign in the documents of `campaign` and `compare`."""
+    unpriced: tuple[str, ...] = ()
+    """What would be on the bill if its price or size were known: a total without it is too low."""
+    firm: bool | None = None
+    """Whether nobody takes the machine away, or raises its price, while it is rented; null: it is owned."""
+    observations: int | None = None
+    """Of a spot or marketplace price: how many days of it the price is the median of."""
+    availability: Literal["yes", "no", "unknown"] | None = None
+    """Whether it is to be had, by a price that is not stale; null: it is owned."""
     not_allowed: str | None = None
-    """Why the plan's `limits` rule this place out, or its allocation (a grant's node-hours and window) the work."""
+    """Why the plan's `limits` rule this option out, or its allocation (a grant's node-hours and window) the work, or
+    why it cannot be had."""
     not_allowed_reasons: tuple[Reason, ...] = Field(default=(), exclude=True)
     """Of `not_allowed`; JSON leaves them out, so a stored answer has none."""
     energy_kwh: Quantity | None
@@ -93,8 +102,6 @@ class OptionEstimate(Frozen):
     known_from: str | None = None
     """What the speed rests on, in a line: "measured (your run X)", "estimated from 3,315 published runs, 552 on H100";
     null where it is not known, and in an answer stored before 0.2.0."""
-    availability: Literal["yes", "no", "unknown"] | None = None
-    """Whether the provider has one to rent; null of an owned machine."""
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...] = ()
     """In the order of the reasons in `why_not`."""

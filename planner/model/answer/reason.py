@@ -8,8 +8,9 @@ Fields of an option that carry reasons:
     reasons, of compare    decide/recommend/why_not.py              no: another one is better   column "why not"
     blocking_reasons       computed: `reasons` without              as `reasons`                column "why not"
                            owning_not_known, save in full owning
-    not_allowed_reasons    scenario/places.py,                      always                      not_allowed; "notes"
+    not_allowed_reasons    scenario/places.py, allowed_offers.py,   always                      not_allowed; "notes"
                            cost/cloud/allocation.py,
+                           cost/cloud/availability.py,
                            cost/ownership/life.py
     doubts (texts)         speed/throughput/, of measured runs      no                          "notes", headline
 
@@ -83,6 +84,12 @@ class ReasonCode(StrEnum):
     """`limits.allowed_regions` does not hold the place."""
     DATA_LEAVES_REGION = "data_leaves_region"
     """`limits.data_region` keeps the data elsewhere."""
+    SPOT_NOT_ALLOWED = "spot_not_allowed"
+    """`limits.spot` is never, and the price may rise or the machine be taken away."""
+    PROVIDER_NOT_ALLOWED = "provider_not_allowed"
+    """`limits.providers` leaves the provider out."""
+    NOT_AVAILABLE = "not_available"
+    """The provider had none, or the account's quota holds none, when the price was read."""
     ALLOCATION_TOO_SMALL = "allocation_too_small"
     """The work needs more node-hours than the allocation holds."""
     ALLOCATION_NOT_BEGUN = "allocation_not_begun"

@@ -68,15 +68,19 @@ class CampaignLimits(Frozen):
     start: date | None = None
     deadline: date | None = None
     budget_usd: Money | None = None
+    budget_local: Money | None = None
+    """The same in the plan's `currency`."""
     prefer: Prefer | None = None
     """Default: cost."""
     confidence: Annotated[float, Field(strict=True, ge=0.5, le=0.99)] = 0.8
     """The chance that an option must have to keep the deadline and the budget, and at which its cost is ranked."""
 
     @model_validator(mode="after")
-    def _deadline_after_start(self) -> Self:
+    def _one_window_and_budget(self) -> Self:
         if self.start is not None and self.deadline is not None and self.deadline < self.start:
             raise ValueError(f"deadline {self.deadline} is before start {self.start}")
+        if self.budget_usd is not None and self.budget_local is not None:
+            raise ValueError("budget_usd and budget_local are two budgets: keep one")
         return self
 
 
@@ -137,13 +141,38 @@ class Data(Frozen):
     """Taken out of the cloud by the campaign. Left out: the weights of each training, where the network is known."""
 
 
-class PlaceLimits(Frozen):
-    """Where the work may be done. An option whose place is not known is not allowed."""
+class SpotUse(StrEnum):
+    """Whether machines that may be taken away are considered."""
+
+    ALLOWED = "allowed"
+    NEVER = "never"
+
+
+class ProviderLimits(Frozen):
+    """Whose offers are considered, by the first part of their names; what is owned is not affected."""
+
+    allow: Annotated[tuple[Id, ...], Field(min_length=1)] | None = None
+    """These alone; left out: all."""
+    deny: tuple[Id, ...] = ()
+
+    @model_validator(mode="after")
+    def _not_both(self) -> Self:
+        both = next((name for name in self.deny if name in (self.allow or ())), None)
+        if both is not None:
+            raise ValueError(f"'{both}' is both allowed and denied: keep one")
+        return self
+
+
+class OptionLimits(Frozen):
+    """Which options are considered: where, whose, and on which terms. One whose place is not known is not allowed."""
 
     allowed_regions: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
     """Regions as price rows name them, and ids of owned sites that stand in an allowed place."""
     data_region: Text | None = None
     """The data must stay in this region (or on this site)."""
+    spot: SpotUse = SpotUse.ALLOWED
+    """never: neither spot nor marketplace, whose machines may be taken away and whose prices move by the hour."""
+    providers: ProviderLimits = ProviderLimits()
 
 
 class Owning(StrEnum):
@@ -169,7 +198,7 @@ class Plan(Frozen):
     goodput: Goodput = Goodput()
     owning: Owning = Owning.MARGINAL
     data: Data = Data()
-    limits: PlaceLimits = PlaceLimits()
+    limits: OptionLimits = OptionLimits()
     currency: Currency | None = None
     """Shown beside USD; what the plan states in it is counted at its rate."""
 
@@ -186,6 +215,8 @@ class Plan(Frozen):
         local = [f"options.{place}.local_per_hour" for place, o in enumerate(self.options) if o.local_per_hour]
         if self.assumptions.electricity_local_per_kwh is not None:
             local.append("assumptions.electricity_local_per_kwh")
+        if self.campaign.budget_local is not None:
+            local.append("campaign.budget_local")
         if local and self.currency is None:
             raise ValueError(f"{local[0]} is in the plan's own currency: state currency with its rate")
         return self

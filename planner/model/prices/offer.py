@@ -78,12 +78,21 @@ class Price(Frozen):
     low_usd_per_hour: Positive | None = None
     """Of a spot price: the lowest over the zones and the time that were looked at."""
     high_usd_per_hour: Positive | None = None
+    """Of a spot price: the most that it can rise to: the on-demand price, or of a refresh the highest that was seen."""
+    seen_usd_per_hour: tuple[Positive, ...] = ()
+    """Of a spot or marketplace price that was selected: what was seen of it lately, the oldest first; `usd_per_hour` is
+    the median. Never in a file."""
+    seen_from: date | None = None
+    """The day of the oldest of these; `as_of` is that of the newest."""
     list_usd_per_hour: Positive | None = None
     """Where `usd_per_hour` is net, by the user's price book: the list price. Never in a file."""
     committed_nodes: Count | None = None
     """Where `usd_per_hour` is that of instances bought already, by the price book: how many. Never in a file."""
     beyond_usd_per_hour: Positive | None = None
     """What an instance beyond those costs."""
+    agreed: bool = False
+    """Whether `usd_per_hour` is a quote or a commitment of the price book, which no change of the list moves. Never in
+    a file."""
     list_usd_per_million_tokens: Positive | None = None
     """The same of `usd_per_million_tokens`."""
     currency: Literal["USD"] = "USD"
@@ -158,5 +167,6 @@ class Price(Frozen):
         return max(0, (today - self.as_of).days)
 
     def is_stale(self, today: date) -> bool:
-        """Return whether the price is older than its kind allows."""
-        return self.age_days(today) > self.stale_days
+        """Return whether the price is older than its kind allows; not while an offer can still be accepted."""
+        holds = self.agreed or (self.valid_until is not None and today <= self.valid_until)
+        return not holds and self.age_days(today) > self.stale_days

@@ -67,5 +67,5 @@ def test_the_last_day_of_an_offer_is_that_of_accepting_it():
 
 def test_a_grant_that_is_too_small_is_not_called_a_place():
     sentence = answer(alone=True, node_hours_limit=81.9).sentence
-    assert sentence.startswith("No option can take the work. Of ")
+    assert sentence.startswith("Nothing fits: no option can take the work. Of ")
     assert "holds 81.9 node-hours, 82 are needed" in sentence

@@ -10,13 +10,13 @@ import pytest
 from planner.decide.owning.own_or_rent import own_or_rent
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import CampaignLimits, PlaceLimits, Plan
+from planner.model.plan.plan import CampaignLimits, OptionLimits, Plan
 from planner.scenario.places import place_reasons
 from tests.decide.recommend.by_hand import compared, option
 
 NO_PRICE = Reason(code=ReasonCode.NO_PRICE, text="no price: sold out")
 OWNING_NOT_KNOWN = Reason(code=ReasonCode.OWNING_NOT_KNOWN, text="usd_total: the site says nothing")
-ELSEWHERE = PlaceLimits(allowed_regions=("eu-1", "eu-2"), data_region="eu-1")
+ELSEWHERE = OptionLimits(allowed_regions=("eu-1", "eu-2"), data_region="eu-1")
 NOT_ALLOWED = place_reasons("us-1", None, ELSEWHERE)
 BEST = option("best", 10, 10)
 FASTER_AND_DEARER = {"campaign_hours": 4, "campaign_usd": 25, "recommended_hours": 10, "recommended_usd": 10}

@@ -1,0 +1,26 @@
+"""Whether a machine is to be had, as far as the price that was read says it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal
+
+from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.prices.offer import Price
+
+Availability = Literal["yes", "no", "unknown"]
+
+
+def availability(price: Price | None, *, today: date | None) -> Availability:
+    """Return what the price's row says of it; unknown where it does not, or is stale, or the plan states the price."""
+    if price is None or price.available is None or today is None or price.is_stale(today):
+        return "unknown"
+    return "yes" if price.available else "no"
+
+
+def availability_reasons(price: Price | None, *, today: date | None) -> tuple[Reason, ...]:
+    """Return why what is sold out, or above the account's quota, cannot be had."""
+    if price is None or availability(price, today=today) != "no":
+        return ()
+    text = f"not to be had ({price.source}, {price.as_of})"
+    return (Reason(code=ReasonCode.NOT_AVAILABLE, text=text),)

@@ -1,0 +1,27 @@
+"""How far prices move while nobody looks: the block `prices` of `catalogs/defaults.yaml`."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import model_validator
+
+from planner.model.base import Frozen
+from planner.model.quantity import Quantity, Unit
+
+
+class PriceDefaults(Frozen):
+    """Factors by which a price may lie higher or lower than the one on file."""
+
+    stale_factor: Quantity
+    """Of a firm price that is older than its kind allows."""
+    spot_factor: Quantity
+    """Of a spot or marketplace price that was seen once, on a day long gone."""
+
+    @model_validator(mode="after")
+    def _factors(self) -> Self:
+        for name in type(self).model_fields:
+            factor: Quantity = getattr(self, name)
+            if factor.unit is not Unit.RATIO or factor.low < 1:
+                raise ValueError(f"{name} is a factor: write it in ratio, 1 or more in its whole range")
+        return self

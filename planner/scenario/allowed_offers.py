@@ -1,0 +1,54 @@
+"""Which offers the plan allows: by provider, and whether spot may be used. What is owned is not affected."""
+
+from __future__ import annotations
+
+from planner.errors import NotFoundError
+from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import OptionLimits, Plan, SpotUse
+from planner.model.plan.plan_option import PlanOption
+from planner.model.prices.offer import FAST_KINDS, PriceKind
+
+
+def is_firm(option: PlanOption) -> bool | None:
+    """Return whether nobody takes what is rented away, or raises its price, before it is given back; None: owned."""
+    if option.offer is None:
+        return None
+    return (option.price or PriceKind.ON_DEMAND) not in FAST_KINDS
+
+
+def offer_reasons(option: PlanOption, limits: OptionLimits) -> tuple[Reason, ...]:
+    """Return why the plan's limits rule an offer out, whatever its place."""
+    if option.offer is None:
+        return ()
+    provider, reasons = provider_of(option.offer), []
+    allow, deny = limits.providers.allow, limits.providers.deny
+    if provider in deny:
+        text = f"it is of {provider}, and limits.providers.deny holds {', '.join(deny)}"
+        reasons.append(Reason(code=ReasonCode.PROVIDER_NOT_ALLOWED, text=text))
+    elif allow is not None and provider not in allow:
+        text = f"it is of {provider}, and limits.providers.allow holds {', '.join(allow)}"
+        reasons.append(Reason(code=ReasonCode.PROVIDER_NOT_ALLOWED, text=text))
+    if limits.spot is SpotUse.NEVER and not is_firm(option):
+        text = f"its price is {(option.price or PriceKind.ON_DEMAND).value}, and limits.spot is never"
+        reasons.append(Reason(code=ReasonCode.SPOT_NOT_ALLOWED, text=text))
+    return tuple(reasons)
+
+
+def check_providers(plan: Plan, catalog: Catalog) -> None:
+    """Refuse a provider of which neither the catalog nor the plan knows anything: a wrong name would allow too much."""
+    named = [("allow", name) for name in plan.limits.providers.allow or ()]
+    named += [("deny", name) for name in plan.limits.providers.deny]
+    if not named:
+        return
+    known = {*catalog.providers, *(row.provider for row in (*catalog.prices, *catalog.own_prices))}
+    known |= {provider_of(option.offer) for option in plan.options if option.offer}
+    for key, name in named:
+        if name not in known:
+            fix = f"Known: {', '.join(sorted(known))}"
+            raise NotFoundError("provider", name, known, where=f"limits.providers.{key}", fix=fix)
+
+
+def provider_of(offer: str) -> str:
+    """Return the provider of an offer or instance: what stands before the first slash."""
+    return offer.partition("/")[0]
