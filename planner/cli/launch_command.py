@@ -12,14 +12,16 @@ import typer
 
 from launcher.documents import LaunchDocument, PlannedLaunch
 from launcher.plan.guard import LaunchLimits, worst_total_usd
+from planner.adapters.price_filter import NOTHING
 from planner.cli.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
 from planner.cli.launch_options import LimitOptions, TargetOptions, read_terms
-from planner.cli.launch_view import bill_lines
+from planner.cli.launch_screen import planned_lines
 from planner.cli.launch_watch import conclude, watched
-from planner.cli.output import HomeOption, JsonFlag
+from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
 from planner.errors import InputError, RefusedError
+from planner.use_cases import catalogs
 from planner.use_cases.launch_plan import Planned, plan_launches
 from planner.use_cases.launches import Launches, planned_document, state_of
 
@@ -43,6 +45,7 @@ def launch(
         bool, typer.Option("--managed", help="Run as a managed SkyPilot job, which restarts preempted nodes")
     ] = False,
     as_json: JsonFlag = False,
+    details: DetailsFlag = False,
     home: HomeOption = None,
 ) -> None:
     """Run the benchmark on other machines, after showing the bill.
@@ -68,16 +71,16 @@ def launch(
     )
     allowed = limits.limits()
     with closing(Launches(home)) as launches:
-        _check(launches, planned, allowed, quiet=as_json)
+        _check(launches, planned, allowed, home=home, quiet=as_json)
         checks = [launches.try_out(one.launch) if limits.check else () for one in planned]
         documents = [planned_document(one, seen) for one, seen in zip(planned, checks, strict=True)]
         answer = LaunchDocument(
             dry_run=True, worst_case_usd=_worst_usd(planned), max_usd=limits.max_usd, launches=tuple(documents)
         )
         if limits.yes:
-            say(_bills(documents))
+            say(_screen(documents, answer.worst_case_usd, home, details=details))
         elif not as_json:
-            print(_bills(documents))
+            print(_screen(documents, answer.worst_case_usd, home, details=details))
         asked = not (limits.yes or limits.dry_run or as_json or limits.check) and sys.stdin.isatty()
         if limits.yes or (asked and _agrees(answer.worst_case_usd)):
             _start(launches, planned, allowed, answer, as_json=as_json)
@@ -87,13 +90,13 @@ def launch(
         _say_how_to_launch(planned)
 
 
-def _check(launches: Launches, planned: list[Planned], limits: LaunchLimits, *, quiet: bool) -> None:
+def _check(launches: Launches, planned: list[Planned], limits: LaunchLimits, *, home: str | None, quiet: bool) -> None:
     """Raise RefusedError where the limits forbid the launches, after showing the bills."""
     try:
         launches.check(planned, limits)
     except RefusedError:
         if not quiet:
-            say(_bills([planned_document(one) for one in planned]))
+            say(_screen([planned_document(one) for one in planned], _worst_usd(planned), home))
         raise
 
 
@@ -109,8 +112,10 @@ def _start(
     conclude(launches, entries)
 
 
-def _bills(documents: list[PlannedLaunch]) -> str:
-    return "\n".join(line for document in documents for line in bill_lines(document))
+def _screen(documents: list[PlannedLaunch], worst_usd: float | None, home: str | None, *, details: bool = False) -> str:
+    providers = catalogs.open_catalog(home, wanted=NOTHING).providers
+    lines = planned_lines(documents, providers, worst_usd=worst_usd, width=screen_width(), details=details)
+    return "\n".join(lines)
 
 
 def _worst_usd(planned: list[Planned]) -> float | None:

@@ -1,4 +1,4 @@
-"""Views of launches: the bill before, one line for each target while they run, tables after."""
+"""Views of launches: one line for each target while they run, tables after."""
 
 from __future__ import annotations
 
@@ -7,35 +7,13 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from launcher.documents import BillDocument, LaunchState, PlannedLaunch, ReapDocument
+from launcher.documents import BillDocument, LaunchState, ReapDocument
 from launcher.ledger.entry import Entry
 from launcher.plan.backend import NodeStatus
-from launcher.plan.bill import LaunchBill
 from planner.model.quantity import Quantity
 from planner.present.table import Row
 
 LINE_WIDTH = 118
-
-
-def bill_lines(planned: PlannedLaunch) -> list[str]:
-    """Return the bill of one launch in words: price, source, date, the three caps on time, the worst case."""
-    bill, target = planned.bill, planned.target
-    caps = bill.caps
-    lines = [
-        f"{target.id}: {bill.nodes} node(s), {planned.workload}, {bill.price_kind.replace('_', ' ')}"
-        + (f", {target.region}" if target.region else ""),
-        f"  price        {_price(bill)}",
-        f"  time         job at most {caps.max_minutes:g} min; taken down within {caps.watchdog_minutes:g} min "
-        f"({caps.max_minutes:g} + {caps.provisioning_minutes:g} to boot and set up), or {caps.worst_minutes:g} min if "
-        f"this client stops (+ {caps.idle_minutes:g} idle)",
-        f"  worst case   {_usd(bill.worst_case_usd)}"
-        + (f", of which {bill.ancillary_usd:.2f} are ancillary costs" if bill.ancillary_usd else ""),
-    ]
-    lines += [
-        f"  ancillary    {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
-        for one in bill.ancillary
-    ]
-    return [*lines, *(f"  note         {note}" for note in planned.notes), *(f"  check  {c}" for c in planned.checks)]
 
 
 def state_rows(states: Sequence[LaunchState]) -> list[Row]:
@@ -132,20 +110,6 @@ def _line(entry: Entry, status: NodeStatus | None, now: datetime | None) -> str:
         elif status.detail:
             parts.append(status.detail)
     return "  ".join(" ".join(part.split()) for part in parts)
-
-
-def _price(bill: LaunchBill) -> str:
-    rate = bill.rate
-    if rate is None:
-        return f"none: {bill.no_price_reason}"
-    up = rate.highest_usd_per_node_hour
-    rise = f", may rise to {up:g}" if up > rate.usd_per_node_hour else ""
-    dated = f", {rate.as_of}" if rate.as_of else ""
-    return f"{rate.usd_per_node_hour:g} USD per node-hour{rise} ({rate.basis.value}: {rate.source}{dated})"
-
-
-def _usd(value: float | None) -> str:
-    return "not known" if value is None else f"{value:,.2f} USD"
 
 
 def _number(value: float | None) -> str:

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from launcher.documents import LaunchesDocument, LaunchStory, ReapDocument
-from planner.cli.launch_view import bill_lines, bill_rows, reaped_rows, state_rows
+from planner.cli.launch_screen import bill_lines
+from planner.cli.launch_view import bill_rows, reaped_rows, state_rows
 from planner.cli.launch_watch import conclude, end_badly, not_down, watched
 from planner.cli.output import HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group

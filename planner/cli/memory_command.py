@@ -7,12 +7,13 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from planner.cli.output import HomeOption, TableOptions, check_positive
+from planner.cli.output import DetailsFlag, HomeOption, TableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
-from planner.cli.streams import print_document, say
+from planner.cli.streams import print_document
 from planner.cli.workload_options import AdapterOptions, StrategyOption, WorkloadOptions
 from planner.model.answer.documents import MemoryDocument
 from planner.model.network.workload import Checkpointing, Loss, Method, Strategy
+from planner.present.memory_screen import memory_lines, parts_of
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.use_cases import catalogs, networks
 from planner.use_cases.memory import MemoryRequest, estimate_memory
@@ -45,6 +46,7 @@ def memory(
     trace: Annotated[
         bool, typer.Option("--trace", help="Trace what a layer saves instead of using the formula")
     ] = False,
+    details: DetailsFlag = False,
     output: TableOptions,
     home: HomeOption = None,
 ) -> None:
@@ -74,47 +76,14 @@ def memory(
     if output.json:
         print_document(document)
         return
-    output.print_rows(_rows(document), title=_title(document))
-    _say_result(document)
-
-
-def _title(document: MemoryDocument) -> str:
-    length = " images" if document.seq_len is None else f" x {document.seq_len} tokens"
-    return (
-        f"{document.workload} on {document.accelerators}x {document.accelerator}: {document.strategy.value}, "
-        f"{document.precision.value}, micro-batch {document.micro_batch}{length}, "
-        f"checkpointing {document.checkpointing.value}, {document.loss.value} loss"
-    )
+    if output.table:
+        print_lines(memory_lines(document, width=screen_width(), details=details))
+    else:
+        output.print_rows(_rows(document), title=document.workload)
 
 
 def _rows(document: MemoryDocument) -> list[Row]:
-    parts = {
-        "states": document.states_gib,
-        "activations": document.activations_gib,
-        "logits": document.logits_gib,
-        "buffers": document.buffers_gib,
-        "total": document.total_gib,
-        "device": document.hbm_gib,
-    }
     return [
         {"part": name, "on one device": quantity_text(part), "how": part.source if part else NOT_KNOWN}
-        for name, part in parts.items()
+        for name, part in parts_of(document).items()
     ]
-
-
-def _say_result(document: MemoryDocument) -> None:
-    verdicts = {
-        "yes": "fits, at every point of the range",
-        "no": "does not fit, not even at the low end of the range",
-        "uncertain": "uncertain: the device's memory lies within the range; measure it, or leave more room",
-        None: "whether it fits is not known",
-    }
-    say(f"{document.checkpointing.value} checkpointing: {verdicts[document.fits]}.")
-    for way in document.ways:
-        largest = NOT_KNOWN if way.largest_micro_batch is None else str(way.largest_micro_batch or "none")
-        say(
-            f"  {way.checkpointing.value}: {way.total_gib.value:.1f} GiB, fits: {way.fits or NOT_KNOWN}, "
-            f"largest micro-batch: {largest}"
-        )
-    for note in document.notes:
-        say(f"Note: {note}.")

@@ -34,6 +34,8 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document"
 FormatOption = Annotated[
     Format | None, typer.Option("--format", help="Output format; default: table on a terminal, else tsv")
 ]
+AllFlag = Annotated[bool, typer.Option("--all", help="Show all rows of the table, not as many as a screen holds")]
+DetailsFlag = Annotated[bool, typer.Option("--details", help="Show sources, notes and assumptions too")]
 HomeOption = Annotated[
     str | None, typer.Option("--home", metavar="FOLDER", help="Workspace; default: $PLANNER_HOME or ./planner-data")
 ]
@@ -68,10 +70,8 @@ class TableOptions:
 class ScreenOptions(TableOptions):
     """The same of a command whose answer is one screen."""
 
-    all: Annotated[bool, typer.Option("--all", help="Show all rows of the table, not as many as a screen holds")] = (
-        False
-    )
-    details: Annotated[bool, typer.Option("--details", help="Show sources, notes and assumptions too")] = False
+    all: AllFlag = False
+    details: DetailsFlag = False
 
 
 def print_lines(lines: Iterable[str]) -> None:

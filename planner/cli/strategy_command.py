@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.output import HomeOption, TableOptions, check_positive
+from planner.cli.output import AllFlag, HomeOption, TableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
-from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, WorkloadOptions
+from planner.decide.options.display_name import machine_name
 from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE
+from planner.model.catalog import Catalog
+from planner.present.strategies_screen import strategies_lines
 from planner.use_cases import catalogs, networks
 from planner.use_cases.strategies import find_strategies
 
@@ -33,6 +35,7 @@ def strategies(
     network_gbit_per_s: Annotated[
         float | None, typer.Option(help="Network of each machine; default: catalog's")
     ] = None,
+    show_all: AllFlag = False,
     output: TableOptions,
     home: HomeOption = None,
 ) -> int:
@@ -66,8 +69,21 @@ def strategies(
     )
     if output.json:
         print(json.dumps(ranking, indent=1))
+    elif output.table:
+        machine = _machine(on, catalog, nodes=nodes, accelerators=accelerators)
+        print_lines(strategies_lines(ranking, machine, width=screen_width(), whole=show_all))
     else:
         rows = [{name: str(value) for name, value in way.items()} for way in ranking["ways"]]
         output.print_rows(rows, title="Strategies")
-        say(ranking["note"])
     return EXIT_DONE if ranking["ways"] else EXIT_NOTHING_FEASIBLE
+
+
+def _machine(on: str, catalog: Catalog, *, nodes: int, accelerators: int | None) -> str:
+    node = catalog.nodes[on]
+    return machine_name(
+        on,
+        catalog.providers,
+        accelerator=node.accelerator,
+        accelerators=accelerators or node.accelerators,
+        nodes=nodes,
+    )

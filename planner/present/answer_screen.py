@@ -23,10 +23,8 @@ from planner.present.option_table import (
     rows,
     scales,
 )
-from planner.present.screen import table_lines, wrapped, wrapped_items
+from planner.present.screen import fewer_rows, table_lines, wrapped, wrapped_items
 
-MOST_LINES = 30
-FEWEST_ROWS = 3
 SOURCES = "Sources: --details"
 
 
@@ -82,12 +80,8 @@ def estimate_screen(document: EstimateDocument, *, plan: str) -> Screen:
 
 def screen_lines(screen: Screen, *, width: int, whole: bool = False) -> list[str]:
     """Return the screen in lines of at most `width`: 30 of them unless the `whole` table is wanted."""
-    lines = _lines(screen, len(screen.entries), width)
-    for shown in range(min(len(screen.entries), MOST_LINES), FEWEST_ROWS - 1, -1):
-        if whole or len(lines) <= MOST_LINES:
-            break
-        lines = _lines(screen, shown, width)
-    return lines
+    rows = len(screen.entries)
+    return _lines(screen, rows, width) if whole else fewer_rows(lambda shown: _lines(screen, shown, width), rows)
 
 
 def _lines(screen: Screen, shown: int, width: int) -> list[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+MOST_LINES = 30
+FEWEST_ROWS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +39,16 @@ def table_lines(columns: Sequence[Column], rows: Sequence[Mapping[str, str]], *,
     widths = _widths(shown, rows, width)
     header = [_line(shown, widths, [one.title for one in shown])] if any(one.title for one in shown) else []
     return [*header, *(line for row in rows for line in _row_lines(shown, widths, row))]
+
+
+def fewer_rows(lines: Callable[[int], list[str]], rows: int) -> list[str]:
+    """Return `lines(shown)` with as many of the rows as 30 lines hold, and three at the least."""
+    printed = lines(rows)
+    for shown in range(min(rows, MOST_LINES), min(rows, FEWEST_ROWS) - 1, -1):
+        if len(printed) <= MOST_LINES:
+            break
+        printed = lines(shown)
+    return printed
 
 
 def wrapped(text: str, *, width: int, indent: str = "") -> list[str]:

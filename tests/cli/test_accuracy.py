@@ -166,6 +166,24 @@ def test_strategies_are_ranked_and_fit(planner):
     assert {"fsdp2", "zero1"} <= {way["strategy"] for way in ways}
 
 
+@pytest.mark.parametrize("width", [100, 80, 60])
+def test_strategies_on_a_screen(planner, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    asked = ("strategies", "llama3-8b", "--on", "aws/p5.48xlarge", "--nodes", "2")
+    lines = planner(*asked, "--format", "table").out.splitlines()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= width
+    assert " ".join(lines).startswith("llama3-8b on 2 nodes: AWS p5, 16x H100: ways to spread one training")
+    ways = planner(*asked, "--json").document["ways"]
+    best = f"{ways[0]['strategy'].upper().replace('ZERO', 'ZeRO-')}, "
+    assert any(line.startswith(f"Take {best}") for line in lines)
+    more = next(line for line in lines if line.startswith("and "))
+    whole = planner(*asked, "--format", "table", "--all").out.splitlines()
+    assert len([line for line in whole if line.endswith(" %")]) == len(ways)
+    shown = len([line for line in lines if line.endswith(" %")])
+    assert more == f"and {len(ways) - shown} more: --all"
+
+
 def test_strategies_of_adapters_fit_where_full_training_does_not(planner):
     asked = ("strategies", "llama3-8b", "--on", "pc-rtx4090", "--seq-len", "2048", "--json")
     assert planner(*asked).code == 3

@@ -152,13 +152,41 @@ def test_the_name_that_a_driver_reports_will_do(planner: Any) -> None:
     assert planner("memory", "gpt-305m", "--on", "NVIDIA H200", "--json").document["accelerator"] == "H200-SXM"
 
 
-def test_the_table_and_what_is_said(planner: Any) -> None:
+def test_a_pipe_gets_the_parts_alone(planner: Any) -> None:
     answer = planner(*LLAMA, "--micro-batch", "2")
     parts = [line.split("\t")[0] for line in answer.out.splitlines()]
     assert parts == ["part", "states", "activations", "logits", "buffers", "total", "device"]
-    assert "selective checkpointing: uncertain" in answer.err
-    assert "none: " in answer.err
-    assert "full: " in answer.err
+    assert answer.err == ""
+
+
+@pytest.mark.parametrize("width", [100, 80, 60])
+def test_the_screen_says_what_to_do(planner: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    answer = planner(*LLAMA, "--micro-batch", "2", "--format", "table")
+    lines = answer.out.splitlines()
+    assert answer.err == ""
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= width
+    assert "  Uncertain with selective checkpointing: " in " ".join(lines)
+    assert [line.split()[0] for line in lines[-4:-1]] == ["none", "selective", "full"]
+    assert "bytes x 8,030,261,248 parameters" not in answer.out
+    whole = planner(*LLAMA, "--micro-batch", "2", "--format", "table", "--details").out
+    assert "bytes x 8,030,261,248 parameters" in " ".join(whole.split())
+
+
+@pytest.mark.parametrize(
+    ("gpus", "start"),
+    [
+        pytest.param("8", "Fits with selective checkpointing: ", id="it fits"),
+        pytest.param("2", "Does not fit with full checkpointing: ", id="60 GiB of states on 24"),
+    ],
+)
+def test_the_screen_begins_with_the_verdict(planner: Any, gpus: str, start: str) -> None:
+    card = "H100-SXM" if gpus == "8" else "RTX-3090"
+    asked = ("memory", "llama3-8b", "--on", card, "--gpus", gpus, "--strategy", "fsdp2", "--format", "table")
+    title, _, verdict = planner(*asked).out.splitlines()[:3]
+    assert title.startswith("llama3-8b on 8x H100: FSDP2" if gpus == "8" else "llama3-8b on 2x RTX 3090: FSDP2")
+    assert verdict.startswith(start)
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ import pytest
 from planner.adapters.workspace import examples_dir
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.present.answer_screen import (
-    MOST_LINES,
     Screen,
     campaign_screen,
     comparison_screen,
     estimate_screen,
     screen_lines,
 )  # fmt: skip
+from planner.present.screen import MOST_LINES
 from planner.use_cases import plans
 from tests.bundled import bundled_catalog
 from tests.conftest import NOON

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, count
 
 from planner.model.answer.documents import OptionEstimate
-from planner.model.network.workload import Strategy
 from planner.model.prices.offer import PriceKind
 from planner.model.prices.provider import Provider
 
@@ -74,6 +73,26 @@ def provider_name(provider: str, providers: Mapping[str, Provider]) -> str:
     return known.name if known is not None else provider.replace("-", " ").capitalize()
 
 
+def strategy_name(strategy: str) -> str:
+    """Return how people write a strategy: `zero2` is ZeRO-2."""
+    return strategy.upper().replace("ZERO", "ZeRO-")
+
+
+def machine_name(
+    machine: str,
+    providers: Mapping[str, Provider],
+    *,
+    accelerator: str | None,
+    accelerators: int | None,
+    nodes: int = 1,
+) -> str:
+    """Return the name of a machine by its id: `aws/p4d.24xlarge` with eight A100 is AWS p4d, 8x A100."""
+    said = " ".join(_rented_place(machine, providers)) if "/" in machine else machine
+    if accelerator is not None and accelerators is not None:
+        said += f", {nodes * accelerators}x {card_names({accelerator})[accelerator]}"
+    return f"{nodes} nodes: {said}" if nodes > 1 else said
+
+
 def _unlike(
     options: Sequence[OptionEstimate], cards: Mapping[str, str], providers: Mapping[str, Provider], *, taken: set[str]
 ) -> list[str]:
@@ -100,7 +119,7 @@ def _name(
     if option.accelerator is not None:
         said.append(f"{option.accelerators}x {cards[option.accelerator]}")
     if STRATEGY in added and option.strategy is not None:
-        said.append(_strategy_name(option.strategy))
+        said.append(strategy_name(option.strategy))
     if PRICE in added and option.price is not None:
         said.append(f"at {option.price.value:,.2f} {option.price.unit.value}")
     nodes = f"{option.nodes} nodes: " if option.nodes is not None and option.nodes > 1 else ""
@@ -109,17 +128,22 @@ def _name(
 
 def _rented_name(option: OptionEstimate, providers: Mapping[str, Provider], added: Sequence[str]) -> list[str]:
     assert option.offer is not None
-    provider, _, instance = option.offer.partition("/")
-    said = [provider_name(provider, providers)]
-    known = providers.get(provider)
-    if INSTANCE in added:
-        said.append(instance)
-    elif known is not None and known.families:
-        said.append(instance.partition(".")[0])
+    said = _rented_place(option.offer, providers, whole=INSTANCE in added)
     if option.price_kind is not None and (KIND in added or option.price_kind not in UNSAID):
         said.append(KIND_WORDS[option.price_kind])
     if REGION in added and option.region is not None:
         said.append(option.region)
+    return said
+
+
+def _rented_place(machine: str, providers: Mapping[str, Provider], *, whole: bool = False) -> list[str]:
+    provider, _, instance = machine.partition("/")
+    known = providers.get(provider)
+    said = [provider_name(provider, providers)]
+    if whole:
+        said.append(instance)
+    elif known is not None and known.families:
+        said.append(instance.partition(".")[0])
     return said
 
 
@@ -132,10 +156,6 @@ def _owned_name(option: OptionEstimate) -> str:
     family, memory, _ = _card_parts(option.accelerator)
     carried = f" {family} {memory.replace('GB', ' GB')}"
     return (short.removesuffix(carried) if memory else short) or name
-
-
-def _strategy_name(strategy: Strategy) -> str:
-    return strategy.value.upper().replace("ZERO", "ZeRO-")
 
 
 def _card_parts(accelerator: str) -> tuple[str, str, str]:

@@ -1,0 +1,130 @@
+"""What a launch would cost, before anything is started: one line for each target, or the bill by its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from launcher.documents import PlannedLaunch
+from launcher.plan.bill import LaunchBill
+from planner.decide.options.display_name import machine_name
+from planner.model.prices.provider import Provider
+from planner.present.screen import Column, table_lines, wrapped
+from planner.present.table import Row
+
+PLANNED = (
+    Column(key="target", title="machine", wrap=20),
+    Column(key="terms", title="terms", drop=2),
+    Column(key="rate", title="USD/h", right=True, drop=1),
+    Column(key="job", title="job up to", right=True, drop=3),
+    Column(key="gone", title="gone after", right=True),
+    Column(key="worst", title="USD at most", right=True),
+)
+BELOW = " " * 15
+"""Where the text of `bill_lines` begins."""
+
+
+def planned_lines(
+    documents: Sequence[PlannedLaunch],
+    providers: Mapping[str, Provider],
+    *,
+    worst_usd: float | None,
+    width: int,
+    details: bool = False,
+) -> list[str]:
+    """Return what would run where, for how long and for how much at most; with `details`, by whose word."""
+    workloads = ", ".join(dict.fromkeys(one.workload for one in documents))
+    lines = [*wrapped(f"Launch of {workloads}", width=width), ""]
+    lines += [*wrapped(_headline(documents, worst_usd), width=width, indent="  "), ""]
+    lines += table_lines(PLANNED, [_planned_row(one, providers) for one in documents], width=width)
+    if details:
+        texts = ["", *(line for one in documents for line in bill_lines(one))]
+        return [*lines, *(line for text in texts for line in wrapped(text, width=width, indent=BELOW) or [""])]
+    checks = [f"{_name(one, providers)}: {check}" for one in documents for check in one.checks]
+    texts = [*_notes(documents, providers), *checks]
+    return [*lines, *(line for text in texts for line in wrapped(text, width=width, indent="  ")), "Sources: --details"]
+
+
+def bill_lines(planned: PlannedLaunch) -> list[str]:
+    """Return the bill of one launch in words: price, source, date, the three caps on time, the worst case."""
+    bill, target = planned.bill, planned.target
+    caps = bill.caps
+    lines = [
+        f"{target.id}: {bill.nodes} node(s), {planned.workload}, {bill.price_kind.replace('_', ' ')}"
+        + (f", {target.region}" if target.region else ""),
+        f"  price        {_price(bill)}",
+        f"  time         job at most {caps.max_minutes:g} min; taken down within {caps.watchdog_minutes:g} min "
+        f"({caps.max_minutes:g} + {caps.provisioning_minutes:g} to boot and set up), or {caps.worst_minutes:g} min if "
+        f"this client stops (+ {caps.idle_minutes:g} idle)",
+        f"  worst case   {_usd(bill.worst_case_usd)}"
+        + (f", of which {bill.ancillary_usd:.2f} are ancillary costs" if bill.ancillary_usd else ""),
+    ]
+    lines += [
+        f"  ancillary    {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
+        for one in bill.ancillary
+    ]
+    return [*lines, *(f"  note         {note}" for note in planned.notes), *(f"  check  {c}" for c in planned.checks)]
+
+
+def _notes(documents: Sequence[PlannedLaunch], providers: Mapping[str, Provider]) -> list[str]:
+    """Return each note once, with the machines that it is of where it is not of all."""
+    targets: dict[str, list[str]] = {}
+    for one in documents:
+        for note in one.notes:
+            targets.setdefault(note, []).append(_name(one, providers))
+    return [note if len(of) == len(documents) else f"{', '.join(of)}: {note}" for note, of in targets.items()]
+
+
+def _headline(documents: Sequence[PlannedLaunch], worst_usd: float | None) -> str:
+    nodes = sum(one.bill.nodes for one in documents)
+    machines = "1 machine" if nodes == 1 else f"{nodes} machines"
+    minutes = max(one.bill.caps.worst_minutes for one in documents)
+    if not any(one.bill.invoiced for one in documents):
+        cost = "no invoice" if worst_usd is None else f"{worst_usd:,.2f} USD at most"
+        return f"Measure on {machines}: {cost}, over after {minutes:g} minutes."
+    cost = "at a price that is not known" if worst_usd is None else f"{worst_usd:,.2f} USD at most"
+    return f"Rent {machines}: {cost}, gone after {minutes:g} minutes."
+
+
+def _planned_row(planned: PlannedLaunch, providers: Mapping[str, Provider]) -> Row:
+    bill = planned.bill
+    return {
+        "target": _name(planned, providers),
+        "terms": ", ".join(filter(None, (bill.price_kind.replace("_", " "), planned.target.region))),
+        "rate": "" if bill.rate is None else f"{bill.rate.usd_per_node_hour:,.2f}",
+        "job": f"{bill.caps.max_minutes:g} min",
+        "gone": f"{bill.caps.worst_minutes:g} min",
+        "worst": _worst(bill),
+    }
+
+
+def _name(planned: PlannedLaunch, providers: Mapping[str, Provider]) -> str:
+    target = planned.target
+    if not target.is_cloud:
+        return target.id
+    return machine_name(
+        target.id,
+        providers,
+        accelerator=target.accelerator,
+        accelerators=target.devices_per_node,
+        nodes=planned.bill.nodes,
+    )
+
+
+def _worst(bill: LaunchBill) -> str:
+    if bill.worst_case_usd is None:
+        return "not known" if bill.invoiced else "no invoice"
+    return f"{bill.worst_case_usd:,.2f}"
+
+
+def _price(bill: LaunchBill) -> str:
+    rate = bill.rate
+    if rate is None:
+        return f"none: {bill.no_price_reason}"
+    up = rate.highest_usd_per_node_hour
+    rise = f", may rise to {up:g}" if up > rate.usd_per_node_hour else ""
+    dated = f", {rate.as_of}" if rate.as_of else ""
+    return f"{rate.usd_per_node_hour:g} USD per node-hour{rise} ({rate.basis.value}: {rate.source}{dated})"
+
+
+def _usd(value: float | None) -> str:
+    return "not known" if value is None else f"{value:,.2f} USD"
