@@ -86,7 +86,8 @@ schemas: .venv/installed-all
 
 golden: .venv/installed-all
 	$(BIN)/python -m pytest --update-golden -q tests/cli tests/present
-	git diff --stat tests/golden
+	$(BIN)/python -m pytest --update-golden -q -n 0 tests/docs/test_readme.py
+	git diff --stat tests/golden README.md
 
 cli-docs: .venv/installed-all
 	$(BIN)/python -m scripts.cli_reference

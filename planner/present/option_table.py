@@ -10,7 +10,6 @@ from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
-from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
 from planner.present.screen import Column
 from planner.present.short_figures import Scale, money_scale, time_scale
@@ -29,6 +28,12 @@ SHORT_REASONS = {
     ReasonCode.TIME_NOT_STATED: "time not known",
     ReasonCode.TIME_OR_COST_NOT_KNOWN: "not known",
     ReasonCode.PLACE_NOT_ALLOWED: "not allowed",
+    ReasonCode.DATA_LEAVES_REGION: "not allowed",
+    ReasonCode.SPOT_NOT_ALLOWED: "not allowed",
+    ReasonCode.PROVIDER_NOT_ALLOWED: "not allowed",
+    ReasonCode.NOT_AVAILABLE: "not to be had",
+    ReasonCode.ASK_FOR_QUOTE: "ask for a quote",
+    ReasonCode.NODE_NETWORK_NOT_KNOWN: "network not known",
 }
 """The others are written as their codes, with blanks."""
 Row = dict[str, str]
@@ -121,19 +126,14 @@ def pay_now(option: OptionEstimate) -> Quantity | None:
 
 def marks(option: OptionEstimate) -> str:
     """Return the marks of what a person must not overlook in an option's price."""
-    spot = option.price_kind in FAST_KINDS
-    return (STALE if option.price_stale else "") + (SPOT if spot else "") + (UNPRICED if unpriced(option) else "")
-
-
-def unpriced(option: OptionEstimate) -> tuple[str, ...]:
-    """Return what would be on the bill if its price or size were known."""
-    return tuple(missing.what for missing in option.bill.coverage.no_price) if option.bill and option.offer else ()
+    spot = SPOT if option.firm is False else ""
+    return (STALE if option.price_stale else "") + spot + (UNPRICED if option.unpriced else "")
 
 
 def marks_explained(options: Sequence[OptionEstimate]) -> list[str]:
     """Return what the marks mean that occur."""
     used = "".join(marks(option) for option in options)
-    lacking = list(dict.fromkeys(what for option in options for what in unpriced(option)))
+    lacking = list(dict.fromkeys(what for option in options for what in option.unpriced))
     explained = {
         SPOT: "s spot: may be taken away.",
         STALE: "* price out of date: planner prices refresh.",

@@ -6,12 +6,10 @@ from datetime import date
 
 import pytest
 
-from planner.model.answer.bill import Bill, Coverage, Uncounted
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
-from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
 from tests.present.conftest import option, quantity
@@ -43,13 +41,7 @@ def lines(answer: ComparisonDocument, *, width: int = 100, whole: bool = False) 
 
 KEPT = ranked("DGX Station, 4x V100", Hold.HAVE, 118, 543)
 RENTED = ranked("Lambda, 1x H100", Hold.RENT, 83, 8540)
-SPOT = ranked(
-    "AWS p5en spot, 8x H200", Hold.RENT, 9.7, 3580, price_kind=PriceKind.SPOT, price_stale=True, offer="aws/p5en",
-    bill=Bill(
-        trainings=1, lines=(), usd_total=quantity(3580, Unit.USD, Basis.MODELLED, "test"), local_total=None,
-        coverage=Coverage(priced=(), no_price=(Uncounted(what="egress", reason="not known"),), unsupported=()),
-    ),
-)  # fmt: skip
+SPOT = ranked("AWS p5en spot, 8x H200", Hold.RENT, 9.7, 3580, firm=False, price_stale=True, unpriced=("egress",))
 BOUGHT = ranked(
     "Server, 2x H200", Hold.BUY, 36, 189, within_budget=False, chance_budget=0.0,
     pay_now_usd=quantity(114_800, Unit.USD, Basis.QUOTED, "test"), why_not="costs too much",
