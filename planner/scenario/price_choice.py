@@ -9,7 +9,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, STALE_DAYS, Price, PriceKind, PriceOrigin
 from planner.model.prices.price_defaults import PriceDefaults
-from planner.scenario.observed_price import FROM_FILES, LATELY_DAYS, median_of
+from planner.scenario.observed_price import FROM_FILES, LATELY_DAYS, median_of, median_row
 
 ANY_REGION = "any"
 """Of a price that is the same everywhere."""
@@ -83,6 +83,12 @@ def _cheapest(
     least = min(held.values())
     near = [row for row in had if held[id(row)] <= least + max(TIE_FRACTION * least, min(TIE_USD, 0.01 * least))]
     return min(near, key=lambda row: (-row.as_of.toordinal(), row.amount))
+
+
+def in_use(rows: Sequence[Price]) -> list[Price]:
+    """Return, of one instance, kind and region, the rows whose price a plan is given: of spot that of the median."""
+    chosen = selected(rows)
+    return [median_row(chosen)] if chosen[0].price_kind in FAST_KINDS else chosen
 
 
 def _of_region(rows: list[Price]) -> list[Price]:

@@ -30,7 +30,7 @@ from planner.model.catalog import Catalog
 from planner.model.hardware.accelerator_name import spelling
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
-from planner.scenario.price_choice import ANY_REGION, selected
+from planner.scenario.price_choice import ANY_REGION, in_use
 from planner.use_cases.catalogs import find_accelerator, open_catalog, with_wanted
 
 LAMBDA_KEY_VARIABLE = "LAMBDA_API_KEY"
@@ -154,7 +154,7 @@ def _rows(prices: Sequence[Price], catalog: Catalog, now: datetime, *, book: Pri
     groups: dict[tuple[str, str, str], list[Price]] = {}
     for price in prices:
         groups.setdefault((price.node, price.region, price.price_kind.value), []).append(price)
-    used = {id(price) for group in groups.values() for price in selected(group)}
+    used = {id(price) for group in groups.values() for price in in_use(group)}
     return [_row(price, catalog, now, used=id(price) in used, book=book) for price in prices]
 
 
