@@ -37,6 +37,7 @@ class Screen:
     entries: Sequence[Entry]
     currency: Currency | None
     commands: Sequence[str]
+    notes: Sequence[str] = ()
 
 
 def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
@@ -56,7 +57,9 @@ def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
         commands.append(f"Own or rent: planner own-or-rent {plan}")
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)
-    return Screen(f"{document.plan}: {_limits(document)}", headline, entries, document.currency, commands)
+    return Screen(
+        f"{document.plan}: {_limits(document)}", headline, entries, document.currency, commands, document.notes
+    )
 
 
 def campaign_screen(document: CampaignDocument, *, plan: str) -> Screen:
@@ -66,7 +69,9 @@ def campaign_screen(document: CampaignDocument, *, plan: str) -> Screen:
         for option in document.options
     ]
     commands = [f"Recommendation: planner compare {plan}", SOURCES]
-    return Screen(f"{document.plan}: {_trainings(document.runs)}", (), entries, document.currency, commands)
+    return Screen(
+        f"{document.plan}: {_trainings(document.runs)}", (), entries, document.currency, commands, document.notes
+    )
 
 
 def estimate_screen(document: EstimateDocument, *, plan: str) -> Screen:
@@ -75,7 +80,7 @@ def estimate_screen(document: EstimateDocument, *, plan: str) -> Screen:
         Entry(None, option, option.wall_hours, option.usd_marginal, no=_lacks(option)) for option in document.options
     ]
     commands = [f"All trainings: planner compare {plan}", SOURCES]
-    return Screen(f"{document.plan}: one training", (), entries, document.currency, commands)
+    return Screen(f"{document.plan}: one training", (), entries, document.currency, commands, document.notes)
 
 
 def screen_lines(screen: Screen, *, width: int, whole: bool = False) -> list[str]:
@@ -95,6 +100,8 @@ def _lines(screen: Screen, shown: int, width: int) -> list[str]:
     left = len(screen.entries) - len(kept)
     lines += [f"and {left} more: --all"] if left else []
     lines += wrapped_items(marks_explained([entry.option for entry in kept]), width=width, separator="  ")
+    for note in screen.notes:
+        lines += wrapped(f"{note[0].upper()}{note[1:]}.", width=width, indent="  ")
     return [*lines, *wrapped_items(screen.commands, width=width, separator="    ")]
 
 

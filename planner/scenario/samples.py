@@ -29,6 +29,7 @@ def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None)
 
     packed:  sequences = samples x tokens_per_sample / seq_len, rounded up
     padded (`packing: false`, or no tokens_per_sample):  a sample is a sequence
+    Where the plan starts from a measured run, samples without a length are taken to be like the run's.
     """
     _check_length(plan, network, seq_len)
     work, each, packed = plan.work, plan.work.tokens_per_sample, plan.training.packing is not False
@@ -42,9 +43,10 @@ def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None)
     samples, epochs = work.samples or work.samples_per_epoch, work.epochs or 1.0
     assert samples is not None, "the plan's model asks for one way to say it"
     if each is None or each == seq_len:
-        known = each is not None or seq_len is None
+        known = each is not None or seq_len is None or plan.workload.measured is not None
+        text = _samples_text(samples) + ("" if known else f" counted as {seq_len:,} tokens each")
         note = None if known else _full_length_note(seq_len)
-        return SampleCount(samples, epochs, _product(samples, each or seq_len), _samples_text(samples), note)
+        return SampleCount(samples, epochs, _product(samples, each or seq_len), text, note)
     text = f"{_samples_text(samples)} of {each:,g} tokens"
     if not packed:
         padded = "" if seq_len is None else f" padded to {seq_len:,}"
@@ -100,7 +102,7 @@ def _check_length(plan: Plan, network: Architecture | None, seq_len: int | None)
 
 
 def _full_length_note(seq_len: int | None) -> str:
-    return f"each sample is counted as {seq_len:,} tokens; give work.tokens_per_sample if they are shorter"
+    return f"each sample is counted as {seq_len:,} tokens: give work.tokens_per_sample if they are shorter"
 
 
 def _samples_text(count: float) -> str:

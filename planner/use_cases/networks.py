@@ -132,6 +132,6 @@ def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
         seq_len=job.seq_len,
         micro_batch=job.micro_batch or 1,
         precision=job.precision or Precision.BF16,
-        adapters=job.adapters,
+        adapters=plan.training.adapters,
         framework=job.framework,
     )

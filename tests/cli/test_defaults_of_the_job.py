@@ -61,6 +61,12 @@ class TestFrozenWeights:
         states = (4 * FROZEN + 16 * ADAPTERS) / GIB
         assert f"(states {states:.1f}, " in option["why_not"]
 
+    def test_memory_of_a_plan_may_ask_for_another_precision(self, planner, plan) -> None:
+        asked = ("memory", plan(ONE_H100), "--on", "H100-SXM", "--json")
+        for precision, each in (("bf16", 2), ("fp32", 4)):
+            document = planner(*asked, "--precision", precision).document
+            assert document["states_gib"]["value"] == pytest.approx((each * FROZEN + 16 * ADAPTERS) / GIB)
+
     def test_memory_agrees_by_hand(self, planner) -> None:
         """Of 2,048 tokens, all layers computed again: 31 inputs of 2 x 4,096 bytes, and of the last layer norms 2 x 4 x
         4,096, attention 2 x (2 x 4,096 + 2 x 1,024) + 4 x 32, the inputs of out and of query, key and value 2 x 4,096
@@ -98,9 +104,39 @@ class TestTokensPerSample:
         hours = 50_000 * 3 / padded["throughput"]["value"] / 3600
         assert padded["training_hours"]["value"] == unsaid["training_hours"]["value"] == pytest.approx(hours)
         assert "50,000 samples of 700 tokens padded to 2,048: each takes as long as a full one" in padded["notes"]
-        said = "each sample is counted as 2,048 tokens; give work.tokens_per_sample if they are shorter"
+        said = "each sample is counted as 2,048 tokens: give work.tokens_per_sample if they are shorter"
         assert said in unsaid["notes"]
+        assert unsaid["training_hours"]["source"].startswith(
+            "50,000 samples counted as 2,048 tokens each x 3 epochs / "
+        )
         assert said not in padded["notes"]
+
+    @pytest.mark.parametrize(
+        ("work", "line"),
+        [
+            pytest.param(
+                {"samples": 50000},
+                "Each sample is counted as 2,048 tokens: give work.tokens_per_sample if they are shorter.",
+                id="no length",
+            ),
+            pytest.param(
+                {"samples": 50000, "tokens_per_sample": 700},
+                "50,000 samples of 700 tokens packed into 17,090 sequences of 2,048; if they are padded, write "
+                "training.packing: false.",
+                id="packed",
+            ),
+            pytest.param({"tokens": 1e7}, None, id="tokens are what they are"),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["compare", "campaign", "estimate"])
+    def test_the_screen_says_how_samples_were_counted(self, planner, plan, monkeypatch, command, work, line) -> None:
+        """Once, below the table, on a screen of 140 columns."""
+        monkeypatch.setenv("COLUMNS", "140")
+        shown = planner(command, plan(ONE_H100, work=work), "--format", "table").out
+        if line is None:
+            assert "sample" not in shown
+        else:
+            assert shown.count(line) == 1
 
     @pytest.mark.parametrize(
         ("work", "training", "million_tokens"),
@@ -171,6 +207,18 @@ class TestTokensPerSample:
         (option,) = planner("estimate", path, "--json").document["options"]
         assert option["throughput"]["basis"] == "measured"
         assert option["training_hours"]["value"] == pytest.approx(500 / option["throughput"]["value"] / 3600)
+
+    def test_samples_are_like_those_of_the_measured_run_where_nothing_is_said(self, planner, plan) -> None:
+        path = plan(
+            {"site": "rtx3090-x10"},
+            workload={"measured": "seed-003-rtx3090-ddp-x10"},
+            training={},
+            work={"samples": 1000},
+        )
+        document = planner("estimate", path, "--json").document
+        (option,) = document["options"]
+        assert option["training_hours"]["value"] == pytest.approx(1000 / option["throughput"]["value"] / 3600)
+        assert document["notes"] == []
 
     def test_a_run_of_unknown_length_counts_samples_where_they_are_not_packed(self, planner, plan) -> None:
         path = plan(

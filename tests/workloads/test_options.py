@@ -143,3 +143,24 @@ def test_every_strategy_holds_frozen_weights_at_16_bit(bare_node, spec_document,
     assert result["state_bytes"]["parameter_bytes"] == 2 * 672_384 + (2 if zero else 4) * trained
     assert result["state_bytes"]["optimizer_bytes"] == pytest.approx((12 if zero else 8) * trained, rel=0.01)
     assert result["losses_first10"][-1] < result["losses_first10"][0]
+
+
+@pytest.mark.slow
+def test_a_torch_that_shards_one_type_says_what_to_take_instead(bare_node, spec_document):
+    """torch 2.7 refuses fp32 adapters and 16-bit weights in one group of parameters, in the first forward pass."""
+    node = bare_node()
+    node.append(
+        "strategies/__init__.py",
+        "from torch.distributed.fsdp._fully_shard._fsdp_param_group import FSDPParamGroup\n"
+        "def _refuse(self):\n"
+        "    found = {one.sharded_param.dtype for one in self.fsdp_params}\n"
+        "    if len(found) > 1:\n"
+        "        raise AssertionError(f'FSDP expects uniform original parameter dtype but got {found}')\n"
+        "FSDPParamGroup._init_mp_dtypes = _refuse\n",
+    )
+    spec = spec_document(precision="bf16", strategy="fsdp2")
+    run = node.run(spec | {"method": "lora", "lora": {**ADAPTERS, "frozen": "16bit"}}, processes=1)
+    assert run.code != 0
+    assert run.result["exit_reason"] == "error"
+    assert "needs a newer torch" in run.result["error"]
+    assert "Take strategy ddp or zero3" in run.result["error"]

@@ -5,7 +5,7 @@ Block by block, weights are gathered before use and dropped after it; gradients 
 
 from __future__ import annotations
 
-from typing import List, Sequence
+from typing import Any, List, Sequence
 
 import torch
 import torch.distributed as dist
@@ -56,10 +56,23 @@ class FullyShardedStrategy(Strategy):
         """Average gradients in every micro-batch: keeping them local would need room for all of them, unsharded."""
         losses = []
         for inputs, targets in micro_batches:
-            loss = self._model(inputs, targets)
+            loss = self._forward(inputs, targets)
             self._scaler.scale(loss / len(micro_batches)).backward()
             losses.append(loss.detach())
         return torch.stack(losses).mean()
+
+    def _forward(self, inputs: Tensor, targets: Tensor) -> Any:
+        """Return the loss, a tensor. Older torch finds out here that it shards no weights of two types in one block."""
+        try:
+            return self._model(inputs, targets)
+        except AssertionError as error:
+            if "uniform original parameter dtype" not in str(error):
+                raise
+            raise RunError(
+                failure.ERROR,
+                f"fsdp2 with fp32 adapters beside 16-bit weights needs a newer torch than {torch.__version__}, which "
+                "shards one type in a block. Take strategy ddp or zero3, or write lora: frozen: null.",
+            ) from error
 
     def update(self) -> None:
         """Step on the shards."""

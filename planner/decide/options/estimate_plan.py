@@ -52,6 +52,7 @@ def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None)
         plan=plan.name,
         currency=plan.currency,
         assumptions=_assumptions(plan, catalog, candidates, estimated),
+        notes=(job.samples_note,) if job.samples_note else (),
         options=options,
     )
     return Estimated(document, estimated)

@@ -22,6 +22,7 @@ def run_campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocume
         plan=plan.name,
         currency=plan.currency,
         assumptions=estimated.document.assumptions,
+        notes=estimated.document.notes,
         runs=plan.campaign.runs,
         options=tuple(
             with_chances(

@@ -48,6 +48,7 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         plan=campaign.plan,
         currency=campaign.currency,
         assumptions=campaign.assumptions,
+        notes=campaign.notes,
         runs=campaign.runs,
         deadline=limits.deadline,
         deadline_hours=deadline_hours if limits.deadline is not None else None,

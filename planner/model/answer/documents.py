@@ -207,6 +207,8 @@ class EstimateDocument(Frozen):
     plan: str
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
+    notes: tuple[str, ...] = ()
+    """What the reader should know of all options alike, such as how samples were counted."""
     options: tuple[OptionEstimate, ...]
 
 
@@ -218,6 +220,8 @@ class CampaignDocument(Frozen):
     plan: str
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
+    notes: tuple[str, ...] = ()
+    """What the reader should know of all options alike, such as how samples were counted."""
     runs: int
     options: tuple[CampaignOption, ...]
 
@@ -230,6 +234,8 @@ class ComparisonDocument(Frozen):
     plan: str
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
+    notes: tuple[str, ...] = ()
+    """What the reader should know of all options alike, such as how samples were counted."""
     runs: int
     deadline: date | None
     deadline_hours: float | None
