@@ -143,8 +143,9 @@ options: [{{offer: aws/p5en.48xlarge, region: us-east-1, price: spot}}]
         (home / "price_book.yaml").write_text(
             """
 schema_version: 1
+as_of: 2026-11-01
 credits:
-  - {name: startup programme, provider: aws, usd: 5000, expires: 2027-06-30, source: letter of 2026-10-01}
+  - {name: startup, provider: aws, usd: 5000, expires: 2027-06-30, source: letter of 2026-10-01}
 """,
             encoding="utf-8",
         )
@@ -177,7 +178,7 @@ options:
         one, two, stated = planner("estimate", plan, "--json").document["options"]
         assert one["training_hours"]
         assert two["training_hours"] is None
-        assert two["why_not_codes"] == ["network_not_known"]
+        assert two["why_not_codes"] == ["node_network_not_known"]
         assert "network_gbit_per_s" in two["why_not"]
         assert stated["training_hours"]["value"] < one["training_hours"]["value"]
 

@@ -1,4 +1,4 @@
-"""What a person calls an option: "Lambda, 8x H100", "2 nodes: AWS p4d spot, 16x A100"; unlike within one answer."""
+"""What a person calls an option: "Lambda, 8x H100", "2x AWS p4d spot, 16x A100"; unlike within one answer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, count
 
 from planner.model.answer.documents import OptionEstimate
+from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.prices.provider import Provider
+from planner.scenario.own_machine import OWN
 
 KIND_WORDS = {
     PriceKind.ON_DEMAND: "on demand",
@@ -115,15 +117,22 @@ def _name(
     option: OptionEstimate, cards: Mapping[str, str], providers: Mapping[str, Provider], *, added: Sequence[str]
 ) -> str:
     machine = [_owned_name(option)] if option.offer is None else _rented_name(option, providers, added)
-    said = [" ".join(machine)]
+    nodes = f"{option.nodes}x " if option.nodes is not None and option.nodes > 1 else ""
+    said = [nodes + " ".join(machine)]
     if option.accelerator is not None:
-        said.append(f"{option.accelerators}x {cards[option.accelerator]}")
+        carried = f"{option.accelerators}x {cards[option.accelerator]}"
+        whose = "" if option.hold is Hold.BUY else "your "
+        said = [f"{whose}{carried}"] if _is_named_by_its_cards(option) else [*said, carried]
     if STRATEGY in added and option.strategy is not None:
         said.append(strategy_name(option.strategy))
     if PRICE in added and option.price is not None:
         said.append(f"at {option.price.value:,.2f} {option.price.unit.value}")
-    nodes = f"{option.nodes} nodes: " if option.nodes is not None and option.nodes > 1 else ""
-    return nodes + ", ".join(said)
+    return ", ".join(said)
+
+
+def _is_named_by_its_cards(option: OptionEstimate) -> bool:
+    """Return whether the plan names the machine by its accelerator alone, as its own."""
+    return option.offer is None and (option.site or "").startswith(OWN)
 
 
 def _rented_name(option: OptionEstimate, providers: Mapping[str, Provider], added: Sequence[str]) -> list[str]:

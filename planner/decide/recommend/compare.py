@@ -73,12 +73,14 @@ def _choice(order: Sequence[CampaignOption]) -> Choice | None:
         return None
     first, *others = feasible
     fastest = min(feasible, key=hours_of)
+    firm = min((option for option in feasible if is_firm(option)), key=hours_of, default=None)
     bought = [option for option in order if option.hold is Hold.BUY and option.pay_now_usd and option is not first]
     return Choice(
         recommended=first,
         firm=None if is_firm(first) else next((option for option in others if is_firm(option)), None),
         measured=None if is_measured(first) else next((option for option in others if is_measured(option)), None),
         fastest=None if fastest is first else fastest,
+        fastest_firm=None if firm is first else firm,
         purchase=min(bought, key=lambda option: option.pay_now_usd.value if option.pay_now_usd else 0.0, default=None),
     )
 

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.decide.recommend.rank import hours_of, is_firm, is_measured
-from planner.decide.recommend.wording import confidence_text, name_of, rounded_up_usd, short_usd
+from planner.decide.recommend.wording import confidence_text, name_of, rounded_up_usd, short_duration, short_usd
 from planner.model.answer.documents import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
+from planner.quantity.chance import doubted, stays_under
 
 SENTENCES = 3
 WORDS = 20
 VERBS = {Hold.HAVE: "Keep", Hold.RENT: "Rent", Hold.BUY: "Buy", Hold.USE: "Use"}
+IN_HOURS = 48
 SOONER = 1.5
 """By which factor the fastest option must be faster to be named."""
 
@@ -31,6 +33,8 @@ class Choice:
     """The best that was measured, where the recommended one was not."""
     fastest: CampaignOption | None
     """The fastest that keeps the limits, where another is recommended."""
+    fastest_firm: CampaignOption | None
+    """The fastest of them that stays until the work is done."""
     purchase: CampaignOption | None
     """The cheapest to buy, where the plan asks for one and it is not the answer."""
 
@@ -56,22 +60,32 @@ def joined(parts: Sequence[str], *, optional: Sequence[str] = ()) -> str:
 
 def _deed(option: CampaignOption, limits: CampaignLimits) -> str:
     verb = VERBS[option.hold or Hold.RENT]
-    what = f"{verb} {name_of(option)}: "
-    done = f"done by {option.done_by_confident}" if option.done_by_confident else "time not known"
+    done = done_text(option, limits) or "time not known"
     sure = confidence_text(limits.confidence)
-    return joined([what + done, _at_most(option)], optional=[sure])
+    return joined([f"{verb} {name_of(option)}: {done}", at_most(option)], optional=[sure])
 
 
-def _at_most(option: CampaignOption) -> str:
+def done_text(option: CampaignOption, limits: CampaignLimits) -> str | None:
+    """Write when it is done at the confidence: in hours within two days, else by a day; None where not known."""
+    if option.done_by_confident is None or option.campaign_hours is None:
+        return None
+    hours = stays_under(doubted(option.campaign_hours), limits.confidence)
+    if option.wait_hours == 0 and hours < IN_HOURS:
+        return f"done in {short_duration(hours)}"
+    return f"done by {option.done_by_confident}"
+
+
+def at_most(option: CampaignOption) -> str:
+    """Write the cost that it stays under at the confidence, and of what it is."""
     assert option.usd_confident is not None, "it is recommended"
     of = {Hold.HAVE: " of electricity", Hold.BUY: " in all"}.get(option.hold or Hold.RENT, "")
     return f"at most {rounded_up_usd(option.usd_confident)}{of}"
 
 
-def _short(option: CampaignOption) -> str:
-    """Return an option in short: its name, the day on which it is done and its cost, at the confidence."""
-    done = [f"done by {option.done_by_confident}"] if option.done_by_confident else []
-    return joined([name_of(option), *done, _at_most(option)])
+def _short(option: CampaignOption, limits: CampaignLimits) -> str:
+    """Return an option in short: its name, when it is done and its cost, at the confidence."""
+    done = done_text(option, limits)
+    return joined([name_of(option), *([done] if done else []), at_most(option)])
 
 
 def _beside(choice: Choice, limits: CampaignLimits, today: date) -> Iterator[str]:
@@ -80,16 +94,17 @@ def _beside(choice: Choice, limits: CampaignLimits, today: date) -> Iterator[str
     if option.doubts:
         yield "But its measurement contradicts what the hardware can do: planner explain says why."
     if choice.firm is not None:
-        yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {_short(choice.firm)}"
+        yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {_short(choice.firm, limits)}"
     if choice.measured is not None and choice.measured is not choice.firm:
-        yield f"Measured: {_short(choice.measured)}"
+        yield f"Measured: {_short(choice.measured, limits)}"
     yield from _of_the_option(option, limits, today)
     if not is_firm(option) and choice.firm is None:
-        yield "It may be taken away at any time, and no firm option keeps the limits."
+        yield "It may be taken away at any time, and no firm option can be recommended beside it."
     named = (choice.firm, choice.measured)
-    sooner = choice.fastest
-    if sooner is not None and sooner not in named and hours_of(option) > SOONER * hours_of(sooner):
-        yield f"{'Sooner' if is_firm(sooner) else 'Sooner, as spot'}: {_short(sooner)}"
+    for sooner, word in ((choice.fastest_firm, "Sooner"), (choice.fastest, "Sooner, as spot")):
+        if sooner is not None and sooner not in named and hours_of(option) > SOONER * hours_of(sooner):
+            yield f"{word}: {_short(sooner, limits)}"
+            break
     if not is_measured(option) and choice.measured is None and option.hold is not Hold.USE:
         yield f"Nobody measured it there: {option.known_from}." if option.known_from else "Nobody measured it there."
     if choice.purchase is not None and choice.purchase.pay_now_usd is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from planner.decide.recommend.headline import joined
+from planner.decide.recommend.headline import at_most, done_text, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
 from planner.decide.recommend.refusals import refusals
 from planner.decide.recommend.wording import name_of, percent_text, rounded_up_usd, short_usd
 from planner.model.answer.documents import CampaignOption
-from planner.model.answer.reason import PLACES
+from planner.model.answer.reason import PLACES, Reason, ReasonCode
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
 
@@ -32,14 +32,29 @@ def without_recommendation(
         return (f"Nothing fits: {what}.", f"Of {name_of(nearest)}: {nearest.not_allowed_reasons[0].text}.")
     refused = refusals(nearest)
     if refused:
-        return (
-            f"Nothing fits as listed: {name_of(nearest)} needs {nearest.nodes or 0} nodes for {_days(nearest)}.",
-            f"{refused[0].text[0].upper()}{refused[0].text[1:]}.",
-            _would(nearest),
-        )
+        return _cannot_be_had(nearest, refused[0], limits)
     if chance_of(nearest) >= EVEN_CHANCE:
         return _uncertain(nearest, limits)
     return (_binding(nearest, limits), _would(nearest))
+
+
+def _cannot_be_had(option: CampaignOption, reason: Reason, limits: CampaignLimits) -> tuple[str, ...]:
+    """Return what to do where an option keeps the limits, but cannot be had or kept as it is listed."""
+    if reason.code is ReasonCode.SPOT_PRICE_TOO_OLD:
+        return (
+            f"Nothing fits yet: the spot price of {name_of(option)} is {option.price_age_days} days old.",
+            "Run planner prices refresh, then compare again.",
+        )
+    if reason.code is ReasonCode.ASK_FOR_QUOTE:
+        count = (option.nodes or 0) * option.at_once
+        return (
+            f"Nothing fits as listed: nobody says that {count} nodes can be had at once.",
+            joined([f"Ask for a quote of {name_of(option)}: {done_text(option, limits)}"], optional=[at_most(option)]),
+        )
+    return (
+        f"Nothing fits: {name_of(option)} may be taken away within its {_days(option)}.",
+        "Add a firm price of it to the plan: on demand, a block or a commitment.",
+    )
 
 
 def _uncertain(option: CampaignOption, limits: CampaignLimits) -> tuple[str, ...]:

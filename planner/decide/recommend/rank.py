@@ -72,7 +72,8 @@ def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadlin
     """Return the comparable options: those that may be recommended, the recommended one first, then the others.
 
     The first by `ranking_usd`, or by hours under `prefer: time`, and ties by `_best_of_ties`. The others by their
-    chance to keep the limits, then by how far they miss them. Those that are not allowed come last.
+    chance to keep the limits, then by how far they miss them; then spot that is not planned with, and last what is not
+    allowed.
     """
     comparable = [option for option in options if is_comparable(option, limits)]
     feasible = sorted((option for option in comparable if is_feasible(option)), key=lambda one: _order(one, limits))
@@ -80,7 +81,7 @@ def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadlin
     others = [option for option in comparable if not is_feasible(option)]
 
     def distance(option: CampaignOption) -> tuple[bool, bool, bool, float, float, float, float, str]:
-        excluded = (option.not_allowed is not None, bool(refusals(option)), option.fits is None)
+        excluded = (option.not_allowed is not None, is_spot(option) and bool(refusals(option)), option.fits is None)
         miss = excess(option, limits, deadline_hours=deadline_hours)
         return (*excluded, -round(chance_of(option), 2), miss, *_order(option, limits))
 

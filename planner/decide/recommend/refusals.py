@@ -11,6 +11,8 @@ from planner.quantity.time_units import HOURS_PER_DAY
 MOST_SPOT_NODES = 4
 MOST_SPOT_DAYS = 14
 """Beyond these nobody gets or keeps spot machines long enough to plan with them."""
+MOST_SPOT_PRICE_DAYS = 90
+"""A spot price that nobody has seen since says little about today's."""
 MOST_UNKNOWN_NODES = 8
 """As many firm nodes count as to be had where nobody says so; beyond, one asks for a quote."""
 
@@ -30,6 +32,10 @@ def refusals(option: CampaignOption) -> tuple[Reason, ...]:
             most = f"{MOST_SPOT_NODES} nodes" if nodes > MOST_SPOT_NODES else f"{MOST_SPOT_DAYS} days"
             text = f"spot for {what}: machines that may be taken away are not planned with beyond {most}"
             return (Reason(code=ReasonCode.SPOT_TOO_MUCH, text=text, figures={"nodes": nodes, "days": days}),)
+        age = option.price_age_days or 0
+        if age > MOST_SPOT_PRICE_DAYS:
+            text = f"its spot price is {age} days old: nobody plans with it before planner prices refresh"
+            return (Reason(code=ReasonCode.SPOT_PRICE_TOO_OLD, text=text, figures={"days": age}),)
     elif option.hold is Hold.RENT and nodes > MOST_UNKNOWN_NODES and not _is_agreed(option):
         text = f"ask for a quote: nobody says that {nodes} nodes can be had on these terms"
         return (Reason(code=ReasonCode.ASK_FOR_QUOTE, text=text, figures={"nodes": nodes}),)

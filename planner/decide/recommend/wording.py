@@ -29,6 +29,15 @@ def usd_text(usd: float) -> str:
     return f"{usd:,.2f} USD" if usd < 100 else f"{usd:,.0f} USD"
 
 
+def short_duration(hours: float) -> str:
+    """Write minutes or hours with two digits, rounded up, for a sentence: 25 minutes, 3.4 hours, 31 hours."""
+    if hours < 1:
+        minutes = math.ceil(hours * 60)
+        return "a minute" if minutes <= 1 else f"{minutes} minutes"
+    tenths = math.ceil(hours * 10 - 1e-9) / 10
+    return f"{tenths:.1f} hours" if hours < 10 else f"{math.ceil(hours - 1e-9)} hours"
+
+
 def short_usd(usd: float) -> str:
     """Write dollars with two or three digits, for a sentence: 4,600 USD; cents below 10."""
     return f"{short_amount(usd)} USD"

@@ -41,7 +41,7 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
     assert answer.options[0].id == expected
     assert answer.options[0].rank == 1
     assert answer.options[0].why_not is None
-    assert answer.headline[0].startswith(f"Rent {expected}: done by")
+    assert answer.headline[0].startswith(f"Rent {expected}: done ")
     assert all(other.why_not for other in answer.options[1:])
 
 
@@ -101,6 +101,10 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
         pytest.param(
             option("short", 335, 10, price_kind=PriceKind.SPOT), option("firm", 335, 90), {}, "short",
             id="spot for a little less is",
+        ),
+        pytest.param(
+            option("old", 10, 10, price_kind=PriceKind.SPOT, price_age_days=91), option("firm", 10, 90), {}, "firm",
+            id="a spot price that nobody saw for 90 days is never first",
         ),
         pytest.param(
             option("many", 10, 10, nodes=9, usd_per_hour=quantity(1, Unit.USD_PER_HOUR).model_copy(

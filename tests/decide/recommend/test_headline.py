@@ -29,15 +29,23 @@ def said(*options: CampaignOption, **limits: Any) -> list[str]:
     [
         pytest.param(
             option("our PC", 30, 5.234, **OURS),
-            "Keep our PC: done by 2026-11-22, at most 5.24 USD of electricity, 4 in 5 sure.", id="have",
+            "Keep our PC: done in 30 hours, at most 5.24 USD of electricity, 4 in 5 sure.", id="have",
         ),
         pytest.param(
-            option("Lambda, 1x H100", 10, 4561.2),
-            "Rent Lambda, 1x H100: done by 2026-11-21, at most 4,570 USD, 4 in 5 sure.", id="rent: rounded up",
+            option("Lambda, 1x H100", 3.21, 4561.2),
+            "Rent Lambda, 1x H100: done in 3.3 hours, at most 4,570 USD, 4 in 5 sure.", id="rent: rounded up",
+        ),
+        pytest.param(
+            option("Lambda, 1x H100", 48.1, 99.1),
+            "Rent Lambda, 1x H100: done by 2026-11-23, at most 100 USD, 4 in 5 sure.", id="over two days: by a day",
+        ),
+        pytest.param(
+            option("Lambda, 1x H100", 0.4, 1.0),
+            "Rent Lambda, 1x H100: done in 24 minutes, at most 1.00 USD, 4 in 5 sure.", id="minutes",
         ),
         pytest.param(
             option("a grant", 10, 0.0, hold="use"),
-            "Use a grant: done by 2026-11-21, at most 0.00 USD, 4 in 5 sure.", id="use",
+            "Use a grant: done in 10 hours, at most 0.00 USD, 4 in 5 sure.", id="use",
         ),
         pytest.param(
             option("a server", 10, 100, hold="buy", ready_on=date(2026, 11, 28), cash_usd=quantity(40_100, Unit.USD)),
@@ -64,7 +72,7 @@ def test_confidence_in_words(confidence: float, words: str) -> None:
 def test_the_firm_option_stands_beside_a_spot_one() -> None:
     answer = compared([option("spot", 10, 10, price_kind=PriceKind.SPOT), option("firm", 10, 90)])
     assert answer.runner_up_firm == "firm"
-    assert answer.headline[1] == "Firm: firm, done by 2026-11-21, at most 90 USD."
+    assert answer.headline[1] == "Firm: firm, done in 10 hours, at most 90 USD."
 
 
 def test_that_no_firm_option_exists_is_said() -> None:
@@ -75,7 +83,7 @@ def test_the_measured_option_stands_beside_a_modelled_one() -> None:
     answer = compared([option("guess", 1, 1, throughput=GUESS), option("known", 2, 2)])
     assert answer.recommended == "guess"
     assert answer.runner_up_measured == "known"
-    assert answer.headline[1] == "Measured: known, done by 2026-11-21, at most 2.00 USD."
+    assert answer.headline[1] == "Measured: known, done in 2.0 hours, at most 2.00 USD."
 
 
 @pytest.mark.parametrize(
@@ -106,7 +114,7 @@ def test_what_is_said_beside(chosen: CampaignOption, expected: str) -> None:
 
 def test_a_faster_option_is_named_where_it_is_much_faster() -> None:
     assert said(option("slow", 100, 10), option("quick", 30, 500))[1] == (
-        "Sooner: quick, done by 2026-11-22, at most 500 USD."
+        "Sooner: quick, done in 30 hours, at most 500 USD."
     )
     assert len(said(option("slow", 100, 10), option("quick", 80, 500))) == 1
 
@@ -149,8 +157,8 @@ def test_many_nodes_are_asked_for() -> None:
     answer = compared([option("AWS p5", 4320, 8_000_000, nodes=32, usd_per_hour=dated)])
     assert answer.recommended is None
     assert answer.headline[:2] == (
-        "Nothing fits as listed: AWS p5 needs 32 nodes for 180 days.",
-        "Ask for a quote: nobody says that 32 nodes can be had on these terms.",
+        "Nothing fits as listed: nobody says that 32 nodes can be had at once.",
+        "Ask for a quote of AWS p5: done by 2027-05-19, at most 8,000,000 USD.",
     )
 
 
