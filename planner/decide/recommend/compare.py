@@ -9,6 +9,7 @@ from planner.decide.campaign.campaign import hours_to
 from planner.decide.recommend.headline import Choice, headline
 from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
@@ -30,11 +31,12 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     recommended = choice.recommended if choice else None
     nearest = order[0] if order and recommended is None else None
     switches = switching_rates(recommended, order, limits, campaign.currency)
+    phrases = Phrases(limits, campaign.currency)
     if choice is not None:
         turns = switching_sentences(switches, {option.id: name_of(option) for option in order})
-        sentences = headline(choice, limits, today=today, extra=turns)
+        sentences = headline(choice, phrases, today=today, extra=turns)
     else:
-        sentences = without_recommendation(nearest, limits, deadline_passed=deadline_hours <= 0)
+        sentences = without_recommendation(nearest, phrases, deadline_passed=deadline_hours <= 0)
     front = pareto_front(campaign.options)
     places = {option.id: place for place, option in enumerate(order, start=1)}
 

@@ -6,18 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import hours_of, is_firm, is_measured
-from planner.decide.recommend.wording import confidence_text, name_of, rounded_up_usd, short_duration, short_usd
+from planner.decide.recommend.wording import confidence_text, name_of
 from planner.model.answer.documents import CampaignOption
 from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
-from planner.quantity.chance import doubted, stays_under
 
 SENTENCES = 3
-WORDS = 20
 VERBS = {Hold.HAVE: "Keep", Hold.RENT: "Rent", Hold.BUY: "Buy", Hold.USE: "Use"}
-IN_HOURS = 48
 SOONER = 1.5
 """By which factor the fastest option must be faster to be named."""
 
@@ -39,90 +36,59 @@ class Choice:
     """The cheapest to buy, where the plan asks for one and it is not the answer."""
 
 
-def headline(choice: Choice, limits: CampaignLimits, *, today: date, extra: Sequence[str] = ()) -> tuple[str, ...]:
+def headline(choice: Choice, phrases: Phrases, *, today: date, extra: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the sentences: the deed first, then what matters most; each at most twenty words.
 
     In this order: a doubt about the evidence, the firm option beside a spot one, the measured beside a modelled one,
     an old price, a fit that was not checked, what a purchase leaves, a faster option, a purchase that was not taken.
     """
-    beside = [*_beside(choice, limits, today), *extra]
-    return (_deed(choice.recommended, limits), *beside[: SENTENCES - 1])
+    beside = [*_beside(choice, phrases, today), *extra]
+    return (_deed(choice.recommended, phrases), *beside[: SENTENCES - 1])
 
 
-def joined(parts: Sequence[str], *, optional: Sequence[str] = ()) -> str:
-    """Return a sentence of the parts, with as many of the optional ones as twenty words hold."""
-    text = ", ".join(parts)
-    for part in optional:
-        longer = f"{text}, {part}"
-        text = longer if len(longer.split()) <= WORDS else text
-    return f"{text}."
-
-
-def _deed(option: CampaignOption, limits: CampaignLimits) -> str:
+def _deed(option: CampaignOption, phrases: Phrases) -> str:
     verb = VERBS[option.hold or Hold.RENT]
-    done = done_text(option, limits) or "time not known"
-    sure = confidence_text(limits.confidence)
-    return joined([f"{verb} {name_of(option)}: {done}", at_most(option)], optional=[sure])
+    done = phrases.done(option) or "time not known"
+    sure = confidence_text(phrases.limits.confidence)
+    return joined([f"{verb} {name_of(option)}: {done}", phrases.at_most(option)], optional=[sure])
 
 
-def done_text(option: CampaignOption, limits: CampaignLimits) -> str | None:
-    """Write when it is done at the confidence: in hours within two days, else by a day; None where not known."""
-    if option.done_by_confident is None or option.campaign_hours is None:
-        return None
-    hours = stays_under(doubted(option.campaign_hours), limits.confidence)
-    if option.wait_hours == 0 and hours < IN_HOURS:
-        return f"done in {short_duration(hours)}"
-    return f"done by {option.done_by_confident}"
-
-
-def at_most(option: CampaignOption) -> str:
-    """Write the cost that it stays under at the confidence, and of what it is."""
-    assert option.usd_confident is not None, "it is recommended"
-    of = {Hold.HAVE: " of electricity", Hold.BUY: " in all"}.get(option.hold or Hold.RENT, "")
-    return f"at most {rounded_up_usd(option.usd_confident)}{of}"
-
-
-def _short(option: CampaignOption, limits: CampaignLimits) -> str:
-    """Return an option in short: its name, when it is done and its cost, at the confidence."""
-    done = done_text(option, limits)
-    return joined([name_of(option), *([done] if done else []), at_most(option)])
-
-
-def _beside(choice: Choice, limits: CampaignLimits, today: date) -> Iterator[str]:
+def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     """Yield what to know beside the deed, what matters most first."""
     option = choice.recommended
     if option.doubts:
         yield "But its measurement contradicts what the hardware can do: planner explain says why."
     if choice.firm is not None:
-        yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {_short(choice.firm, limits)}"
+        yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {phrases.short(choice.firm)}"
     if choice.measured is not None and choice.measured is not choice.firm:
-        yield f"Measured: {_short(choice.measured, limits)}"
-    yield from _of_the_option(option, limits, today)
+        yield f"Measured: {phrases.short(choice.measured)}"
+    yield from _of_the_option(option, phrases, today)
     if not is_firm(option) and choice.firm is None:
         yield "It may be taken away at any time, and no firm option can be recommended beside it."
     named = (choice.firm, choice.measured)
     for sooner, word in ((choice.fastest_firm, "Sooner"), (choice.fastest, "Sooner, as spot")):
         if sooner is not None and sooner not in named and hours_of(option) > SOONER * hours_of(sooner):
-            yield f"{word}: {_short(sooner, limits)}"
+            yield f"{word}: {phrases.short(sooner)}"
             break
     if not is_measured(option) and choice.measured is None and option.hold is not Hold.USE:
         yield f"Nobody measured it there: {option.known_from}." if option.known_from else "Nobody measured it there."
     if choice.purchase is not None and choice.purchase.pay_now_usd is not None:
-        price = short_usd(choice.purchase.pay_now_usd.value)
+        price = phrases.money(choice.purchase.pay_now_usd.value)
         yield f"The cheapest to buy, {name_of(choice.purchase)}, is {price} at once."
 
 
-def _of_the_option(option: CampaignOption, limits: CampaignLimits, today: date) -> Iterator[str]:
+def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Iterator[str]:
     """Yield what the recommended option itself asks to be known."""
+    limits = phrases.limits
     if option.price_stale:
         yield f"Its price is {option.price_age_days} days old: run planner prices refresh first."
     if option.fits is None:
         yield "Whether the model fits its memory was not checked: try one step first."
     if option.hold is Hold.BUY and option.pay_now_usd is not None:
-        left = f"; {short_usd(option.left_usd.value)} of it would be left then" if option.left_usd else ""
-        yield f"{short_usd(option.pay_now_usd.value)} are due at once{left}."
+        left = f"; {phrases.money(option.left_usd.value)} of it would be left then" if option.left_usd else ""
+        yield f"{phrases.money(option.pay_now_usd.value)} are due at once{left}."
     if option.smallest_purchase_usd is not None:
-        term = short_usd(option.smallest_purchase_usd.value)
+        term = phrases.money(option.smallest_purchase_usd.value)
         yield f"It must be bought for a term longer than the work, {term} in all."
     if option.price_kind is PriceKind.HOSTED_TRAINING:
         yield "That the service trains this network with this method is the plan's word."

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from planner.decide.recommend.headline import at_most, done_text, joined
+from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
 from planner.decide.recommend.refusals import refusals
-from planner.decide.recommend.wording import name_of, percent_text, rounded_up_usd, short_usd
+from planner.decide.recommend.wording import name_of, percent_text
 from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
 from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits
 
 
 def without_recommendation(
-    nearest: CampaignOption | None, limits: CampaignLimits, *, deadline_passed: bool
+    nearest: CampaignOption | None, phrases: Phrases, *, deadline_passed: bool
 ) -> tuple[str, ...]:
     """Return the sentences; `deadline_passed`: it lies in the past.
 
@@ -25,20 +24,20 @@ def without_recommendation(
             "The table says what is missing of each.",
         )
     if deadline_passed:
-        return (f"Nothing fits: the deadline {limits.deadline} has passed.",)
+        return (f"Nothing fits: the deadline {phrases.limits.deadline} has passed.",)
     if nearest.not_allowed_reasons:
         in_place = nearest.not_allowed_reasons[0].code in PLACES
         what = "no option lies where the plan allows it" if in_place else "no option can take the work"
         return (f"Nothing fits: {what}.", f"Of {name_of(nearest)}: {nearest.not_allowed_reasons[0].text}.")
     refused = refusals(nearest)
     if refused:
-        return _cannot_be_had(nearest, refused[0], limits)
+        return _cannot_be_had(nearest, refused[0], phrases)
     if chance_of(nearest) >= EVEN_CHANCE:
-        return _uncertain(nearest, limits)
-    return (_binding(nearest, limits), _would(nearest))
+        return _uncertain(nearest, phrases)
+    return (_binding(nearest, phrases), _would(nearest, phrases))
 
 
-def _cannot_be_had(option: CampaignOption, reason: Reason, limits: CampaignLimits) -> tuple[str, ...]:
+def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> tuple[str, ...]:
     """Return what to do where an option keeps the limits, but cannot be had or kept as it is listed."""
     if reason.code is ReasonCode.SPOT_PRICE_TOO_OLD:
         return (
@@ -49,7 +48,9 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, limits: CampaignLimit
         count = (option.nodes or 0) * option.at_once
         return (
             f"Nothing fits as listed: nobody says that {count} nodes can be had at once.",
-            joined([f"Ask for a quote of {name_of(option)}: {done_text(option, limits)}"], optional=[at_most(option)]),
+            joined(
+                [f"Ask for a quote of {name_of(option)}: {phrases.done(option)}"], optional=[phrases.at_most(option)]
+            ),
         )
     return (
         f"Nothing fits: {name_of(option)} may be taken away within its {_days(option)}.",
@@ -57,34 +58,37 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, limits: CampaignLimit
     )
 
 
-def _uncertain(option: CampaignOption, limits: CampaignLimits) -> tuple[str, ...]:
+def _uncertain(option: CampaignOption, phrases: Phrases) -> tuple[str, ...]:
     what = "the deadline" if chance_of(option) == option.chance_deadline else "the budget"
-    chance, asked = percent_text(chance_of(option)), percent_text(limits.confidence)
+    chance, asked = percent_text(chance_of(option)), percent_text(phrases.limits.confidence)
     kept = f"{name_of(option)} keeps {what} with {chance}, {asked} is asked for"
     if is_measured(option) or option.hold is Hold.USE:
-        return (f"Best chance: {kept}.", _would(option))
+        return (f"Best chance: {kept}.", _would(option, phrases))
     run = "planner bench" if option.hold is Hold.HAVE else "planner launch"
-    return (f"Measure first: {kept}.", f"A short run of the benchmark there would settle it ({run}).", _would(option))
+    return (
+        f"Measure first: {kept}.",
+        f"A short run of the benchmark there would settle it ({run}).",
+        _would(option, phrases),
+    )
 
 
-def _binding(option: CampaignOption, limits: CampaignLimits) -> str:
+def _binding(option: CampaignOption, phrases: Phrases) -> str:
     """Return which limit the nearest option misses."""
     name, missed = name_of(option), []
     if not option.meets_deadline:
-        missed.append(f"the nearest, {name}, is done by {option.done_by_confident}, after {limits.deadline}")
+        missed.append(f"the nearest, {name}, is done by {option.done_by_confident}, after {phrases.limits.deadline}")
     if not option.within_budget and option.usd_confident is not None:
         whose = "it" if missed else f"the nearest, {name},"
-        missed.append(
-            f"{whose} costs up to {rounded_up_usd(option.usd_confident)} of {short_usd(limits.budget_usd or 0)}"
-        )
+        budget = phrases.money(phrases.limits.budget_usd or 0)
+        missed.append(f"{whose} costs up to {phrases.up_to(option.usd_confident)} of {budget}")
     return joined([f"Nothing fits: {missed[0]}"], optional=missed[1:])
 
 
-def _would(option: CampaignOption) -> str:
+def _would(option: CampaignOption, phrases: Phrases) -> str:
     """Return what the limits would have to be for the option."""
     assert option.usd_confident is not None, "it is comparable"
     until = f"time until {option.done_by_confident} and " if option.done_by_confident else ""
-    return f"It would take {until}{rounded_up_usd(option.usd_confident)}."
+    return f"It would take {until}{phrases.up_to(option.usd_confident)}."
 
 
 def _days(option: CampaignOption) -> str:

@@ -48,14 +48,6 @@ def short_amount(amount: float) -> str:
     return f"{amount:.2f}" if abs(amount) < 10 else f"{float(f'{amount:.3g}'):,.0f}"
 
 
-def rounded_up_usd(usd: float) -> str:
-    """Write dollars as `short_usd` does, never below what they are: "at most"."""
-    if usd < 10:
-        return f"{math.ceil(usd * 100 - 1e-9) / 100:.2f} USD"
-    step = 10 ** max(0, math.floor(math.log10(usd)) - 2)
-    return f"{math.ceil(usd / step - 1e-9) * step:,.0f} USD"
-
-
 def confidence_text(confidence: float) -> str:
     """Write a confidence as a person says it: 4 in 5 sure; other shares in percent."""
     for whole in (2, 3, 4, 5, 10, 20):
