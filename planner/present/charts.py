@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner.model.answer.documents import ComparisonDocument, RankedOption
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.present.facts import interval_text, value_text
+from planner.present.facts import interval_text, name_text, value_text
 from planner.present.html import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.table import accelerators_text, number_text
 from planner.quantity.time_units import HOURS_PER_DAY
@@ -60,7 +60,7 @@ def drawable(comparison: ComparisonDocument) -> list[RankedOption]:
 def not_drawn(comparison: ComparisonDocument) -> list[str]:
     """Return which options the chart cannot show, and why."""
     drawn = {option.id for option in drawable(comparison)}
-    return [f"{option.id} ({_missing(option)})" for option in comparison.options if option.id not in drawn]
+    return [f"{name_text(option)} ({_missing(option)})" for option in comparison.options if option.id not in drawn]
 
 
 def limits_off_chart(comparison: ComparisonDocument) -> list[str]:
@@ -176,7 +176,7 @@ def _row(option: RankedOption, axes: Axes, comparison: ComparisonDocument) -> di
     unit = axes.hours_per_unit
     return {
         "label": str(option.rank or "-"),
-        "option": option.id,
+        "option": name_text(option),
         "accelerators": accelerators_text(option),
         "time": hours.value / unit,
         "time low": max(hours.low / unit, axes.time_domain[0]),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument, OptionEstimate
 from planner.present.bill_text import bill_text
-from planner.present.option_table import name_of
+from planner.present.facts import name_text
 from planner.present.screen import wrapped
 from planner.present.table import price_text, quantity_text
 
@@ -18,7 +18,7 @@ def details_lines(document: EstimateDocument | CampaignDocument | ComparisonDocu
     notes: dict[str, list[str]] = {}
     texts = ["", "Options"]
     for number, option in enumerate(document.options, start=1):
-        texts.append(f"{number}  {name_of(option)} [{option.id}]: {'; '.join(_facts(option))}")
+        texts.append(f"{number}  {name_text(option)} [{option.id}]: {'; '.join(_facts(option))}")
         for note in dict.fromkeys((*option.doubts, *option.notes)):
             notes.setdefault(note, []).append(str(number))
     texts += ["", "Notes, each with the rows it is of"] if notes else []

@@ -123,6 +123,11 @@ def price_date_text(option: OptionEstimate) -> str:
     return date_text(option.price) + (", stale" if option.price_stale else "")
 
 
+def name_text(option: OptionEstimate) -> str:
+    """Write the name that a person uses; of an answer stored before there were such names, its machine's."""
+    return option.display_name or option.name
+
+
 def machine_text(option: OptionEstimate) -> str:
     """Write how many accelerators, on how many nodes."""
     nodes = f" on {option.nodes} nodes" if option.nodes is not None and option.nodes > 1 else ""

@@ -11,7 +11,8 @@ from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity
-from planner.present.screen import Column
+from planner.present.facts import name_text
+from planner.present.screen import NO_BREAK, Column
 from planner.present.short_figures import Scale, money_scale, time_scale
 
 STALE, SPOT, UNPRICED = "*", "s", "+"
@@ -148,14 +149,9 @@ def short_reason(option: OptionEstimate) -> str:
     return SHORT_REASONS.get(codes[0], codes[0].value.replace("_", " "))
 
 
-def name_of(option: OptionEstimate) -> str:
-    """Return the name that a person uses; of an answer stored before there were such names, its machine's."""
-    return option.display_name or option.name
-
-
 def _row(entry: Entry, units: Scales) -> Row:
     option = entry.option
-    row = {"number": str(entry.number or ""), "machine": name_of(option), "done": entry.done_by}
+    row = {"number": str(entry.number or ""), "machine": _unbroken(name_text(option)), "done": entry.done_by}
     row["mark"] = " ".join(filter(None, (entry.mark, marks(option))))
     row["known"] = short_reason(option) if entry.no else _known_from(option)
     if entry.hours is not None:
@@ -172,6 +168,12 @@ def _row(entry: Entry, units: Scales) -> Row:
     if entry.chance is not None:
         row["chance"] = percent_text(entry.chance)
     return row
+
+
+def _unbroken(name: str) -> str:
+    """Return the name so that a narrow column breaks it before what the machine carries: `8x H200` stays together."""
+    machine, *carried = name.split(", ")
+    return ", ".join((machine, *(part.replace(" ", NO_BREAK) for part in carried)))
 
 
 def _known_from(option: OptionEstimate) -> str:

@@ -22,6 +22,7 @@ from planner.present.facts import (
     interval_text,
     known,
     machine_text,
+    name_text,
     not_known,
     price_date_text,
     quantity_of,
@@ -107,7 +108,7 @@ def reading_notes() -> tuple[str, ...]:
 def _option_row(option: RankedOption, *, recommended: str | None) -> dict[str, str]:
     return {
         "#": str(option.rank or "-"),
-        "option": _plain(option.id),
+        "option": _plain(name_text(option)),
         "accelerators": _plain(machine_text(option)),
         "terms": _plain(terms_text(option)),
         "campaign time": _brief(option.campaign_hours),
@@ -122,7 +123,7 @@ def _option_section(option: RankedOption, *, recommended: str | None) -> list[st
     rows = [{"what": name} | _quantity_row(quantity) for name, quantity in known(option)]
     missing = not_known(option)
     parts = [
-        f"### {_plain(option.id)}: {_plain(option.name)}",
+        f"### {_plain(name_text(option))} ({_plain(option.id)})",
         _plain(verdict_text(option, recommended=recommended)),
         markdown_table(rows),
     ]

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 MOST_LINES = 30
+NO_BREAK = "\u00a0"
+"""A blank in a cell at which no line breaks; printed as any other."""
 FEWEST_ROWS = 3
 
 
@@ -83,7 +85,7 @@ def _line(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str]
         " " * (column.gap if place else 0) + (cell.rjust(wide) if column.right else cell.ljust(wide))
         for place, (column, wide, cell) in enumerate(zip(columns, widths, cells, strict=True))
     )
-    return "".join(padded).rstrip()
+    return "".join(padded).replace(NO_BREAK, " ").rstrip()
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Mapping[str, str]], width: int) -> list[int]:
@@ -100,7 +102,7 @@ def _narrowest(column: Column, rows: Sequence[Mapping[str, str]]) -> int:
     longest = _longest(column, rows)
     if not column.wrap:
         return longest
-    words = [len(word) for row in rows for word in row.get(column.key, "").split()]
+    words = [len(word) for row in rows for word in row.get(column.key, "").split(" ")]
     return min(longest, max(column.wrap, len(column.title), *words, 0))
 
 

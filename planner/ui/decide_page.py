@@ -18,7 +18,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity
 from planner.present import charts, html, report
-from planner.present.facts import LEFT_OUT, MODELLED_MEANS_ESTIMATED, OWNED_MEANS_ELECTRICITY, verdict_text
+from planner.present.facts import LEFT_OUT, MODELLED_MEANS_ESTIMATED, OWNED_MEANS_ELECTRICITY, name_text, verdict_text
 from planner.ui import scenario
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.plans import compare, read_plan
@@ -230,11 +230,13 @@ def _chart(comparison: ComparisonDocument) -> None:
 
 def _details(comparison: ComparisonDocument, shown: str | None) -> None:
     ids = [option.id for option in comparison.options]
+    names = {option.id: name_text(option) for option in comparison.options}
     start = ids.index(shown) if shown in ids else 0
-    chosen = st.selectbox("Option", ids, index=start, key=f"option-{shown}")
+    chosen = st.selectbox("Option", ids, index=start, key=f"option-{shown}", format_func=names.__getitem__)
     option = next(option for option in comparison.options if option.id == chosen)
     verdict = verdict_text(option, recommended=comparison.recommended)
-    _html(f"<p><b>{escape(option.name)}</b><br>{escape(verdict)}</p>{html.quantities_html(option)}")
+    name = f"<b>{escape(name_text(option))}</b> ({escape(option.id)})"
+    _html(f"<p>{name}<br>{escape(verdict)}</p>{html.quantities_html(option)}")
     if option.id != shown:  # the doubts about the one shown above stand there
         _html(html.doubts_html(option))
     with st.expander("Where the hours go"):

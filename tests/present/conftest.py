@@ -44,6 +44,7 @@ def owned() -> RankedOption:
     return option(
         id="our-dgx",
         name="Our <b>DGX</b> (4x V100)",
+        display_name="Our <b>DGX</b>, 4x V100",
         site="our-dgx",
         training_hours=quantity(10, HOURS, Basis.MEASURED, "run r1: 2 samples/s", low=9.5, high=10.5),
         usd_marginal=quantity(1.25, USD, Basis.ASSUMED, "10 kWh x 0.125 USD/kWh", low=1, high=1.5),
@@ -66,6 +67,7 @@ def rented() -> RankedOption:
     return option(
         id="cloud/8x:any:on_demand",
         name="Cloud 8x (8x H100-SXM)",
+        display_name="Cloud 8x, 8x H100",
         offer="cloud/8x",
         region="any",
         price_kind=PriceKind.ON_DEMAND,

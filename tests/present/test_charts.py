@@ -43,7 +43,7 @@ def _named(specification: dict[str, Any], layer: dict[str, Any]) -> list[dict[st
 
 def test_known_options_are_points_with_their_ranges_in_days(comparison: ComparisonDocument) -> None:
     first, second = points(drawn(comparison))
-    assert first["option"] == "our-dgx"
+    assert first["option"] == "Our <b>DGX</b>, 4x V100"
     assert first["time"] == pytest.approx(100 / 24)
     assert (first["time low"], first["time high"]) == pytest.approx((95 / 24, 105 / 24))
     assert (second["usd"], second["usd low"], second["usd high"]) == (1966.4, 983.2, 3932.8)
@@ -98,10 +98,14 @@ def test_a_far_limit_is_named_instead_of_squeezing_the_options(comparison: Compa
 def test_unknown_and_free_options_are_named_because_a_log_axis_has_no_place_for_them(
     comparison: ComparisonDocument,
 ) -> None:
-    free = owned().model_copy(update={"id": "free", "campaign_usd": quantity(0, Unit.USD, Basis.ASSUMED, "0 USD/kWh")})
+    nothing = quantity(0, Unit.USD, Basis.ASSUMED, "0 USD/kWh")
+    free = owned().model_copy(update={"id": "free", "display_name": "Free PC", "campaign_usd": nothing})
     mixed = comparison.model_copy(update={"options": (free, rented(), unpriced())})
-    assert [row["option"] for row in points(drawn(mixed))] == ["cloud/8x:any:on_demand"]
-    assert charts.not_drawn(mixed) == ["free (cost 0, which a log axis cannot show)", "cloud/mystery (cost not known)"]
+    assert [row["option"] for row in points(drawn(mixed))] == ["Cloud 8x, 8x H100"]
+    assert charts.not_drawn(mixed) == [
+        "Free PC (cost 0, which a log axis cannot show)",
+        "Mystery (4x A100) (cost not known)",
+    ]
 
 
 def test_a_range_that_reaches_down_to_0_ends_at_the_edge(comparison: ComparisonDocument) -> None:

@@ -67,7 +67,7 @@ def test_markup_in_any_text_of_an_option_is_text(comparison: ComparisonDocument)
     cost = rented.campaign_hours.model_copy(update={"source": evil})
     bill = rented.bill.model_copy(update={"lines": (rented.bill.lines[0].model_copy(update={"what": evil}),)})
     options = (
-        owned.model_copy(update={"id": evil, "name": evil, "notes": (evil,), "doubts": (evil,)}),
+        owned.model_copy(update={"id": evil, "display_name": evil, "notes": (evil,), "doubts": (evil,)}),
         rented.model_copy(update={"region": evil, "why_not": evil, "campaign_hours": cost, "bill": bill}),
         unpriced.model_copy(update={"accelerator": evil}),
     )

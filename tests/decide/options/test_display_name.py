@@ -41,7 +41,7 @@ def names(catalog: Catalog, *options: dict[str, Any]) -> list[str]:
         pytest.param({"site": "pc-rtx4090"}, "PC, 1x RTX 4090", id="a PC"),
         pytest.param({"site": "onprem-a100-40gb", "nodes": 4}, "4x On-premises, 32x A100", id="a cluster"),
         pytest.param(SMALL, "Server, 2x RTX 3090", id="a part of a machine"),
-        pytest.param({"site": "own-8xh200"}, "Our own HGX H200 server, 8x H200", id="a product's name stays whole"),
+        pytest.param({"site": "own-8xh200"}, "Our HGX H200, 8x H200", id="a product's name stays whole"),
         pytest.param({"offer": "thunder-compute/1x-l40s"}, "Thunder Compute, 1x L40S", id="a name of two words"),
         pytest.param(
             {"offer": "acme-ai/llama", "price": "hosted_training", "usd_per_million_tokens": 2.5},
