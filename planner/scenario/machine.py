@@ -65,7 +65,7 @@ def _of_run(run_id: str, catalog: Catalog, *, where: str) -> Machine:
 
 def _of_card(option: PlanOption, name: str, catalog: Catalog, *, where: str) -> Machine:
     accelerator = find_own(name, catalog, where=where)
-    node = own_node(accelerator, option.count or 1)
+    node = own_node(accelerator, option.count or 1, new=option.hold is Hold.BUY)
     asked = option.nodes or 1
     site = own_site(node, accelerator, catalog, nodes=asked if isinstance(asked, int) else max(asked))
     return Machine(site, None, node, accelerator, node.accelerators)

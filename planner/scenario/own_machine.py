@@ -24,7 +24,6 @@ _MODULE = re.compile(r"SXM|DGXS")
 _BUILT_IN = re.compile(r"per-GPU|^(GH200|GB10|TPU|MI(25|3)|Gaudi|Trainium|Inferentia)")
 WITHOUT_NVSWITCH = ("Pascal", "Volta")
 LINKS = {
-    Link.SINGLE: "no link",
     Link.NVSWITCH: "NVSwitch",
     Link.NVLINK: "NVLink",
     Link.PCIE: "PCIe",
@@ -55,11 +54,11 @@ def is_pc(accelerator: Accelerator, count: int) -> bool:
     return count <= CARDS_OF_A_PC and _FOR_PCS.search(accelerator.id) is not None
 
 
-def own_node(accelerator: Accelerator, count: int) -> Node:
-    """Return the machine: its link by the kind of accelerator, no network to others."""
+def own_node(accelerator: Accelerator, count: int, *, new: bool) -> Node:
+    """Return the machine: its link by the kind of accelerator, no network to others. A new one must be bought first."""
     return Node(
         id=f"{OWN}{accelerator.id}-x{count}",
-        name=f"Your {count}x {accelerator.id.replace('-', ' ')}",
+        name=f"{'New' if new else 'Your'} {count}x {accelerator.id.replace('-', ' ')}",
         accelerator=accelerator.id,
         accelerators=count,
         link=_link(accelerator, count),
@@ -96,10 +95,12 @@ def own_site(node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: i
     )
 
 
-def own_notes(site: Site, node: Node) -> tuple[str, ...]:
-    """Return what is assumed of the machine."""
+def own_notes(name: str, site: Site, node: Node) -> tuple[str, ...]:
+    """Return what is assumed of the machine that the plan calls by the name."""
+    taken = f"'{name}' is taken as {node.accelerator}; " if spelling(name) != spelling(node.accelerator) else ""
+    link = f"{LINKS[node.link]} between its accelerators, " if node.accelerators > 1 else ""
     draws = "power not known" if site.rated_kw is None else f"{site.rated_kw.value:.3g} kW ({site.rated_kw.source})"
-    return (f"{node.id}: assumed: {LINKS[node.link]} between its accelerators, no network to others, {draws}",)
+    return (f"{node.id}: {taken}assumed: {link}no network to others, {draws}",)
 
 
 def host_kw(accelerator: Accelerator, count: int, catalog: Catalog) -> Quantity:

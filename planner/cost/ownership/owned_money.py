@@ -18,8 +18,6 @@ from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.spread import signed_product
 from planner.scenario.candidate import Candidate
 
-NO_PURCHASE_PRICE = Reason(code=ReasonCode.PURCHASE_NOT_KNOWN, text="its price is not known; give purchase_usd")
-
 
 @dataclass(frozen=True)
 class OwnedMoney:
@@ -51,8 +49,8 @@ def owned_money(
     if isinstance(resolved, NoOwningCost):
         text = f"usd_total, usd_per_epoch: the full cost of owning is not known: {resolved.reason}"
         missing: tuple[Reason, ...] = (Reason(code=ReasonCode.OWNING_NOT_KNOWN, text=text),)
-        if candidate.hold is Hold.BUY and site is not None and site.purchase is None:
-            missing = (NO_PURCHASE_PRICE, *missing)
+        if candidate.hold is Hold.BUY:
+            missing = (_no_purchase(candidate, resolved), *missing)
         return OwnedMoney(None, None, marginal, missing, ())
     price = full_price(resolved)
     notes = list(resolved.notes)
@@ -82,6 +80,14 @@ def resolve_candidate(
         catalog,
         training_power=power if whole else None,
     )
+
+
+def _no_purchase(candidate: Candidate, resolved: NoOwningCost) -> Reason:
+    """Return why it is not known what a machine costs that must be bought."""
+    assert candidate.site is not None
+    unpriced = candidate.site.purchase is None
+    text = "its price is not known; give purchase_usd" if unpriced else f"what buying it costs: {resolved.reason}"
+    return Reason(code=ReasonCode.PURCHASE_NOT_KNOWN, text=text)
 
 
 def full_price(resolved: ResolvedSite) -> Quantity:

@@ -115,8 +115,9 @@ def _taken_off(estimated: EstimatedOption, cash: Quantity, electricity: Interval
         return None
     left_over = interval(sold, Unit.USD) if sold is not None else Interval.exact(0.0)
     out = interval(cash, Unit.USD)
-    shared = Interval(*(max(0.0, out[i] - electricity[i] - left_over[i]) for i in range(3)))
-    usd = sum_of([left_over, shared.scaled(others)])
+    value, *ends = (max(0.0, out[end] - electricity[end]) for end in range(3))
+    shared = Interval(value, min(value, *ends), max(value, *ends))
+    usd = sum_of([left_over.scaled(1 - others), shared.scaled(others)])
     sale = [f"{sold.value:,.2f} USD that it fetches when it is sold"] if sold is not None else []
     share = [f"{others:g} of the rest but its electricity, which others pay (other_use)"] if others else []
     parts = (cash,) if sold is None else (cash, sold)

@@ -9,6 +9,7 @@ from planner.cost.ownership.lead_time import lead_days, lead_time
 from planner.decide.options.option import EstimatedOption
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
 
 
@@ -22,13 +23,19 @@ class Ready:
 
 
 def ready(estimated: EstimatedOption, catalog: Catalog, *, today: date) -> Ready:
-    """Return the option's `ready_on`; else today, after the lead time of what must be bought, or leased, first."""
+    """Return the option's `ready_on`; else today, after the lead time of what must be bought, or leased, first.
+
+    A grant can be used from the day on which its window opens.
+    """
     candidate = estimated.candidate
     if candidate is None:
         return Ready(today)
     if candidate.option.ready_on is not None:
         return Ready(candidate.option.ready_on)
-    site = candidate.site
+    site, price = candidate.site, estimated.price
+    if price is not None and price.price_kind is PriceKind.GRANT and (price.valid_from or today) > today:
+        assert price.valid_from is not None
+        return Ready(price.valid_from, note=f"ready on {price.valid_from}, when its window opens")
     if site is None or candidate.hold not in (Hold.BUY, Hold.RENT):
         return Ready(today)
     months = lead_time(site, candidate.node, candidate.accelerator, catalog)

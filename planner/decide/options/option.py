@@ -214,7 +214,8 @@ def _reasons(
 
 def _machine_notes(candidate: Candidate) -> list[str]:
     accelerator, site = candidate.accelerator, candidate.site
-    assumed = own_notes(site, candidate.node) if site is not None and candidate.option.own is not None else ()
+    own = candidate.option.own
+    assumed = own_notes(own, site, candidate.node) if own is not None and site is not None else ()
     return [*assumed] + [f"{accelerator.id}: {text}" for text in (accelerator.support_ended, accelerator.trap) if text]
 
 
