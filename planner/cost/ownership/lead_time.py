@@ -20,7 +20,7 @@ def lead_time(site: Site, node: Node, accelerator: Accelerator, catalog: Catalog
     if is_pc(accelerator, node.accelerators):
         usual, name = catalog.holding_defaults.lead_time_months_of_pc, "holding.lead_time_months_of_pc"
     else:
-        usual, name = catalog.owning_defaults.lead_time_months, "owning.lead_time_months"
+        usual, name = catalog.owning_defaults.lead_time_months, "lead_time_months"
     return usual.quantity(Unit.MONTHS, where=f"default: {name}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from planner.cost.ownership.lead_time import lead_time
 from planner.cost.ownership.owned_cost import OwnedInputs
 from planner.cost.ownership.resolved_site import ResolvedSite, resale_share, with_grants
 from planner.cost.power.circuit import node_rated_kw
@@ -52,7 +53,7 @@ def resolve_site(
     collected.keeping()
     collected.place(rated_kw)
     collected.power(node, rated_kw, training_power, plan)
-    collected.use()
+    collected.use(node, accelerator)
     values = {name: quantity.value for name, quantity in collected.quantities.items()}
     absent = {field.name: 0.0 for field in fields(OwnedInputs) if field.name not in values}
     acquisition = site.acquisition
@@ -272,7 +273,7 @@ class _Inputs:
         if includes_power(site):
             self.notes.append("the place includes power: no electricity is charged beside it")
 
-    def use(self) -> None:
+    def use(self, node: Node, accelerator: Accelerator) -> None:
         """Set how much of the year the machine works."""
         site, given = self.site, self.given
         self.take("availability", site.availability, Unit.RATIO, default=given.availability)
@@ -281,7 +282,8 @@ class _Inputs:
         if site.acquisition is Acquisition.ALREADY_OWNED and site.lead_time_months is None:
             self.quantities["lead_time_months"] = self._own(0.0, Unit.MONTHS, "already_owned: it runs today")
         else:
-            self.take("lead_time_months", site.lead_time_months, Unit.MONTHS, default=given.lead_time_months)
+            self.quantities["lead_time_months"] = lead_time(site, node, accelerator, self.catalog)
+            self.defaults += ["lead_time_months"] if site.lead_time_months is None else []
 
     def _kw(self, own: Figure | None, fallback_kw: float, key: str, what: str) -> Quantity:
         if own is not None:

@@ -12,7 +12,7 @@ from planner.decide.options.option import EstimatedOption
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.conversion import derived, interval
+from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.quantity.interval import Interval, sum_of
 
 
@@ -87,7 +87,8 @@ def campaign_money(
     assert paid is not None
     usd = sum_of([interval(paid, Unit.USD), interval(campaign_usd, Unit.USD)])
     source = f"{paid.value:,.2f} USD now + {campaign_usd.value:,.2f} until the campaign ends; {paid.source}"
-    cash = derived(usd, Unit.USD, paid, campaign_usd, source=source)
+    heavy = [part for part in (paid, campaign_usd) if part.value >= MATERIAL_FRACTION * usd.value]
+    cash = derived(usd, Unit.USD, *heavy, source=source)
     assert option.usd_marginal is not None, "the campaign's bill holds it"
     electricity = interval(option.usd_marginal, Unit.USD).scaled(runs)
     return CampaignMoney(paid, cash, cash, _taken_off(estimated, cash, electricity, purchase), known, full)
