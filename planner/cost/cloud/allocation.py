@@ -18,13 +18,17 @@ def node_hours_of(bill: Bill) -> float:
     )
 
 
-def allocation_reasons(
-    price: Price | None, *, bill: Bill | None, start: date, finish: date | None
-) -> tuple[Reason, ...]:
+def first_day(price: Price | None, *, today: date) -> date:
+    """Return the day from which what is offered can be used: a grant's window may open later."""
+    opens = price.valid_from if price is not None and price.price_kind is PriceKind.GRANT else None
+    return max(opens or today, today)
+
+
+def allocation_reasons(price: Price | None, *, bill: Bill | None, finish: date | None) -> tuple[Reason, ...]:
     """Return why the price's allocation does not hold the work; nothing where it does.
 
     Its node-hours bind whatever the kind of price. Its window binds a grant alone: an offer's last day is that of
-    accepting it.
+    accepting it. Work waits until the window opens (`first_day`).
     """
     if price is None:
         return ()
@@ -35,11 +39,7 @@ def allocation_reasons(
         figures = {"held_node_hours": held, "needed_node_hours": needed}
         reasons.append(Reason(code=ReasonCode.ALLOCATION_TOO_SMALL, text=text, figures=figures))
     if price.price_kind is PriceKind.GRANT:
-        first, last = price.valid_from, price.valid_until
-        if first is not None and start < first:
-            text = f"the allocation begins on {first}, the work on {start}"
-            early = {"early_days": (first - start).days}
-            reasons.append(Reason(code=ReasonCode.ALLOCATION_NOT_BEGUN, text=text, figures=early))
+        last = price.valid_until
         if last is not None and finish is not None and finish > last:
             text = f"the allocation ends on {last}, the work on {finish}"
             late = {"late_days": (finish - last).days}

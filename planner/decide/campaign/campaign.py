@@ -72,7 +72,7 @@ def campaign_option(
     bill = billed.bill if billed else None
     if bill is not None and estimate.offer is not None:
         bill = with_credits(bill, catalog.credits, provider=estimate.offer.partition("/")[0], finish=finish)
-    of_allocation = allocation_reasons(estimated.price, bill=bill, start=start, finish=finish)
+    of_allocation = allocation_reasons(estimated.price, bill=bill, finish=finish)
     of_life = _life_reasons(estimated, catalog, hours)
     reasons = (*estimated.limit_reasons, *of_allocation, *of_life)
     of_campaign = {

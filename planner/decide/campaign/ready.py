@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from planner.cost.cloud.allocation import first_day
 from planner.cost.ownership.lead_time import lead_days, lead_time
 from planner.decide.options.option import EstimatedOption
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
-from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
 
 
@@ -30,12 +30,12 @@ def ready(estimated: EstimatedOption, catalog: Catalog, *, today: date) -> Ready
     candidate = estimated.candidate
     if candidate is None:
         return Ready(today)
+    opens = first_day(estimated.price, today=today)
     if candidate.option.ready_on is not None:
-        return Ready(candidate.option.ready_on)
-    site, price = candidate.site, estimated.price
-    if price is not None and price.price_kind is PriceKind.GRANT and (price.valid_from or today) > today:
-        assert price.valid_from is not None
-        return Ready(price.valid_from, note=f"ready on {price.valid_from}, when its window opens")
+        return Ready(max(candidate.option.ready_on, opens))
+    if opens > today:
+        return Ready(opens, note=f"ready on {opens}, when its window opens")
+    site = candidate.site
     if site is None or candidate.hold not in (Hold.BUY, Hold.RENT):
         return Ready(today)
     months = lead_time(site, candidate.node, candidate.accelerator, catalog)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from planner.cost.cloud.allocation import allocation_reasons
+from planner.cost.cloud.allocation import allocation_reasons, first_day
 from planner.cost.cloud.availability import availability, availability_reasons
 from planner.cost.cloud.bill_rates import BillRates, bill_rates, startup_hours
 from planner.cost.cloud.credits import with_credits
@@ -166,11 +166,11 @@ def on_day(
     It starts on the campaign's first day, where the plan names one.
     """
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
-        start = plan.campaign.start or today
+        start = max(plan.campaign.start or today, first_day(price, today=today))
         finish = last_day(start=start, hours=estimate.wall_hours.value)
         provider = estimate.offer.partition("/")[0]
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
-        of_allocation = allocation_reasons(price, bill=bill, start=start, finish=finish)
+        of_allocation = allocation_reasons(price, bill=bill, finish=finish)
         reasons = (*estimate.not_allowed_reasons, *of_allocation)
         dues = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
         estimate = estimate.model_copy(update=dues)

@@ -93,7 +93,7 @@ class ReasonCode(StrEnum):
     ALLOCATION_TOO_SMALL = "allocation_too_small"
     """The work needs more node-hours than the allocation holds."""
     ALLOCATION_NOT_BEGUN = "allocation_not_begun"
-    """The work starts before the allocation can be used."""
+    """The work starts before the allocation can be used; in answers stored before 0.2.0, as work now waits."""
     ALLOCATION_ENDED = "allocation_ended"
     """The work ends after the allocation does."""
     NEEDS_REPLACEMENT = "needs_replacement"

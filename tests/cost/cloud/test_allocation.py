@@ -47,9 +47,13 @@ def answer(kind: PriceKind = PriceKind.GRANT, *, alone: bool = False, **cells: A
         pytest.param(
             {"valid_until": date(2027, 1, 3)}, "ends on 2027-01-03, the work on 2027-01-04", id="over too soon"
         ),
-        pytest.param({"valid_from": date(2027, 1, 2)}, "begins on 2027-01-02, the work on 2027-01-01", id="too late"),
+        pytest.param({"valid_from": date(2027, 1, 2)}, None, id="the work waits until it opens"),
+        pytest.param(
+            {"valid_from": date(2027, 1, 2), "valid_until": date(2027, 1, 4)},
+            "ends on 2027-01-04, the work on 2027-01-05", id="and is over too late then",
+        ),
     ],
-)
+)  # fmt: skip
 def test_an_allocation_holds_what_it_holds(cells, reason):
     """80 hours from the morning of 1 January end on the 4th."""
     found = answer(**cells)
@@ -57,6 +61,7 @@ def test_an_allocation_holds_what_it_holds(cells, reason):
     assert (grant.not_allowed is None) is (reason is None)
     assert (found.recommended == grant.id) is (reason is None)
     assert reason is None or reason in (grant.not_allowed or "")
+    assert grant.ready_on == cells.get("valid_from", TODAY)
 
 
 def test_the_last_day_of_an_offer_is_that_of_accepting_it():
