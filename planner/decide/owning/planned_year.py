@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from planner.cost.cloud.allocation import allocation_reasons
+from planner.cost.cloud.allocation import allocation_reasons, first_day
 from planner.cost.power.circuit import overloads
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.machine_choices import OwnedOption, upfront_usd
@@ -151,9 +151,9 @@ def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own:
     if billed is None:
         return year_option(asked.plan.currency, option, hold, option.blocking_reasons or option.reasons, own=own)
     year, bill = billed
-    start = asked.plan.campaign.start or asked.today
+    start = max(asked.plan.campaign.start or asked.today, first_day(estimated.price, today=asked.today))
     end = start + timedelta(days=int(DAYS_PER_YEAR) - 1)
-    of_year = allocation_reasons(estimated.price, bill=bill.bill, start=start, finish=end)
+    of_year = allocation_reasons(estimated.price, bill=bill.bill, finish=end)
     reasons = (*estimated.limit_reasons, *of_year)
     found = year_option(asked.plan.currency, option, hold, reasons, year=year, own=own)
     if reasons:
