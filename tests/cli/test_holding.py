@@ -25,7 +25,7 @@ class TestOwnCards:
         path = plan({"own": "RTX 3090", "count": 2, "step": STEP}, LAMBDA)
         option = planner("compare", path, "--json").option("own/RTX-3090-x2")
         assert (option["site"], option["hold"], option["accelerators"]) == ("own/RTX-3090-x2", "have", 2)
-        assert option["display_name"] == "Your 2x RTX 3090"
+        assert option["display_name"] == "your 2x RTX 3090"
         assert option["ready_on"] == str(TODAY)
         assert any("assumed: PCIe without P2P between its accelerators, no network" in note for note in option["notes"])
 
