@@ -34,14 +34,13 @@ $(BIN)/python:
 demo: .venv/installed-demo
 	@echo "== 1 of 3: measuring this machine (cpu-smoke, 2 processes)"
 	@$(BIN)/planner bench cpu-smoke --gpus 2 --quick
-	@echo "== 2 of 3: comparing it with owned and rented machines"
+	@echo "== 2 of 3: writing the report of the demo's plan"
 	@mkdir -p planner-data
 	@$(BIN)/planner init $(DEMO) --measured latest --force
-	@$(BIN)/planner compare $(DEMO) --format table
-	@echo "== 3 of 3: writing the report"
 	@$(BIN)/planner report $(DEMO) --out report.html
-	@echo "The plan is $(DEMO): change it and run: $(BIN)/planner compare $(DEMO)"
-	@echo "Open report.html in a browser. Open the app with: make app"
+	@echo "Open report.html in a browser. Open the app with: make app. The plan is $(DEMO)"
+	@echo "== 3 of 3: comparing this machine with owned and rented ones"
+	@$(BIN)/planner compare $(DEMO) --format table
 
 test: .venv/installed-all
 	@scripts/system-packages
