@@ -15,7 +15,6 @@ from planner.model.answer.documents import (
 )
 from planner.model.currency import Currency
 from planner.present.option_table import (
-    NEAREST,
     RECOMMENDED,
     Entry,
     columns,
@@ -42,13 +41,13 @@ class Screen:
 
 def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
     """Show the recommendation, with the options best first."""
-    mark = {document.nearest: NEAREST, document.recommended: RECOMMENDED}
+    marked = document.recommended or document.nearest
     entries = [
         replace(
             _campaign_entry(number, option),
             chance=_chance(option),
             no=not is_feasible(option),
-            mark=mark.get(option.id, ""),
+            mark=RECOMMENDED if option.id == marked else "",
         )
         for number, option in enumerate(document.options, start=1)
     ]

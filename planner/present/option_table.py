@@ -16,7 +16,8 @@ from planner.present.screen import NO_BREAK, Column
 from planner.present.short_figures import Scale, money_scale, time_scale
 
 STALE, SPOT, UNPRICED = "*", "s", "+"
-RECOMMENDED, NEAREST = "<-", "<- nearest"
+RECOMMENDED = "<-"
+"""Also of the nearest, where none is recommended."""
 NO = "no"
 """In place of a group: the option misses the limits, or something of it is not known."""
 NARROWEST_NAME = 20
@@ -153,9 +154,15 @@ def short_reason(option: OptionEstimate) -> str:
 
 def _row(entry: Entry, units: Scales) -> Row:
     option = entry.option
+    lacking = entry.no and entry.usd is None
     row = {"number": str(entry.number or ""), "machine": _unbroken(name_text(option)), "done": entry.done_by}
     row["mark"] = " ".join(filter(None, (entry.mark, marks(option))))
-    row["known"] = short_reason(option) if entry.no else _known_from(option)
+    if lacking:  # beside the name, which no screen leaves out
+        row["machine"] += f": {short_reason(option).replace(' ', NO_BREAK)}"
+    elif entry.no:
+        row["known"] = short_reason(option)
+    else:
+        row["known"] = _known_from(option)
     if entry.hours is not None:
         row |= {"time": units.time.value(entry.hours), "time range": units.time.interval(entry.hours)}
     if entry.usd is not None:

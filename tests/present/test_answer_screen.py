@@ -70,7 +70,17 @@ def test_the_screen_of_an_answer():
 
 def test_where_none_is_recommended_the_nearest_is_marked():
     printed = lines(document(BOUGHT, recommended=None, nearest=BOUGHT.id))
-    assert printed[-2].endswith("<- nearest")
+    assert printed[-2].endswith("<-")
+
+
+@pytest.mark.parametrize("width", [100, 60])
+def test_what_has_no_cost_says_why_beside_its_name(width):
+    small = ranked(
+        "PC, 1x RTX 4090", Hold.HAVE, 1, 1, campaign_usd=None, to_pay_usd=None, campaign_hours=None, done_by=None,
+        why_not="needs more", why_not_codes=(ReasonCode.MEMORY_TOO_SMALL,), chance_deadline=None, chance_budget=None,
+    )  # fmt: skip
+    printed = " ".join(" ".join(lines(document(KEPT, small), width=width)).split())
+    assert "2 no PC, 1x RTX 4090: does not fit" in printed
 
 
 def test_only_marks_that_occur_are_explained():

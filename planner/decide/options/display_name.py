@@ -69,10 +69,16 @@ def card_names(accelerators: set[str]) -> dict[str, str]:
     return names
 
 
-def provider_name(provider: str, providers: Mapping[str, Provider]) -> str:
-    """Return what a provider is called; one that no catalog knows by its id, written as a name."""
+def provider_name(provider: str, providers: Mapping[str, Provider], *, machine: str = "") -> str:
+    """Return what a provider is called; one that no catalog knows as its machine's name spells it, else by its id."""
     known = providers.get(provider)
-    return known.name if known is not None else provider.replace("-", " ").capitalize()
+    return known.name if known is not None else _spelled(provider, machine)
+
+
+def _spelled(provider: str, machine: str) -> str:
+    words = provider.replace("-", " ")
+    spelled = machine[: len(words)]
+    return spelled if spelled.casefold() == words.casefold() else words.capitalize()
 
 
 def strategy_name(strategy: str) -> str:
@@ -137,7 +143,7 @@ def _is_named_by_its_cards(option: OptionEstimate) -> bool:
 
 def _rented_name(option: OptionEstimate, providers: Mapping[str, Provider], added: Sequence[str]) -> list[str]:
     assert option.offer is not None
-    said = _rented_place(option.offer, providers, whole=INSTANCE in added)
+    said = _rented_place(option.offer, providers, name=option.name, whole=INSTANCE in added)
     if option.price_kind is not None and (KIND in added or option.price_kind not in UNSAID):
         said.append(KIND_WORDS[option.price_kind])
     if REGION in added and option.region is not None:
@@ -145,10 +151,10 @@ def _rented_name(option: OptionEstimate, providers: Mapping[str, Provider], adde
     return said
 
 
-def _rented_place(machine: str, providers: Mapping[str, Provider], *, whole: bool = False) -> list[str]:
+def _rented_place(machine: str, providers: Mapping[str, Provider], *, name: str = "", whole: bool = False) -> list[str]:
     provider, _, instance = machine.partition("/")
     known = providers.get(provider)
-    said = [provider_name(provider, providers)]
+    said = [provider_name(provider, providers, machine=name)]
     if whole:
         said.append(instance)
     elif known is not None and known.families:

@@ -105,4 +105,5 @@ def test_every_provider_of_the_catalog_has_a_name(catalog):
 
 def test_a_provider_of_ones_own_is_called_by_its_id():
     assert provider_name("acme-ai", {}) == "Acme ai"
+    assert provider_name("acme-ai", {}, machine="ACME AI a1.large") == "ACME AI"
     assert provider_name("acme-ai", {"acme-ai": Provider(id="acme-ai", name="ACME")}) == "ACME"
