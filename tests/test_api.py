@@ -110,7 +110,7 @@ def test_a_chart_shows_every_option_that_has_time_and_cost(comparison):
     specification = json.dumps(comparison.chart().to_dict())
     drawn = [one for one in comparison.document.options if one.campaign_hours and one.campaign_usd]
     assert drawn
-    assert all(f'"{option.id}"' in specification for option in drawn)
+    assert all(f'"{option.display_name}"' in specification for option in drawn)
 
 
 def test_memory_is_what_the_command_answers(told):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import Annotated
@@ -28,6 +29,14 @@ from planner.use_cases.launches import Launches, planned_document, state_of
 app = command_app()
 
 
+@dataclass(frozen=True, kw_only=True)
+class BillOptions:
+    """How the bill is printed."""
+
+    as_json: JsonFlag = False
+    details: DetailsFlag = False
+
+
 @command(app, example="planner launch gpt-305m --on aws/p4d.24xlarge --dry-run --json")
 def launch(
     workload: BenchWorkloadOptions,
@@ -38,14 +47,14 @@ def launch(
     training: TrainingOptions,
     measurement: MeasurementOptions,
     limits: LimitOptions,
+    *,
     usd_per_hour: Annotated[
         float | None, typer.Option(metavar="X", help="Price of a node-hour; default: the catalog's")
     ] = None,
     managed: Annotated[
         bool, typer.Option("--managed", help="Run as a managed SkyPilot job, which restarts preempted nodes")
     ] = False,
-    as_json: JsonFlag = False,
-    details: DetailsFlag = False,
+    output: BillOptions,
     home: HomeOption = None,
 ) -> None:
     """Run the benchmark on other machines, after showing the bill.
@@ -71,21 +80,21 @@ def launch(
     )
     allowed = limits.limits()
     with closing(Launches(home)) as launches:
-        _check(launches, planned, allowed, home=home, quiet=as_json)
+        _check(launches, planned, allowed, home=home, quiet=output.as_json)
         checks = [launches.try_out(one.launch) if limits.check else () for one in planned]
         documents = [planned_document(one, seen) for one, seen in zip(planned, checks, strict=True)]
         answer = LaunchDocument(
             dry_run=True, worst_case_usd=_worst_usd(planned), max_usd=limits.max_usd, launches=tuple(documents)
         )
         if limits.yes:
-            say(_screen(documents, answer.worst_case_usd, home, details=details))
-        elif not as_json:
-            print(_screen(documents, answer.worst_case_usd, home, details=details))
-        asked = not (limits.yes or limits.dry_run or as_json or limits.check) and sys.stdin.isatty()
+            say(_screen(documents, answer.worst_case_usd, home, details=output.details))
+        elif not output.as_json:
+            print(_screen(documents, answer.worst_case_usd, home, details=output.details))
+        asked = not (limits.yes or limits.dry_run or output.as_json or limits.check) and sys.stdin.isatty()
         if limits.yes or (asked and _agrees(answer.worst_case_usd)):
-            _start(launches, planned, allowed, answer, as_json=as_json)
+            _start(launches, planned, allowed, answer, as_json=output.as_json)
             return
-        if as_json:
+        if output.as_json:
             print_document(answer)
         _say_how_to_launch(planned)
 

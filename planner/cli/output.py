@@ -67,10 +67,16 @@ class TableOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScreenOptions(TableOptions):
-    """The same of a command whose answer is one screen."""
+class LongTableOptions(TableOptions):
+    """The same of a command whose table may be longer than a screen."""
 
     all: AllFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScreenOptions(LongTableOptions):
+    """The same of a command whose answer rests on sources that are printed on request."""
+
     details: DetailsFlag = False
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.output import AllFlag, HomeOption, TableOptions, check_positive, print_lines, screen_width
+from planner.cli.output import HomeOption, LongTableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.workload_options import AdapterOptions, WorkloadOptions
 from planner.decide.options.display_name import machine_name
@@ -35,8 +35,7 @@ def strategies(
     network_gbit_per_s: Annotated[
         float | None, typer.Option(help="Network of each machine; default: catalog's")
     ] = None,
-    show_all: AllFlag = False,
-    output: TableOptions,
+    output: LongTableOptions,
     home: HomeOption = None,
 ) -> int:
     """Rank the parallel strategies that fit a machine.
@@ -71,7 +70,7 @@ def strategies(
         print(json.dumps(ranking, indent=1))
     elif output.table:
         machine = _machine(on, catalog, nodes=nodes, accelerators=accelerators)
-        print_lines(strategies_lines(ranking, machine, width=screen_width(), whole=show_all))
+        print_lines(strategies_lines(ranking, machine, width=screen_width(), whole=output.all))
     else:
         rows = [{name: str(value) for name, value in way.items()} for way in ranking["ways"]]
         output.print_rows(rows, title="Strategies")
