@@ -165,7 +165,7 @@ options:
         assert 2000 < option["campaign_usd"]["value"] < 5000
         assert option["to_pay_usd"]["value"] == 0
         assert option["chance_budget"] == pytest.approx(1)
-        assert "at most 0.00 USD" in sentences(booked)[0]
+        assert "all of it paid by credits" in sentences(booked)[0]
 
     def test_the_network_between_two_nodes_is_not_guessed(self, planner, plan_file):
         """Lambda states none for its instances: one node has a speed, two have none until somebody says what it is."""

@@ -36,6 +36,9 @@ class Phrases:
     def at_most(self, option: CampaignOption) -> str:
         """Write the cost that it stays under at the confidence, and of what it is."""
         assert option.usd_confident is not None, "it is comparable"
+        if option.usd_confident == 0:
+            paid = option.campaign_usd is not None and option.campaign_usd.value > 0
+            return "all of it paid by credits" if paid else "nothing to pay"
         of = {Hold.HAVE: " of electricity", Hold.BUY: " in all"}.get(option.hold or Hold.RENT, "")
         return f"at most {self.up_to(option.usd_confident)}{of}"
 

@@ -10,6 +10,8 @@ from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits, Prefer
 
 NEARLY_EQUAL = 1e-9
+WITHIN_REACH = 1.5
+"""How far from today's rate one may lie that is worth a sentence."""
 
 
 def switching_rates(
@@ -56,11 +58,12 @@ def switching_rates(
 
 
 def switching_sentences(rates: Sequence[SwitchingRate], names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the rates in words, the nearest alone; nothing where no rate turns the answer."""
+    """Return the nearest rate in words; nothing where none within a factor of 1.5 turns the answer."""
     return tuple(
         f"{names[rate.option]} is cheaper {rate.side} {rate.per_usd:,.4g} {rate.code} a USD; "
         f"today {rate.today_per_usd:,.4g}."
         for rate in rates[:1]
+        if 1 / WITHIN_REACH <= rate.per_usd / rate.today_per_usd <= WITHIN_REACH
     )
 
 

@@ -45,7 +45,11 @@ def said(*options: CampaignOption, **limits: Any) -> list[str]:
         ),
         pytest.param(
             option("a grant", 10, 0.0, hold="use"),
-            "Use a grant: done in 10 hours, at most 0.00 USD, 4 in 5 sure.", id="use",
+            "Use a grant: done in 10 hours, nothing to pay, 4 in 5 sure.", id="use",
+        ),
+        pytest.param(
+            option("AWS p5", 10, 900, to_pay_usd=quantity(0, Unit.USD)),
+            "Rent AWS p5: done in 10 hours, all of it paid by credits, 4 in 5 sure.", id="credits",
         ),
         pytest.param(
             option("a server", 10, 100, hold="buy", ready_on=date(2026, 11, 28), cash_usd=quantity(40_100, Unit.USD)),
