@@ -127,13 +127,19 @@ def _name(
     said = [nodes + " ".join(machine)]
     if option.accelerator is not None:
         carried = f"{option.accelerators}x {cards[option.accelerator]}"
-        whose = "" if option.hold is Hold.BUY else "your "
-        said = [f"{whose}{carried}"] if _is_named_by_its_cards(option) else [*said, carried]
+        said = [_own_cards(option, cards)] if _is_named_by_its_cards(option) else [*said, carried]
     if STRATEGY in added and option.strategy is not None:
         said.append(strategy_name(option.strategy))
     if PRICE in added and option.price is not None:
         said.append(f"at {option.price.value:,.2f} {option.price.unit.value}")
     return ", ".join(said)
+
+
+def _own_cards(option: OptionEstimate, cards: Mapping[str, str]) -> str:
+    """Return `your RTX 3090`, `your 2x RTX 3090`; what is still to be bought is nobody's yet."""
+    assert option.accelerator is not None, "the plan names it"
+    number = f"{option.accelerators}x " if option.hold is Hold.BUY or option.accelerators != 1 else ""
+    return f"{'' if option.hold is Hold.BUY else 'your '}{number}{cards[option.accelerator]}"
 
 
 def _is_named_by_its_cards(option: OptionEstimate) -> bool:
