@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ RECOMMENDED = "<-"
 NO = "no"
 """In place of a group: the option misses the limits, or something of it is not known."""
 NARROWEST_NAME = 20
+CARRIED = re.compile(r"\d+x .+?(?=,|$)")
+"""What a machine carries: `8x H200` stays on one line."""
 SHORT_REASONS = {
     ReasonCode.MISSES_DEADLINE: "late",
     ReasonCode.OVER_BUDGET: "over budget",
@@ -181,8 +184,7 @@ def _row(entry: Entry, units: Scales) -> Row:
 
 def _unbroken(name: str) -> str:
     """Return the name so that a narrow column breaks it before what the machine carries: `8x H200` stays together."""
-    machine, *carried = name.split(", ")
-    return ", ".join((machine, *(part.replace(" ", NO_BREAK) for part in carried)))
+    return CARRIED.sub(lambda carried: carried.group().replace(" ", NO_BREAK), name)
 
 
 def _known_from(option: OptionEstimate) -> str:

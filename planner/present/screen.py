@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 MOST_LINES = 30
+SPACE = " "
 NO_BREAK = "\u00a0"
 """A blank in a cell at which no line breaks; printed as any other."""
 FEWEST_ROWS = 3
@@ -102,7 +103,7 @@ def _narrowest(column: Column, rows: Sequence[Mapping[str, str]]) -> int:
     longest = _longest(column, rows)
     if not column.wrap:
         return longest
-    words = [len(word) for row in rows for word in row.get(column.key, "").split(" ")]
+    words = [len(word) for row in rows for word in row.get(column.key, "").split(SPACE)]
     return min(longest, max(column.wrap, len(column.title), *words, 0))
 
 

@@ -14,12 +14,12 @@ def hold_of(option: PlanOption, site: Site | None, *, where: str) -> Hold:
     """Return how the machine is held; what is said of it must belong to that.
 
     An offer is rented, or used (a grant, a service). Else the option's `hold`, the site's, and where neither says: a
-    `purchase` is to be bought; what is already owned, leased, measured (`run`), named as `own` or not described stands
-    there. A lease's machines stand there as its term is owed anyway; one that is yet to be signed says `hold: rent`.
+    `purchase` is to be bought and a `lease` to be signed, whose whole term is then owed; what is already owned,
+    measured (`run`), named as `own` or not described stands there, and so does a lease that says `hold: have`.
     """
     if site is None:
         return Hold.USE if option.price in USED else Hold.RENT
-    described = Hold.BUY if site.purchase is not None else Hold.HAVE
+    described = Hold.BUY if site.purchase is not None else Hold.RENT if site.lease is not None else Hold.HAVE
     hold = option.hold or site.hold or described
     if hold is Hold.USE:
         raise InputError(

@@ -9,7 +9,7 @@ from planner.model.answer.documents import CampaignOption
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
 from planner.quantity.chance import chance_below, doubted, stays_under
-from planner.quantity.interval import Interval
+from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
 
@@ -18,7 +18,7 @@ def with_chances(
 ) -> CampaignOption:
     """Return the option with its chances, and with its cost and last day at the plan's confidence.
 
-    chance of the deadline = P(campaign hours <= hours from the first day to the end of the deadline's day)
+    chance of the deadline = P(lead time of what is ordered + campaign hours <= hours to the end of the deadline's day)
     chance of the budget   = P(cash out <= budget + what credits pay)
 
     The budget is held against what remains to pay. A limit is met where its chance is at least the confidence; an
@@ -26,9 +26,11 @@ def with_chances(
     """
     hours, first = option.campaign_hours, limits.start or today
     start = max(first, option.ready_on or first)
-    confident_hours = None if hours is None else stays_under(doubted(hours), limits.confidence)
+    lead = option.lead_days if start > first else None
+    counted_from = today if lead is not None else start
+    until_done = None if hours is None else _until_done(hours, lead)
     usd = None if _owed(option) is None else confident_usd(option, limits.confidence)
-    late, dear = _deadline(option, limits, start=start), _budget(option, budget)
+    late, dear = _deadline(until_done, limits, start=counted_from), _budget(option, budget)
     timeless = hours is None and usd is not None and limits.deadline is None
     return option.model_copy(
         update={
@@ -36,7 +38,7 @@ def with_chances(
             "chance_budget": dear,
             "usd_confident": usd,
             "wait_hours": HOURS_PER_DAY * (start - first).days,
-            "done_by_confident": None if confident_hours is None else last_day(start=start, hours=confident_hours),
+            "done_by_confident": None if until_done is None else _last_day(until_done, limits, start=counted_from),
             "meets_deadline": (timeless or None) if hours is None else late is None or late >= limits.confidence,
             "within_budget": None if usd is None else dear is None or dear >= limits.confidence,
         }
@@ -50,10 +52,23 @@ def confident_usd(option: CampaignOption, confidence: float) -> float:
     return max(0.0, stays_under(doubted(owed), confidence) - _credits(option))
 
 
-def _deadline(option: CampaignOption, limits: CampaignLimits, *, start: date) -> float | None:
-    if limits.deadline is None or option.campaign_hours is None:
+def _last_day(until_done: Interval, limits: CampaignLimits, *, start: date) -> date:
+    return last_day(start=start, hours=stays_under(until_done, limits.confidence))
+
+
+def _until_done(hours: Quantity, lead_days: Quantity | None) -> Interval:
+    """Return the hours that are held against the deadline: the campaign's, after the lead time of what is ordered.
+
+    hours = 24 x lead days + campaign hours; both ranges end to end, as if they erred together
+    """
+    work = doubted(hours)
+    return work if lead_days is None else sum_of([doubted(lead_days).scaled(HOURS_PER_DAY), work])
+
+
+def _deadline(until_done: Interval | None, limits: CampaignLimits, *, start: date) -> float | None:
+    if limits.deadline is None or until_done is None:
         return None
-    return chance_below(doubted(option.campaign_hours), hours_until(limits.deadline, start=start))
+    return chance_below(until_done, hours_until(limits.deadline, start=start))
 
 
 def _budget(option: CampaignOption, budget: Quantity | None) -> float | None:

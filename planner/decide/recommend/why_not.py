@@ -50,7 +50,7 @@ def _beats(other: CampaignOption, option: CampaignOption) -> bool:
 
 
 def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...]:
-    """Return which limits the option misses, by its most likely value or by its chance."""
+    """Return which limits the option misses, by its most likely value or by its chance; the less likely kept first."""
     reasons = []
     asked = percent_text(limits.confidence)
     if not option.meets_deadline:
@@ -72,7 +72,7 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
             text = f"stays in the budget with {percent_text(chance)}, {asked} is asked for"
         figures = {"to_pay_usd": owed.value, "budget_usd": budget, "chance": chance}
         reasons.append(Reason(code=ReasonCode.OVER_BUDGET, text=text, figures=figures))
-    return tuple(reasons)
+    return tuple(sorted(reasons, key=lambda reason: reason.figures["chance"]))
 
 
 def _dominated(option: CampaignOption, better: CampaignOption) -> Reason:

@@ -186,7 +186,7 @@ class TestHaving:
             "purchase": None, "residual": [], "life_years": None,
             "lease": {"usd_per_month": 300, "term_months": 36, "maintenance_included": True},
         }  # fmt: skip
-        signed, unsigned = held(site=lease), held({"site": "mine", "hold": "rent"}, site=lease)
+        signed, unsigned = held({"site": "mine", "hold": "have"}, site=lease), held(site=lease)
         assert (signed.hold, unsigned.hold) == (Hold.HAVE, Hold.RENT)
         assert usd(signed, "cash_usd") == pytest.approx(1.0)
         assert usd(unsigned, "cash_usd") >= 10_800
