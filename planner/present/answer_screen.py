@@ -111,7 +111,7 @@ def _kept(entries: Sequence[Entry], count: int) -> list[Entry]:
 
 
 def _campaign_entry(number: int | None, option: CampaignOption) -> Entry:
-    usd = option.campaign_usd if option.pay_now_usd is not None else option.to_pay_usd or option.campaign_usd
+    usd = option.campaign_usd if option.pay_now_usd is not None else option.payable_usd
     done = option.done_by or option.finish
     return Entry(number, option, option.campaign_hours, usd, done_by=str(done or ""))
 

@@ -51,9 +51,9 @@ def drawable(comparison: ComparisonDocument) -> list[RankedOption]:
         option
         for option in comparison.options
         if option.campaign_hours is not None
-        and option.campaign_usd is not None
+        and option.payable_usd is not None
         and option.campaign_hours.value > 0
-        and option.campaign_usd.value > 0
+        and option.payable_usd.value > 0
     ]
 
 
@@ -87,9 +87,7 @@ def cost_time_chart(comparison: ComparisonDocument) -> alt.LayerChart | None:
         return None
     rows = _joined_labels([_row(option, axes, comparison) for option in options], axes)
     x = alt.X("time:Q", title=axes.time_title, scale=_log(alt, axes.time_domain), axis=_axis(alt, axes.time_domain))
-    y = alt.Y(
-        "usd:Q", title="Campaign cost (USD, log)", scale=_log(alt, axes.usd_domain), axis=_axis(alt, axes.usd_domain)
-    )
+    y = alt.Y("usd:Q", title="To pay (USD, log)", scale=_log(alt, axes.usd_domain), axis=_axis(alt, axes.usd_domain))
     present = [basis for basis in Basis if any(row["time basis"] == basis.value for row in rows)]
     colour = alt.Color(
         "time basis:N",
@@ -148,7 +146,7 @@ def chart_svg(comparison: ComparisonDocument) -> str | None:
 
 def _axes(options: Sequence[RankedOption], comparison: ComparisonDocument) -> Axes | None:
     hours = [quantity for option in options if (quantity := option.campaign_hours)]
-    usd = [quantity for option in options if (quantity := option.campaign_usd)]
+    usd = [quantity for option in options if (quantity := option.payable_usd)]
     if not hours or not usd:
         return None
     per_unit = HOURS_PER_DAY if max(quantity.value for quantity in hours) >= DAYS_FROM_HOURS else 1.0
@@ -170,7 +168,7 @@ def _domain(quantities: Sequence[Quantity], *, limit: float | None, divisor: flo
 
 
 def _row(option: RankedOption, axes: Axes, comparison: ComparisonDocument) -> dict[str, Any]:
-    hours, usd = option.campaign_hours, option.campaign_usd
+    hours, usd = option.campaign_hours, option.payable_usd
     assert hours is not None
     assert usd is not None
     unit = axes.hours_per_unit
@@ -259,7 +257,7 @@ def _within(value: float, domain: tuple[float, float]) -> bool:
 
 def _missing(option: RankedOption) -> str:
     problems = []
-    for name, quantity in (("time", option.campaign_hours), ("cost", option.campaign_usd)):
+    for name, quantity in (("time", option.campaign_hours), ("cost", option.payable_usd)):
         if quantity is None:
             problems.append(f"{name} not known")
         elif quantity.value <= 0:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.decide.recommend.wording import duration_parts, duration_text
-from planner.model.answer.documents import OptionEstimate, RankedOption
+from planner.decide.recommend.wording import duration_parts, duration_text, percent_text
+from planner.model.answer.documents import CampaignOption, OptionEstimate, RankedOption
+from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
 from planner.present.table import NOT_KNOWN, accelerators_text, number_text, range_text
@@ -13,6 +14,11 @@ from planner.present.table import NOT_KNOWN, accelerators_text, number_text, ran
 QUANTITIES: dict[str, str] = {
     "campaign_hours": "Campaign time",
     "campaign_usd": "Campaign cost",
+    "to_pay_usd": "To pay, after credits",
+    "pay_now_usd": "Purchase: at once",
+    "cash_usd": "Purchase: paid or owed by the end",
+    "left_usd": "Purchase: what is left of it then",
+    "full_usd": "Campaign cost, owning in full",
     "wall_hours": "One training: wall-clock time",
     "training_hours": "One training: its steps alone",
     "usd_marginal": "One training: cost (adds to the bills)",
@@ -35,12 +41,14 @@ OF_MACHINES = (
     "rated_kw", "carbon_kg",
 )  # fmt: skip
 OF_RENTED = ("usd_per_hour",)
-ON_REQUEST = ("carbon_kg",)
-"""Given only where the plan asks for it."""
+ON_REQUEST = ("carbon_kg", "pay_now_usd", "cash_usd", "left_usd", "to_pay_usd", "full_usd")
+"""Given only where the plan asks for it, or a machine is bought or owned."""
+AS_THE_BILL = ("to_pay_usd", "cash_usd")
+"""Shown only where it is another figure than the campaign's bill."""
 
 OWNED_MEANS_ELECTRICITY = (
-    "An owned machine counts the electricity that the campaign adds; with `owning: full` in the plan it counts its "
-    "share of purchase, place, staff and idle hours too. Both stand in its numbers."
+    "A machine that you have counts the electricity that the campaign adds; one that you must buy first counts its "
+    "purchase and what keeping it costs. What owning comes to over years: planner own-or-rent."
 )
 MODELLED_MEANS_ESTIMATED = (
     "Modelled numbers come from other machines by physics and published measurements: "
@@ -55,8 +63,10 @@ RANGE_MEANS = "A range holds the true value with 90 % probability; a list price 
 
 def quantity_of(option: OptionEstimate, field: str) -> Quantity | None:
     """Return one of the quantities named in QUANTITIES."""
-    quantity = getattr(option, field)
+    quantity = getattr(option, field, None)
     assert quantity is None or isinstance(quantity, Quantity)
+    if field in AS_THE_BILL and quantity is not None and quantity == getattr(option, "campaign_usd", None):
+        return None
     return quantity
 
 
@@ -136,10 +146,18 @@ def machine_text(option: OptionEstimate) -> str:
 
 def terms_text(option: OptionEstimate) -> str:
     """Write whose machine it is, or the terms under which it is rented."""
+    if option.hold is Hold.BUY:
+        return "to be bought"
     if option.site is not None:
-        return "owned"
+        return "leased" if option.hold is Hold.RENT else "there already"
     kind = option.price_kind.value.replace("_", " ") if option.price_kind else "rented"
     return f"{kind}, {option.region}" if option.region else kind
+
+
+def chance_text(option: CampaignOption) -> str:
+    """Write the chance that it keeps the plan's limits; nothing where there are none, or it is not known."""
+    chances = [chance for chance in (option.chance_deadline, option.chance_budget) if chance is not None]
+    return percent_text(min(chances)) if chances else ""
 
 
 def trainings_text(count: int) -> str:

@@ -101,9 +101,9 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     texts = (
-        facts.date_text, facts.headline, facts.headline_range, facts.interval_text, facts.machine_text, facts.name_text,
-        facts.price_date_text, facts.terms_text, facts.trainings_text, facts.value_text, facts.verdict_text,
-        coverage_text,
+        facts.chance_text, facts.date_text, facts.headline, facts.headline_range, facts.interval_text,
+        facts.machine_text, facts.name_text, facts.price_date_text, facts.terms_text, facts.trainings_text,
+        facts.value_text, facts.verdict_text, coverage_text,
     )  # fmt: skip
     environment.filters |= {text.__name__: text for text in texts}
     environment.globals |= {

@@ -18,6 +18,7 @@ from planner.present.facts import (
     OWNED_MEANS_ELECTRICITY,
     QUANTITIES,
     RANGE_MEANS,
+    chance_text,
     date_text,
     interval_text,
     known,
@@ -31,6 +32,7 @@ from planner.present.facts import (
     value_text,
     verdict_text,
 )
+from planner.present.table import NOT_KNOWN
 from planner.present.table import as_markdown as markdown_table
 from planner.present.time_table import time_facts, time_rows
 
@@ -39,6 +41,7 @@ CSV_OPTION_COLUMNS = (
     "price_age_days", "price_stale",
     "nodes", "accelerators", "accelerator", "strategy", "split", "micro_batch", "checkpointing", "fits",
     "runs", "at_once", "finish", "meets_deadline", "within_budget", "why_not", "measured_runs", "doubts", "notes",
+    "display_name", "hold", "ready_on", "done_by", "chance_deadline", "chance_budget",
 )  # fmt: skip
 CSV_QUANTITY_COLUMNS = ("value", "low", "high", "unit", "basis", "source", "as_of")
 
@@ -112,7 +115,9 @@ def _option_row(option: RankedOption, *, recommended: str | None) -> dict[str, s
         "accelerators": _plain(machine_text(option)),
         "terms": _plain(terms_text(option)),
         "campaign time": _brief(option.campaign_hours),
-        "campaign cost": _brief(option.campaign_usd) + local_text(option),
+        "done by": str(option.done_by or NOT_KNOWN),
+        "to pay": _brief(option.payable_usd) + local_text(option),
+        "chance": chance_text(option),
         "Pareto front": "yes" if option.pareto else "",
         "price of": price_date_text(option),
         "why, or why not": _plain(verdict_text(option, recommended=recommended)),

@@ -137,7 +137,7 @@ def _form(key: str, plan: Plan, problems: list[InputError], *, today: date) -> P
         step=1000.0,
         key=f"budget-{key}",
         placeholder="no budget",
-        help="What the campaign may add to the bills. Empty: no budget.",
+        help="What may be paid, after credits and with purchases. Empty: no budget.",
     )
     tariff = st.number_input(
         "Electricity (USD/kWh)",
@@ -208,7 +208,7 @@ def _draw(comparison: ComparisonDocument) -> None:
 def _key_figures(option: RankedOption | None) -> Sequence[tuple[str, Quantity | None]]:
     return [
         ("Campaign time", option.campaign_hours if option else None),
-        ("Campaign cost", option.campaign_usd if option else None),
+        ("To pay", option.payable_usd if option else None),
         ("Energy of one training, at the machine", option.energy_kwh if option else None),
     ]
 

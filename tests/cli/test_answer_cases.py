@@ -63,6 +63,12 @@ class TestBuying:
             assert "over_budget" in bought["why_not_codes"]
         assert sentences(answer)[0].startswith("Keep ")
 
+    def test_the_report_shows_a_purchase_as_one(self, planner, example):
+        text = planner("report", example("dgx_station_v100")).out
+        assert "| Server, 2x H200 | 2x H200-SXM | to be bought |" in text
+        assert re.search(r"\| Purchase: at once \| 114,800 USD \|", text)
+        assert re.search(r"\| Purchase: paid or owed by the end \| 11[5-9],\d{3} USD \|", text)
+
     @pytest.mark.parametrize("owning", ["", "owning: full"])
     @pytest.mark.usefixtures("server_to_be_bought")
     def test_a_server_comes_after_its_lead_time_and_costs_its_price(self, planner, plan_file, owning):

@@ -96,7 +96,7 @@ def test_every_number_shows_range_basis_and_date(comparison: ComparisonDocument,
     for expected in ("95.00-105.0", "10.00-15.00", "983.20-3,933", "measured", "assumed", "modelled", "quoted"):
         assert expected in text
     assert "2026-11-01" in text
-    assert "purchase, place, staff and idle hours" in text
+    assert "one that you must buy first counts its purchase" in text
     assert "egress" in text
 
 

@@ -20,7 +20,7 @@ def is_priced(option: CampaignOption) -> bool:
 def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
     """Return the hours until it is done, from the campaign's first day, and the dollars that remain to pay."""
     assert option.campaign_hours is not None
-    owed = option.to_pay_usd or option.campaign_usd
+    owed = option.payable_usd
     assert owed is not None
     return option.wait_hours + option.campaign_hours.value, owed.value
 

@@ -93,7 +93,7 @@ def excess(option: CampaignOption, limits: CampaignLimits, *, deadline_hours: fl
 
     A budget of 0 is missed by any option that costs, infinitely.
     """
-    owed = option.to_pay_usd or option.campaign_usd
+    owed = option.payable_usd
     assert owed is not None, "it is comparable"
     hours = option.campaign_hours.value if option.campaign_hours else 0.0  # without a deadline, or it would not be here
     over_time = hours / deadline_hours if deadline_hours > 0 else math.inf

@@ -24,8 +24,9 @@ def switching_rates(
 
     cost(rate) = USD part + local part / rate;  equal where rate = (L1 - L2) / (U2 - U1)
 
-    U is what an option pays in USD, L what it pays in the plan's currency: a price or a tariff in it. What owning
-    costs beside electricity counts as USD. All else stays as it is, the budget included. Empty where time decides.
+    U is what an option pays in USD, L what it pays in the plan's currency: a price or a tariff in it. A purchase, and
+    what owning costs beside electricity, count as USD. All else stays as it is, the budget included. Empty where time
+    decides.
     Source: the intersection of the two cost curves.
     """
     if recommended is None or currency is None or limits.prefer is Prefer.TIME:
@@ -71,5 +72,5 @@ def _parts(option: CampaignOption, currency: Currency) -> tuple[float, float]:
     """Return what the bill holds in USD, and what it holds in the plan's currency."""
     lines = option.bill.lines if option.bill else ()
     local_usd = sum(line.usd.value for line in lines if line.currency == currency.code)
-    total = option.campaign_usd.value if option.campaign_usd else 0.0
+    total = option.payable_usd.value if option.payable_usd else 0.0
     return total - local_usd, local_usd * currency.per_usd

@@ -64,7 +64,7 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
         figures: dict[str, float] = {"late_days": max(0, late), "chance": chance}
         reasons.append(Reason(code=ReasonCode.MISSES_DEADLINE, text=text, figures=figures))
     if not option.within_budget:
-        owed = option.to_pay_usd or option.campaign_usd
+        owed = option.payable_usd
         assert owed is not None, "a known cost misses the budget"
         budget, chance = limits.budget_usd or 0.0, option.chance_budget or 0.0
         text = f"costs {usd_text(owed.value)}, {usd_text(owed.value - budget)} over the budget"
@@ -101,7 +101,7 @@ def _not_preferred(option: CampaignOption, recommended: CampaignOption) -> Reaso
 
 
 def _usd(option: CampaignOption) -> float:
-    owed = option.to_pay_usd or option.campaign_usd
+    owed = option.payable_usd
     assert owed is not None, "it is feasible"
     return owed.value
 

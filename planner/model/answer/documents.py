@@ -132,6 +132,11 @@ class OptionEstimate(Frozen):
 class CampaignOption(OptionEstimate):
     """An option, running the whole campaign alone."""
 
+    @property
+    def payable_usd(self) -> Quantity | None:
+        """What remains to pay; of an answer stored before 0.2.0 its `campaign_usd`."""
+        return self.to_pay_usd or self.campaign_usd
+
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
     campaign_hours: Quantity | None
