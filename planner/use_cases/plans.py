@@ -22,6 +22,8 @@ from planner.model.owning.tariff import Tariff
 from planner.model.plan.plan import Plan
 from planner.use_cases.runs import find_run
 
+OWN_MACHINE = "  - {own: RTX-3090, count: 2}\n"
+"""The line of the template that a machine of one's own takes the place of."""
 ASSUMED_OWN_KW = 0.2
 """What `planner init` writes for the machine of a run, for the reader to correct."""
 PLAN_FIX = "Write a commented example with: planner init"
@@ -74,15 +76,15 @@ def write_report(comparison: ComparisonDocument, path: Path) -> Path:
 
 
 def new_plan(catalog: Catalog, *, measured: str | None) -> str:
-    """Return a commented plan file; with `measured`, that run's machine is the first of its options."""
+    """Return a commented plan file; with `measured`, that run's machine stands for the one of your own."""
     text = (templates_dir() / "plan.yaml").read_text(encoding="utf-8")
     if measured is None:
         return text
     run = find_run(measured, catalog)
     machine = run.environment.get("machine") or run.hardware.accelerator
     return text.replace(
-        "options:\n",
-        f"options:\n  # {machine}: the machine of your own run. What it draws is assumed: put your figure.\n"
+        OWN_MACHINE,
+        f"  # {machine}: the machine of your own run. What it draws is assumed: put your figure.\n"
         f"  - {{run: {run.id}, power_kw: {ASSUMED_OWN_KW}}}\n",
         1,
     )

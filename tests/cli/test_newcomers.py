@@ -45,7 +45,6 @@ def test_lora_on_two_cards_of_one_s_own(planner, edited):
             "work:": "work: {samples_per_epoch: 50000, epochs: 1, tokens_per_sample: 700}",
             "training:": "training: {precision: bf16, adapters: {rank: 16}}",
             "campaign:": "campaign: {budget_usd: 300}",
-            "  - {site: rtx3090-x10": "  - {own: RTX 3090, count: 2}",
             "  - {own: RTX-4090": "",
             "  - {offer: aws/p5e.48xlarge, region: us-east-2": "",
         }
@@ -73,7 +72,7 @@ def test_a_station_until_june_in_won(planner, edited):
             "work:": "work: {epochs: 10, samples_per_epoch: 2464256}",
             "training:": "training: {global_batch: 128}",
             "campaign:": "campaign: {runs: 50, start: 2026-12-01, deadline: 2027-06-30}",
-            "  - {site: rtx3090-x10": "  - {site: dgx-station-v100}",
+            "  - {own: RTX-3090": "  - {site: dgx-station-v100}",
             "  - {own: RTX-4090": "  - {site: h200-x1}",
             "# currency:": "currency: {code: KRW, per_usd: 1439, as_of: 2025-12-30, source: KBS World}",
             "assumptions:": "assumptions: {tariff: kr-industrial-a2-hv}",
