@@ -47,7 +47,7 @@ class Comparison:
 
     @property
     def headline(self) -> str:
-        """What to do, how long it takes, what it costs, and how that is known."""
+        """At most three sentences: what to do, what to know beside it; `document.headline` has them one by one."""
         return self.document.sentence
 
     @property
@@ -57,7 +57,7 @@ class Comparison:
 
     def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
         """Return a row per option, best first; see `planner.present.frames.frame_of`."""
-        return _frame(self.document.options, first=("rank", "id", "name"), sources=sources)
+        return _frame(self.document.options, first=("rank", "id", "display_name", "hold"), sources=sources)
 
     def chart(self) -> alt.LayerChart | None:
         """Return cost against time of all options with their 90 % ranges; None where no option has both.
@@ -81,7 +81,7 @@ class Estimate:
 
     def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
         """Return a row per option, in the plan's order; see `planner.present.frames.frame_of`."""
-        return _frame(self.document.options, first=("id", "name"), sources=sources)
+        return _frame(self.document.options, first=("id", "display_name", "hold"), sources=sources)
 
 
 @dataclass(frozen=True)

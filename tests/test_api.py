@@ -82,7 +82,7 @@ def test_a_frame_has_value_range_and_basis_of_every_quantity(comparison, told):
 
 def test_a_frame_begins_with_what_is_looked_for_and_keeps_the_order_of_the_answer(comparison):
     frame = comparison.to_frame()
-    assert list(frame.columns[:3]) == ["rank", "id", "name"]
+    assert list(frame.columns[:4]) == ["rank", "id", "display_name", "hold"]
     assert list(frame["id"]) == [option.id for option in comparison.document.options]
     assert not [name for name in frame if name.endswith(("_source", "_as_of"))]
 

@@ -24,11 +24,19 @@ WRONG_SHAPES = ("int_type", "float_type", "string_type", "tuple_type", "literal_
 """Mistakes that say no more than that the value is of another kind."""
 NUMBERS = ("float_type", "float_parsing", "finite_number")
 """Where pydantic wants a number."""
+DATE = "must be a date, as 2027-01-15"
 PLAINLY = {
     "model_type": "must be a mapping of keys to values",
     "dict_type": "must be a mapping of keys to values",
     "tuple_type": "must be a list",
     "finite_number": "must be a finite number",
+    "string_too_short": "must not be empty",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "date_type": DATE,
+    "date_parsing": DATE,
+    "date_from_datetime_parsing": DATE,
+    "date_from_datetime_inexact": DATE,
 }
 """Where pydantic's own words speak of Python."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from planner.decide.recommend.rank import is_feasible
+from planner.decide.recommend.rank import chance_of, is_feasible
 from planner.model.answer.documents import (
     CampaignDocument,
     CampaignOption,
@@ -118,8 +118,7 @@ def _campaign_entry(number: int | None, option: CampaignOption) -> Entry:
 
 def _chance(option: CampaignOption) -> float | None:
     """Return the chance to keep the limits: the smaller one; None without limits."""
-    chances = (option.chance_deadline, option.chance_budget)
-    return min((chance for chance in chances if chance is not None), default=None)
+    return None if option.chance_deadline is None and option.chance_budget is None else chance_of(option)
 
 
 def _lacks(option: OptionEstimate) -> bool:

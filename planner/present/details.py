@@ -20,6 +20,8 @@ def details_lines(document: EstimateDocument | CampaignDocument | ComparisonDocu
     for number, option in enumerate(document.options, start=1):
         texts.append(f"{number}  {name_text(option)} [{option.id}]: {'; '.join(_facts(option))}")
         for note in dict.fromkeys((*option.doubts, *option.notes)):
+            if note in document.notes:  # it stands below the table
+                continue
             notes.setdefault(note, []).append(str(number))
     texts += ["", "Notes, each with the rows it is of"] if notes else []
     texts += [f"{', '.join(numbers)}  {note}" for note, numbers in notes.items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.decide.recommend.wording import percent_text, short_amount
+from planner.decide.recommend.wording import percent_text, share_text, short_amount
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
 from planner.model.owning.hold import Hold
@@ -77,9 +77,9 @@ def _plain(option: YearOption, code: str | None) -> Row:
 def _title(year: PlannedYear) -> str:
     name = next(option.display_name for option in year.options if option.id == year.owning)
     if year.trainings is None:
-        return f"{name}, own or rent: {_percent(year.site_busy_fraction)} busy"
+        return f"{name}, own or rent: {share_text(year.site_busy_fraction)} busy"
     many = "1 training" if year.trainings == 1 else f"{year.trainings:,.3g} trainings"
-    return f"{name}, own or rent: {many} a year make it {_percent(year.busy_fraction.value)} busy"
+    return f"{name}, own or rent: {many} a year make it {share_text(year.busy_fraction.value)} busy"
 
 
 def _columns(document: OwnOrRentDocument, width: int) -> list[Column]:
@@ -114,7 +114,7 @@ def _cells(option: YearOption, year: PlannedYear) -> Row:
         "against": _against(option.above_owning_usd_per_year),
         "sure": "" if option.chance_owning_cheaper is None else percent_text(option.chance_owning_cheaper),
         "trainings": _pays_from(option) if rented else "",
-        "busy": _percent(even.busy_fraction) if even else "",
+        "busy": share_text(even.busy_fraction) if even else "",
         "hours": f"{even.busy_hours_per_year:,.0f}" if even else "",
         "marks": " ".join([*_signs(option), *(["<-"] if option.id == year.recommended else [])]),
     }
@@ -129,7 +129,8 @@ def _pays_from(option: YearOption) -> str:
     even = option.break_even
     if even is None:
         return "never"
-    return f"{_percent(even.busy_fraction)} busy" if even.trainings_per_year is None else f"{even.trainings_per_year:,}"
+    trainings = even.trainings_per_year
+    return f"{share_text(even.busy_fraction)} busy" if trainings is None else f"{trainings:,}"
 
 
 def _shown(year: PlannedYear, *, every: bool) -> list[YearOption]:
@@ -175,14 +176,14 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
         counted += f"; {hours.value:.3g} h each, {_hours(year.busy_hours)} h of the whole machine"
         if done < wanted:
             counted += f", all that it can do: {done:,.3g} of {wanted:,.3g} trainings"
-    full, share = document.usd_per_busy_gpu_hour, _percent(year.site_busy_fraction)
+    full, share = document.usd_per_busy_gpu_hour, share_text(year.site_busy_fraction)
     default = any(each.name == "busy_fraction" and each.default for each in document.inputs)
     annual = document.annual_usd_per_node.value * document.nodes
     whose = "the default" if default else "as its site assumes"
     site = f"At {share} busy, {whose}: {short_amount(annual)} USD a year, "
     site += f"{full.value:.2f} USD per busy GPU-hour"
     if year.counted_from is not CountedFrom.SITE:
-        site += f", {year.usd_per_busy_gpu_hour.value:,.2f} at {_percent(year.busy_fraction.value)}"
+        site += f", {year.usd_per_busy_gpu_hour.value:,.2f} at {share_text(year.busy_fraction.value)}"
     adds = document.marginal_usd_per_training
     electricity = "" if adds is None else f"; electricity of a training {short_amount(adds.value)} USD"
     return [f"{counted}.", f"{site}{electricity}."]
@@ -194,8 +195,3 @@ def _hours(hours: float) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
-
-
-def _percent(share: float) -> str:
-    """Write a share with two digits: 28 %, 4.3 %."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"

@@ -17,6 +17,8 @@ from planner.quantity.interval import Interval, sum_of
 OWN = "own/"
 """Ids of such machines begin so."""
 CARDS_OF_A_PC = 2
+MOST_NAMED = 12
+"""Accelerators in one message; of a name that may mean more of them the nearest are given."""
 _FOR_PCS = re.compile(r"^(RTX|GTX|TITAN|RX)-(?!.*Server)|^(CPU|GB10)$")
 _GEFORCE = re.compile(r"^RTX-[2-5]0\d0|^(GTX|TITAN)-")
 """Sold without P2P between cards over PCIe."""
@@ -39,7 +41,7 @@ def find_own(name: str, catalog: Catalog, *, where: str) -> Accelerator:
         if accelerator is not None:
             return accelerator
     kin = sorted(known for known in catalog.accelerators if spelling(known).startswith(spelling(name)[:4]))
-    if kin and spelling(name):
+    if 0 < len(kin) <= MOST_NAMED and spelling(name):
         raise InputError(
             f"{where}.own: '{name}' is no accelerator of the catalog, or may be several.",
             fix=f"Write one of: {', '.join(kin)}",

@@ -54,6 +54,21 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
             id="text for a figure",
         ),
         pytest.param(replaced("budget_usd: 20000", "budget_usd: .nan"), ["budget_usd", "finite"], id="NaN budget"),
+        pytest.param(replaced("runs: 50", "confidence: 80"), ["campaign.confidence", "0.99", "80"], id="80 for 80 %"),
+        pytest.param(replaced("runs: 50", "confidence: 0.3"), ["campaign.confidence", "0.5"], id="less than even"),
+        pytest.param(
+            replaced("runs: 50", "runs_per_year: weekly"), ["runs_per_year", "integer"], id="a word for a count"
+        ),
+        pytest.param(
+            replaced("start: 2026-12-01", "start: 20270115"),
+            ["campaign.start: must be a date, as 2027-01-15 (found 20270115)"],
+            id="a date without its dashes",
+        ),
+        pytest.param(
+            replaced("start: 2026-12-01", "start: soon"),
+            ["campaign.start: must be a date, as 2027-01-15"],
+            id="a date in words",
+        ),
         pytest.param(
             replaced("strategy: ddp", "strategy: autoo"),
             [": training.strategy: must be 'auto', 'ddp', ", "or 'zero3' (found 'autoo')"],

@@ -92,6 +92,12 @@ class TestWhatMustBeBought:
         pytest.param({"own": "RTX 3009"}, ["options.0.own", "RTX 3009", "RTX-3090"], id="a card that is misspelt"),
         pytest.param({"site": "h200-x1", "count": 2}, ["count belongs to own", "accelerators"], id="count of a site"),
         pytest.param({"own": "RTX-3090", "site": "h200-x1"}, ["exactly one of", "site and own"], id="own and a site"),
+        pytest.param({"own": ""}, ["options.0.own: must not be empty"], id="no card"),
+        pytest.param({"own": "RTX"}, ["options.0.own", "there is no accelerator 'RTX'"], id="any of many cards"),
+        pytest.param({"own": "RTX-3090", "ready_on": "soon"}, ["options.0.ready_on: must be a date"], id="no day"),
+        pytest.param(
+            {"own": "RTX-3090", "hold": "buy", "sell_after": "later"}, ["must be true or false"], id="no yes"
+        ),
         pytest.param({"own": "RTX-3090", "count": 0}, ["options.0.count"], id="no cards"),
         pytest.param({"own": "RTX-3090", "count": 2, "accelerators": 3}, ["3 are asked for"], id="more than there are"),
         pytest.param({"own": "RTX-3090", "hold": "rent"}, ["has no lease", "have or buy"], id="renting one's own"),

@@ -213,6 +213,12 @@ class TestWhatToDo:
         assert "406,000 USD at once, over the plan's budget" in found["headline"][-1]
         assert year(plan({"runs": 80, "budget_usd": 410_000.0}))["recommended"] == OWN
 
+    def test_so_is_what_is_over_a_budget_in_the_plan_s_currency(self, plan, year):
+        """300,000 EUR at 0.75 a USD are 400,000 USD, under the 406,000."""
+        euro = {"code": "EUR", "per_usd": 0.75, "as_of": "2026-11-20", "source": "a bank"}
+        assert year(plan({"runs": 80, "budget_local": 300_000.0}, currency=euro))["recommended"] == FIRM
+        assert year(plan({"runs": 80, "budget_local": 310_000.0}, currency=euro))["recommended"] == OWN
+
     @pytest.mark.parametrize(
         ("runs", "first"), [pytest.param(2, "Rent", id="hardly used"), pytest.param(80, "Keep", id="busy")]
     )

@@ -18,6 +18,7 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import SECONDS_PER_HOUR
+from planner.scenario.allowed_offers import provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 
@@ -56,7 +57,7 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
     """Join the plan's figures, the defaults and the provider's rates."""
     defaults, data, assumed = catalog.bill_defaults, plan.data, plan.assumptions
     volumes = data_volumes(job, data, defaults)
-    provider = candidate.node.id.partition("/")[0]
+    provider = provider_of(candidate.node.id)
     rows = {service: find_rate(provider, service, catalog) for service in Service}
     rates = {service: rate_quantity(row) if row else None for service, row in rows.items()}
     unknown = tuple(

@@ -21,8 +21,8 @@ def with_credits(bill: Bill, credits: Sequence[Credit], *, provider: str, finish
 
     to pay = max(0, total - credits that last until the last day of what is billed)
 
-    A credit that expires sooner counts for nothing: which part of the bill it would still meet is not known. No total
-    and no rank changes, as what is spent of a credit is missing for the next campaign.
+    A credit that expires sooner counts for nothing: which part of the bill it would still meet is not known. The
+    bill's total does not change; budget and ranking count what remains to pay (`planner/decide/campaign/held.py`).
     """
     left, used = to_cents(bill.usd_total.value), []
     for credit in sorted(credits, key=lambda one: one.expires):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from planner.cost.cloud.price_doubt import doubted
+from planner.cost.cloud.price_doubt import price_range
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind
@@ -39,7 +39,7 @@ def node_hour_price(candidate: Candidate, catalog: Catalog, *, today: date | Non
 
 def listed_price(price: Price, amount: float, unit: Unit, catalog: Catalog, *, today: date | None) -> Quantity:
     """Return a row's price as a quantity: per hour, or per million tokens."""
-    doubt, words = doubted(price, amount, catalog, today=today)
+    doubt, words = price_range(price, amount, catalog, today=today)
     basis = Basis.ASSUMED if price.confidence == "estimate" else Basis.QUOTED
     source = f"{price.price_kind.value} in {price.region}: {price.source}" + (f"; {words}" if words else "")
     return to_quantity(doubt, unit, basis, source, price.as_of)

@@ -15,7 +15,7 @@ ENOUGH_OBSERVATIONS = 5
 """From here on the lowest and the highest that was seen bound a spot price; fewer leave more open than they show."""
 
 
-def doubted(price: Price, amount: float, catalog: Catalog, *, today: date | None) -> tuple[Interval, str]:
+def price_range(price: Price, amount: float, catalog: Catalog, *, today: date | None) -> tuple[Interval, str]:
     """Return the price with its range on a day, and in words what the range rests on.
 
     firm, stale    low / f .. high x f                    f = `prices.stale_factor` of catalogs/defaults.yaml

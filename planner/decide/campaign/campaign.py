@@ -1,4 +1,4 @@
-"""Many trainings on one option: how long, how much, and whether the limits hold."""
+"""Many trainings on one option: how long and how much; whether the limits hold is told in `chances.py`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.options.option import EstimatedOption
-from planner.duration.duration import hours_until, last_day
+from planner.duration.duration import last_day
 from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import Reason, text_of
 from planner.model.catalog import Catalog
@@ -28,6 +28,7 @@ from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.quantity.interval import sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
+from planner.scenario.allowed_offers import provider_of
 
 
 def campaign_option(
@@ -46,8 +47,7 @@ def campaign_option(
 
     `at_once` trainings run side by side, each on machines of its own: a cloud is taken to have enough of them,
     a site runs no more than floor(its nodes / nodes per training). The hours leave out queueing. The campaign starts
-    on `limits.start`, else today, and not before the machine is ready; it meets the deadline if it ends by that day's
-    end. The budget is held against what remains to pay.
+    on `limits.start`, else today, and not before the machine is ready.
     """
     estimate = estimated.option
     at_once = _at_once(estimated, limits)
@@ -71,7 +71,7 @@ def campaign_option(
     )
     bill = billed.bill if billed else None
     if bill is not None and estimate.offer is not None:
-        bill = with_credits(bill, catalog.credits, provider=estimate.offer.partition("/")[0], finish=finish)
+        bill = with_credits(bill, catalog.credits, provider=provider_of(estimate.offer), finish=finish)
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=finish)
     of_life = _life_reasons(estimated, catalog, hours)
     reasons = (*estimated.limit_reasons, *of_allocation, *of_life)
@@ -89,8 +89,8 @@ def campaign_option(
         campaign_hours=hours,
         campaign_usd=usd,
         finish=finish,
-        meets_deadline=_meets_deadline(hours, usd, limits, start=start),
-        within_budget=_within_budget(money.to_pay, limits),
+        meets_deadline=None,
+        within_budget=None,
         full_usd=money.full,
         pay_now_usd=money.pay_now,
         cash_usd=money.cash,
@@ -108,19 +108,6 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
     if limits.deadline is None:
         return math.inf
     return ((limits.deadline - (limits.start or today)).days + 1) * HOURS_PER_DAY
-
-
-def _meets_deadline(
-    hours: Quantity | None, usd: Quantity | None, limits: CampaignLimits, *, start: date
-) -> bool | None:
-    """Return whether it ends in time; where only the money is known, no deadline is one that it keeps."""
-    if hours is None:
-        return True if usd is not None and limits.deadline is None else None
-    return limits.deadline is None or hours.value <= hours_until(limits.deadline, start=start)
-
-
-def _within_budget(to_pay: Quantity | None, limits: CampaignLimits) -> bool | None:
-    return None if to_pay is None else limits.budget_usd is None or to_pay.value <= limits.budget_usd
 
 
 def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:

@@ -30,17 +30,17 @@ def with_chances(
     counted_from = today if lead is not None else start
     until_done = None if hours is None else _until_done(hours, lead)
     usd = None if _owed(option) is None else confident_usd(option, limits.confidence)
-    late, dear = _deadline(until_done, limits, start=counted_from), _budget(option, budget)
+    in_time, in_budget = _deadline(until_done, limits, start=counted_from), _budget(option, budget)
     timeless = hours is None and usd is not None and limits.deadline is None
     return option.model_copy(
         update={
-            "chance_deadline": late,
-            "chance_budget": dear,
+            "chance_deadline": in_time,
+            "chance_budget": in_budget,
             "usd_confident": usd,
             "wait_hours": HOURS_PER_DAY * (start - first).days,
             "done_by_confident": None if until_done is None else _last_day(until_done, limits, start=counted_from),
-            "meets_deadline": (timeless or None) if hours is None else late is None or late >= limits.confidence,
-            "within_budget": None if usd is None else dear is None or dear >= limits.confidence,
+            "meets_deadline": (timeless or None) if hours is None else in_time is None or in_time >= limits.confidence,
+            "within_budget": None if usd is None else in_budget is None or in_budget >= limits.confidence,
         }
     )
 

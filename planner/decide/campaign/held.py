@@ -14,6 +14,7 @@ from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.quantity.interval import Interval, sum_of
+from planner.scenario.allowed_offers import provider_of
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _after_credits(estimated: EstimatedOption, cash: Quantity, catalog: Catalog,
     offer = estimated.option.offer
     if offer is None or finish is None:
         return cash
-    held = credits_until(catalog.credits, provider=offer.partition("/")[0], finish=finish)
+    held = credits_until(catalog.credits, provider=provider_of(offer), finish=finish)
     if held <= 0:
         return cash
     left_to_pay = Interval(*(max(0.0, value - held) for value in interval(cash, Unit.USD)))

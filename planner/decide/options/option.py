@@ -28,7 +28,7 @@ from planner.model.currency import Currency
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Quantity
-from planner.scenario.allowed_offers import is_firm, offer_reasons
+from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.own_machine import own_notes
@@ -168,7 +168,7 @@ def on_day(
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
         finish = last_day(start=start, hours=estimate.wall_hours.value)
-        provider = estimate.offer.partition("/")[0]
+        provider = provider_of(estimate.offer)
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
         of_allocation = allocation_reasons(price, bill=bill, finish=finish)
         reasons = (*estimate.not_allowed_reasons, *of_allocation)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.decide.owning.year_option import name_of
-from planner.decide.recommend.wording import short_amount, short_usd
+from planner.decide.recommend.headline import VERBS
+from planner.decide.recommend.phrases import WORDS
+from planner.decide.recommend.wording import share_text, short_amount, short_usd
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
@@ -15,11 +16,8 @@ from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
 from planner.model.prices.offer import PriceKind
 
-VERBS = {Acquisition.PURCHASE: "Buying", Acquisition.LEASE: "Leasing", Acquisition.ALREADY_OWNED: "Keeping"}
-DO = {Hold.HAVE: "Keep", Hold.RENT: "Rent", Hold.BUY: "Buy", Hold.USE: "Use"}
+ACQUIRING = {Acquisition.PURCHASE: "Buying", Acquisition.LEASE: "Leasing", Acquisition.ALREADY_OWNED: "Keeping"}
 DOING = {Hold.HAVE: "keeping ours", Hold.RENT: "leasing ours", Hold.BUY: "buying", Hold.USE: "using ours"}
-MOST_WORDS = 20
-"""Of one sentence of the headline."""
 LOOSE = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
 
 
@@ -40,7 +38,7 @@ def headline(year: PlannedYear) -> tuple[str, ...]:
 
 def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
     """Write what to do and what it costs a year, beside the next best; the longest form that stays readable."""
-    start, work = f"{DO[best.hold]} {best.display_name}: {_money(best)} a year", _work(year)
+    start, work = f"{VERBS[best.hold]} {best.display_name}: {_money(best)} a year", _work(year)
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
@@ -62,7 +60,7 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
 
 def _readable(*forms: str) -> str:
     """Return the first form of at most so many words, else the last."""
-    return next((form for form in forms if len(form.split()) <= MOST_WORDS), forms[-1])
+    return next((form for form in forms if len(form.split()) <= WORDS), forms[-1])
 
 
 def _loose(cheapest: YearOption, best: YearOption) -> str:
@@ -101,17 +99,17 @@ def _pays_from(own: YearOption, firm: YearOption | None, year: PlannedYear, *, s
     doing, even = DOING[own.hold], firm.break_even
     if even is None:
         return f"{doing} never costs less than {firm.display_name}"
-    share = f"{_whole_percent(even.busy_fraction)} busy"
+    share = f"{share_text(even.busy_fraction)} busy"
     many = "" if even.trainings_per_year is None else f"{_trainings(even.trainings_per_year)} a year, "
     said = "taken as {} busy" if year.counted_from is CountedFrom.SITE else "these fill {}"
-    now = "" if short else f"; {said.format(_whole_percent(year.busy_fraction.value))}"
+    now = "" if short else f"; {said.format(share_text(year.busy_fraction.value))}"
     return f"{doing} pays from {many}{share}{now}"
 
 
 def _work(year: PlannedYear) -> str:
     done, wanted = year.trainings, year.trainings_wanted
     if done is None or wanted is None:
-        return f" at {_whole_percent(year.site_busy_fraction)} busy"
+        return f" at {share_text(year.site_busy_fraction)} busy"
     return f" for {_trainings(done)}"
 
 
@@ -137,7 +135,7 @@ def site_sentence(
     inputs = resolved.inputs
     own = annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
     start = (
-        f"{VERBS[inputs.acquisition]} {name_of(owned)} costs {own:.2f} USD per busy GPU-hour in full at "
+        f"{ACQUIRING[inputs.acquisition]} {owned.display_name} costs {own:.2f} USD per busy GPU-hour in full at "
         f"{_percent(inputs.busy_fraction)} busy"
     )
     if against is None or against.usd_per_owned_gpu_hour is None:
@@ -161,8 +159,3 @@ def _break_even(rental: RentalOption) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
-
-
-def _whole_percent(share: float) -> str:
-    """Write a share with two digits: 28 %, 4.3 %."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"

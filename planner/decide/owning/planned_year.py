@@ -16,8 +16,6 @@ from planner.decide.owning.year_option import (
     as_if_bought,
     by_cost,
     cheapest,
-    hold_of,
-    hold_of_offer,
     reasons_against,
     spent_at_once,
     year_option,
@@ -109,14 +107,13 @@ def _machine(asked: YearAsked, work: YearlyWork) -> YearOption:
 
 def _other_machine(asked: YearAsked, other: OwnedOption, work: YearlyWork, own: Quantity) -> YearOption:
     """Return another owned machine for the same trainings, of which as many nodes are had as they need."""
-    hold = hold_of(other.option, other.resolved)
     same = replace(work.wanted, trainings=work.trainings)
     theirs = yearly_work(same, other.option, other.resolved, other_use=other.other_use)
     if theirs is None:
-        return year_option(asked.plan.currency, other.option, hold, other.option.blocking_reasons)
+        return year_option(asked.plan.currency, other.option, other.option.blocking_reasons)
     each, nodes = other.option.nodes or 1, other.resolved.site.nodes
     reasons = list(other.option.not_allowed_reasons)
-    if hold is not Hold.HAVE:
+    if other.option.hold is not Hold.HAVE:
         sets = math.ceil(same.trainings * theirs.hours.value / _hours_available(other) - 1e-9)
         nodes = max(1, sets) * each
         theirs = replace(theirs, most=math.inf)
@@ -136,30 +133,28 @@ def _owned(
     reasons: Sequence[Reason],
     own: Quantity | None,
 ) -> YearOption:
-    hold = hold_of(owned.option, owned.resolved)
     year = owning_a_year(owned.resolved, work, nodes=nodes)
-    at_once = upfront_usd(owned.resolved.inputs, nodes) if hold is Hold.BUY else None
-    found = year_option(asked.plan.currency, owned.option, hold, reasons, year=year, own=own)
-    told = {"nodes": nodes, "as_if_bought": as_if_bought(hold, owned.resolved)}
-    return found.model_copy(update=told | spent_at_once(asked.plan, at_once))
+    at_once = upfront_usd(owned.resolved.inputs, nodes) if owned.option.hold is Hold.BUY else None
+    row = year_option(asked.plan.currency, owned.option, reasons, year=year, own=own)
+    told = {"nodes": nodes, "as_if_bought": as_if_bought(owned.option, owned.resolved)}
+    return row.model_copy(update=told | spent_at_once(asked.plan, at_once))
 
 
 def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:
     option = estimated.option
-    hold = hold_of_offer(option)
     billed = rented_a_year(estimated, trainings=work.trainings, at_once=asked.at_once)
     if billed is None:
-        return year_option(asked.plan.currency, option, hold, option.blocking_reasons or option.reasons, own=own)
+        return year_option(asked.plan.currency, option, option.blocking_reasons or option.reasons, own=own)
     year, bill = billed
     start = max(asked.plan.campaign.start or asked.today, first_day(estimated.price, today=asked.today))
     end = start + timedelta(days=int(DAYS_PER_YEAR) - 1)
     of_year = allocation_reasons(estimated.price, bill=bill.bill, finish=end)
     reasons = (*estimated.limit_reasons, *of_year)
-    found = year_option(asked.plan.currency, option, hold, reasons, year=year, own=own)
+    row = year_option(asked.plan.currency, option, reasons, year=year, own=own)
     if reasons:
-        return found
+        return row
     even = break_even(work, asked.owned.resolved, estimated, at_once=asked.at_once)
-    return found.model_copy(update={"break_even": even})
+    return row.model_copy(update={"break_even": even})
 
 
 def _per_busy_hour(year: Quantity, work: YearlyWork) -> Quantity:

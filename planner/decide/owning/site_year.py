@@ -14,8 +14,6 @@ from planner.decide.owning.year_option import (
     as_if_bought,
     by_cost,
     cheapest,
-    hold_of,
-    hold_of_offer,
     reasons_against,
     spent_at_once,
     year_option,
@@ -33,12 +31,11 @@ def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
     """Hold owning against the rents at the site's own busy share: USD of the hour x speed x busy hours of a year."""
     owned = asked.owned
     resolved, nodes, option = owned.resolved, owned.resolved.site.nodes, owned.option
-    hold = hold_of(option, resolved)
     value = resolved.range_of(lambda inputs: nodes * annual_cost(inputs).total)
     year = to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
-    own = year_option(asked.plan.currency, option, hold, reasons_against(option), year=year)
-    at_once = upfront_usd(resolved.inputs, nodes) if hold is Hold.BUY else None
-    told = {"nodes": nodes, "as_if_bought": as_if_bought(hold, resolved)}
+    own = year_option(asked.plan.currency, option, reasons_against(option), year=year)
+    at_once = upfront_usd(resolved.inputs, nodes) if option.hold is Hold.BUY else None
+    told = {"nodes": nodes, "as_if_bought": as_if_bought(option, resolved)}
     own = own.model_copy(update=told | spent_at_once(asked.plan, at_once))
     by_id = {rental.id: rental for rental in rentals}
     rents = [_rented(asked, each, by_id[each.option.id], year) for each in asked.rented if each.option.id in by_id]
@@ -67,14 +64,14 @@ def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
 
 def _rented(asked: YearAsked, estimated: EstimatedOption, rental: RentalOption, own: Quantity) -> YearOption:
     resolved, rent = asked.owned.resolved, rental.usd_per_owned_gpu_hour
-    option, hold = estimated.option, hold_of_offer(estimated.option)
+    option = estimated.option
     if rent is None:
-        missing = year_option(asked.plan.currency, option, hold, option.blocking_reasons)
+        missing = year_option(asked.plan.currency, option, option.blocking_reasons)
         why, codes = rental.why_not, rental.why_not_codes
         return missing.model_copy(update={"why_not": missing.why_not or why, "why_not_codes": codes})
     hours = resolved.site.nodes * busy_gpu_hours_per_year(resolved.inputs)
     value = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(hours)
     source = f"{hours:,.0f} busy accelerator-hours a year x {rent.value:.4g} USD; {rent.source}"
     year = derived(value, Unit.USD_PER_YEAR, rent, source=source)
-    found = year_option(asked.plan.currency, option, hold, estimated.limit_reasons, year=year, own=own)
-    return found.model_copy(update={"break_even": break_even_by_hours(rental, resolved)})
+    row = year_option(asked.plan.currency, option, estimated.limit_reasons, year=year, own=own)
+    return row.model_copy(update={"break_even": break_even_by_hours(rental, resolved)})

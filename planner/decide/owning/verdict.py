@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.decide.recommend.rank import TIE_FRACTION
 from planner.model.answer.planned_year import YearOption
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity
 from planner.quantity.chance import chance_below, doubted
 from planner.quantity.interval import Interval
 
-TIE_FACTOR = 1.1
-"""Costs within 10 % of each other are taken as equal."""
 PLACE = {Hold.HAVE: 0, Hold.RENT: 1, Hold.USE: 1, Hold.BUY: 2}
 """Of equals, what stands there comes first, then what can be given back."""
 
@@ -43,7 +42,7 @@ def recommended(options: Sequence[YearOption], *, confidence: float) -> YearOpti
 
 
 def _beats(other: YearOption, one: YearOption, confidence: float) -> bool:
-    if _usd(other) * TIE_FACTOR >= _usd(one):
+    if _usd(other) * (1 + TIE_FRACTION) >= _usd(one):
         return False
     assert other.usd_per_year is not None
     assert one.usd_per_year is not None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.owning.verdict import chance_cheaper
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.planned_year import YearOption
@@ -15,28 +16,13 @@ from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
-from planner.model.prices.offer import FAST_KINDS, PriceKind
+from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
 
-HOLDS = {Acquisition.PURCHASE: Hold.BUY, Acquisition.LEASE: Hold.RENT, Acquisition.ALREADY_OWNED: Hold.HAVE}
 
-
-SERVED = (PriceKind.GRANT, PriceKind.HOSTED_TRAINING)
-
-
-def hold_of(option: OptionEstimate, resolved: ResolvedSite) -> Hold:
-    """Return how an owned machine is had: as its option says, else by what its site says of its acquisition."""
-    return option.hold or HOLDS[resolved.inputs.acquisition]
-
-
-def name_of(option: OptionEstimate) -> str:
-    """Return what a person calls it."""
-    return option.display_name or option.name
-
-
-def as_if_bought(hold: Hold, resolved: ResolvedSite) -> bool:
+def as_if_bought(option: OptionEstimate, resolved: ResolvedSite) -> bool:
     """Return whether a machine that stands there is counted at its price, for want of what it would sell for."""
-    return hold is Hold.HAVE and resolved.inputs.acquisition is Acquisition.PURCHASE
+    return option.hold is Hold.HAVE and resolved.inputs.acquisition is Acquisition.PURCHASE
 
 
 def reasons_against(option: OptionEstimate) -> tuple[Reason, ...]:
@@ -45,25 +31,20 @@ def reasons_against(option: OptionEstimate) -> tuple[Reason, ...]:
     return (*hard, *option.not_allowed_reasons)
 
 
-def hold_of_offer(option: OptionEstimate) -> Hold:
-    """Return how a cloud's machine or a service is had: used where it is granted or hosted, else rented."""
-    return option.hold or (Hold.USE if option.price_kind in SERVED else Hold.RENT)
-
-
 def year_option(
     currency: Currency | None,
     option: OptionEstimate,
-    hold: Hold,
     reasons: Sequence[Reason],
     *,
     year: Quantity | None = None,
     own: Quantity | None = None,
 ) -> YearOption:
     """Return a row; `own` is the yearly cost of the machine that is asked about, None in its own row."""
+    assert option.hold is not None, "every option of today's answers is held somehow"
     return YearOption(
         id=option.id,
-        display_name=name_of(option),
-        hold=hold,
+        display_name=option.display_name,
+        hold=option.hold,
         firm=option.price_kind not in FAST_KINDS,
         price_kind=option.price_kind,
         nodes=None,
@@ -81,7 +62,7 @@ def year_option(
 
 def spent_at_once(plan: Plan, usd: float | None) -> dict[str, object]:
     """Return what a purchase takes at once, and whether that is over the plan's budget."""
-    budget = plan.campaign.budget_usd
+    budget = limits_in_usd(plan.campaign, plan.currency).budget_usd
     return {"usd_at_once": usd, "over_budget": usd is not None and budget is not None and usd > budget}
 
 

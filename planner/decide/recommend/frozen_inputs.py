@@ -9,6 +9,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price
+from planner.scenario.allowed_offers import provider_of
 from planner.scenario.own_machine import find_own
 
 FIELDS: dict[Cause, tuple[str, ...]] = {
@@ -24,7 +25,7 @@ RAW = ("telemetry", "topology", "calibration", "probes")
 def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Catalog:
     """Return the catalog without what no option of the plan names; all runs stay, as any may be the nearest."""
     offers = {option.offer for option in plan.options if option.offer}
-    providers = {offer.partition("/")[0] for offer in offers}
+    providers = {provider_of(offer) for offer in offers}
     named = providers | {*(plan.limits.providers.allow or ()), *plan.limits.providers.deny}
     sites = {key: site for key, site in catalog.sites.items() if key in {option.site for option in plan.options}}
     runs = {key: run if key in used_runs else _without_raw(run) for key, run in catalog.runs.items()}

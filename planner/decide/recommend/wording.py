@@ -56,6 +56,11 @@ def confidence_text(confidence: float) -> str:
     return f"{100 * confidence:.3g} % sure"
 
 
+def share_text(share: float) -> str:
+    """Write a share in percent with two digits: 28 %, 4.3 %."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
+
+
 def percent_text(chance: float) -> str:
     """Write a chance in whole percent; never 100 % of what is not certain, nor 0 % of what may be."""
     if 0 < chance < 1:

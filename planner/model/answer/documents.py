@@ -99,6 +99,7 @@ class OptionEstimate(Frozen):
     display_name: str = ""
     """What a person calls it: "Lambda, 8x H100"; unlike within an answer, and empty in one stored before 0.2.0."""
     hold: Hold | None = None
+    """How its machine is held; null in an answer stored before 0.2.0."""
     known_from: str | None = None
     """What the speed rests on, in a line: "measured (your run X)", "estimated from 3,315 published runs, 552 on H100";
     null where it is not known, and in an answer stored before 0.2.0."""

@@ -7,7 +7,7 @@ Fields of an option that carry reasons:
       and campaign
     reasons, of compare    decide/recommend/why_not.py              no: another one is better   column "why not"
     blocking_reasons       computed: `reasons` without              as `reasons`                column "why not"
-                           owning_not_known, save in full owning
+                           owning_not_known
     not_allowed_reasons    scenario/places.py, allowed_offers.py,   always                      not_allowed; "notes"
                            cost/cloud/allocation.py,
                            cost/cloud/availability.py,

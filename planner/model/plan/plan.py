@@ -176,12 +176,12 @@ class OptionLimits(Frozen):
 
 
 class Owning(StrEnum):
-    """What of an owned machine counts when options are ranked."""
+    """What a plan says that owning counts; since 0.2.0 it ranks nothing, as `hold` says what must be paid for."""
 
     MARGINAL = "marginal"
-    """What a training adds to the bills: the machine stands there anyhow."""
+    """What a training adds to the bills."""
     FULL = "full"
-    """Purchase, place, staff and all: the machine is still to be bought, or could be sold."""
+    """Purchase, place, staff and all: `full_usd` of an option."""
 
 
 class Plan(Frozen):

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.campaign import campaign_option
+from planner.decide.campaign.chances import with_chances
 from planner.decide.options.estimate_plan import estimate_options
 from planner.errors import InputError
 from planner.model.answer.documents import CampaignOption
@@ -69,7 +71,8 @@ def held(
     changed = {"sites": catalog.sites | {"mine": mine}, "credits": (credit,) if credit else ()}
     catalog = catalog.model_copy(update=changed)
     (estimate,) = estimate_options(plan, catalog).options
-    return campaign_option(estimate, plan.campaign, catalog, today=TODAY)
+    alone = campaign_option(estimate, plan.campaign, catalog, today=TODAY)
+    return with_chances(alone, plan.campaign, budget=budget_of(plan.campaign), today=TODAY)
 
 
 def usd(option: CampaignOption, name: str) -> float:
@@ -227,9 +230,11 @@ class TestWhenItIsReady:
         assert got.ready_on == TODAY + timedelta(days=days)
 
     def test_the_deadline_is_counted_from_there(self) -> None:
-        last = TODAY + timedelta(days=31)
-        assert held(deadline=last).meets_deadline is True
-        assert held(deadline=last - timedelta(days=1)).meets_deadline is False
+        """It is ready on the 31st day from today, and ten hours later done: by that day's end more likely than not."""
+        in_time, too_late = (held(deadline=TODAY + timedelta(days=days)).chance_deadline for days in (31, 30))
+        assert in_time is not None
+        assert too_late is not None
+        assert in_time > 0.5 > too_late
 
 
 class TestCredits:
