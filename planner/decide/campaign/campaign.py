@@ -19,7 +19,8 @@ from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.options.option import EstimatedOption
 from planner.duration.duration import last_day
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.bill import Bill
+from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.answer.reason import Reason, text_of
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
@@ -32,11 +33,7 @@ from planner.scenario.allowed_offers import provider_of
 
 
 def campaign_option(
-    estimated: EstimatedOption,
-    limits: CampaignLimits,
-    catalog: Catalog,
-    *,
-    today: date,
+    estimated: EstimatedOption, limits: CampaignLimits, catalog: Catalog, *, today: date
 ) -> CampaignOption:
     """Run the plan's campaign on this option alone.
 
@@ -61,17 +58,8 @@ def campaign_option(
     purchase = bought(estimated, catalog, nodes=nodes, days=days)
     billed = campaign_bill(estimated, work, kept_entries(estimated, nodes=nodes, days=days))
     usd = billed.usd if billed and (purchase or estimate.hold is not Hold.BUY) else None
-    money = campaign_money(
-        estimated,
-        catalog,
-        campaign_usd=usd,
-        purchase=purchase,
-        finish=finish,
-        runs=limits.runs,
-    )
-    bill = billed.bill if billed else None
-    if bill is not None and estimate.offer is not None:
-        bill = with_credits(bill, catalog.credits, provider=provider_of(estimate.offer), finish=finish)
+    money = campaign_money(estimated, catalog, campaign_usd=usd, purchase=purchase, finish=finish, runs=limits.runs)
+    bill = _after_credits(billed, estimate, catalog, finish)
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=finish)
     of_life = _life_reasons(estimated, catalog, hours)
     reasons = (*estimated.limit_reasons, *of_allocation, *of_life)
@@ -91,12 +79,7 @@ def campaign_option(
         finish=finish,
         meets_deadline=None,
         within_budget=None,
-        full_usd=money.full,
-        pay_now_usd=money.pay_now,
-        cash_usd=money.cash,
-        to_pay_usd=money.to_pay,
-        taken_off_usd=money.taken_off,
-        left_usd=money.left,
+        **vars(money),
         ready_on=readiness.on,
         lead_days=readiness.lead,
         done_by=finish,
@@ -108,6 +91,14 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
     if limits.deadline is None:
         return math.inf
     return ((limits.deadline - (limits.start or today)).days + 1) * HOURS_PER_DAY
+
+
+def _after_credits(
+    billed: Billed | None, estimate: OptionEstimate, catalog: Catalog, finish: date | None
+) -> Bill | None:
+    if billed is None or estimate.offer is None:
+        return billed.bill if billed else None
+    return with_credits(billed.bill, catalog.credits, provider=provider_of(estimate.offer), finish=finish)
 
 
 def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:

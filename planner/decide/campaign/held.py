@@ -28,14 +28,14 @@ class Bought:
 
 @dataclass(frozen=True)
 class CampaignMoney:
-    """What the campaign costs; None where it is not known."""
+    """What the campaign costs, as the fields of `CampaignOption`; None where it is not known."""
 
-    pay_now: Quantity | None
-    cash: Quantity | None
-    to_pay: Quantity | None
-    taken_off: Quantity | None
-    left: Quantity | None
-    full: Quantity | None
+    pay_now_usd: Quantity | None
+    cash_usd: Quantity | None
+    to_pay_usd: Quantity | None
+    taken_off_usd: Quantity | None
+    left_usd: Quantity | None
+    full_usd: Quantity | None
 
 
 def kept_entries(estimated: EstimatedOption, *, nodes: int, days: int | None) -> list[Entry]:

@@ -126,17 +126,17 @@ def strategies_to_try(job: Job, candidate: Candidate, catalog: Catalog) -> list[
     Those of runs that answer by themselves, if any. Where the network is not known nothing tells strategies apart: that
     of the run that is carried over. One accelerator alone shares nothing out, so the plain one is enough there.
     """
-    found = {
+    answering = {
         choice: measured_runs(catalog.runs.values(), job, replace(candidate, strategy=choice)) for choice in Strategy
     }
-    measured = [choice for choice, runs in found.items() if any(run.strategy is choice for run in runs)]
+    measured = [choice for choice, runs in answering.items() if any(run.strategy is choice for run in runs)]
     if measured:
         return measured[:1] if candidate.accelerators == 1 else measured
     if job.network is None:
         usual = (job.named_run.strategy if job.named_run else None) or Strategy.DDP
         anchor = nearest_run(job, replace(candidate, strategy=usual), catalog)
         return [(anchor.strategy if anchor else None) or usual]
-    if candidate.accelerators == 1 or found[Strategy.DDP]:
+    if candidate.accelerators == 1 or answering[Strategy.DDP]:
         return [Strategy.DDP]
     return list(Strategy)
 
