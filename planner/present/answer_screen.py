@@ -52,7 +52,8 @@ def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
         for number, option in enumerate(document.options, start=1)
     ]
     commands = [f"Why: planner explain {plan}"]
-    if any(option.site is not None for option in document.options):
+    owned = [option for option in document.options if option.site is not None]
+    if owned and all(option.usd_total is not None for option in owned):  # else own-or-rent may have no answer
         commands.append(f"Own or rent: planner own-or-rent {plan}")
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)

@@ -122,3 +122,11 @@ def test_a_campaign_is_in_the_plan_s_order_without_rows_to_name():
     printed = screen_lines(campaign_screen(campaign, plan="plan.yaml"), width=100)
     assert printed[0] == "p: 10 trainings"
     assert [line[:22].strip() for line in printed[2:5]] == ["machine", "RENT  Lambda, 1x H100", "HAVE  DGX Station, 4x"]
+
+
+@pytest.mark.parametrize(("usd", "named"), [(250.0, True), (None, False)], ids=["known", "not known"])
+def test_own_or_rent_is_named_where_it_has_an_answer(usd: float | None, named: bool) -> None:
+    """It refuses a machine whose full cost of owning nobody knows, as that of `{own: RTX-3090}` at hand."""
+    full = None if usd is None else quantity(usd, Unit.USD, Basis.MODELLED, "test")
+    kept = KEPT.model_copy(update={"site": "mine", "usd_total": full})
+    assert any("own-or-rent" in line for line in lines(document(kept, RENTED))) is named

@@ -45,7 +45,8 @@ def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None, today: date) 
     if isinstance(resolved, NoOwningCost):
         raise InputError(
             f"own-or-rent: the cost of owning {candidate.id} is not known: {resolved.reason}.",
-            fix="Describe the machine in your workspace's sites folder; see docs/owning.md.",
+            fix="Give its option hold: buy and purchase_usd, or describe it in your workspace's sites folder; see "
+            "docs/owning.md.",
         )
     owned = _owned(candidate, options, resolved)
     others = _other_owned(candidates, candidate, options, plan, catalog)
