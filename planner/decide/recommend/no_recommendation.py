@@ -85,10 +85,12 @@ def _binding(option: CampaignOption, phrases: Phrases) -> str:
 
 
 def _would(option: CampaignOption, phrases: Phrases) -> str:
-    """Return what the limits would have to be for the option."""
+    """Return what the limits that it misses would have to be for the option."""
     assert option.usd_confident is not None, "it is comparable"
-    until = f"time until {option.done_by_confident} and " if option.done_by_confident else ""
-    return f"It would take {until}{phrases.up_to(option.usd_confident)}."
+    late, dear = not option.meets_deadline, not option.within_budget
+    needed = [f"time until {option.done_by_confident}"] if late and option.done_by_confident else []
+    needed += [phrases.up_to(option.usd_confident)] if dear or not needed else []
+    return f"It would take {' and '.join(needed)}."
 
 
 def _days(option: CampaignOption) -> str:
