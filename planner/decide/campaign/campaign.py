@@ -1,4 +1,4 @@
-"""Many trainings on one option: how long and how much; whether the limits hold is told in `chances.py`."""
+"""Many trainings on one option: how long and how much; whether the limits hold stands in `chances.py`."""
 
 from __future__ import annotations
 

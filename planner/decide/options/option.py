@@ -172,8 +172,8 @@ def on_day(
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
         of_allocation = allocation_reasons(price, bill=bill, finish=finish)
         reasons = (*estimate.not_allowed_reasons, *of_allocation)
-        dues = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
-        estimate = estimate.model_copy(update=dues)
+        on_its_days = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
+        estimate = estimate.model_copy(update=on_its_days)
     return dated(estimate, today=today, row=price)
 
 

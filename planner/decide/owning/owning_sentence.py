@@ -18,7 +18,7 @@ from planner.model.prices.offer import PriceKind
 
 ACQUIRING = {Acquisition.PURCHASE: "Buying", Acquisition.LEASE: "Leasing", Acquisition.ALREADY_OWNED: "Keeping"}
 DOING = {Hold.HAVE: "keeping ours", Hold.RENT: "leasing ours", Hold.BUY: "buying", Hold.USE: "using ours"}
-LOOSE = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
+NOT_FIRM = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
 
 
 def headline(year: PlannedYear) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def headline(year: PlannedYear) -> tuple[str, ...]:
         return (f"Nothing fits: {own.display_name} {why.split(':')[0]}.",)
     said = [_advice(best, own, firm, year)]
     if cheapest is not None and not cheapest.firm:
-        said.append(_loose(cheapest, best))
+        said.append(_not_firm(cheapest, best))
     said.append(_when_it_pays(own, best, firm, year))
     return tuple(sentence for sentence in said if sentence)
 
@@ -63,9 +63,9 @@ def _readable(*forms: str) -> str:
     return next((form for form in forms if len(form.split()) <= WORDS), forms[-1])
 
 
-def _loose(cheapest: YearOption, best: YearOption) -> str:
+def _not_firm(cheapest: YearOption, best: YearOption) -> str:
     assert cheapest.price_kind is not None
-    kind = LOOSE[cheapest.price_kind]
+    kind = NOT_FIRM[cheapest.price_kind]
     name = cheapest.display_name if kind in cheapest.display_name.lower() else f"{cheapest.display_name} ({kind})"
     usd = short_usd(_usd(cheapest))
     if _usd(cheapest) < _usd(best):
@@ -124,7 +124,7 @@ def _money(option: YearOption) -> str:
 
 
 def _usd(option: YearOption) -> float:
-    assert option.usd_per_year is not None, "options without a cost are not spoken of"
+    assert option.usd_per_year is not None, "options without a cost are not named"
     return option.usd_per_year.value
 
 

@@ -136,8 +136,8 @@ def _owned(
     year = owning_a_year(owned.resolved, work, nodes=nodes)
     at_once = upfront_usd(owned.resolved.inputs, nodes) if owned.option.hold is Hold.BUY else None
     row = year_option(asked.plan.currency, owned.option, reasons, year=year, own=own)
-    told = {"nodes": nodes, "as_if_bought": as_if_bought(owned.option, owned.resolved)}
-    return row.model_copy(update=told | spent_at_once(asked.plan, at_once))
+    counted = {"nodes": nodes, "as_if_bought": as_if_bought(owned.option, owned.resolved)}
+    return row.model_copy(update=counted | spent_at_once(asked.plan, at_once))
 
 
 def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:

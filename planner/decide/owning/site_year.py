@@ -35,8 +35,8 @@ def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
     year = to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
     own = year_option(asked.plan.currency, option, reasons_against(option), year=year)
     at_once = upfront_usd(resolved.inputs, nodes) if option.hold is Hold.BUY else None
-    told = {"nodes": nodes, "as_if_bought": as_if_bought(option, resolved)}
-    own = own.model_copy(update=told | spent_at_once(asked.plan, at_once))
+    counted = {"nodes": nodes, "as_if_bought": as_if_bought(option, resolved)}
+    own = own.model_copy(update=counted | spent_at_once(asked.plan, at_once))
     by_id = {rental.id: rental for rental in rentals}
     rents = [_rented(asked, each, by_id[each.option.id], year) for each in asked.rented if each.option.id in by_id]
     options = sorted([own, *rents], key=by_cost)
