@@ -81,6 +81,10 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
             id="within 1 % of the budget is a tie too: 20 of 2,000",
         ),
         pytest.param(
+            option("ours", 100, 100, **OURS), option("rent", 49, 121), {"budget_usd": 2000.0}, "ours",
+            id="21 of 2,000 is none",
+        ),
+        pytest.param(
             option("slow", 501, 10), option("quick", 100, 19), {}, "quick",
             id="over 5 times slower than another at under twice its cost",
         ),
