@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from planner.decide.recommend.rank import chance_of, is_feasible
+from planner.decide.recommend.rank import is_feasible
 from planner.model.answer.documents import (
     CampaignDocument,
     CampaignOption,
@@ -14,6 +14,7 @@ from planner.model.answer.documents import (
     OptionEstimate,
 )
 from planner.model.currency import Currency
+from planner.present.facts import chance_to_keep_limits
 from planner.present.option_table import (
     RECOMMENDED,
     Entry,
@@ -45,7 +46,7 @@ def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
     entries = [
         replace(
             _campaign_entry(number, option),
-            chance=_chance(option),
+            chance=chance_to_keep_limits(option),
             no=not is_feasible(option),
             mark=RECOMMENDED if option.id == marked else "",
         )
@@ -65,7 +66,7 @@ def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
 def campaign_screen(document: CampaignDocument, *, plan: str) -> Screen:
     """Show the whole campaign on each option alone, in the plan's order."""
     entries = [
-        replace(_campaign_entry(None, option), chance=_chance(option), no=option.campaign_usd is None)
+        replace(_campaign_entry(None, option), chance=chance_to_keep_limits(option), no=option.campaign_usd is None)
         for option in document.options
     ]
     commands = [f"Recommendation: planner compare {plan}", SOURCES]
@@ -115,11 +116,6 @@ def _campaign_entry(number: int | None, option: CampaignOption) -> Entry:
     usd = option.campaign_usd if option.pay_now_usd is not None else option.payable_usd
     done = option.done_by or option.finish
     return Entry(number, option, option.campaign_hours, usd, done_by=str(done or ""))
-
-
-def _chance(option: CampaignOption) -> float | None:
-    """Return the chance to keep the limits: the smaller one; None without limits."""
-    return None if option.chance_deadline is None and option.chance_budget is None else chance_of(option)
 
 
 def _lacks(option: OptionEstimate) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.decide.recommend.rank import chance_of
 from planner.decide.recommend.wording import duration_parts, duration_text, percent_text
 from planner.model.answer.documents import CampaignOption, OptionEstimate, RankedOption
 from planner.model.owning.hold import Hold
@@ -46,7 +47,7 @@ ON_REQUEST = ("carbon_kg", "pay_now_usd", "cash_usd", "left_usd", "to_pay_usd", 
 AS_THE_BILL = ("to_pay_usd", "cash_usd")
 """Shown only where it is another figure than the campaign's bill."""
 
-OWNED_MEANS_ELECTRICITY = (
+WHAT_OWNED_COUNTS = (
     "A machine that you have counts the electricity that the campaign adds; one that you must buy first counts its "
     "purchase and what keeping it costs. What owning comes to over years: planner own-or-rent."
 )
@@ -154,10 +155,15 @@ def terms_text(option: OptionEstimate) -> str:
     return f"{kind}, {option.region}" if option.region else kind
 
 
+def chance_to_keep_limits(option: CampaignOption) -> float | None:
+    """Return the smaller of the chances of deadline and budget; None without limits, or where it is not known."""
+    return None if option.chance_deadline is None and option.chance_budget is None else chance_of(option)
+
+
 def chance_text(option: CampaignOption) -> str:
-    """Write the chance that it keeps the plan's limits; nothing where there are none, or it is not known."""
-    chances = [chance for chance in (option.chance_deadline, option.chance_budget) if chance is not None]
-    return percent_text(min(chances)) if chances else ""
+    """Write that chance; nothing where there is none."""
+    chance = chance_to_keep_limits(option)
+    return "" if chance is None else percent_text(chance)
 
 
 def trainings_text(count: int) -> str:

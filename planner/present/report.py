@@ -15,9 +15,9 @@ from planner.present.charts import CHART_READING, not_drawn
 from planner.present.facts import (
     LEFT_OUT,
     MODELLED_MEANS_ESTIMATED,
-    OWNED_MEANS_ELECTRICITY,
     QUANTITIES,
     RANGE_MEANS,
+    WHAT_OWNED_COUNTS,
     chance_text,
     date_text,
     interval_text,
@@ -105,7 +105,7 @@ def reading_notes() -> tuple[str, ...]:
         "Basis: measured (a run on this machine), quoted (a price list or data sheet), modelled (computed from runs "
         "elsewhere), assumed (stated, not checked). A computed number carries the weakest basis of its inputs."
     )
-    return (RANGE_MEANS, bases, OWNED_MEANS_ELECTRICITY, MODELLED_MEANS_ESTIMATED, LEFT_OUT)
+    return (RANGE_MEANS, bases, WHAT_OWNED_COUNTS, MODELLED_MEANS_ESTIMATED, LEFT_OUT)
 
 
 def _option_row(option: RankedOption, *, recommended: str | None) -> dict[str, str]:

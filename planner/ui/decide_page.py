@@ -18,7 +18,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity
 from planner.present import charts, html, report
-from planner.present.facts import LEFT_OUT, MODELLED_MEANS_ESTIMATED, OWNED_MEANS_ELECTRICITY, name_text, verdict_text
+from planner.present.facts import LEFT_OUT, MODELLED_MEANS_ESTIMATED, WHAT_OWNED_COUNTS, name_text, verdict_text
 from planner.ui import scenario
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.plans import compare, read_plan
@@ -191,7 +191,7 @@ def _draw(comparison: ComparisonDocument) -> None:
     if option is not None:
         _html(html.doubts_html(option))
     _html(html.cards_html(_key_figures(option)))
-    st.caption(f"{OWNED_MEANS_ELECTRICITY} {MODELLED_MEANS_ESTIMATED}")
+    st.caption(f"{WHAT_OWNED_COUNTS} {MODELLED_MEANS_ESTIMATED}")
     st.subheader("Cost against time")
     _chart(comparison)
     st.subheader("All options")
@@ -242,7 +242,7 @@ def _details(comparison: ComparisonDocument, shown: str | None) -> None:
     with st.expander("Where the hours go"):
         _html(html.time_html(option) or NOT_KNOWN_WHY)
     with st.expander("The bill, line by line"):
-        _html(html.bill_html(option) or (NOT_KNOWN_WHY if option.offer is not None else OWNED_MEANS_ELECTRICITY))
+        _html(html.bill_html(option) or (NOT_KNOWN_WHY if option.offer is not None else WHAT_OWNED_COUNTS))
     _html(html.notes_html(option))
 
 
