@@ -61,12 +61,12 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
 def _uncertain(option: CampaignOption, phrases: Phrases) -> tuple[str, ...]:
     what = "the deadline" if chance_of(option) == option.chance_deadline else "the budget"
     chance, asked = percent_text(chance_of(option)), percent_text(phrases.limits.confidence)
-    kept = f"{name_of(option)} keeps {what} with {chance}, {asked} is asked for"
+    kept, wanted = f"{name_of(option)} keeps {what} with {chance}", [f"{asked} is asked for"]
     if is_measured(option) or option.hold is Hold.USE:
-        return (f"Best chance: {kept}.", _would(option, phrases))
+        return (joined([f"Best chance: {kept}"], optional=wanted), _would(option, phrases))
     run = "planner bench" if option.hold is Hold.HAVE else "planner launch"
     return (
-        f"Measure first: {kept}.",
+        joined([f"Measure first: {kept}"], optional=wanted),
         f"A short run of the benchmark there would settle it ({run}).",
         _would(option, phrases),
     )

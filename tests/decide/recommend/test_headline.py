@@ -156,6 +156,12 @@ def test_best_chance_where_it_was_measured() -> None:
     assert answer.headline[0] == "Best chance: known keeps the budget with 60 %, 80 % is asked for."
 
 
+def test_a_long_name_leaves_no_room_for_what_is_asked() -> None:
+    guess = option("2 nodes of our own, 16x RTX 3090", 5, 90, spread=2.0, throughput=GUESS)
+    first = said(guess, budget_usd=100.0)[0]
+    assert first == "Measure first: 2 nodes of our own, 16x RTX 3090 keeps the budget with 60 %."
+
+
 def test_many_nodes_are_asked_for() -> None:
     dated = quantity(1, Unit.USD_PER_HOUR).model_copy(update={"as_of": TODAY})
     answer = compared([option("AWS p5", 4320, 8_000_000, nodes=32, usd_per_hour=dated)])
