@@ -21,18 +21,27 @@ def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: fl
     return samples_per_s.inverse().scaled(samples / goodput_fraction / SECONDS_PER_HOUR)
 
 
-def last_day(*, start: date, hours: float) -> date:
-    """Return the day on which it ends, counting from the morning of the first; at most the calendar's last day.
+NOON_HOURS = 12.0
+"""Of today that have passed when work begins whose start nobody states: it is noon, whatever the hour."""
 
-    day = start + ceil(hours / 24) - 1
+
+def passed_hours(*, stated: date | None, start: date, today: date) -> float:
+    """Return the hours of the first day that have passed: 12 of today, none of a stated or a later day."""
+    return NOON_HOURS if stated is None and start == today else 0.0
+
+
+def last_day(*, start: date, hours: float, passed: float = 0.0) -> date:
+    """Return the day on which it ends, `passed` hours after the first began; at most the calendar's last day.
+
+    day = start + ceil((hours + passed) / 24) - 1
     """
-    days = max(0, math.ceil(hours / HOURS_PER_DAY) - 1)
+    days = max(0, math.ceil((hours + passed) / HOURS_PER_DAY) - 1)
     return start + timedelta(days=min(days, (date.max - start).days))
 
 
-def hours_until(day: date, *, start: date) -> float:
-    """Return the hours from the morning of the first day to the end of a day; none where it lies before.
+def hours_until(day: date, *, start: date, passed: float = 0.0) -> float:
+    """Return the hours from `passed` hours of the first day to the end of a day; none where it lies before.
 
-    hours = 24 x max(0, days between + 1)
+    hours = max(0, 24 x (days between + 1) - passed)
     """
-    return max(0, (day - start).days + 1) * HOURS_PER_DAY
+    return max(0.0, ((day - start).days + 1) * HOURS_PER_DAY - passed)

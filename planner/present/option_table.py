@@ -30,7 +30,7 @@ SHORT_REASONS = {
     ReasonCode.MEMORY_TOO_SMALL: "does not fit",
     ReasonCode.NO_SPLIT_FITS: "does not fit",
     ReasonCode.SPOT_TOO_MUCH: "too much spot",
-    ReasonCode.SPOT_PRICE_TOO_OLD: "stale spot",
+    ReasonCode.PRICE_TOO_OLD: "price too old",
     ReasonCode.NEEDS_REPLACEMENT: "beyond its life",
     ReasonCode.TIME_NOT_STATED: "time not known",
     ReasonCode.TIME_OR_COST_NOT_KNOWN: "not known",

@@ -9,7 +9,7 @@ from planner.model.catalog import Catalog
 from planner.model.figure import Figure
 from planner.model.hardware.accelerator_name import accelerator_named, spelling
 from planner.model.hardware.machines import Accelerator, Link, Node
-from planner.model.owning.site import Room, Site
+from planner.model.owning.site import Room, Site, Staff
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
@@ -82,6 +82,7 @@ def own_site(node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: i
         source = f"{rated.value:.4g} kW x {share.value:g} in training; {rated.source}"
         power = to_quantity(drawn, Unit.KW, Basis.ASSUMED, source, share.as_of)
     figure = None if rated is None else Figure(value=rated.value, low=rated.low, high=rated.high, source=rated.source)
+    pc = is_pc(accelerator, node.accelerators)
     anyhow = Figure(value=0, source="stands in a room that is there anyhow")
     return Site(
         schema_version=1,
@@ -91,7 +92,12 @@ def own_site(node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: i
         nodes=nodes,
         power=power,
         rated_kw=figure,
-        room=Room(usd_per_month=anyhow) if is_pc(accelerator, node.accelerators) else None,
+        room=Room(usd_per_month=anyhow) if pc else None,
+        staff=Staff(fte_per_node=Figure(value=0.01, low=0.0, high=0.05, source="assumed for a desktop"))
+        if pc
+        else None,
+        spares_fraction_of_nodes=Figure(value=0, source="no spare is kept for one machine"),
+        software_usd_per_gpu_year=Figure(value=0, source="free frameworks alone"),
         source=node.source,
         as_of=node.as_of,
     )

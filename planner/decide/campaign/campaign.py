@@ -18,7 +18,7 @@ from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.options.option import EstimatedOption
-from planner.duration.duration import last_day
+from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.bill import Bill
 from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.answer.reason import Reason, text_of
@@ -52,7 +52,8 @@ def campaign_option(
     hours = _campaign_hours(estimated, work.waves, limits.runs)
     readiness = ready(estimated, catalog, today=today)
     start = max(limits.start or today, readiness.on)
-    finish = last_day(start=start, hours=hours.value) if hours else None
+    passed = passed_hours(stated=limits.start, start=start, today=today)
+    finish = last_day(start=start, hours=hours.value, passed=passed) if hours else None
     days = (finish - readiness.on).days + 1 if finish else None
     nodes = (estimate.nodes or 0) * work.sets
     purchase = bought(estimated, catalog, nodes=nodes, days=days)
@@ -87,10 +88,11 @@ def campaign_option(
 
 
 def hours_to(limits: CampaignLimits, *, today: date) -> float:
-    """Hours from the start to the end of the deadline's day; infinite without a deadline."""
+    """Hours from the start to the end of the deadline's day; infinite without a deadline, 0 where it has passed."""
     if limits.deadline is None:
         return math.inf
-    return ((limits.deadline - (limits.start or today)).days + 1) * HOURS_PER_DAY
+    start = limits.start or today
+    return hours_until(limits.deadline, start=start, passed=passed_hours(stated=limits.start, start=start, today=today))
 
 
 def _after_credits(

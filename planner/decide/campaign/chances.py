@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 
-from planner.duration.duration import hours_until, last_day
+from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.documents import CampaignOption
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
-from planner.quantity.chance import chance_below, doubted, stays_under
+from planner.quantity.chance import UNSTATED_FACTOR, chance_below, doubted, stays_under
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
@@ -28,9 +28,10 @@ def with_chances(
     start = max(first, option.ready_on or first)
     lead = option.lead_days if start > first else None
     counted_from = today if lead is not None else start
-    until_done = None if hours is None else _until_done(hours, lead)
+    passed = passed_hours(stated=limits.start, start=start, today=today) if lead is None else 0.0
+    until_done = None if hours is None else _until_done(campaign_range(option), lead)
     usd = None if _owed(option) is None else confident_usd(option, limits.confidence)
-    in_time, in_budget = _deadline(until_done, limits, start=counted_from), _budget(option, budget)
+    in_time, in_budget = _deadline(until_done, limits, start=counted_from, passed=passed), _budget(option, budget)
     timeless = hours is None and usd is not None and limits.deadline is None
     return option.model_copy(
         update={
@@ -38,7 +39,7 @@ def with_chances(
             "chance_budget": in_budget,
             "usd_confident": usd,
             "wait_hours": HOURS_PER_DAY * (start - first).days,
-            "done_by_confident": None if until_done is None else _last_day(until_done, limits, start=counted_from),
+            "done_by_confident": _last_day(until_done, limits, start=counted_from, passed=passed),
             "meets_deadline": (timeless or None) if hours is None else in_time is None or in_time >= limits.confidence,
             "within_budget": None if usd is None else in_budget is None or in_budget >= limits.confidence,
         }
@@ -52,23 +53,34 @@ def confident_usd(option: CampaignOption, confidence: float) -> float:
     return max(0.0, stays_under(doubted(owed), confidence) - _credits(option))
 
 
-def _last_day(until_done: Interval, limits: CampaignLimits, *, start: date) -> date:
-    return last_day(start=start, hours=stays_under(until_done, limits.confidence))
+def campaign_range(option: CampaignOption) -> Interval:
+    """Return the campaign's hours as a decision counts them.
+
+    Where the measurement that they rest on is contradicted (`doubts`), they may be off by a factor of 1.5 more.
+    """
+    assert option.campaign_hours is not None, "they are known"
+    hours = doubted(option.campaign_hours)
+    return hours.times(Interval.within_factor(1.0, UNSTATED_FACTOR)) if option.doubts else hours
 
 
-def _until_done(hours: Quantity, lead_days: Quantity | None) -> Interval:
+def _last_day(until_done: Interval | None, limits: CampaignLimits, *, start: date, passed: float) -> date | None:
+    if until_done is None:
+        return None
+    return last_day(start=start, hours=stays_under(until_done, limits.confidence), passed=passed)
+
+
+def _until_done(work: Interval, lead_days: Quantity | None) -> Interval:
     """Return the hours that are held against the deadline: the campaign's, after the lead time of what is ordered.
 
     hours = 24 x lead days + campaign hours; both ranges end to end, as if they erred together
     """
-    work = doubted(hours)
     return work if lead_days is None else sum_of([doubted(lead_days).scaled(HOURS_PER_DAY), work])
 
 
-def _deadline(until_done: Interval | None, limits: CampaignLimits, *, start: date) -> float | None:
+def _deadline(until_done: Interval | None, limits: CampaignLimits, *, start: date, passed: float) -> float | None:
     if limits.deadline is None or until_done is None:
         return None
-    return chance_below(until_done, hours_until(limits.deadline, start=start))
+    return chance_below(until_done, hours_until(limits.deadline, start=start, passed=passed))
 
 
 def _budget(option: CampaignOption, budget: Quantity | None) -> float | None:

@@ -19,7 +19,7 @@ from planner.cost.power.node_power import rated_power, training_power
 from planner.decide.options import option_money
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, unpriced
-from planner.duration.duration import last_day
+from planner.duration.duration import last_day, passed_hours
 from planner.duration.training_time import Timed, training_time
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
@@ -167,7 +167,8 @@ def on_day(
     """
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
-        finish = last_day(start=start, hours=estimate.wall_hours.value)
+        passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
+        finish = last_day(start=start, hours=estimate.wall_hours.value, passed=passed)
         provider = provider_of(estimate.offer)
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
         of_allocation = allocation_reasons(price, bill=bill, finish=finish)

@@ -10,14 +10,17 @@ from planner.decide.recommend.headline import Choice, headline
 from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.phrases import Phrases
-from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked
+from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked, ranking_usd
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import CampaignDocument, CampaignOption, ComparisonDocument, RankedOption
-from planner.model.answer.reason import codes_of, text_of
+from planner.model.answer.reason import ReasonCode, codes_of, text_of
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
+
+AS_SOON = 1.15
+"""Options within this factor of the fastest are as fast: ranges are wider than that."""
 
 
 def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) -> ComparisonDocument:
@@ -27,7 +30,7 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     """
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
-    choice = _choice(order)
+    choice = _choice(order, sum(ReasonCode.NO_PRICE in option.why_not_codes for option in campaign.options))
     recommended = choice.recommended if choice else None
     nearest = order[0] if order and recommended is None else None
     switches = switching_rates(recommended, order, limits, campaign.currency)
@@ -68,14 +71,14 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     )
 
 
-def _choice(order: Sequence[CampaignOption]) -> Choice | None:
+def _choice(order: Sequence[CampaignOption], without_price: int) -> Choice | None:
     """Return the recommended option, the first in order, and those to name beside it."""
     feasible = [option for option in order if is_feasible(option)]
     if not feasible:
         return None
     first, *others = feasible
     fastest = min(feasible, key=hours_of)
-    firm = min((option for option in feasible if is_firm(option)), key=hours_of, default=None)
+    firm = _soonest([option for option in feasible if is_firm(option)])
     bought = [option for option in order if option.hold is Hold.BUY and option.pay_now_usd and option is not first]
     return Choice(
         recommended=first,
@@ -84,7 +87,16 @@ def _choice(order: Sequence[CampaignOption]) -> Choice | None:
         fastest=None if fastest is first else fastest,
         fastest_firm=None if firm is first else firm,
         purchase=min(bought, key=lambda option: option.pay_now_usd.value if option.pay_now_usd else 0.0, default=None),
+        without_price=without_price,
     )
+
+
+def _soonest(options: Sequence[CampaignOption]) -> CampaignOption | None:
+    """Return the cheapest of those that are within 15 % of the fastest."""
+    if not options:
+        return None
+    least = min(map(hours_of, options))
+    return min((one for one in options if hours_of(one) <= AS_SOON * least), key=ranking_usd)
 
 
 def _id(option: CampaignOption | None) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.decide.recommend.phrases import Phrases, joined
-from planner.decide.recommend.rank import hours_of, is_firm, is_measured
+from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured
 from planner.decide.recommend.wording import confidence_text, name_of
 from planner.model.answer.documents import CampaignOption
 from planner.model.owning.hold import Hold
@@ -34,6 +34,8 @@ class Choice:
     """The fastest of them that stays until the work is done."""
     purchase: CampaignOption | None
     """The cheapest to buy, where the plan asks for one and it is not the answer."""
+    without_price: int = 0
+    """How many options the answer leaves out because nobody states their price."""
 
 
 def headline(choice: Choice, phrases: Phrases, *, today: date, extra: Sequence[str] = ()) -> tuple[str, ...]:
@@ -49,7 +51,7 @@ def headline(choice: Choice, phrases: Phrases, *, today: date, extra: Sequence[s
 def _deed(option: CampaignOption, phrases: Phrases) -> str:
     verb = VERBS[option.hold or Hold.RENT]
     done = phrases.done(option) or "time not known"
-    sure = confidence_text(phrases.limits.confidence)
+    sure = "if its measurement is right" if option.doubts else confidence_text(phrases.limits.confidence)
     return joined([f"{verb} {name_of(option)}: {done}", phrases.at_most(option)], optional=[sure])
 
 
@@ -65,16 +67,28 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     yield from _of_the_option(option, phrases, today)
     if not is_firm(option) and choice.firm is None:
         yield "It may be taken away at any time, and no firm option can be recommended beside it."
+    if option.hold is Hold.BUY:
+        yield from _not_measured(choice)
     named = (choice.firm, choice.measured)
     for sooner, word in ((choice.fastest_firm, "Sooner"), (choice.fastest, "Sooner, as spot")):
         if sooner is not None and sooner not in named and hours_of(option) > SOONER * hours_of(sooner):
             yield f"{word}: {phrases.short(sooner)}"
             break
-    if not is_measured(option) and choice.measured is None and option.hold is not Hold.USE:
-        yield f"Nobody measured it there: {option.known_from}." if option.known_from else "Nobody measured it there."
+    if option.hold is not Hold.BUY:
+        yield from _not_measured(choice)
     if choice.purchase is not None and choice.purchase.pay_now_usd is not None:
-        price = phrases.money(choice.purchase.pay_now_usd.value)
-        yield f"The cheapest to buy, {name_of(choice.purchase)}, is {price} at once."
+        price, name = phrases.money(choice.purchase.pay_now_usd.value), name_of(choice.purchase)
+        misses = "" if is_feasible(choice.purchase) else "Buying misses the limits: "
+        yield f"{misses}{'the' if misses else 'The'} cheapest to buy, {name}, is {price} at once."
+    if choice.without_price:
+        options = "1 option" if choice.without_price == 1 else f"{choice.without_price} options"
+        yield f"No price is known of {options}: run planner prices refresh, or state your own."
+
+
+def _not_measured(choice: Choice) -> Iterator[str]:
+    option = choice.recommended
+    if not is_measured(option) and choice.measured is None and option.price_kind is not PriceKind.HOSTED_TRAINING:
+        yield f"Nobody measured it there: {option.known_from}." if option.known_from else "Nobody measured it there."
 
 
 def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Iterator[str]:
@@ -94,5 +108,5 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
         yield "That the service trains this network with this method is the plan's word."
     if limits.start is not None and limits.start < today:
         yield f"The start {limits.start} lies in the past."
-    if limits.start is not None and option.wait_hours > 0:
-        yield f"It is ready on {option.ready_on}, not on {limits.start}."
+    if option.wait_hours > 0:
+        yield f"It is ready on {option.ready_on}."

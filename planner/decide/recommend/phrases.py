@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from planner.decide.campaign.chances import campaign_range
 from planner.decide.recommend.wording import name_of, short_amount, short_duration
 from planner.model.answer.documents import CampaignOption
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
-from planner.quantity.chance import doubted, stays_under
+from planner.quantity.chance import stays_under
 
 WORDS = 20
 IN_HOURS = 48
@@ -57,7 +58,7 @@ class Phrases:
         """Write when it is done at the confidence: in hours within two days, else by a day; None where not known."""
         if option.done_by_confident is None or option.campaign_hours is None:
             return None
-        hours = stays_under(doubted(option.campaign_hours), self.limits.confidence)
+        hours = stays_under(campaign_range(option), self.limits.confidence)
         if option.wait_hours == 0 and hours < IN_HOURS:
             return f"done in {short_duration(hours)}"
         return f"done by {option.done_by_confident}"

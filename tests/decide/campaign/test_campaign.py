@@ -92,7 +92,7 @@ def test_a_campaign_of_thousands_of_years_still_has_an_answer() -> None:
 
 
 def test_a_passed_deadline_leaves_no_hours() -> None:
-    assert hours_to(CampaignLimits(deadline=date(2026, 11, 1)), today=TODAY) < 0
+    assert hours_to(CampaignLimits(deadline=date(2026, 11, 1)), today=TODAY) == 0
     assert campaign(RENTED, deadline=date(2026, 11, 1)).meets_deadline is False
 
 

@@ -25,11 +25,13 @@ THIRTY_DAYS = CampaignLimits(deadline=date(2026, 12, 21))
     ("limits", "expected"),
     [
         pytest.param({}, "cheap", id="no limits: the cheapest"),
-        pytest.param({"deadline": date(2026, 11, 21)}, "middle", id="24 hours: the cheapest that meets the deadline"),
+        pytest.param(
+            {"start": TODAY, "deadline": TODAY}, "middle", id="24 hours: the cheapest that meets the deadline"
+        ),
         pytest.param({"budget_usd": 100.0}, "cheap", id="only a budget: the cheapest too"),
         pytest.param({"budget_usd": 100.0, "prefer": "time"}, "middle", id="a budget, and time preferred"),
         pytest.param({"prefer": "time"}, "fast", id="time preferred"),
-        pytest.param({"deadline": date(2026, 11, 21), "budget_usd": 300.0}, "middle", id="both limits"),
+        pytest.param({"start": TODAY, "deadline": TODAY, "budget_usd": 300.0}, "middle", id="both limits"),
     ],
 )
 def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
@@ -107,8 +109,13 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
             id="spot for a little less is",
         ),
         pytest.param(
-            option("old", 10, 10, price_kind=PriceKind.SPOT, price_age_days=91), option("firm", 10, 90), {}, "firm",
+            option("old", 10, 10, price_kind=PriceKind.SPOT, price_age_days=91, price_stale=True),
+            option("firm", 10, 90), {}, "firm",
             id="a spot price that nobody saw for 90 days is never first",
+        ),
+        pytest.param(
+            option("old", 10, 10, price_age_days=366, price_stale=True), option("new", 10, 90), {}, "new",
+            id="nor is a firm price of over a year ago",
         ),
         pytest.param(
             option("many", 10, 10, nodes=9, usd_per_hour=quantity(1, Unit.USD_PER_HOUR).model_copy(
@@ -175,6 +182,23 @@ def test_the_doubt_in_a_lead_time_counts() -> None:
     answer = compared([bought], CampaignLimits(deadline=date(2026, 12, 10)))
     assert answer.recommended is None
     assert answer.options[0].chance_deadline == pytest.approx(0.772, abs=0.002)
+
+
+def test_without_a_stated_start_half_of_today_has_passed() -> None:
+    """13 hours from noon end tomorrow; 11 hours end today, as 20 do that start this morning."""
+    today = CampaignLimits(deadline=TODAY)
+    assert compared([option("long", 13, 10)], today).recommended is None
+    assert compared([option("short", 11, 10)], today).recommended == "short"
+    assert compared([option("long", 20, 10)], CampaignLimits(start=TODAY, deadline=TODAY)).recommended == "long"
+
+
+def test_a_contradicted_measurement_counts_as_a_guess() -> None:
+    """20 h of 24 h, measured exactly, but contradicted: a factor of 1.5 makes the chance 77 %, and nothing is sure."""
+    rules = CampaignLimits(start=TODAY, deadline=TODAY)
+    answer = compared([option("doubted", 20, 1, doubts=("it cannot be true",))], rules)
+    assert answer.recommended is None
+    assert answer.options[0].chance_deadline == pytest.approx(0.770, abs=0.001)
+    assert "if its measurement is right" in compared([option("doubted", 20, 1, doubts=("it cannot be true",))]).sentence
 
 
 def test_a_dominated_option_names_what_beats_it() -> None:
@@ -269,7 +293,7 @@ def test_an_exact_number_needs_no_confidence(chosen: list[tuple[float, float]]) 
 
 def test_a_guess_without_a_range_counts_with_a_factor() -> None:
     """An assumed 20 h of 24 h: ln 1.2 / (ln 1.5 / 1.6449) = 0.74 deviations, 77 %; a measured one is certain."""
-    rules = CampaignLimits(deadline=TODAY)
+    rules = CampaignLimits(start=TODAY, deadline=TODAY)
     guessed = Quantity(value=20, low=20, high=20, unit=Unit.HOURS, basis=Basis.ASSUMED, source="by hand")
     answer = compared([option("guess", 20, 1, campaign_hours=guessed), option("known", 20, 50)], rules)
     assert answer.recommended == "known"

@@ -168,7 +168,7 @@ def test_many_nodes_are_asked_for() -> None:
     assert answer.recommended is None
     assert answer.headline[:2] == (
         "Nothing fits as listed: nobody says that 32 nodes can be had at once.",
-        "Ask for a quote of AWS p5: done by 2027-05-19, at most 8,000,000 USD.",
+        "Ask for a quote of AWS p5: done by 2027-05-20, at most 8,000,000 USD.",
     )
 
 
