@@ -78,8 +78,10 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
         yield from _not_measured(choice)
     if choice.purchase is not None and choice.purchase.pay_now_usd is not None:
         price, name = phrases.money(choice.purchase.pay_now_usd.value), name_of(choice.purchase)
-        misses = "" if is_feasible(choice.purchase) else "Buying misses the limits: "
-        yield f"{misses}{'the' if misses else 'The'} cheapest to buy, {name}, is {price} at once."
+        if is_feasible(choice.purchase):
+            yield f"The cheapest to buy, {name}, is {price} at once."
+        else:
+            yield f"Buying misses the limits: {name}, the cheapest, is {price} at once."
     if choice.without_price:
         options = "1 option" if choice.without_price == 1 else f"{choice.without_price} options"
         yield f"No price is known of {options}: run planner prices refresh, or state your own."
