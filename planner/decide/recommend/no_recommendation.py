@@ -39,9 +39,9 @@ def without_recommendation(
 
 def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> tuple[str, ...]:
     """Return what to do where an option keeps the limits, but cannot be had or kept as it is listed."""
-    if reason.code is ReasonCode.SPOT_PRICE_TOO_OLD:
+    if reason.code is ReasonCode.PRICE_TOO_OLD:
         return (
-            f"Nothing fits yet: the spot price of {name_of(option)} is {option.price_age_days} days old.",
+            f"Nothing fits yet: the price of {name_of(option)} is {option.price_age_days} days old.",
             "Run planner prices refresh, then compare again.",
         )
     if reason.code is ReasonCode.ASK_FOR_QUOTE:
