@@ -24,6 +24,8 @@ _GEFORCE = re.compile(r"^RTX-[2-5]0\d0|^(GTX|TITAN)-")
 """Sold without P2P between cards over PCIe."""
 _MODULE = re.compile(r"SXM|DGXS")
 _BUILT_IN = re.compile(r"per-GPU|^(GH200|GB10|TPU|MI(25|3)|Gaudi|Trainium|Inferentia)")
+OTHER_CARDS = ("ti", "super")
+"""Endings of a name that make it another card's."""
 WITHOUT_NVSWITCH = ("Pascal", "Volta")
 LINKS = {
     Link.NVSWITCH: "NVSwitch",
@@ -37,6 +39,7 @@ LINKS = {
 def find_own(name: str, catalog: Catalog, *, where: str) -> Accelerator:
     """Return the accelerator of any usual spelling ("RTX 3090", "3090"); raise with the nearest where none is meant."""
     for asked in (name, f"RTX {name}"):
+        _refuse_unlike(asked, catalog, where=where)
         accelerator = accelerator_named(asked, catalog.accelerators, catalog.aliases)
         if accelerator is not None:
             return accelerator
@@ -49,6 +52,20 @@ def find_own(name: str, catalog: Catalog, *, where: str) -> Accelerator:
     raise NotFoundError(
         "accelerator", name, catalog.accelerators, where=f"{where}.own", fix="See catalogs/hardware/accelerators.csv"
     )
+
+
+def _refuse_unlike(name: str, catalog: Catalog, *, where: str) -> None:
+    """Refuse a name that begins those of accelerators with unlike memories: A100 is 40 or 80 GB."""
+    written = spelling(name)
+    begun = [one for one in catalog.accelerators.values() if written and spelling(one.id).startswith(written)]
+    kin = [one for one in begun if not spelling(one.id).removeprefix(written).startswith(OTHER_CARDS)]
+    if any(spelling(one.id) == written for one in kin) or len({one.hbm_gib for one in kin}) < 2:
+        return
+    if len(kin) <= MOST_NAMED:
+        raise InputError(
+            f"{where}.own: '{name}' may be several, with unlike memories.",
+            fix=f"Write one of: {', '.join(sorted(one.id for one in kin))}",
+        )
 
 
 def is_pc(accelerator: Accelerator, count: int) -> bool:

@@ -80,6 +80,7 @@ def new_plan(catalog: Catalog, *, measured: str | None) -> str:
     text = (templates_dir() / "plan.yaml").read_text(encoding="utf-8")
     if measured is None:
         return text
+    assert OWN_MACHINE in text, "the template names a machine of one's own"
     run = find_run(measured, catalog)
     machine = run.environment.get("machine") or run.hardware.accelerator
     return text.replace(

@@ -106,3 +106,10 @@ def test_runs_on_such_a_machine_answer_for_it(catalog: Catalog, node: str | None
     made = run.model_copy(update={"hardware": run.hardware.model_copy(update={"node": node})})
     assert same_hardware(made, own(catalog, "RTX-3090", 2)) is same
     assert same_hardware(made, own(catalog, "RTX-3090", 4)) is False
+
+
+@pytest.mark.parametrize("name", ["A100", "V100", "H100"])
+def test_a_name_of_unlike_memories_is_refused(catalog: Catalog, name: str) -> None:
+    with pytest.raises(InputError, match="unlike memories") as refused:
+        find_own(name, catalog, where="options.0")
+    assert f"{name}-" in refused.value.fix

@@ -86,10 +86,13 @@ def _trainings_per_node_year(owned: OwnedOption) -> float | None:
 
 
 def upfront_usd(inputs: OwnedInputs, nodes: int) -> float:
-    """USD that are spent at once on machines to be bought: nodes x (capex - grants) x (1 + spares); else 0."""
+    """USD that are spent at once on machines to be bought: nodes x (capex - grants); else 0.
+
+    As `pay_now` of a campaign: spares are bought over the years, and stand in the cost of each.
+    """
     if inputs.acquisition is not Acquisition.PURCHASE:
         return 0.0
-    return nodes * (capex_usd(inputs) - inputs.grants_usd) * (1 + inputs.spares_fraction_of_nodes)
+    return nodes * (capex_usd(inputs) - inputs.grants_usd)
 
 
 def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float) -> Choice:

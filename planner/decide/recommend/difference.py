@@ -16,7 +16,15 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity
 
-QUANTITIES = ("campaign_usd", "campaign_hours", "training_hours", "usd_total", "usd_per_hour", "usd_per_million_tokens")
+QUANTITIES = (
+    "campaign_usd",
+    "pay_now_usd",
+    "campaign_hours",
+    "training_hours",
+    "usd_total",
+    "usd_per_hour",
+    "usd_per_million_tokens",
+)
 UNCHANGED = 1e-9
 """Relative; below it a number has not moved."""
 MOST_INPUTS = 200

@@ -56,7 +56,7 @@ class PlanOption(Frozen):
     site: Id | None = None
     own: Text | None = None
     """An accelerator of the catalog in a machine of your own that no site describes; `count` of them, default 1."""
-    count: Count | None = None
+    count: Annotated[int, Field(strict=True, ge=1, le=72)] | None = None
     hold: Hold | None = None
     """have: it stands there; buy: it must be bought first. Left out: what its site says; `own` stands there."""
     purchase_usd: Positive | None = None
