@@ -102,7 +102,8 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
         yield "Whether the model fits its memory was not checked: try one step first."
     if option.hold is Hold.BUY and option.pay_now_usd is not None:
         left = f"; {phrases.money(option.left_usd.value)} of it would be left then" if option.left_usd else ""
-        yield f"{phrases.money(option.pay_now_usd.value)} are due at once{left}."
+        ready = f", ready on {option.ready_on}" if option.wait_hours > 0 else ""
+        yield f"{phrases.money(option.pay_now_usd.value)} are due at once{ready}{left}."
     if option.smallest_purchase_usd is not None:
         term = phrases.money(option.smallest_purchase_usd.value)
         yield f"It must be bought for a term longer than the work, {term} in all."
@@ -110,5 +111,5 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
         yield "That the service trains this network with this method is the plan's word."
     if limits.start is not None and limits.start < today:
         yield f"The start {limits.start} lies in the past."
-    if option.wait_hours > 0:
+    if option.wait_hours > 0 and option.hold is not Hold.BUY:
         yield f"It is ready on {option.ready_on}."
