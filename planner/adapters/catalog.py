@@ -31,6 +31,7 @@ from planner.model.plan.convergence import ConvergenceSpread
 from planner.model.prices.offer import Price, PriceOrigin
 from planner.model.prices.provider import Provider
 from planner.model.prices.service import ServiceRate
+from planner.scenario.own_machine import offered_node
 
 
 class _HasId(Protocol):
@@ -60,12 +61,15 @@ def load_catalog(
     own_runs = {} if workspace is None else _own_runs(workspace, bundled_runs)
     nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
+    accelerators = _layered(Accelerator, roots, "accelerators.csv")
+    own_prices = () if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices))
+    offered = {node.id: node for row in own_prices if (node := offered_node(row, accelerators)) is not None}
     catalog = Catalog(
-        accelerators=_layered(Accelerator, roots, "accelerators.csv"),
+        accelerators=accelerators,
         aliases=accelerator_aliases(bundled=root) if (root / ALIASES).is_file() else {},
-        nodes=nodes,
+        nodes=offered | nodes,
         prices=tuple(prices),
-        own_prices=() if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices)),
+        own_prices=own_prices,
         services=tuple(row for layer in reversed(roots) for row in _services(layer)),
         providers=_layered(Provider, roots, "providers.csv", folder=""),
         sites=_layered_files(Site, roots, "sites"),

@@ -41,7 +41,7 @@ class Job:
     global_batch: int | None
     micro_batch: int | None
     checkpointing: Checkpointing | None
-    """None: recompute only where the model does not fit otherwise."""
+    """None: of a decoder what is fastest of all that fits; else recompute only where it does not fit otherwise."""
     adapters: Adapters | None
     """Only these are trained; None: all weights are."""
     framework: str | None

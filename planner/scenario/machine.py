@@ -72,10 +72,16 @@ def _of_card(option: PlanOption, name: str, catalog: Catalog, *, where: str) -> 
 
 
 def _rented(option: PlanOption, offer: str, catalog: Catalog, *, where: str) -> Machine:
-    if offer not in catalog.nodes and prices_of(offer, catalog):
+    rows = prices_of(offer, catalog)
+    if offer not in catalog.nodes and rows:
+        if any(row.price_kind is PriceKind.HOSTED_TRAINING for row in rows):
+            raise InputError(
+                f"{where}.offer: {offer} is a service that trains by the token, no machine.",
+                fix=f"Write price: {PriceKind.HOSTED_TRAINING.value} beside it.",
+            )
         raise InputError(
-            f"{where}.offer: {offer} is a service that trains by the token, no machine.",
-            fix=f"Write price: {PriceKind.HOSTED_TRAINING.value} beside it.",
+            f"{where}.offer: {offer} has a price, but its row does not say what it carries.",
+            fix="Fill the columns accelerator and accelerators of its row.",
         )
     node = _find_node(offer, catalog, where=f"{where}.offer")
     price = find_price(option, catalog, where=where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
@@ -10,12 +11,15 @@ from planner.model.figure import Figure
 from planner.model.hardware.accelerator_name import accelerator_named, spelling
 from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.owning.site import Room, Site, Staff
+from planner.model.prices.offer import Price
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
 
 OWN = "own/"
 """Ids of such machines begin so."""
+OFFERED = "assumed of an instance that a price file alone names"
+"""The source of such nodes."""
 CARDS_OF_A_PC = 2
 MOST_NAMED = 12
 """Accelerators in one message; of a name that may mean more of them the nearest are given."""
@@ -80,10 +84,21 @@ def own_node(accelerator: Accelerator, count: int, *, new: bool) -> Node:
         name=f"{'New' if new else 'Your'} {count}x {accelerator.id.replace('-', ' ')}",
         accelerator=accelerator.id,
         accelerators=count,
-        link=_link(accelerator, count),
+        link=assumed_link(accelerator, count),
         source="assumed of a machine that the plan names by its accelerator alone",
         as_of=accelerator.as_of,
     )
+
+
+def assumed_link(accelerator: Accelerator, count: int) -> Link:
+    """Return what usually joins so many accelerators of this kind in one machine."""
+    if count == 1:
+        return Link.SINGLE
+    if _BUILT_IN.search(accelerator.id):
+        return Link.OTHER
+    if _MODULE.search(accelerator.id):
+        return Link.NVSWITCH if count > 4 and accelerator.architecture not in WITHOUT_NVSWITCH else Link.NVLINK
+    return Link.PCIE_NO_P2P if _GEFORCE.search(accelerator.id) else Link.PCIE
 
 
 def own_site(node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: int) -> Site:
@@ -128,6 +143,33 @@ def own_notes(name: str, site: Site, node: Node) -> tuple[str, ...]:
     return (f"{node.id}: {taken}assumed: {link}no network to others, {draws}",)
 
 
+def offered_node(price: Price, accelerators: Mapping[str, Accelerator]) -> Node | None:
+    """Return the machine that a row of the user's price file describes; None where the row says not what it carries.
+
+    Its link by the kind of accelerator, no network to others.
+    """
+    if price.accelerator is None or price.accelerators is None:
+        return None
+    carried = accelerators.get(price.accelerator)
+    return Node(
+        id=price.node,
+        name=f"{price.provider} {price.instance_type}",
+        accelerator=price.accelerator,
+        accelerators=price.accelerators,
+        link=Link.OTHER if carried is None else assumed_link(carried, price.accelerators),
+        source=OFFERED,
+        as_of=price.as_of,
+    )
+
+
+def offered_notes(node: Node) -> tuple[str, ...]:
+    """Return what is assumed of an instance that a price file alone names; nothing of any other."""
+    if node.source != OFFERED:
+        return ()
+    link = f"{LINKS[node.link]} between its accelerators, " if node.accelerators > 1 else ""
+    return (f"{node.id}: assumed: {link}no network to others",)
+
+
 def host_kw(accelerator: Accelerator, count: int, catalog: Catalog) -> Quantity:
     """Return what is assumed of the machine without its accelerators."""
     given = catalog.holding_defaults
@@ -150,13 +192,3 @@ def _rated_kw(node: Node, accelerator: Accelerator, catalog: Catalog) -> Quantit
     rated = sum_of([Interval.exact(cards), interval(host, Unit.KW)])
     source = f"{count} x {accelerator.tdp_w or 0:g} W and a host of {host.value:.3g} kW, {host.source}"
     return to_quantity(rated, Unit.KW, Basis.ASSUMED, source, host.as_of)
-
-
-def _link(accelerator: Accelerator, count: int) -> Link:
-    if count == 1:
-        return Link.SINGLE
-    if _BUILT_IN.search(accelerator.id):
-        return Link.OTHER
-    if _MODULE.search(accelerator.id):
-        return Link.NVSWITCH if count > 4 and accelerator.architecture not in WITHOUT_NVSWITCH else Link.NVLINK
-    return Link.PCIE_NO_P2P if _GEFORCE.search(accelerator.id) else Link.PCIE

@@ -1,4 +1,4 @@
-"""`strategy: auto`: the fastest way that fits, divided where that is clearly faster or nothing else fits."""
+"""`strategy: auto`: the fastest way that fits, divided where nothing else fits, or a named framework gains by it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import pytest
 import yaml
 
 MIXTURE = {"ref": "qwen3-30b-a3b", "seq_len": 4096}
+LLAMA_8B = {"ref": "llama3-8b", "seq_len": 4096}
+MEGATRON = {"framework": "Megatron-LM"}
+"""It divides networks; the planner's own benchmark, which trains where no framework is named, divides none."""
 LLAMA_70B = {
     "architecture": {
         "kind": "decoder", "layers": 80, "hidden": 8192, "heads": 64, "kv_heads": 8, "head_dim": 128,
@@ -36,11 +39,13 @@ def plan_of(tmp_path: Path):
 
 def test_a_mixture_is_spread_by_its_experts_where_that_is_faster(planner, plan_of) -> None:
     """135 GiB of ZeRO-1's states fit no H100; sharded, all experts are gathered for every micro-batch."""
-    [option] = planner("estimate", plan_of(MIXTURE, {"offer": "aws/p5.48xlarge"}), "--json").document["options"]
+    plan = plan_of(MIXTURE, {"offer": "aws/p5.48xlarge"}, MEGATRON)
+    [option] = planner("estimate", plan, "--json").document["options"]
     assert option["fits"]
     assert option["split"]["experts"] > 1
     assert any(note.startswith("divided (experts") for note in option["notes"])
-    best = planner("strategies", "qwen3-30b-a3b", "--on", "aws/p5.48xlarge", "--seq-len", "4096", "--json").document
+    asked = ("--on", "aws/p5.48xlarge", "--seq-len", "4096", "--framework", MEGATRON["framework"], "--json")
+    best = planner("strategies", "qwen3-30b-a3b", *asked).document
     first = best["ways"][0]
     assert (option["strategy"], option["split"]["experts"]) == (first["strategy"], first["experts"])
 
@@ -50,6 +55,27 @@ def test_the_alternatives_stand_beside_it(planner, plan_of) -> None:
     [found] = [note for note in option["notes"] if note.startswith("strategy found by search")]
     assert found.split(": ", 1)[1].startswith("ddp none, fsdp2 ")
     assert "with experts" in found
+    assert found.endswith("(divided only where nothing else fits: the plan names no framework)")
+
+
+@pytest.mark.parametrize("machine", ["aws/p5.48xlarge", "aws/p5en.48xlarge"])
+def test_without_a_framework_it_is_undivided_wherever_that_fits(planner, plan_of, machine) -> None:
+    """The planner's own benchmark then trains, which divides no network: 57 GiB of states fit as fsdp2's shards."""
+    [option] = planner("estimate", plan_of(MIXTURE, {"offer": machine}), "--json").document["options"]
+    assert (option["fits"], option["split"]) == (True, None)
+
+
+@pytest.mark.parametrize("training", [{}, {"strategy": "fsdp2"}, {"framework": "Megatron-LM"}], ids=str)
+@pytest.mark.parametrize("nodes", [1, 2, 4])
+@pytest.mark.parametrize("workload", [{"ref": "mixtral-8x7b", "seq_len": 4096}, LLAMA_8B], ids=["mixture", "dense"])
+def test_more_memory_never_makes_it_slower(planner, plan_of, workload, nodes, training) -> None:
+    """An H200 is an H100 with 141 GB at 4.8 TB/s in place of 80 GB at 3.35; both nodes have NVSwitch and 3,200 Gbit/s."""
+    rates = []
+    for machine in ("aws/p5.48xlarge", "aws/p5en.48xlarge"):
+        plan = plan_of(workload, {"offer": machine, "nodes": nodes}, training)
+        [option] = planner("estimate", plan, "--json").document["options"]
+        rates.append(option["throughput"]["value"] if option["throughput"] else 0.0)
+    assert 0 < rates[1] >= rates[0]
 
 
 def test_what_fits_no_other_way_is_divided(planner, plan_of) -> None:
@@ -64,10 +90,10 @@ def test_what_fits_no_other_way_is_divided(planner, plan_of) -> None:
 
 
 @pytest.mark.parametrize("global_batch", [None, 96, 200, 256])
-@pytest.mark.parametrize("workload", [MIXTURE, {"ref": "llama3-8b", "seq_len": 4096}], ids=["mixture", "dense"])
+@pytest.mark.parametrize("workload", [MIXTURE, LLAMA_8B], ids=["mixture", "dense"])
 def test_a_divided_way_is_clearly_faster_than_any_undivided_one(planner, plan_of, workload, global_batch) -> None:
     """Also where the batch does not divide evenly, which the search leaves out and the answer does not."""
-    training = {} if global_batch is None else {"global_batch": global_batch}
+    training = MEGATRON if global_batch is None else MEGATRON | {"global_batch": global_batch}
     for nodes in (1, 2, 4):
         machines = {"offer": "aws/p5.48xlarge", "nodes": nodes}
         [auto] = planner("estimate", plan_of(workload, machines, training), "--json").document["options"]
@@ -95,7 +121,9 @@ def test_where_nothing_fits_the_way_that_needs_least_says_how_much(planner, plan
 
 def test_a_plan_s_own_micro_batch_and_checkpointing_are_kept(planner, plan_of) -> None:
     plan = plan_of(
-        MIXTURE, {"offer": "aws/p5.48xlarge"}, {"micro_batch": 2, "checkpointing": "full", "global_batch": 64}
+        MIXTURE,
+        {"offer": "aws/p5.48xlarge"},
+        MEGATRON | {"micro_batch": 2, "checkpointing": "full", "global_batch": 64},
     )
     [option] = planner("estimate", plan, "--json").document["options"]
     assert (option["micro_batch"], option["checkpointing"]) == (2, "full")
@@ -113,7 +141,7 @@ def test_a_way_that_was_measured_stands(planner, changed) -> None:
 
 def test_the_table_for_finance_says_how_it_is_divided(planner, plan_of, tmp_path: Path) -> None:
     target = tmp_path / "report.csv"
-    plan = plan_of(MIXTURE, {"offer": "aws/p5.48xlarge"})
+    plan = plan_of(MIXTURE, {"offer": "aws/p5.48xlarge"}, MEGATRON)
     assert planner("report", plan, "--out", target).code == 0
     [row] = csv.DictReader(target.read_text(encoding="utf-8").splitlines())
     assert row["split"].startswith("experts ")

@@ -31,7 +31,7 @@ from planner.model.quantity import Quantity
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.scenario.own_machine import own_notes
+from planner.scenario.own_machine import offered_notes, own_notes
 from planner.scenario.places import reasons_not_allowed
 from planner.speed.throughput.speed import Speed, fastest
 
@@ -217,6 +217,7 @@ def _machine_notes(candidate: Candidate) -> list[str]:
     accelerator, site = candidate.accelerator, candidate.site
     own = candidate.option.own
     assumed = own_notes(own, site, candidate.node) if own is not None and site is not None else ()
+    assumed = assumed or offered_notes(candidate.node)
     return [*assumed] + [f"{accelerator.id}: {text}" for text in (accelerator.support_ended, accelerator.trap) if text]
 
 

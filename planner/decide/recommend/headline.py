@@ -100,6 +100,8 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
         yield f"Its price is {option.price_age_days} days old: run planner prices refresh first."
     if option.fits is None:
         yield "Whether the model fits its memory was not checked: try one step first."
+    if option.split is not None:
+        yield f"Its network is divided ({option.split}): try a step with such a framework first."
     if option.hold is Hold.BUY and option.pay_now_usd is not None:
         left = f"; {phrases.money(option.left_usd.value)} of it would be left then" if option.left_usd else ""
         ready = f", ready on {option.ready_on}" if option.wait_hours > 0 else ""

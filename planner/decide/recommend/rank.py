@@ -131,7 +131,7 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     """Return the best of those that are as good as the first in what decides.
 
     One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
-    measured before modelled, firm before spot, a fresh price before a stale one, fewer nodes.
+    measured before modelled, undivided before divided, firm before spot, a fresh price before a stale one, fewer nodes.
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
@@ -144,7 +144,8 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
 
 
-def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, int]:
+def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, bool, int]:
     return (
-        HOLDS.index(option.hold), not is_measured(option), is_spot(option), bool(option.price_stale), option.nodes or 0,
+        HOLDS.index(option.hold), not is_measured(option), option.split is not None, is_spot(option),
+        bool(option.price_stale), option.nodes or 0,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Where a plan leaves the strategy open: does dividing the network make it faster, or fit at all?"""
+"""What a plan leaves open, chosen by speed: micro-batch and checkpointing, and whether to divide the network."""
 
 from __future__ import annotations
 
@@ -11,26 +11,44 @@ from planner.model.network.workload import WHOLE
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.memory.device_fit import DeviceFit
+from planner.speed.memory.device_fit import DeviceFit, fit
+from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.strategy_search import Question, search
 
 WORTH_DIVIDING = 1.05
 """How much faster than the fastest undivided one it must be: nearer ones are not told apart, and any trainer can run an
-undivided one, the planner's own benchmark among them. Both in the search, which chooses micro-batch and checkpointing
-too, and in the answer, which the user's own runs correct."""
+undivided one, the planner's own benchmark among them."""
 
 NO_SPLIT_FITS = Reason(code=ReasonCode.NO_SPLIT_FITS, text="no way to divide it fits either")
 
 
 def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | None:
-    """Return the candidate with the fastest configuration that divides its network; None where that is not worth it."""
-    configs = _searched(job, candidate, catalog)
-    whole = max((config.samples_per_s for config in configs if config.split == WHOLE), default=0.0)
+    """Return the candidate with the fastest configuration that divides its network; None where there is none."""
+    if candidate.accelerators == 1:
+        return None
+    configs = _searched(job, candidate, catalog, undivided=False)
     best = next((config for config in configs if config.split != WHOLE), None)
-    if best is None or best.samples_per_s < WORTH_DIVIDING * whole:
+    if best is None:
         return None
     return replace(candidate, strategy=best.strategy, parallel_config=best, any_strategy=False)
+
+
+def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit:
+    """Return the fastest micro-batch and checkpointing of a network that stays whole, for the candidate's strategy.
+
+    By memory alone (`fit`) where nothing fits, or the estimator does not answer. More memory never makes it slower:
+    whatever fits the smaller device is tried on the larger one too.
+    """
+    anchor = nearest_run(job, candidate, catalog)
+    plain = fit(job, candidate, anchor, catalog)
+    if not plain.fits:
+        return plain
+    configs = _searched(job, candidate, catalog, undivided=True)
+    best = next((config for config in configs if config.strategy is candidate.strategy), None)
+    if best is None:
+        return plain
+    return fit(replace(job, micro_batch=best.micro_batch, checkpointing=best.checkpointing), candidate, anchor, catalog)
 
 
 def divided_fit(config: ParallelConfig) -> DeviceFit:
@@ -42,14 +60,14 @@ def divided_fit(config: ParallelConfig) -> DeviceFit:
     return DeviceFit(True, config.micro_batch, config.accumulation, config.checkpointing, note=note)
 
 
-def _searched(job: Job, candidate: Candidate, catalog: Catalog) -> list[ParallelConfig]:
+def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bool) -> list[ParallelConfig]:
     """Return what the search finds, within what the plan fixes; nothing where the estimator does not answer."""
     network, accelerator = job.network, candidate.accelerator
     if not isinstance(network, TextModel) or job.seq_len is None or is_too_small(network) or job.mfu is not None:
         return []
     if catalog.calibration is None or accelerator.hbm_gib is None or accelerator.no_training_reason is not None:
         return []
-    if candidate.accelerators == 1 or candidate.option.step is not None or candidate.option.power_cap_w is not None:
+    if candidate.option.step is not None or candidate.option.power_cap_w is not None:
         return []
     question = Question(
         architecture=network,
@@ -65,5 +83,6 @@ def _searched(job: Job, candidate: Candidate, catalog: Catalog) -> list[Parallel
         shortest_step=True,
         adapters=job.adapters,
         framework=job.framework,
+        undivided=undivided,
     )
     return search(question, catalog.calibration, workload=job.workload)

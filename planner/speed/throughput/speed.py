@@ -11,15 +11,15 @@ from planner.model.answer.reason import Reason, ReasonCode, codes_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import TextModel
-from planner.model.network.workload import Strategy
+from planner.model.network.workload import WHOLE, Strategy
 from planner.model.plan.plan_option import UserStep
 from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.speed.memory.device_fit import DeviceFit, fit
+from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput import power_cap
-from planner.speed.throughput.auto_strategy import NO_SPLIT_FITS, WORTH_DIVIDING, divided, divided_fit
+from planner.speed.throughput.auto_strategy import NO_SPLIT_FITS, WORTH_DIVIDING, divided, divided_fit, undivided_fit
 from planner.speed.throughput.evidence_text import measured_line, stated_line
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.matching_runs import measured_runs
@@ -68,7 +68,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     if candidate.parallel_config is not None:
         fitting = divided_fit(candidate.parallel_config)
     else:
-        fitting = fit(job, candidate, nearest_run(job, candidate, catalog), catalog)
+        fitting = undivided_fit(job, candidate, catalog)
     if fitting.fits is False:
         assert fitting.reason is not None, "whatever does not fit has a reason"
         return _unknown(candidate, fitting, fitting.reason)
@@ -96,8 +96,9 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none.
 
     A strategy that was measured there stands. Of those estimated, plainer ones come first that are not told apart from
-    the fastest. A network is divided where that is clearly faster, or nothing else fits; beside adapters only where
-    nothing else fits, since their trainers seldom divide it.
+    the fastest. A network is divided where nothing else fits; where the plan names its framework also where that is
+    clearly faster, but not beside adapters, whose trainers seldom divide it. The planner's own benchmark, which trains
+    where no framework is named, divides none.
     """
     if not candidate.any_strategy or candidate.option.step is not None:
         return candidate, speed(job, candidate, catalog)
@@ -107,7 +108,8 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     may_divide = best.basis is Basis.MODELLED and (job.adapters is None or best.samples_per_s is None)
     if may_divide and (in_parts := divided(job, candidate, catalog)) is not None:
         answers.append((in_parts, speed(job, in_parts, catalog)))
-        if _value(answers[-1][1]) > WORTH_DIVIDING * _value(best) or best.fit.fits is False:
+        faster = job.framework is not None and _value(answers[-1][1]) > WORTH_DIVIDING * _value(best)
+        if faster or best.fit.fits is False:
             chosen, best = answers[-1]
     if best.basis is Basis.MODELLED and best.samples_per_s is not None and chosen.parallel_config is None:
         chosen, best = next(pair for pair in answers if WORTH_DIVIDING * _value(pair[1]) >= _value(best))
@@ -117,6 +119,8 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
         too_large = isinstance(job.network, TextModel) and ReasonCode.MEMORY_TOO_SMALL in codes_of(best.problems)
         return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
     shown = ", ".join(f"{_config_text(one)} {_rate(of)}" for one, of in answers)
+    if job.framework is None and chosen.split == WHOLE != answers[-1][0].split:
+        shown += " (divided only where nothing else fits: the plan names no framework)"
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
 
 

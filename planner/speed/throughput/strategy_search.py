@@ -13,7 +13,7 @@ from planner.model.evidence.calibration import Calibration
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import MoeDecoder, TextModel
-from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
+from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
 from planner.scenario.parallel_config import ParallelConfig
@@ -60,6 +60,8 @@ class Question:
     """Without a global batch: one micro-batch per step and replica, and as many as a pipeline has stages."""
     adapters: Adapters | None = None
     framework: str | None = None
+    undivided: bool = False
+    """Only ways that leave the network whole."""
 
     @property
     def devices(self) -> int:
@@ -140,6 +142,9 @@ def _parallel_configs(question: Question) -> Iterator[ParallelConfig]:
 
 
 def _splits(question: Question) -> Iterator[Split]:
+    if question.undivided:
+        yield WHOLE
+        return
     network = question.architecture
     tensors = [n for n in _powers(LARGEST_TENSOR) if network.kv_heads % n == 0 and question.per_node % n == 0]
     stages = [n for n in _powers(min(network.layers, question.devices)) if network.layers % n == 0]

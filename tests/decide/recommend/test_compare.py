@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.decide.recommend.pareto import pareto_front
+from planner.model.network.workload import Split
 from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
@@ -62,6 +63,10 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
         pytest.param(
             option("guess", 100, 100, throughput=GUESS), option("known", 100, 109), {}, "known",
             id="measured before modelled",
+        ),
+        pytest.param(
+            option("cut", 100, 100, throughput=GUESS, split=Split(tensor=2)),
+            option("whole", 100, 109, throughput=GUESS, nodes=2), {}, "whole", id="undivided before divided",
         ),
         pytest.param(
             option("spot", 100, 100, price_kind=PriceKind.SPOT), option("firm", 100, 109), {}, "firm",

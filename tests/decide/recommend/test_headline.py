@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.model.answer.documents import CampaignOption
+from planner.model.network.workload import Split
 from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Unit
@@ -71,6 +72,22 @@ def test_the_deed(chosen: CampaignOption, expected: str) -> None:
 )
 def test_confidence_in_words(confidence: float, words: str) -> None:
     assert said(option("a", 1, 1), confidence=confidence)[0].endswith(f"{words}.")
+
+
+@pytest.mark.parametrize(
+    ("split", "degrees"),
+    [
+        pytest.param(Split(tensor=2, pipeline=4), "tensor 2, pipeline 4", id="two"),
+        pytest.param(
+            Split(tensor=8, pipeline=4, context=2, experts=8), "tensor 8, pipeline 4, context 2, experts 8", id="all"
+        ),
+    ],
+)
+def test_a_divided_network_is_named_before_anything_is_spent(split: Split, degrees: str) -> None:
+    sentence = said(option("cards", 10, 10, split=split, throughput=GUESS))[1]
+    assert sentence == f"Its network is divided ({degrees}): try a step with such a framework first."
+    assert len(sentence.split()) <= 20
+    assert not any("divided" in line for line in said(option("cards", 10, 10, throughput=GUESS)))
 
 
 def test_the_firm_option_stands_beside_a_spot_one() -> None:
