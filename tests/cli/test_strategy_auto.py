@@ -69,7 +69,7 @@ def test_without_a_framework_it_is_undivided_wherever_that_fits(planner, plan_of
 @pytest.mark.parametrize("nodes", [1, 2, 4])
 @pytest.mark.parametrize("workload", [{"ref": "mixtral-8x7b", "seq_len": 4096}, LLAMA_8B], ids=["mixture", "dense"])
 def test_more_memory_never_makes_it_slower(planner, plan_of, workload, nodes, training) -> None:
-    """An H200 is an H100 with 141 GB at 4.8 TB/s in place of 80 GB at 3.35; both nodes have NVSwitch and 3,200 Gbit/s."""
+    """An H200 is an H100 with 141 GB at 4.8 TB/s in place of 80 GB at 3.35; both have NVSwitch and 3,200 Gbit/s."""
     rates = []
     for machine in ("aws/p5.48xlarge", "aws/p5en.48xlarge"):
         plan = plan_of(workload, {"offer": machine, "nodes": nodes}, training)

@@ -47,7 +47,7 @@ class Training(Frozen):
     global_batch: Count | None = None
     micro_batch: Count | Literal["auto"] = "auto"
     checkpointing: Checkpointing | Literal["auto"] = "auto"
-    """auto: of a decoder what is fastest of all that fits; else recompute only where the model does not fit otherwise."""
+    """auto: of a decoder what is fastest of all that fits; else recompute only where it does not fit otherwise."""
     packing: bool | None = None
     """Samples of `work.tokens_per_sample` are joined to full sequences, as where nothing is said; false: each is padded
     to one."""
