@@ -103,7 +103,7 @@ def test_a_measured_step_of_one_s_own_moves_the_other_machines_and_explain_shows
     moved = after["throughput"]["value"] / before["throughput"]["value"]
     assert 0.5 < moved < 0.95
     assert after["known_from"].endswith("published runs and your step")
-    assert "your step on RTX-4090" in after["notes"][0]
+    assert "your step on RTX 4090" in after["notes"][0]
     assert not before["known_from"].endswith("your step")
 
     explained = planner("explain", plan_file(OWN_CARD.replace("STEP", STEP)), "--option", H100, "--json")

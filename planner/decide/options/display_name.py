@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations, count
 
+from planner.decide.options.plan_remarks import REMARKS
 from planner.model.answer.documents import OptionEstimate
+from planner.model.hardware.accelerator_name import spelled
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.prices.provider import Provider
@@ -29,29 +31,32 @@ UNSAID = (PriceKind.ON_DEMAND, PriceKind.MARKETPLACE)
 """Kinds that a name leaves out, where nothing else is called so."""
 REGION, KIND, STRATEGY, INSTANCE, PRICE = "region", "kind", "strategy", "instance", "price"
 DIFFERENCES = (REGION, KIND, STRATEGY, INSTANCE, PRICE)
-"""What is added to equal names, the first that makes them unlike."""
+"""What is added to equal names, the first that makes them unlike; after these the plan's remarks, one by one."""
 UNSAID_FORM = re.compile(r"SXM\d?|DGXS|per|GPU|Blackwell")
 SAID_FORM = re.compile(r"PCIe|NVL|WS|Server")
 """Parts of an accelerator's id that say how it is built: the usual form, and those that are said where both occur."""
 MEMORY = re.compile(r"\d+GB")
-CARD_SUFFIX = re.compile(r"(\d)(Ti|Super)\b")
 DESCRIPTION = re.compile(r" with | \(|, ")
 """Where a machine's name goes on with what it carries."""
 
 
 def with_display_names(
-    options: Sequence[OptionEstimate], providers: Mapping[str, Provider]
+    options: Sequence[OptionEstimate],
+    providers: Mapping[str, Provider],
+    remarks: Sequence[Mapping[str, str]] = (),
 ) -> tuple[OptionEstimate, ...]:
-    """Return the options of one answer, each with a name that no other has.
+    """Return the options of one answer, each with a name that no other has; `remarks` are the plan's, one an option.
 
-    Equal names gain the least that makes them unlike: the first of region, kind of price, strategy, instance and price
-    that does, else two of them and so on; what is still alike is numbered.
+    Equal names gain the least that makes them unlike: the first of region, kind of price, strategy, instance, price
+    and remarks that does, else two of them and so on; what is still alike is numbered.
     """
+    remarks = remarks or [{}] * len(options)
     cards = card_names({option.accelerator for option in options if option.accelerator is not None})
     names = [_name(option, cards, providers, added=()) for option in options]
     for name in sorted({name for name in names if names.count(name) > 1}):
         places = [place for place, one in enumerate(names) if one == name]
-        unlike = _unlike([options[place] for place in places], cards, providers, taken=set(names) - {name})
+        alike = [(options[place], remarks[place]) for place in places]
+        unlike = _unlike(alike, cards, providers, taken=set(names) - {name})
         for place, better in zip(places, unlike, strict=True):
             names[place] = better
     return tuple(option.model_copy(update={"display_name": name}) for option, name in zip(options, names, strict=True))
@@ -102,17 +107,23 @@ def machine_name(
 
 
 def _unlike(
-    options: Sequence[OptionEstimate], cards: Mapping[str, str], providers: Mapping[str, Provider], *, taken: set[str]
+    options: Sequence[tuple[OptionEstimate, Mapping[str, str]]],
+    cards: Mapping[str, str],
+    providers: Mapping[str, Provider],
+    *,
+    taken: set[str],
 ) -> list[str]:
     names: list[str] = []
-    for size in range(1, len(DIFFERENCES) + 1):
-        for added in combinations(DIFFERENCES, size):
-            names = [_name(option, cards, providers, added=added) for option in options]
+    of_the_plan = [key for key in REMARKS if len({remarks.get(key) for _, remarks in options}) > 1]
+    differences = (*DIFFERENCES, *of_the_plan)
+    for size in range(1, len(differences) + 1):
+        for added in combinations(differences, size):
+            names = [_name(option, cards, providers, added=added, remarks=remarks) for option, remarks in options]
             if len(set(names)) == len(names) and taken.isdisjoint(names):
                 return names
     numbered: list[str] = []
-    for option in options:
-        name = _name(option, cards, providers, added=())
+    for option, remarks in options:
+        name = _name(option, cards, providers, added=of_the_plan, remarks=remarks)
         free = (one for number in count(1) if (one := name if number == 1 else f"{name} ({number})") not in taken)
         numbered.append(next(free))
         taken = taken | {numbered[-1]}
@@ -120,7 +131,12 @@ def _unlike(
 
 
 def _name(
-    option: OptionEstimate, cards: Mapping[str, str], providers: Mapping[str, Provider], *, added: Sequence[str]
+    option: OptionEstimate,
+    cards: Mapping[str, str],
+    providers: Mapping[str, Provider],
+    *,
+    added: Sequence[str],
+    remarks: Mapping[str, str] | None = None,
 ) -> str:
     machine = [_owned_name(option)] if option.offer is None else _rented_name(option, providers, added)
     nodes = f"{option.nodes}x " if option.nodes is not None and option.nodes > 1 else ""
@@ -132,6 +148,7 @@ def _name(
         said.append(strategy_name(option.strategy))
     if PRICE in added and option.price is not None:
         said.append(f"at {option.price.value:,.2f} {option.price.unit.value}")
+    said += [remark for key, remark in (remarks or {}).items() if key in added]
     return ", ".join(said)
 
 
@@ -185,5 +202,4 @@ def _card_parts(accelerator: str) -> tuple[str, str, str]:
     memory = [part for part in others if MEMORY.fullmatch(part)]
     form = [part for part in others if SAID_FORM.fullmatch(part)]
     left = [part for part in others if not any(kind.fullmatch(part) for kind in (MEMORY, SAID_FORM, UNSAID_FORM))]
-    family = CARD_SUFFIX.sub(r"\1 \2", " ".join((first, *left)))
-    return family, " ".join(memory), " ".join(form)
+    return spelled(" ".join((first, *left))), " ".join(memory), " ".join(form)

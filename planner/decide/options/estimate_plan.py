@@ -11,6 +11,7 @@ from planner.cost.power.electricity import electricity, pue
 from planner.decide.options.display_name import with_display_names
 from planner.decide.options.hosted import estimate_hosted, expand_hosted
 from planner.decide.options.option import EstimatedOption, estimate_option
+from planner.decide.options.plan_remarks import plan_remarks
 from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
 from planner.model.answer.documents import Assumption, EstimateDocument
 from planner.model.catalog import Catalog
@@ -45,9 +46,10 @@ def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None)
     placed = [(one.position, estimate_option(plan, job, one, catalog, today=today)) for one in candidates]
     services = expand_hosted(plan, catalog)
     placed += [(one.position, estimate_hosted(plan, job, one, catalog, today=today)) for one in services]
-    in_order = [one for _, one in sorted(placed, key=lambda pair: pair[0])]  # that of the plan
-    options = with_display_names([one.option for one in in_order], catalog.providers)
-    estimated = tuple(replace(one, option=option) for one, option in zip(in_order, options, strict=True))
+    placed.sort(key=lambda pair: pair[0])  # the plan's order
+    remarks = [plan_remarks(plan.options[position]) for position, _ in placed]
+    options = with_display_names([one.option for _, one in placed], catalog.providers, remarks)
+    estimated = tuple(replace(one, option=option) for (_, one), option in zip(placed, options, strict=True))
     document = EstimateDocument(
         plan=plan.name,
         currency=plan.currency,

@@ -25,6 +25,7 @@ _BESIDE_IT = re.compile(
     re.IGNORECASE,
 )
 """What a remark may say that is no variant and no part: power, a slice, memory, the machine around it."""
+_SUFFIX = re.compile(r"(\d)(Ti|Super)\b")
 ABOUT = 0.1
 """Memory in a name may be the chip's or what is left of it: 192 or 180 GB of a B200."""
 
@@ -73,3 +74,8 @@ def _alike(name: str, accelerators: Mapping[str, Accelerator], aliases: Mapping[
 def spelling(name: str) -> str:
     """Return the letters and digits of a name, without what tells no accelerators apart."""
     return re.sub(r"[^a-z0-9]", "", _LEFT_OUT.sub("", name.casefold()))
+
+
+def spelled(name: str) -> str:
+    """Return an accelerator's id, or parts of it, as people write it: RTX-4070Ti-Super is RTX 4070 Ti Super."""
+    return _SUFFIX.sub(r"\1 \2", name.replace("-", " "))

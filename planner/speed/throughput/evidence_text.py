@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from planner.model.evidence.run import RunRecord
+from planner.model.hardware.accelerator_name import spelled
 from planner.model.plan.plan_option import UserStep
 from planner.model.quantity import Basis
 
@@ -32,10 +33,10 @@ def evidence_clause(
     here = calibration.seen["accelerator"].get(label.accelerator)
     published = f"{calibration.rows:,} published runs, "
     if here is not None:
-        published += f"{here.rows:,} of them on {label.accelerator}"
+        published += f"{here.rows:,} of them on {spelled(label.accelerator)}"
     else:
         others = calibration.seen["generation"].get(label.generation)
-        published += f"none of them on {label.accelerator}, "
+        published += f"none of them on {spelled(label.accelerator)}, "
         published += f"{others.rows:,} on other {label.generation} accelerators" if others else "nor of its generation"
     counted = [published]
     if own.steps:
@@ -92,12 +93,12 @@ def scaled_line(run: RunRecord, bundled_runs: Collection[str], *, of_another_net
 
 
 def short_name(accelerator: str) -> str:
-    """Return an accelerator's id without its memory and module: H100 of H100-SXM, A100 of A100-80GB-SXM."""
-    return "-".join(part for part in accelerator.split("-") if part not in MODULES and not part.endswith("GB"))
+    """Return an accelerator's name without its memory and module: H100 of H100-SXM, RTX 4090 of RTX-4090."""
+    return spelled(" ".join(part for part in accelerator.split("-") if part not in MODULES and not part.endswith("GB")))
 
 
 def _named(accelerators: Iterable[str]) -> str:
-    names = sorted(set(accelerators))
+    names = sorted({spelled(one) for one in accelerators})
     return " and ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} accelerators"
 
 

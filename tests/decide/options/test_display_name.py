@@ -15,6 +15,8 @@ from planner.model.prices.provider import Provider
 P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1"}
 P5 = {"offer": "aws/p5.48xlarge", "usd_per_hour": 98.32}
 LAMBDA = {"offer": "lambda/gpu_8x_h100_sxm5"}
+BOUGHT = {"own": "RTX-4090", "count": 2, "hold": "buy", "purchase_usd": 6500}
+SERVICE = {"offer": "acme-ai/llama", "price": "hosted_training", "usd_per_million_tokens": 2.5}
 SMALL = {"site": "rtx3090-x10", "accelerators": 2}
 
 
@@ -83,6 +85,25 @@ def test_a_machine_has_the_name_that_people_use(catalog, option, name):
                 "AWS p5, 8x H100, DDP, at 98.32 USD/h", "AWS p5, 8x H100, DDP, at 55.04 USD/h",
                 "AWS p5, 8x H100, ZeRO-2, at 98.32 USD/h",
             ], id="two differences where one is not enough",
+        ),
+        pytest.param(
+            [BOUGHT | {"sell_after": True}, BOUGHT, BOUGHT | {"other_use": 0.5}, BOUGHT | {"other_use": 0.3}],
+            [
+                "2x RTX 4090, sold after", "2x RTX 4090", "2x RTX 4090, half used by others",
+                "2x RTX 4090, 30 % used by others",
+            ], id="what the plan says differently",
+        ),
+        pytest.param(
+            [BOUGHT | {"ready_on": "2027-01-15"}, BOUGHT | {"ready_on": "2027-02-01"}],
+            ["2x RTX 4090, ready 2027-01-15", "2x RTX 4090, ready 2027-02-01"], id="the day it is there",
+        ),
+        pytest.param(
+            [SERVICE | {"training_hours": 3}, SERVICE | {"training_hours": 5.5}],
+            ["Acme ai by the token, 3 h stated", "Acme ai by the token, 5.5 h stated"], id="hours of a service",
+        ),
+        pytest.param(
+            [BOUGHT | {"sell_after": True}, BOUGHT | {"sell_after": True}, BOUGHT],
+            ["2x RTX 4090, sold after", "2x RTX 4090, sold after (2)", "2x RTX 4090"], id="a remark and a number",
         ),
         pytest.param([SMALL, SMALL], ["Server, 2x RTX 3090", "Server, 2x RTX 3090 (2)"], id="nothing differs"),
     ],

@@ -50,9 +50,9 @@ def mine(catalog: Catalog, name: str, accelerator: str) -> RunRecord:
 @pytest.mark.parametrize(
     ("accelerator", "expected"),
     [
-        ("H100-SXM", "1,200 published runs, 34 of them on H100-SXM"),
-        ("H200-SXM", "1,200 published runs, none of them on H200-SXM, 500 on other hopper accelerators"),
-        ("TPU-v5e", "1,200 published runs, none of them on TPU-v5e, nor of its generation"),
+        ("H100-SXM", "1,200 published runs, 34 of them on H100 SXM"),
+        ("H200-SXM", "1,200 published runs, none of them on H200 SXM, 500 on other hopper accelerators"),
+        ("TPU-v5e", "1,200 published runs, none of them on TPU v5e, nor of its generation"),
     ],
 )
 def test_published_runs_are_counted(
@@ -64,18 +64,18 @@ def test_published_runs_are_counted(
 
 def test_the_users_runs_and_bundled_ones_are_told_apart(catalog: Catalog, calibration: Calibration) -> None:
     label = labels_of(catalog.accelerators["H100-SXM"], "gpt-305m")
-    published = "1,200 published runs, 34 of them on H100-SXM"
+    published = "1,200 published runs, 34 of them on H100 SXM"
     bundled = [catalog.runs[name] for name in BUNDLED]
 
     def clause(*runs: RunRecord) -> str:
         return evidence_clause(label, calibration, own(*runs), catalog.bundled_runs)
 
     one, two, third = (mine(catalog, f"mine-{card}", card) for card in ("RTX-4090", "A40", "T4"))
-    assert clause(*bundled) == f"{published}, and 2 bundled runs on RTX-3090"
-    assert clause(bundled[0]) == f"{published}, and 1 bundled run on RTX-3090"
-    assert clause(one) == f"{published}, and your run on RTX-4090"
+    assert clause(*bundled) == f"{published}, and 2 bundled runs on RTX 3090"
+    assert clause(bundled[0]) == f"{published}, and 1 bundled run on RTX 3090"
+    assert clause(one) == f"{published}, and your run on RTX 4090"
     assert (
-        clause(one, two, *bundled) == f"{published}, 2 of your runs on A40 and RTX-4090, and 2 bundled runs on RTX-3090"
+        clause(one, two, *bundled) == f"{published}, 2 of your runs on A40 and RTX 4090, and 2 bundled runs on RTX 3090"
     )
     assert clause(one, two, third) == f"{published}, and 3 of your runs on 3 accelerators"
 
@@ -142,9 +142,10 @@ def test_a_step_is_named_by_its_basis(basis: Basis, expected: str) -> None:
         ("H100-SXM", "H100"),
         ("A100-80GB-SXM", "A100"),
         ("V100-DGXS-32GB", "V100"),
-        ("A100-40GB-PCIe", "A100-PCIe"),
+        ("A100-40GB-PCIe", "A100 PCIe"),
         ("GB200-per-GPU", "GB200"),
-        ("RTX-3090", "RTX-3090"),
+        ("RTX-3090", "RTX 3090"),
+        ("RTX-4070Ti-Super", "RTX 4070 Ti Super"),
     ],
 )
 def test_short_names_leave_out_memory_and_module(accelerator: str, expected: str) -> None:

@@ -58,7 +58,7 @@ def test_unmeasured_hardware_is_modelled_and_says_from_which_run(catalog: Catalo
     assert got.throughput is not None
     assert got.throughput.basis is Basis.MODELLED
     assert "seed-003-rtx3090-ddp-x1" in got.runs
-    assert "2 bundled runs on RTX-3090" in got.throughput.source
+    assert "2 bundled runs on RTX 3090" in got.throughput.source
     # 1.583 is the geometric mean of the data sheets' ratios of peak and bandwidth: either alone is a bound
     assert 27.4 * 1008 / 936 < got.throughput.value < 27.4 * 165.2 / 71
     assert got.throughput.low <= 27.4 * 1.583 <= got.throughput.high

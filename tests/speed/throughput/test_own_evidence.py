@@ -121,7 +121,7 @@ def test_the_answer_names_the_step_among_its_evidence(catalog: Catalog, estimate
     assert own.known_from == "measured by you (step)"
     assert other.known_from is not None
     assert other.known_from.endswith("published runs and your step")
-    assert "of them on H100-SXM, your step on RTX-4090, and 2 bundled runs on RTX-3090" in other.source
+    assert "of them on H100 SXM, your step on RTX 4090, and 2 bundled runs on RTX 3090" in other.source
     assert [step.id for step in other.steps] == ["pc-rtx4090"]
     assert not any("not corrected" in note for note in other.notes)
 

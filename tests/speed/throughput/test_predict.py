@@ -88,8 +88,8 @@ def test_the_source_says_what_a_step_consists_of(catalog: Catalog) -> None:
     assert isinstance(found, Prediction)
     assert catalog.calibration is not None
     on_h100 = catalog.calibration.seen["accelerator"]["H100-SXM"].rows
-    evidence = f"estimated from {catalog.calibration.rows:,} published runs, {on_h100:,} of them on H100-SXM"
-    assert found.source.startswith(f"{evidence}, and 2 bundled runs on RTX-3090 (")
+    evidence = f"estimated from {catalog.calibration.rows:,} published runs, {on_h100:,} of them on H100 SXM"
+    assert found.source.startswith(f"{evidence}, and 2 bundled runs on RTX 3090 (")
     assert "exposed kernel launches" in found.source
     assert found.notes[0].startswith(evidence)
     assert found.known_from == f"estimated from {catalog.calibration.rows:,} published runs, {on_h100:,} on H100"
