@@ -15,17 +15,11 @@ from planner.model.answer.documents import (
 )
 from planner.model.currency import Currency
 from planner.present.facts import chance_to_keep_limits
-from planner.present.option_table import (
-    RECOMMENDED,
-    Entry,
-    columns,
-    marks_explained,
-    rows,
-    scales,
-)
-from planner.present.screen import fewer_rows, table_lines, wrapped, wrapped_items
+from planner.present.option_marks import marks_explained
+from planner.present.option_table import RECOMMENDED, Entry, option_lines, scales
+from planner.present.screen import command_item, fewer_rows, wrapped, wrapped_items
 
-SOURCES = "Sources: --details"
+SOURCES = ("Sources", "--details")
 
 
 @dataclass(frozen=True)
@@ -36,12 +30,13 @@ class Screen:
     headline: Sequence[str]
     entries: Sequence[Entry]
     currency: Currency | None
-    commands: Sequence[str]
+    commands: Sequence[tuple[str, str]]
+    """What each is for, and the command."""
     notes: Sequence[str] = ()
 
 
 def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
-    """Show the recommendation, with the options best first."""
+    """Show the recommendation, with the options best first; `plan` is its file, with the options that were given."""
     marked = document.recommended or document.nearest
     entries = [
         replace(
@@ -52,10 +47,10 @@ def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
         )
         for number, option in enumerate(document.options, start=1)
     ]
-    commands = [f"Why: planner explain {plan}"]
+    commands = [("Why", f"planner explain {plan}")]
     owned = [option for option in document.options if option.site is not None]
     if owned and all(option.usd_total is not None for option in owned):  # else own-or-rent may have no answer
-        commands.append(f"Own or rent: planner own-or-rent {plan}")
+        commands.append(("Own or rent", f"planner own-or-rent {plan}"))
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)
     return Screen(
@@ -69,7 +64,7 @@ def campaign_screen(document: CampaignDocument, *, plan: str) -> Screen:
         replace(_campaign_entry(None, option), chance=chance_to_keep_limits(option), no=option.campaign_usd is None)
         for option in document.options
     ]
-    commands = [f"Recommendation: planner compare {plan}", SOURCES]
+    commands = [("Recommendation", f"planner compare {plan}"), SOURCES]
     return Screen(
         f"{document.plan}: {_trainings(document.runs)}", (), entries, document.currency, commands, document.notes
     )
@@ -80,7 +75,7 @@ def estimate_screen(document: EstimateDocument, *, plan: str) -> Screen:
     entries = [
         Entry(None, option, option.wall_hours, option.usd_marginal, no=_lacks(option)) for option in document.options
     ]
-    commands = [f"All trainings: planner compare {plan}", SOURCES]
+    commands = [("All trainings", f"planner compare {plan}"), SOURCES]
     return Screen(f"{document.plan}: one training", (), entries, document.currency, commands, document.notes)
 
 
@@ -97,13 +92,15 @@ def _lines(screen: Screen, shown: int, width: int) -> list[str]:
     for sentence in screen.headline:
         lines += wrapped(sentence, width=width, indent="  ")
     lines += [""] if screen.headline else []
-    lines += table_lines(columns(units), rows(kept, units), width=width)
+    lines += option_lines(kept, units, width=width)
     left = len(screen.entries) - len(kept)
     lines += [f"and {left} more: --all"] if left else []
-    lines += wrapped_items(marks_explained([entry.option for entry in kept]), width=width, separator="  ")
+    explained = marks_explained([entry.option for entry in kept], units.money_text)
+    lines += wrapped_items(explained, width=width, separator="  ")
     for note in screen.notes:
         lines += wrapped(f"{note[0].upper()}{note[1:]}.", width=width, indent="  ")
-    return [*lines, *wrapped_items(screen.commands, width=width, separator="    ")]
+    commands = [command_item(label, command, width=width) for label, command in screen.commands]
+    return [*lines, *wrapped_items(commands, width=width, separator="    ")]
 
 
 def _kept(entries: Sequence[Entry], count: int) -> list[Entry]:

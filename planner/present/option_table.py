@@ -13,15 +13,16 @@ from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity
 from planner.present.facts import name_text
-from planner.present.screen import NO_BREAK, Column
+from planner.present.option_marks import marks
+from planner.present.screen import NO_BREAK, Column, shown_columns, table_lines
 from planner.present.short_figures import Scale, money_scale, time_scale
 
-STALE, SPOT, UNPRICED = "*", "s", "+"
 RECOMMENDED = "<-"
 """Also of the nearest, where none is recommended."""
 NO = "no"
 """In place of a group: the option misses the limits, or something of it is not known."""
 NARROWEST_NAME = 20
+KNOWN = "known"
 CARRIED = re.compile(r"\d+x .+?(?=,|$)")
 """What a machine carries: `8x H200` stays on one line."""
 SHORT_REASONS = {
@@ -82,6 +83,10 @@ class Scales:
         scaled = {name: getattr(usd, name) * self.per_usd for name in ("value", "low", "high")}
         return usd.model_copy(update=scaled)
 
+    def money_text(self, usd: Quantity) -> str:
+        """Write an amount as that column does, with the currency."""
+        return f"{self.money.value(self.amount(usd))} {self.money.title}"
+
 
 def scales(entries: Sequence[Entry], currency: Currency | None) -> Scales:
     """Return the units of a table: one for all times, one for all amounts."""
@@ -92,7 +97,20 @@ def scales(entries: Sequence[Entry], currency: Currency | None) -> Scales:
     return Scales(time_scale(hours), money_scale(usd, "USD"), local, rate)
 
 
-def columns(units: Scales) -> tuple[Column, ...]:
+def option_lines(entries: Sequence[Entry], units: Scales, *, width: int) -> list[str]:
+    """Return the table in lines of at most `width`.
+
+    What is left of purchases is said where no column falls away for it; where `known from` falls away, the reason
+    against an option stands beside its name.
+    """
+    table, written = _columns(units), _rows(entries, units)
+    shown = shown_columns(table, written, width)
+    left = len(shown_columns(table, _rows(entries, units, left=True), width)) == len(shown)
+    beside = all(column.key != KNOWN for column in shown)
+    return table_lines(table, _rows(entries, units, left=left, beside_name=beside), width=width)
+
+
+def _columns(units: Scales) -> tuple[Column, ...]:
     """Return the columns; what a person can do without falls away first."""
     return (
         Column(key="number", title="#", right=True),
@@ -105,13 +123,18 @@ def columns(units: Scales) -> tuple[Column, ...]:
         Column(key="money range", title="(90 %)", gap=1, drop=5),
         Column(key="usd", title="USD", right=True, drop=8),
         Column(key="chance", title="chance", right=True, drop=2),
-        Column(key="known", title="known from", drop=6),
+        Column(key=KNOWN, title="known from", drop=6),
         Column(key="mark"),
     )
 
 
-def rows(entries: Iterable[Entry], units: Scales) -> list[Row]:
-    """Return one row an option; how it is held stands where that changes, and above purchases what is paid when."""
+def _rows(entries: Iterable[Entry], units: Scales, *, left: bool = False, beside_name: bool = False) -> list[Row]:
+    """Return one row an option; how it is held stands where that changes, and above purchases what is paid when.
+
+    `left`: and what is left of them; `beside_name`: the reason against an option stands there.
+    """
+    entries = list(entries)
+    left = left and any(left_of(entry.option) is not None for entry in entries)
     written: list[Row] = []
     held: Hold | None = None
     for entry in entries:
@@ -120,9 +143,11 @@ def rows(entries: Iterable[Entry], units: Scales) -> list[Row]:
         held = hold
         bought = pay_now(entry.option) is not None
         if word and (entry.no or bought):
-            written.append({"hold": word} | ({"money": "pay now", "money range": "+ running"} if bought else {}))
+            when = {"money": "pay now", "money range": "+ running - left" if left else "+ running"}
+            written.append({"hold": word} | (when if bought else {}))
             word = ""
-        written.append(_row(entry, units) | {"hold": NO if entry.no else word})
+        row = _row(entry, units, left=left, beside_name=beside_name)
+        written.append(row | {"hold": NO if entry.no else word})
     return written
 
 
@@ -131,22 +156,9 @@ def pay_now(option: OptionEstimate) -> Quantity | None:
     return option.pay_now_usd if isinstance(option, CampaignOption) else None
 
 
-def marks(option: OptionEstimate) -> str:
-    """Return the marks of what a person must not overlook in an option's price."""
-    spot = SPOT if option.firm is False else ""
-    return (STALE if option.price_stale else "") + spot + (UNPRICED if option.unpriced else "")
-
-
-def marks_explained(options: Sequence[OptionEstimate]) -> list[str]:
-    """Return what the marks mean that occur."""
-    used = "".join(marks(option) for option in options)
-    lacking = list(dict.fromkeys(what for option in options for what in option.unpriced))
-    explained = {
-        SPOT: "s spot: may be taken away.",
-        STALE: "* price out of date: planner prices refresh.",
-        UNPRICED: f"+ not in the bill: {', '.join(lacking)}.",
-    }
-    return [text for mark, text in explained.items() if mark in used]
+def left_of(option: OptionEstimate) -> Quantity | None:
+    """Return what a machine to be bought still fetches at the campaign's end; None where that is not known."""
+    return option.left_usd if isinstance(option, CampaignOption) else None
 
 
 def short_reason(option: OptionEstimate) -> str:
@@ -155,17 +167,17 @@ def short_reason(option: OptionEstimate) -> str:
     return SHORT_REASONS.get(codes[0], codes[0].value.replace("_", " "))
 
 
-def _row(entry: Entry, units: Scales) -> Row:
+def _row(entry: Entry, units: Scales, *, left: bool, beside_name: bool) -> Row:
     option = entry.option
-    lacking = entry.no and entry.usd is None
+    beside_name = entry.no and (beside_name or entry.usd is None)
     row = {"number": str(entry.number or ""), "machine": _unbroken(name_text(option)), "done": entry.done_by}
     row["mark"] = " ".join(filter(None, (entry.mark, marks(option))))
-    if lacking:  # beside the name, which no screen leaves out
+    if beside_name:  # which no screen leaves out
         row["machine"] += f": {short_reason(option).replace(' ', NO_BREAK)}"
     elif entry.no:
-        row["known"] = short_reason(option)
+        row[KNOWN] = short_reason(option)
     else:
-        row["known"] = _known_from(option)
+        row[KNOWN] = _known_from(option)
     if entry.hours is not None:
         row |= {"time": units.time.value(entry.hours), "time range": units.time.interval(entry.hours)}
     if entry.usd is not None:
@@ -175,6 +187,9 @@ def _row(entry: Entry, units: Scales) -> Row:
     now = pay_now(option)
     if now is not None:
         running = f"+ {row['money']}" if entry.usd is not None else ""
+        then = left_of(option)
+        if left and then is not None:
+            running += f" - {units.money.value(units.amount(then))}"
         row |= {"money": units.money.value(units.amount(now)), "money range": running}
         row["usd"] = "" if units.local is None else units.usd.value(now)
     if entry.chance is not None:

@@ -35,13 +35,19 @@ def table_lines(columns: Sequence[Column], rows: Sequence[Mapping[str, str]], *,
     A column without any cell is left out. Columns fall away in the order of their `drop`, equals from the right; the
     rest is spread over several lines where it may wrap. No word is ever cut.
     """
+    shown = shown_columns(columns, rows, width)
+    widths = _widths(shown, rows, width)
+    header = [_line(shown, widths, [one.title for one in shown])] if any(one.title for one in shown) else []
+    return [*header, *(line for row in rows for line in _row_lines(shown, widths, row))]
+
+
+def shown_columns(columns: Sequence[Column], rows: Sequence[Mapping[str, str]], width: int) -> list[Column]:
+    """Return the columns that have cells and for which lines of `width` have room."""
     shown = [column for column in columns if any(row.get(column.key) for row in rows)]
     while _total(shown, [_narrowest(column, rows) for column in shown]) > width and any(one.drop for one in shown):
         _, place = max((column.drop, place) for place, column in enumerate(shown))
         del shown[place]
-    widths = _widths(shown, rows, width)
-    header = [_line(shown, widths, [one.title for one in shown])] if any(one.title for one in shown) else []
-    return [*header, *(line for row in rows for line in _row_lines(shown, widths, row))]
+    return shown
 
 
 def fewer_rows(lines: Callable[[int], list[str]], rows: int) -> list[str]:
@@ -67,7 +73,12 @@ def wrapped_items(items: Sequence[str], *, width: int, separator: str) -> list[s
             lines[-1] += separator + item
         else:
             lines += wrapped(item, width=width)
-    return lines
+    return [line.replace(NO_BREAK, SPACE) for line in lines]
+
+
+def command_item(label: str, command: str, *, width: int) -> str:
+    """Return `label: command` for `wrapped_items`, which breaks no command that fits on a line of its own."""
+    return f"{label}: {command.replace(SPACE, NO_BREAK) if len(command) <= width else command}"
 
 
 def _row_lines(columns: Sequence[Column], widths: Sequence[int], row: Mapping[str, str]) -> list[str]:

@@ -10,7 +10,7 @@ from planner.model.answer.documents import CampaignDocument, ComparisonDocument,
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
-from planner.model.quantity import Basis, Unit
+from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
 from tests.present.conftest import option, quantity
 
@@ -39,6 +39,10 @@ def lines(answer: ComparisonDocument, *, width: int = 100, whole: bool = False) 
     return screen_lines(comparison_screen(answer, plan="plan.yaml"), width=width, whole=whole)
 
 
+def usd(value: float) -> Quantity:
+    return quantity(value, Unit.USD, Basis.QUOTED, "test")
+
+
 KEPT = ranked("DGX Station, 4x V100", Hold.HAVE, 118, 543)
 RENTED = ranked("Lambda, 1x H100", Hold.RENT, 83, 8540)
 SPOT = ranked("AWS p5en spot, 8x H200", Hold.RENT, 9.7, 3580, firm=False, price_stale=True, unpriced=("egress",))
@@ -47,6 +51,7 @@ BOUGHT = ranked(
     pay_now_usd=quantity(114_800, Unit.USD, Basis.QUOTED, "test"), why_not="costs too much",
     why_not_codes=(ReasonCode.OVER_BUDGET,),
 )  # fmt: skip
+BOUGHT_LATE = BOUGHT.model_copy(update={"display_name": "A server in Pittsburgh, 2x H200"})
 
 
 def test_the_screen_of_an_answer():
@@ -81,6 +86,85 @@ def test_what_has_no_cost_says_why_beside_its_name(width):
     )  # fmt: skip
     printed = " ".join(" ".join(lines(document(KEPT, small), width=width)).split())
     assert "2 no PC, 1x RTX 4090: does not fit" in printed
+
+
+SMALL = ranked("2x RTX 4090", Hold.BUY, 29, 108, pay_now_usd=usd(6500), left_usd=usd(4764))
+
+
+def test_what_is_left_of_a_purchase_is_said_where_it_has_room():
+    """Where a column would fall away for it, it is not written: the header is the same with and without it."""
+    _, _, buy, row = lines(document(RENTED, SMALL))[5:9]
+    assert "pay now + running - left" in buy
+    assert "6,500 + 108 - 4,760 " in row
+    without = document(RENTED, SMALL.model_copy(update={"left_usd": None}))
+    written = set()
+    for width in range(55, 101):
+        header, _, buy, row = lines(document(RENTED, SMALL), width=width)[-5:-1]
+        assert ("- left" in buy) is ("- 4,760" in row)
+        assert header.split() == lines(without, width=width)[-5].split()
+        written.add("- left" in buy)
+    assert written == {True, False}
+
+
+@pytest.mark.parametrize("width", [100, 80, 60])
+def test_why_not_is_said_at_every_width(width):
+    """At 60 columns `known from` falls away, and the reason stands beside the name; nowhere twice."""
+    text = " ".join(" ".join(lines(document(KEPT, BOUGHT_LATE), width=width)).split())
+    assert text.count("over budget") == 1
+    assert ("2x H200: over budget" in text) is ("known from" not in text)
+    assert ("known from" in text) is (width == 100)
+    assert all(len(line) <= width for line in lines(document(KEPT, BOUGHT_LATE), width=width))
+
+
+def test_after_credits_the_bill_is_named_in_the_plan_s_currency():
+    """2,540 USD at 1,400 won: 3.556 million."""
+    credited = ranked("AWS p5, 8x H100", Hold.RENT, 2, 2540, offer="aws/p5", to_pay_usd=usd(0))
+    other = ranked("AWS p4d, 8x A100", Hold.RENT, 2, 3100, offer="aws/p4d", to_pay_usd=usd(600))
+    printed = lines(document(credited, RENTED))
+    assert printed[6].split()[-2:] == ["<-", "c"]
+    assert not printed[7].endswith("c")
+    assert printed[-2] == "c after credits: the bill is 2,540 USD."
+    won = Currency(code="KRW", per_usd=1400.0, as_of=date(2026, 11, 1), source="test")
+    assert lines(document(credited, currency=won))[-2] == "c after credits: the bill is 3,560,000 KRW."
+    assert lines(document(credited, other))[-2] == "c after credits: the bills are 2,540 USD and 3,100 USD."
+    campaign = CampaignDocument(plan="p", assumptions=(), runs=10, options=(credited, RENTED))
+    assert "c after credits: the bill is 2,540 USD." in screen_lines(campaign_screen(campaign, plan="p"), width=100)
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked"),
+    [
+        pytest.param({}, True, id="eight nodes that nobody promises"),
+        pytest.param({"nodes": 2, "at_once": 2}, True, id="two trainings at once on two nodes each"),
+        pytest.param({"nodes": 3}, False, id="three nodes"),
+        pytest.param({"availability": "yes"}, False, id="a fresh price says that they are there"),
+        pytest.param({"firm": False}, False, id="spot has its own mark"),
+        pytest.param({"offer": None, "site": "ours"}, False, id="owned"),
+        pytest.param({"price": "the plan: usd_per_hour"}, False, id="the plan's own price: somebody was asked"),
+    ],
+)
+def test_many_nodes_of_which_nobody_says_that_they_are_there(changes: dict[str, object], asked: bool) -> None:
+    source = str(changes.get("price", "on_demand in us-east-1: a list"))
+    fields: dict[str, object] = {
+        "offer": "aws/p5", "nodes": 8, "firm": True, "availability": "unknown",
+        "usd_per_hour": quantity(55, Unit.USD_PER_HOUR, Basis.QUOTED, source),
+    }  # fmt: skip
+    fields |= {key: value for key, value in changes.items() if key != "price"}
+    printed = lines(document(ranked("8x AWS p5, 64x H100", Hold.RENT, 2, 2540, **fields)))
+    assert ("? ask whether so many can be had." in printed) is asked
+    assert printed[6].endswith(" ?") is asked
+
+
+@pytest.mark.parametrize("width", [100, 60, 48])
+def test_a_command_is_whole_on_a_line_where_it_fits(width):
+    """`planner explain a-plan-with-a-long-name-of-its-own.yaml` has 54 characters, with its label 59."""
+    screen = comparison_screen(document(KEPT), plan="a-plan-with-a-long-name-of-its-own.yaml --home there")
+    printed = screen_lines(screen, width=width)
+    command = "planner explain a-plan-with-a-long-name-of-its-own.yaml --home there"
+    assert all(len(line) <= width for line in printed)
+    assert any(command in line for line in printed) is (width >= len(command))
+    short = screen_lines(comparison_screen(document(KEPT), plan="a-plan-of-its-own.yaml"), width=40)
+    assert "planner explain a-plan-of-its-own.yaml" in short
 
 
 def test_only_marks_that_occur_are_explained():

@@ -1,0 +1,58 @@
+"""Marks behind an option's row: what a person must not overlook in its price, and what each mark means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from planner.model.answer.documents import CampaignOption, OptionEstimate
+from planner.model.quantity import Quantity
+
+STALE, SPOT, UNPRICED, CREDITED, MANY = "*", "s", "+", "c", "?"
+PLAN = "the plan:"
+"""With which the source of a price begins that the plan states."""
+MANY_NODES = 4
+"""Rented at once: from here on nobody should take for granted that they can be had."""
+
+
+def marks(option: OptionEstimate) -> str:
+    """Return the marks of what a person must not overlook in an option's price."""
+    found = {
+        STALE: option.price_stale,
+        SPOT: option.firm is False,
+        UNPRICED: option.unpriced,
+        CREDITED: bill_before_credits(option),
+        MANY: _nobody_says_that_so_many_are_there(option),
+    }
+    return "".join(mark for mark, applies in found.items() if applies)
+
+
+def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity], str]) -> list[str]:
+    """Return what the marks mean that occur; `money` writes an amount."""
+    used = "".join(marks(option) for option in options)
+    lacking = dict.fromkeys(what for option in options for what in option.unpriced)
+    bills = dict.fromkeys(money(usd) for option in options if (usd := bill_before_credits(option)) is not None)
+    explained = {
+        SPOT: "s spot: may be taken away.",
+        STALE: "* price out of date: planner prices refresh.",
+        UNPRICED: f"+ not in the bill: {', '.join(lacking)}.",
+        CREDITED: f"c after credits: the bill{'s are' if len(bills) > 1 else ' is'} {' and '.join(bills)}.",
+        MANY: "? ask whether so many can be had.",
+    }
+    return [text for mark, text in explained.items() if mark in used]
+
+
+def bill_before_credits(option: OptionEstimate) -> Quantity | None:
+    """Return the bill of what is rented where credits pay a part of it, so that less is shown; else None."""
+    if not isinstance(option, CampaignOption) or option.offer is None:
+        return None
+    usd, to_pay = option.campaign_usd, option.to_pay_usd
+    return usd if usd is not None and to_pay is not None and usd.value != to_pay.value else None
+
+
+def _nobody_says_that_so_many_are_there(option: OptionEstimate) -> bool:
+    """Return whether many firm machines are rented at a list's price, and no fresh price says that they are there."""
+    at_once = option.at_once if isinstance(option, CampaignOption) else 1
+    price = option.price
+    listed = option.offer is not None and price is not None and not price.source.startswith(PLAN)
+    many = (option.nodes or 0) * at_once >= MANY_NODES
+    return many and listed and option.firm is True and option.availability == "unknown"
