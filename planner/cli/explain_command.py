@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from planner import clock
-from planner.cli.output import HomeOption, JsonFlag
-from planner.cli.plan_commands import PlanPath
+from planner.cli.output import JsonFlag, screen_width
+from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
 from planner.present.explanation import as_text
-from planner.use_cases import catalogs, plans
+from planner.use_cases import plans
 from planner.use_cases.explain import explain as explained
 
 app = command_app()
@@ -21,21 +21,22 @@ app = command_app()
 
 @command(app, example="planner explain plan.yaml --option 2")
 def explain(
-    plan: PlanPath,
+    question: PlanOptions,
+    *,
     option: Annotated[
         str | None,
         typer.Option("--option", metavar="N|ID", help="One option, by its row in `planner compare` or its id"),
     ] = None,
     as_json: JsonFlag = False,
-    home: HomeOption = None,
 ) -> None:
     """Break an estimate down into formulas, constants and runs.
 
-    For each option: the parts of a training step, and how much each measured run changes the estimate.
+    For each option: what `planner compare` says of it, the parts of a training step, and how much each measured run
+    changes the estimate.
     """
-    question = plans.read_plan(plan)
-    document = explained(question, catalogs.catalog_for(question, home), option=option, today=clock.today())
+    plan = plans.read_plan(question.plan)
+    document = explained(plan, question.catalog(plan), option=option, today=clock.today())
     if as_json:
         print_document(document)
     else:
-        sys.stdout.write(as_text(document))
+        sys.stdout.write(as_text(document, width=screen_width() if sys.stdout.isatty() else None))

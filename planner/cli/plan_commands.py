@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -40,6 +41,13 @@ class PlanOptions:
     ] = False
     home: HomeOption = None
 
+    @property
+    def words(self) -> str:
+        """The plan with these options, as they are given to another command."""
+        home = () if self.home is None else ("--home", self.home)
+        book = ("--with-price-book",) if self.with_price_book else ()
+        return shlex.join((str(self.plan), *home, *book))
+
     def catalog(self, plan: Plan) -> Catalog:
         """Return what is known for the plan, at the user's own prices where they are wanted."""
         catalog = catalogs.catalog_for(plan, self.home)
@@ -75,7 +83,8 @@ def estimate(
     if output.json:
         print_document(document)
     elif output.table:
-        _print_screen(estimate_screen(document, plan=str(question.plan)), document, output)
+        asked = question.words + (" --locked" if locked else "")
+        _print_screen(estimate_screen(document, plan=asked), document, output)
     else:
         output.print_rows(estimate_rows(document.options), title=document.plan)
 
@@ -88,7 +97,7 @@ def campaign(question: PlanOptions, output: ScreenOptions) -> None:
     if output.json:
         print_document(document)
     elif output.table:
-        _print_screen(campaign_screen(document, plan=str(question.plan)), document, output)
+        _print_screen(campaign_screen(document, plan=question.words), document, output)
     else:
         output.print_rows(campaign_rows(document.options), title=document.plan)
 
@@ -103,7 +112,7 @@ def compare(question: PlanOptions, output: ScreenOptions, locked: LockedFlag = F
     if output.json:
         print_document(document)
     elif output.table:
-        _print_screen(comparison_screen(document, plan=str(question.plan)), document, output)
+        _print_screen(comparison_screen(document, plan=question.words), document, output)
     else:
         output.print_rows(comparison_rows(document.options), title=document.plan)
     if document.recommended is None:

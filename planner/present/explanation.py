@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation, ThroughputFrom
+from planner.present.explanation_answer import answer_lines
+from planner.present.facts import name_text
+from planner.present.screen import wrapped
 from planner.present.table import Row, number_text, quantity_text
 from planner.present.time_table import time_facts, time_rows
 from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES
 
 MOST_CONSTANTS = 16
 MOST_RUNS = 12
+FURTHER_IN = 4
 SMALLEST_SHARE = 0.0005
 """Of a step; `--json` has every part."""
 ANSWER_FROM: dict[ThroughputFrom | None, str] = {
@@ -22,16 +26,25 @@ ANSWER_FROM: dict[ThroughputFrom | None, str] = {
 }
 
 
-def as_text(document: ExplainDocument) -> str:
-    """Write all options, one after another."""
+def as_text(document: ExplainDocument, *, width: int | None = None) -> str:
+    """Write all options, one after another; with `width`, in lines that are no longer."""
     lines = [document.plan]
     for option in document.options:
-        lines += ["", *_option(option)]
-    return "\n".join(lines) + "\n"
+        lines += ["", *_option(option, document)]
+    return "".join(f"{line}\n" for long in lines for line in _fitted(long, width))
 
 
-def _option(option: OptionExplanation) -> Iterator[str]:
-    yield f"== {option.id}: {option.name}"
+def _fitted(line: str, width: int | None) -> list[str]:
+    """Return the line, or what it is broken into between words, further in than it begins."""
+    if width is None or len(line) <= width:
+        return [line]
+    return wrapped(line, width=width, indent=" " * (len(line) - len(line.lstrip()) + FURTHER_IN))
+
+
+def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[str]:
+    yield f"== {option.id}: {option.name if option.answer is None else name_text(option.answer)}"
+    if option.answer is not None:
+        yield from answer_lines(option.answer, document)
     if option.throughput is None:
         yield f"No speed is known: {option.why_not or '; '.join(option.notes)}"
     else:

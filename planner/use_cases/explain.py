@@ -8,6 +8,7 @@ from functools import cache
 from planner.decide.options.explain import explain_plan
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.errors import InputError
+from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
@@ -17,19 +18,24 @@ from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence
 
 def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) -> ExplainDocument:
     """Explain each option, or the one that is named by its id or by its row in the comparison of this day."""
+    answer = answer_plan(plan, catalog, today=today)
     if option is not None and option.isdecimal():
-        option = _in_row(int(option), plan, catalog, today=today)
+        option = _in_row(int(option), answer)
 
     @cache
     def evidence(images: bool) -> list[Observation]:
         return bundled_image_evidence(catalog) if images else bundled_evidence(catalog)
 
-    return explain_plan(plan, catalog, evidence, option=option)
+    document = explain_plan(plan, catalog, evidence, option=option, today=today)
+    answers = {one.id: one for one in answer.options}
+    explained = tuple(one.model_copy(update={"answer": answers[one.id]}) for one in document.options)
+    of_all = {"options": explained, "recommended": answer.recommended, "confidence": answer.confidence}
+    return document.model_copy(update=of_all)
 
 
-def _in_row(row: int, plan: Plan, catalog: Catalog, *, today: date) -> str:
+def _in_row(row: int, answer: ComparisonDocument) -> str:
     """Return the id of the option in a row of `planner compare`."""
-    options = answer_plan(plan, catalog, today=today).options
+    options = answer.options
     if not 1 <= row <= len(options):
         raise InputError(f"--option {row}: the plan has {len(options)} options.", fix="Take a row of: planner compare")
     return options[row - 1].id

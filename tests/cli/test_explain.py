@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+BOOK = """schema_version: 1
+as_of: 2026-11-01
+credits:
+  - {name: startup, provider: aws, usd: 1000000, expires: 2999-01-01, source: letter}
+"""
+
 
 def test_one_option_as_a_document(planner, example):
     answer = planner("explain", example("rtx3090_cluster"), "--option", "rtx3090-x10:ddp", "--json")
@@ -20,6 +28,47 @@ def test_all_options_as_text(planner, example):
     assert answer.code == 0
     assert answer.out.count("\n== ") == 5
     assert "Where the hours of one training go" in answer.out
+
+
+def test_it_begins_with_the_answer_that_compare_gives(planner, example):
+    """Days, chances, cost and bill stand before the speed; the numbers are those of the comparison of the same day."""
+    plan = example("dgx_station_v100")
+    compared = planner("compare", plan, "--json").document
+    explained = planner("explain", plan, "--json").document
+    assert {one["id"]: one["answer"] for one in explained["options"]} == {one["id"]: one for one in compared["options"]}
+    assert (explained["recommended"], explained["confidence"]) == (compared["recommended"], compared["confidence"])
+    first = planner("explain", plan, "--option", "1").out.splitlines()
+    assert first[3] == "Recommended."
+    names = [line.split("  ")[1] for line in first[4:9]]
+    assert names == ["done by", "chance", "cost", "at most", "bill"]
+    bought = planner("explain", plan, "--option", "8").out
+    assert bought.splitlines()[3].startswith("Not recommended: ")
+    assert "  pay now   34,660 USD" in bought
+    assert re.search(r"\n  left +[\d,]+ USD .* by the end, if it is sold\n", bought)
+
+
+def test_the_doubts_that_the_headline_speaks_of_are_said(planner, example):
+    plan = example("p5e_vs_a100")
+    compared = planner("compare", plan, "--json").document
+    assert "planner explain says why" in compared["sentence"]
+    said = planner("explain", plan, "--option", "1").out
+    doubts = compared["options"][0]["doubts"]
+    assert doubts
+    assert all(f"\n  - {doubt}\n" in said for doubt in doubts)
+
+
+def test_the_price_book_stands_in_an_explanation_as_in_the_comparison(planner, changed, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    plan = changed("gpu_guide_llama3_8b", {"options": [{"offer": "aws/p5.48xlarge", "region": "us-east-1"}]})
+    (home / "price_book.yaml").write_text(BOOK)
+    net = planner("explain", plan, "--with-price-book", "--home", home, "--json").document["options"][0]["answer"]
+    assert net["to_pay_usd"]["value"] == 0
+    said = planner("explain", plan, "--with-price-book", "--home", home).out
+    assert "  to pay    0.00 USD" in said
+    screen = planner("compare", plan, "--with-price-book", "--home", home, "--format", "table").out
+    assert f"planner explain {plan} --home {home} --with-price-book" in " ".join(screen.split())
+    assert "to pay" not in planner("explain", plan, "--home", home).out
 
 
 def test_a_wrong_option_is_told_of_the_right_ones(planner, example):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
+from typing import Any
+
 from planner.model.answer.bill import Uncounted
 from planner.model.answer.explanation import (
     ConstantUsed,
@@ -18,14 +21,20 @@ from planner.model.answer.explanation import (
     StepPart,
 )
 from planner.model.answer.training_time import TimeLine, TrainingTime
+from planner.model.currency import Currency
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.convergence import Convergence
 from planner.model.quantity import Basis, Unit
 from planner.present.explanation import as_text
 from planner.present.html import time_html
-from tests.present.conftest import option, quantity
+from tests.present.conftest import bill_of_ten, option, quantity
 
 HOURS = Unit.HOURS
+EMPTY: dict[str, Any] = {
+    "id": "a", "name": "a", "throughput": None, "physics": None, "step_seconds": None, "step_size": None,
+    "step_unit": None, "parts": (), "constants": (), "effects": (), "runs": (), "nearest": (), "notes": (),
+    "why_not": "measure it once",
+}  # fmt: skip
 
 
 def training_time() -> TrainingTime:
@@ -181,3 +190,52 @@ def test_the_page_shows_the_same_and_escapes_it() -> None:
         assert expected in text
     assert "&lt;slow&gt;" in text
     assert time_html(option(id="a", name="a")) == ""
+
+
+def test_no_line_is_longer_than_the_screen_and_none_loses_a_word() -> None:
+    """Doubts and sources have no end of their own; what is broken goes on further in than it began."""
+    answer = option(
+        id="a", name="a", display_name="PC, 1x RTX 4090", doubts=(" ".join(["twenty words"] * 10),),
+        done_by=date(2027, 1, 4), done_by_confident=date(2027, 1, 16), chance_deadline=0.97, chance_budget=None,
+        campaign_usd=quantity(500, Unit.USD, Basis.ASSUMED, "a tariff", low=400, high=700), usd_confident=580.0,
+        bill=bill_of_ten(), why_not="late",
+    )  # fmt: skip
+    explained = OptionExplanation(**EMPTY, answer=answer, time=training_time())
+    document = ExplainDocument(plan="Which machine?", options=(explained,), recommended="b", confidence=0.8)
+    whole, narrow = as_text(document), as_text(document, width=60)
+    assert narrow.split() == whole.split()
+    assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, whole.splitlines()))
+    assert whole.splitlines()[2:11] == [
+        "== a: PC, 1x RTX 4090",
+        "Not recommended: late.",
+        "  done by   2027-01-04; 2027-01-16, 4 in 5 sure",
+        "  chance    97 % in time",
+        "  cost      500.00 USD (400.00-700.00, assumed)",
+        "  at most   580.00 USD, 4 in 5 sure: by this it is ranked",
+        "  bill      1,966 USD: compute 1,946, provisioning and set-up 20.00; not in it: egress",
+        "What was found wrong with its evidence:",
+        f"  - {answer.doubts[0]}",
+    ]
+    doubt = narrow.splitlines().index("What was found wrong with its evidence:") + 1
+    assert narrow.splitlines()[doubt].startswith("  - twenty")
+    assert narrow.splitlines()[doubt + 1].startswith("      twenty")
+
+
+def test_a_purchase_says_what_is_paid_when_in_the_plan_s_currency() -> None:
+    """At 1,400 won: 6,500 USD are 9,100,000, 100 are 140,000; credits pay nothing, so nothing is said of them."""
+    cash = quantity(6600, Unit.USD, Basis.QUOTED, "both")
+    answer = option(
+        id="a", name="a", pay_now_usd=quantity(6500, Unit.USD, Basis.QUOTED, "a shop"), cash_usd=cash, to_pay_usd=cash,
+        campaign_usd=quantity(100, Unit.USD, Basis.ASSUMED, "a tariff"),
+        left_usd=quantity(4000, Unit.USD, Basis.ASSUMED, "a market"),
+    )  # fmt: skip
+    won = Currency(code="KRW", per_usd=1400.0, as_of=date(2026, 11, 1), source="test")
+    explained = OptionExplanation(**EMPTY, answer=answer, time=None)
+    text = as_text(ExplainDocument(plan="p", options=(explained,), recommended="a", currency=won))
+    assert text.splitlines()[3:8] == [
+        "Recommended.",
+        "  running   100.00 USD (assumed) = 140,000 KRW",
+        "  pay now   6,500 USD (quoted) = 9,100,000 KRW",
+        "  cash out  6,600 USD (quoted) = 9,240,000 KRW by the end",
+        "  left      4,000 USD (assumed) = 5,600,000 KRW by the end, if it is sold",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from planner.decide.options.estimate_plan import estimate_options
@@ -41,16 +42,19 @@ Evidence = Callable[[bool], "Sequence[Observation]"]
 """Published measurements: of images where it is asked so, else of text."""
 
 
-def explain_plan(plan: Plan, catalog: Catalog, evidence: Evidence, *, option: str | None = None) -> ExplainDocument:
-    """Explain every option of the plan, or the one that is named."""
+def explain_plan(
+    plan: Plan, catalog: Catalog, evidence: Evidence, *, option: str | None = None, today: date | None = None
+) -> ExplainDocument:
+    """Explain every option of the plan, or the one that is named; `answer` is left to who compares them."""
     machines = {candidate.id: candidate for candidate in expand(plan, catalog)}
-    estimates = {one.option.id: one.option for one in estimate_options(plan, catalog).options}
+    estimates = {one.option.id: one.option for one in estimate_options(plan, catalog, today=today).options}
     if option is not None and option not in estimates:
         known = f"The plan has: {', '.join(estimates)}"
         raise NotFoundError("option", option, estimates, where="--option", fix=known)
     job = resolve_job(plan, catalog)
     return ExplainDocument(
         plan=plan.name,
+        currency=plan.currency,
         options=tuple(
             _explained(job, machines[name], catalog, estimate, evidence) if name in machines else _of_service(estimate)
             for name, estimate in estimates.items()

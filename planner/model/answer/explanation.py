@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from planner.model.answer.documents import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
+from planner.model.currency import Currency
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.quantity import Quantity
 
@@ -146,6 +148,8 @@ class OptionExplanation(Frozen):
     """What the estimator says, also where a measured run answers; null where it cannot."""
     throughput_from: ThroughputFrom | None = None
     """Where the throughput comes from; null where there is none."""
+    answer: RankedOption | None = None
+    """The same option in `planner compare`: its money, days, chances and the doubts of its evidence."""
     configuration: EstimatedConfiguration | None = None
     extrapolation: ExtrapolatedStep | None = None
     correction: StepCorrection | None = None
@@ -173,4 +177,9 @@ class ExplainDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["explanation"] = "explanation"
     plan: str
+    currency: Currency | None = None
+    recommended: str | None = None
+    """The id of the option that `planner compare` recommends."""
+    confidence: float | None = None
+    """As in its document."""
     options: tuple[OptionExplanation, ...]

@@ -1,0 +1,80 @@
+"""What the comparison answers of an option, as `planner explain` begins: verdict, days, chance, money, bill, doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.decide.recommend.wording import confidence_text, percent_text
+from planner.model.answer.bill import Bill
+from planner.model.answer.documents import RankedOption
+from planner.model.answer.explanation import ExplainDocument
+from planner.model.currency import LocalAmount
+from planner.model.quantity import Quantity, Unit
+from planner.present.bill_text import amount_text
+from planner.present.facts import quantity_of
+from planner.present.table import number_text, quantity_text
+
+LARGEST_LINES = 4
+"""Of a bill; the others are added up."""
+MONEY = {
+    "campaign_usd": "cost",
+    "pay_now_usd": "pay now",
+    "cash_usd": "cash out",
+    "to_pay_usd": "to pay",
+    "left_usd": "left",
+}
+WHEN = {"cash_usd": " by the end", "to_pay_usd": " after credits", "left_usd": " by the end, if it is sold"}
+
+
+def answer_lines(option: RankedOption, document: ExplainDocument) -> Iterator[str]:
+    """Write what to know before any part of a step: the verdict, a line a fact, each doubt of the evidence."""
+    if option.id == document.recommended:
+        yield "Recommended."
+    else:
+        yield f"Not recommended{f': {option.why_not}' if option.why_not else ''}."
+    for name, text in _facts(option, document):
+        yield f"  {name:<8}  {text}"
+    if option.doubts:
+        yield "What was found wrong with its evidence:"
+        yield from (f"  - {doubt}" for doubt in option.doubts)
+
+
+def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[str, str]]:
+    sure = "" if document.confidence is None else confidence_text(document.confidence)
+    if option.done_by is not None:
+        late = option.done_by_confident or option.done_by
+        days = f"{option.done_by}" + (f"; {late}" if late != option.done_by else "")
+        yield "done by", days + (f", {sure}" if sure and option.done_by_confident is not None else "")
+    chances = {"in time": option.chance_deadline, "within the budget": option.chance_budget}
+    known = [f"{percent_text(chance)} {what}" for what, chance in chances.items() if chance is not None]
+    if known:
+        yield "chance", ", ".join(known)
+    for field, name in MONEY.items():
+        quantity = quantity_of(option, field)
+        if quantity is not None and (field != "to_pay_usd" or quantity != option.cash_usd):
+            bought = field == "campaign_usd" and option.pay_now_usd is not None
+            yield "running" if bought else name, f"{_money_text(quantity, document)}{WHEN.get(field, '')}"
+    if option.usd_confident is not None and sure:
+        yield "at most", f"{number_text(option.usd_confident, Unit.USD)} USD, {sure}: by this it is ranked"
+    if option.bill is not None:
+        yield "bill", _bill_text(option.bill)
+
+
+def _money_text(usd: Quantity, document: ExplainDocument) -> str:
+    if document.currency is None:
+        return quantity_text(usd)
+    value, low, high = (amount * document.currency.per_usd for amount in (usd.value, usd.low, usd.high))
+    local = LocalAmount(code=document.currency.code, value=value, low=low, high=high)
+    return f"{quantity_text(usd)} = {amount_text(local)}"
+
+
+def _bill_text(bill: Bill) -> str:
+    """Write the total with its largest lines: `2,540 USD: compute 2,300, support 150, 3 more 90.00`."""
+    lines = sorted((line for line in bill.lines if line.usd.value), key=lambda line: -abs(line.usd.value))
+    said = [f"{line.what} {number_text(line.usd.value, Unit.USD)}" for line in lines[:LARGEST_LINES]]
+    others = lines[LARGEST_LINES:]
+    if others:
+        said.append(f"{len(others)} more {number_text(sum(line.usd.value for line in others), Unit.USD)}")
+    lacking = ", ".join(dict.fromkeys(missing.what for missing in bill.coverage.no_price))
+    total = f"{number_text(bill.usd_total.value, Unit.USD)} USD"
+    return total + (f": {', '.join(said)}" if said else "") + (f"; not in it: {lacking}" if lacking else "")
