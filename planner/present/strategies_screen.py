@@ -31,8 +31,8 @@ def strategies_lines(ranking: Mapping[str, Any], machine: str, *, width: int, wh
     below = wrapped(ranking["note"], width=width)
     if not ways:
         return [*title, *below]
-    title += [*wrapped(_headline(ways[0]), width=width, indent="  "), ""]
-    rows = [_row(number, way) for number, way in enumerate(ways, start=1)]
+    title += [*wrapped(_headline(ways[0], ranking["accelerators"]), width=width, indent="  "), ""]
+    rows = [_row(number, way, ranking["accelerators"]) for number, way in enumerate(ways, start=1)]
 
     def lines(shown: int) -> list[str]:
         left = len(rows) - shown
@@ -42,23 +42,23 @@ def strategies_lines(ranking: Mapping[str, Any], machine: str, *, width: int, wh
     return lines(len(rows)) if whole else fewer_rows(lines, len(rows))
 
 
-def _headline(best: Mapping[str, Any]) -> str:
-    return f"Take {', '.join(_words(best))}: {_rate(best['samples_per_s'])} samples/s (modelled)."
+def _headline(best: Mapping[str, Any], devices: int) -> str:
+    return f"Take {', '.join(_words(best, devices))}: {_rate(best['samples_per_s'])} samples/s (modelled)."
 
 
-def _words(way: Mapping[str, Any]) -> Iterator[str]:
+def _words(way: Mapping[str, Any], devices: int) -> Iterator[str]:
     yield strategy_name(way["strategy"])
-    if split := _split(way):
+    if split := _split(way, devices):
         yield split
     yield f"micro-batch {way['micro_batch']}"
     yield "no checkpointing" if way["checkpointing"] == "none" else f"{way['checkpointing']} checkpointing"
 
 
-def _row(number: int, way: Mapping[str, Any]) -> dict[str, str]:
+def _row(number: int, way: Mapping[str, Any], devices: int) -> dict[str, str]:
     return {
         "number": str(number),
         "strategy": strategy_name(way["strategy"]),
-        "split": _split(way),
+        "split": _split(way, devices),
         "micro_batch": str(way["micro_batch"]),
         "accumulation": str(way["accumulation"]),
         "checkpointing": way["checkpointing"],
@@ -69,8 +69,10 @@ def _row(number: int, way: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _split(way: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {way[name]}" for name in SPLITS if way[name] > 1)
+def _split(way: Mapping[str, Any], devices: int) -> str:
+    said = [f"{name} {way[name]}" for name in SPLITS if way[name] > 1]
+    hybrid = way["shards"] * way["tensor"] * way["pipeline"] < devices
+    return ", ".join([*said, *([f"sharded over {way['shards']}"] if hybrid else [])])
 
 
 def _rate(value: float, *, digits: int = 3) -> str:

@@ -94,18 +94,19 @@ def find_strategies(
         "workload": name,
         "machine": machine,
         "accelerators": question.devices,
-        "ways": [_row(way, ways[0]) for way in ways],
+        "ways": [_row(way, ways[0], question) for way in ways],
         "note": MODELLED if ways else nothing,
     }
 
 
-def _row(way: ParallelConfig, best: ParallelConfig) -> dict[str, Any]:
+def _row(way: ParallelConfig, best: ParallelConfig, question: Question) -> dict[str, Any]:
     return {
         "strategy": way.strategy.value,
         "tensor": way.split.tensor,
         "pipeline": way.split.pipeline,
         "context": way.split.context,
         "experts": way.split.experts,
+        "shards": way.split.shards or question.devices // (way.split.tensor * way.split.pipeline),
         "micro_batch": way.micro_batch,
         "accumulation": way.accumulation,
         "checkpointing": way.checkpointing.value,

@@ -53,6 +53,9 @@ class Split:
     context: int = 1
     experts: int = 1
     """Devices among replicas and context over which a layer's routed experts are spread."""
+    shards: int | None = None
+    """Replicas over which weights are sharded, the same ones held by each such group (hybrid sharding, HSDP); None: all
+    of them."""
 
     @property
     def devices(self) -> int:
@@ -61,7 +64,8 @@ class Split:
 
     def __str__(self) -> str:
         degrees = {"tensor": self.tensor, "pipeline": self.pipeline, "context": self.context, "experts": self.experts}
-        return ", ".join(f"{name} {degree}" for name, degree in degrees.items() if degree > 1)
+        said = [f"{name} {degree}" for name, degree in degrees.items() if degree > 1]
+        return ", ".join([*said, *([] if self.shards is None else [f"sharded over {self.shards}"])])
 
 
 WHOLE = Split()

@@ -39,6 +39,7 @@ def observe(
         network | training_of(row, network, number_format, accelerator) | accelerator_facts(accelerator, number_format)
     )
     config |= machine_of(row, accelerator) | spread_of(row)
+    config |= {"stage_layers": config["layers"] / config["pp"]}  # teams choose stages that balance with the tables
     config |= batches_of(row, config, accelerator)
     if config["seq_len"] > LARGEST_SEQUENCE:
         return Refusal(row.id, "out of range: sample length")

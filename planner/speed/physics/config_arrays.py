@@ -24,6 +24,8 @@ class Configs:
 
     # The network
     layers: Array
+    stage_layers: Array
+    """Of the largest pipeline stage, which sets the pace: layers / stages, rounded up where they do not divide."""
     hidden: Array
     q_dim: Array
     """Heads x their size."""

@@ -56,9 +56,15 @@ NAMES_IN_DIGESTS = {
 identifies the rows of a shipped calibration, so renaming a key must not change it."""
 
 
+NOT_IN_DIGESTS = frozenset({"stage_layers"})
+"""Keys that other keys determine in every measured row: layers / stages."""
+
+
 def digest_items(config: Mapping[str, float]) -> list[tuple[str, float]]:
     """Return a configuration's numbers in the order and under the names of digests."""
-    return sorted((NAMES_IN_DIGESTS.get(name, name), value) for name, value in config.items())
+    return sorted(
+        (NAMES_IN_DIGESTS.get(name, name), value) for name, value in config.items() if name not in NOT_IN_DIGESTS
+    )
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ def planned_text_config(
 ) -> dict[str, float] | Reason:
     """Return the numbers that the physics needs, or why it cannot answer."""
     chosen, asked = number_format(precision), precision or Precision.BF16
+    zero = ZERO_STAGE[strategy]
     if accelerator.hbm_gb_per_s is None:
         return not_known("memory bandwidth", accelerator)
     if peak_flops(accelerator, chosen) is None:
@@ -70,18 +71,20 @@ def planned_text_config(
     experts = decoder.experts if isinstance(decoder, MoeDecoder) else 1
     if experts % split.experts or replicas % split.experts:
         return _no_split(f"{experts} experts on {replicas} devices do not divide into {split.experts}")
+    if split.shards is not None and (zero < 3 or replicas % split.shards):
+        return _no_split(f"weights cannot be sharded over {split.shards} of {replicas} devices with {strategy.value}")
     link = None if node.link is Link.OTHER else node.link
     interconnect = interconnect_of(
         accelerator, per_node=per_node, slots=node.accelerators, link=link,
         network_gbit_per_s=node.network_gbit_per_s,
     )  # fmt: skip
     sixteen_bit = chosen in SIXTEEN_BITS
-    zero = ZERO_STAGE[strategy]
     width = decoder.heads * decoder.head_dim
     return (
         accelerator_facts(accelerator, chosen)
         | {
             "layers": decoder.layers,
+            "stage_layers": largest_stage(decoder.layers, split.pipeline),
             "hidden": decoder.hidden,
             "q_dim": width,
             "kv_dim": decoder.kv_heads * decoder.head_dim,
@@ -106,7 +109,7 @@ def planned_text_config(
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
             "autocast": float(framework is None and uses_autocast(strategy, precision=asked, adapters=adapters)),
             "zero": float(zero),
-            "shards": float(replicas),
+            "shards": float(split.shards or replicas),
             "optimizer_offload": 0.0,
             "dp": devices / split.devices,
             "tp": float(split.tensor),
@@ -120,6 +123,11 @@ def planned_text_config(
         | interconnect.facts(per_node=per_node)
         | _mlp(decoder)
     )
+
+
+def largest_stage(layers: int, stages: int) -> int:
+    """Return the layers of the largest of `stages` pipeline stages: layers / stages, rounded up."""
+    return -(-layers // stages)
 
 
 def not_known(what: str, accelerator: Accelerator) -> Reason:

@@ -111,7 +111,7 @@ def formula_seconds(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
 
 def _device_parts(c: Configs, p: Mapping[str, float], longest: Array | float) -> dict[str, Array]:
     """Seconds of one micro-batch on a device, part by part; `longest`: against samples of one length."""
-    stage = c.layers / c.pp
+    stage = c.stage_layers
     parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
     parts["logits"] = compute.head_seconds(c, p) * (p["unbalanced"] + (1 - p["unbalanced"]) / c.pp) * longest
     parts["split"] = (
@@ -124,7 +124,7 @@ def _device_parts(c: Configs, p: Mapping[str, float], longest: Array | float) ->
 
 def _host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Seconds that the host needs to launch one micro-batch."""
-    return compute.host_seconds(c, p) * (c.layers / c.pp + OTHER_LAYERS)
+    return compute.host_seconds(c, p) * (c.stage_layers + OTHER_LAYERS)
 
 
 def step_seconds(c: Configs, p: Mapping[str, float]) -> Array:

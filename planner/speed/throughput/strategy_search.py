@@ -16,6 +16,7 @@ from planner.model.network.architecture import MoeDecoder, TextModel
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
+from planner.scenario.frameworks import Abilities, abilities_of
 from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.memory import (
@@ -26,7 +27,7 @@ from planner.speed.memory.memory import (
     device_memory,
     state_bytes_per_parameter,
 )
-from planner.speed.physics.planned_text_config import labels_of, planned_text_config
+from planner.speed.physics.planned_text_config import labels_of, largest_stage, planned_text_config
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Configs
@@ -38,6 +39,14 @@ KEPT = 128
 """Questions whose configurations are kept: a plan asks the same ones many times, once for every price that it turns."""
 DEFAULT_TOKENS = 1 << 19
 """Of an optimizer step per eight accelerators where no global batch is named: about what is usual for a few billion."""
+LARGEST_STEPS = ((3e9, 1 << 21), (20e9, 1 << 23), (float("inf"), 1 << 24))
+"""Parameters up to which a step of so many tokens is the largest that is usual, however many accelerators there are:
+TinyLlama 1.1B 2 million (Zhang et al. 2024), OLMo 2 13B 8 million (OLMo Team 2025), Llama 3 405B 16 million (Llama Team
+2024)."""
+SHORTEST_CONTEXT = 1024
+"""Tokens of a sample that a device still computes when the sample is divided; shorter blocks hide no traffic."""
+LEAST_FILLED = 0.75
+"""Of a pipeline's places for layers: stages that differ more would leave most of them waiting for the largest."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,9 @@ class Question:
 def search(question: Question, calibration: Calibration, *, workload: str) -> list[ParallelConfig]:
     """Return the configurations that fit, the fastest first; of each split that with the best micro-batch.
 
-    All of them are computed at once. Splits that do not divide heads, layers, samples or accelerators are left out.
+    All of them are computed at once. Splits that do not divide heads, samples or accelerators are left out, and those
+    that the framework does not run. The order is by the low end of each range: the largest of many estimates is one
+    that errs upwards, and a wide range errs more.
     """
     configs, described = _that_fit(question)
     if described is None:
@@ -81,7 +92,7 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> li
     guess = estimate_text(described, [label] * len(configs), calibration)
     per_sample = question.devices / question.seq_len
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
-    for place in (-guess.tokens_per_s_per_gpu).argsort(kind="stable"):
+    for place in (-guess.low_90).argsort(kind="stable"):
         config = configs[int(place)]
         if (config.strategy, config.split) not in best:
             best[config.strategy, config.split] = replace(
@@ -126,15 +137,22 @@ def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs |
 
 
 def _parallel_configs(question: Question) -> Iterator[ParallelConfig]:
+    able, largest = abilities_of(question.framework), largest_step_tokens(question.architecture)
     for strategy, split in product(Strategy, _splits(question)):
+        if not _runs(able, strategy, split):
+            continue
         if split.pipeline > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
             continue  # stages keep weights gathered for all their micro-batches: ZeRO-1's traffic, for more memory
         replicas = question.devices // split.devices
         if replicas == 1 and strategy is not Strategy.DDP:
             continue
+        if split.shards is not None and strategy is not Strategy.FSDP2:
+            continue
         kept = [question.checkpointing] if question.checkpointing else list(Checkpointing)
         for checkpointing, micro_batch in product(kept, _micro_batches(question, replicas)):
             accumulation = _accumulation(question, replicas, micro_batch, split.pipeline)
+            if question.global_batch is None and _step_tokens(question, replicas, micro_batch, accumulation) > largest:
+                continue
             config = ParallelConfig(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
             need = needed_gib(question, config)
             if need <= (question.accelerator.hbm_gib or 0) * USABLE_FRACTION:
@@ -147,8 +165,8 @@ def _splits(question: Question) -> Iterator[Split]:
         return
     network = question.architecture
     tensors = [n for n in _powers(LARGEST_TENSOR) if network.kv_heads % n == 0 and question.per_node % n == 0]
-    stages = [n for n in _powers(min(network.layers, question.devices)) if network.layers % n == 0]
-    contexts = [n for n in _powers(question.per_node) if question.seq_len % n == 0 and question.seq_len // n >= 1024]
+    stages = [n for n in _divisors(question.devices) if n <= network.layers and _filled(network.layers, n)]
+    contexts = [n for n in _powers(question.per_node) if n == 1 or _may_divide(question.seq_len, n)]
     routed = network.experts if isinstance(network, MoeDecoder) else 1
     for tensor, stage, context in product(tensors, stages, contexts):
         if tensor * stage * context > question.devices or question.devices % (tensor * stage * context):
@@ -157,6 +175,37 @@ def _splits(question: Question) -> Iterator[Split]:
         for experts in _powers(min(routed, group_size)):
             if routed % experts == 0 and group_size % experts == 0:
                 yield Split(tensor, stage, context, experts)
+    if question.nodes > 1 and question.per_node > 1:
+        yield Split(shards=question.per_node)
+
+
+def _runs(able: Abilities, strategy: Strategy, split: Split) -> bool:
+    """Return whether a framework runs a strategy with a split; on one device none is needed."""
+    degrees = {"tensor": split.tensor, "pipeline": split.pipeline, "context": split.context, "experts": split.experts}
+    asked = {name for name, degree in degrees.items() if degree > 1} | ({"shards"} if split.shards else set())
+    return asked <= able.splits and (strategy in able.strategies or strategy is Strategy.DDP)
+
+
+def _filled(layers: int, stages: int) -> bool:
+    return layers / (largest_stage(layers, stages) * stages) >= LEAST_FILLED
+
+
+def _may_divide(seq_len: int, parts: int) -> bool:
+    return seq_len % parts == 0 and seq_len // parts >= SHORTEST_CONTEXT
+
+
+def _divisors(number: int) -> list[int]:
+    return [n for n in range(1, number + 1) if number % n == 0]
+
+
+def largest_step_tokens(network: TextModel) -> int:
+    """Return the most tokens that a step without a stated batch may have, by the size of the network."""
+    size = parameters(network)
+    return next(tokens for up_to, tokens in LARGEST_STEPS if size <= up_to)
+
+
+def _step_tokens(question: Question, replicas: int, micro_batch: int, accumulation: int) -> int:
+    return replicas * micro_batch * accumulation * question.seq_len
 
 
 def _micro_batches(question: Question, replicas: int) -> list[int]:
@@ -173,7 +222,8 @@ def _accumulation(question: Question, replicas: int, micro_batch: int, stages: i
     if question.shortest_step:
         return stages
     tokens = micro_batch * question.seq_len * replicas
-    return max(stages, round(DEFAULT_TOKENS * question.devices / 8 / tokens), 1)
+    wanted = min(DEFAULT_TOKENS * question.devices / 8, largest_step_tokens(question.architecture))
+    return max(stages, int(wanted / tokens), 1)
 
 
 def _powers(largest: int) -> list[int]:
@@ -183,10 +233,11 @@ def _powers(largest: int) -> list[int]:
 def needed_gib(question: Question, config: ParallelConfig) -> float:
     """Return what one device must hold, in GiB.
 
-    States are divided by slices and stages, then as ZeRO says over the replicas; activations by slices, context and
-    stages, and a pipeline keeps as many micro-batches as it has stages (Narayanan et al. 2021, section 2.2). Routed
-    experts are divided by their own degree first, and by ZeRO among the devices that hold the same ones. Weights that
-    stand there twice are of the device's own slice and stage; a bucket of gradients has its own size.
+    States are divided by slices and stages (the largest stage counts), then as ZeRO says over the replicas, or over one
+    group of hybrid sharding; activations by slices, context and stages, and a pipeline keeps as many micro-batches as
+    it has stages (Narayanan et al. 2021, section 2.2). Routed experts are divided by their own degree first, and by
+    ZeRO among the devices that hold the same ones. Weights that stand there twice are of the device's own slice and
+    stage; a bucket of gradients has its own size.
     """
     split = config.split
     group_size = question.devices // (split.tensor * split.pipeline)
@@ -201,9 +252,11 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
         adapters=question.adapters,
     )
     in_flight = min(split.pipeline, config.accumulation)
+    layers = question.architecture.layers
+    largest = largest_stage(layers, split.pipeline) * split.pipeline / layers
     return (
-        _states_gib(question, config, group_size) / (split.tensor * split.pipeline)
-        + memory.activations_gib / split.devices * in_flight
+        _states_gib(question, config, split.shards or group_size) / (split.tensor * split.pipeline) * largest
+        + memory.activations_gib / split.devices * in_flight * largest
         + memory.logits_gib / (split.tensor * split.context)
         + CONTEXT_GIB
         + _buffers_gib(question, config)

@@ -127,3 +127,110 @@ def test_tensor_slices_stay_on_equal_parts_of_a_node(per_node: int) -> None:
 def test_the_shortest_step_has_one_micro_batch_but_for_stages() -> None:
     ways = search(replace(question(), shortest_step=True), load_once().calibration, workload="w")
     assert {one.accumulation - one.split.pipeline for one in ways} == {0}
+
+
+GPT_305M = "gpt-305m"
+
+
+def of_workload(name: str, *, nodes: int = 1, seq_len: int = 4096) -> Question:
+    return replace(question(find_architecture(name, load_once()).architecture, nodes=nodes), seq_len=seq_len)
+
+
+@pytest.mark.parametrize("seq_len", [64, 512, 1000, 1023])
+@pytest.mark.parametrize("workload", [GPT_305M, "llama3-8b"])
+def test_short_samples_find_ways_and_are_never_cut(workload: str, seq_len: int) -> None:
+    """Blocks of under 1,024 tokens are not worth their traffic, but a sample of its own may be as short as it is."""
+    ways = search(of_workload(workload, seq_len=seq_len), load_once().calibration, workload="w")
+    assert ways
+    assert {one.split.context for one in ways} == {1}
+
+
+@pytest.mark.parametrize(
+    ("layers", "stages", "largest"),
+    [
+        pytest.param(61, 4, 16, id="DeepSeek's 61 layers on four stages: 16, 15, 15, 15"),
+        pytest.param(126, 16, 8, id="Llama 3 405B's 126 on sixteen: fourteen of 8, two of 7"),
+    ],
+)
+def test_stages_need_not_divide_the_layers_and_the_largest_sets_the_pace(
+    layers: int, stages: int, largest: int
+) -> None:
+    network = LLAMA_70B.model_copy(update={"layers": layers})
+    asked = question(network, nodes=stages)
+    assert stages in {one.split.pipeline for one in search(asked, load_once().calibration, workload="w")}
+    uneven, even = (
+        needed_gib(question(LLAMA_70B.model_copy(update={"layers": n}), nodes=stages), cut)
+        for n in (layers, largest * stages)
+        for cut in (way(Strategy.ZERO1, Split(tensor=8, pipeline=stages)),)
+    )
+    assert uneven == pytest.approx(even, rel=0.02), "a device of the largest stage holds as many layers in both"
+
+
+def test_stages_that_would_mostly_wait_are_left_out() -> None:
+    """80 layers on 64 stages: sixteen stages of two, 48 of one, so that 3/8 of all time is waiting."""
+    ways = search(question(LLAMA_70B, nodes=64), load_once().calibration, workload="w")
+    assert max(one.split.pipeline for one in ways) == 32
+
+
+def test_hybrid_sharding_gathers_weights_within_a_node_and_holds_more() -> None:
+    """Of 8.03 billion parameters 16 bytes each are sharded over 8 instead of 64: 14.96 GiB a device instead of 1.87."""
+    asked = of_workload("llama3-8b", nodes=8)
+    full, hybrid = (needed_gib(asked, way(Strategy.FSDP2, split)) for split in (WHOLE, Split(shards=8)))
+    assert hybrid - full == pytest.approx(8.03e9 * 16 * (1 / 8 - 1 / 64) / 2**30, rel=0.01)
+    fsdp = {
+        one.split.shards: one.samples_per_s
+        for one in search(asked, load_once().calibration, workload="w")
+        if one.strategy is Strategy.FSDP2 and one.split in (WHOLE, Split(shards=8))
+    }
+    slow = replace(asked, node=asked.node.model_copy(update={"network_gbit_per_s": 100.0}))
+    slowed = {
+        one.split.shards: one.samples_per_s
+        for one in search(slow, load_once().calibration, workload="w")
+        if one.strategy is Strategy.FSDP2 and one.split in (WHOLE, Split(shards=8))
+    }
+    assert slowed[8] > slowed[None], "its three gathers a micro-batch never cross the slow network"
+    assert slowed[8] / fsdp[8] > slowed[None] / fsdp[None]
+
+
+@pytest.mark.parametrize(
+    ("workload", "limit"),
+    [
+        pytest.param(GPT_305M, 2 << 20, id="TinyLlama's two million"),
+        pytest.param("llama3-8b", 8 << 20, id="OLMo 2's eight million"),
+        pytest.param("qwen3-30b-a3b", 16 << 20, id="Llama 3 405B's sixteen million"),
+    ],
+)
+@pytest.mark.parametrize("shortest_step", [False, True])
+def test_the_batch_does_not_grow_with_the_machines(workload: str, limit: int, shortest_step: bool) -> None:
+    for nodes in (1, 16, 128):
+        asked = replace(of_workload(workload, nodes=nodes), shortest_step=shortest_step)
+        ways = search(asked, load_once().calibration, workload="w")
+        assert ways
+        for one in ways:
+            replicas = asked.devices // one.split.devices
+            assert replicas * one.micro_batch * one.accumulation * asked.seq_len <= limit
+
+
+@pytest.mark.parametrize(
+    ("framework", "strategies", "splits"),
+    [
+        ("Megatron-LM", {"ddp", "zero1"}, {"tensor", "pipeline", "context"}),
+        ("DeepSpeed", {"ddp", "zero1", "zero2", "zero3"}, {"pipeline", "context"}),
+        ("HF Trainer", {"ddp", "zero1", "zero2", "zero3", "fsdp2"}, set()),
+        ("nanoGPT", {"ddp", "zero1"}, set()),
+        ("torchtune", {"ddp", "fsdp2"}, {"tensor", "context"}),
+    ],
+)
+def test_a_framework_is_offered_what_it_runs(framework: str, strategies: set[str], splits: set[str]) -> None:
+    asked = replace(of_workload("llama3-8b", nodes=2), framework=framework)
+    ways = search(asked, load_once().calibration, workload="w")
+    assert {one.strategy.value for one in ways} <= strategies
+    used = {
+        name for one in ways for name in ("tensor", "pipeline", "context", "experts") if getattr(one.split, name) > 1
+    }
+    assert used == splits
+
+
+def test_the_order_is_by_the_low_end_of_each_range() -> None:
+    ways = search(question(), load_once().calibration, workload="w")
+    assert [one.low for one in ways] == sorted((one.low for one in ways), reverse=True)
