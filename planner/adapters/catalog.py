@@ -60,6 +60,8 @@ def load_catalog(
     bundled_runs = _by_id([read_run(path) for path in sorted((root / "runs").glob("*.json"))], "run", root / "runs")
     own_runs = {} if workspace is None else _own_runs(workspace, bundled_runs)
     nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
+    bundled_sites, own_sites = (_layered_files(Site, layers, "sites") for layers in (roots[:1], roots[1:]))
+    sites = bundled_sites | own_sites
     presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
     accelerators = _layered(Accelerator, roots, "accelerators.csv")
     own_prices = () if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices))
@@ -72,7 +74,8 @@ def load_catalog(
         own_prices=own_prices,
         services=tuple(row for layer in reversed(roots) for row in _services(layer)),
         providers=_layered(Provider, roots, "providers.csv", folder=""),
-        sites=_layered_files(Site, roots, "sites"),
+        sites=sites,
+        bundled_sites=frozenset(name for name, site in bundled_sites.items() if sites[name] is site),
         storage=_layered(StorageKind, roots, "storage.csv", folder=""),
         convergence=_layered(ConvergenceSpread, roots, "convergence.csv", folder=""),
         tariffs=_layered_files(Tariff, roots, "tariffs"),

@@ -17,6 +17,7 @@ COMMANDS = {
     "Start here": {
         "init": ("setup_commands", "Write a commented plan file to start from"),
         "compare": ("plan_commands", "Rank the options of a plan and recommend one"),
+        "find": ("find_command", "Find machines for a training among all that are offered"),
         "explain": ("explain_command", "Break an estimate down into formulas, constants and runs"),
         "memory": ("memory_command", "Check whether a training fits a device, and how large a batch"),
         "bench": ("bench_command", "Measure this machine with the standard benchmark"),

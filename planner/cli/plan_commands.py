@@ -109,12 +109,7 @@ def compare(question: PlanOptions, output: ScreenOptions, locked: LockedFlag = F
     Every other option says why it was not recommended. The exit code is 3 where no option meets the limits.
     """
     document = _comparison(question, locked=locked)
-    if output.json:
-        print_document(document)
-    elif output.table:
-        _print_screen(comparison_screen(document, plan=question.words), document, output)
-    else:
-        output.print_rows(comparison_rows(document.options), title=document.plan)
+    print_comparison(document, output, asked=question.words)
     if document.recommended is None:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
@@ -136,6 +131,16 @@ def report(
         print(as_markdown(document))
         return
     say(f"Wrote {plans.write_report(document, out)}.")
+
+
+def print_comparison(document: ComparisonDocument, output: ScreenOptions, *, asked: str | None) -> None:
+    """Print a comparison in the wanted form; `asked`: the plan as it is given to another command, if there is one."""
+    if output.json:
+        print_document(document)
+    elif output.table:
+        _print_screen(comparison_screen(document, plan=asked), document, output)
+    else:
+        output.print_rows(comparison_rows(document.options), title=document.plan)
 
 
 def _comparison(question: PlanOptions, *, locked: bool) -> ComparisonDocument:

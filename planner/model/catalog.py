@@ -72,13 +72,15 @@ class Catalog(Frozen):
     runs: dict[str, RunRecord]
     bundled_runs: frozenset[str]
     """Ids of the runs that ship with the planner; the others are the user's."""
+    bundled_sites: frozenset[str] = frozenset()
+    """Ids of the sites that ship with it: examples, which nobody has."""
     defaults: Defaults
     calibration: Calibration | None = None
     """Constants fitted to published measurements; None: predictions come from ratios of the user's runs."""
     image_calibration: Calibration | None = None
     """The same of image networks, whose operators are others."""
 
-    @field_serializer("bundled_runs", when_used="json")
+    @field_serializer("bundled_runs", "bundled_sites", when_used="json")
     def _in_order(self, ids: frozenset[str]) -> list[str]:
         """Write them sorted: a set has another order in every process, and two locks of one plan would differ."""
         return sorted(ids)

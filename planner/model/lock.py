@@ -21,7 +21,7 @@ class Lock(Frozen):
     plan_sha256: str
     """Of the plan's content: comments and the order of keys do not count."""
     plan: dict[str, Any]
-    """The plan file's content."""
+    """The plan file's content; of `options: auto` with the options that were found."""
     run_sha256: dict[str, str]
     """Of every measured run as the store holds it."""
     catalog: Catalog

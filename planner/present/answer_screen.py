@@ -35,8 +35,11 @@ class Screen:
     notes: Sequence[str] = ()
 
 
-def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
-    """Show the recommendation, with the options best first; `plan` is its file, with the options that were given."""
+def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Screen:
+    """Show the recommendation, with the options best first; `plan` is its file, with the options that were given.
+
+    None: there is no file, so that no other command can go on from it.
+    """
     marked = document.recommended or document.nearest
     entries = [
         replace(
@@ -47,9 +50,9 @@ def comparison_screen(document: ComparisonDocument, *, plan: str) -> Screen:
         )
         for number, option in enumerate(document.options, start=1)
     ]
-    commands = [("Why", f"planner explain {plan}")]
+    commands = [("Why", f"planner explain {plan}")] if plan else []
     owned = [option for option in document.options if option.site is not None]
-    if owned and all(option.usd_total is not None for option in owned):  # else own-or-rent may have no answer
+    if plan and owned and all(option.usd_total is not None for option in owned):  # else own-or-rent may have no answer
         commands.append(("Own or rent", f"planner own-or-rent {plan}"))
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
@@ -47,6 +47,26 @@ def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, reg
         if price is not None:
             return price
     return None
+
+
+def prices_by_terms(
+    catalog: Catalog, kinds: Collection[PriceKind], *, regions: Collection[str] | None = None
+) -> Iterator[tuple[str, PriceKind, Price]]:
+    """Yield every instance that has a price of these kinds, with the row to believe on each of these terms.
+
+    In some regions only, or anywhere; the row is that of `current_price`, for all instances at once.
+    """
+    grouped: dict[tuple[str, PriceKind], tuple[list[Price], list[Price]]] = {}
+    for layer, rows in enumerate((catalog.own_prices, catalog.prices)):
+        for row in rows:
+            if row.price_kind in kinds and (regions is None or row.region in regions):
+                grouped.setdefault((row.node, row.price_kind), ([], []))[layer].append(row)
+    for (node, kind), (own, listed) in grouped.items():
+        for layered in (own, listed):
+            price = _cheapest(layered, kind=kind, region=None, defaults=catalog.defaults.prices)
+            if price is not None:
+                yield node, kind, price
+                break
 
 
 def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:

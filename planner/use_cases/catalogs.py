@@ -32,6 +32,8 @@ def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
 
     Where an offer is in none of it, all is read, so that the error can name the nearest.
     """
+    if plan.find is not None:
+        return open_catalog(home)
     offers = {option.offer for option in plan.options if option.offer}
     catalog = open_catalog(home, wanted=NOTHING)
     machines = {run.hardware.node for run in catalog.runs.values() if run.hardware.node}

@@ -14,10 +14,12 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.speed.physics.observation import Observation
 from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence
+from planner.use_cases.plans import with_found_options
 
 
 def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) -> ExplainDocument:
     """Explain each option, or the one that is named by its id or by its row in the comparison of this day."""
+    plan = with_found_options(plan, catalog, today=today)
     answer = answer_plan(plan, catalog, today=today)
     if option is not None and option.isdecimal():
         option = _in_row(int(option), answer)

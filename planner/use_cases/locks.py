@@ -23,7 +23,7 @@ from planner.model.answer.documents import ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
-from planner.use_cases.plans import PLAN_FIX, parse_plan
+from planner.use_cases.plans import PLAN_FIX, parse_plan, with_found_options
 from planner.use_cases.version import planner_version
 
 ENDING = ".lock.json"
@@ -60,6 +60,11 @@ def freeze(path: Path, catalog: Catalog, *, today: date) -> tuple[EstimateDocume
 
 def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, today: date) -> Lock:
     """Return the lock of a plan; what it holds must give the very answer that the whole catalog gives."""
+    written = _sha256(content)
+    if plan.find is not None:
+        plan = with_found_options(plan, catalog, today=today)
+        found = plan.model_dump(mode="json", include={"options", "found"}, exclude_defaults=True)
+        content = {key: value for key, value in content.items() if key != "find"} | found
     comparison = answer_plan(plan, catalog, today=today)
     used = {run for option in comparison.options for run in option.runs} | {plan.workload.measured or ""}
     held = reachable(plan, catalog, used_runs=used)
@@ -73,7 +78,7 @@ def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, today: da
         "kind": "lock",
         "planner_version": planner_version(),
         "frozen_on": today,
-        "plan_sha256": _sha256(content),
+        "plan_sha256": written,
         "plan": content,
         "run_sha256": {key: _sha256(run.model_dump(mode="json")) for key, run in catalog.runs.items()},
         "catalog": held,

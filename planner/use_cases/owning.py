@@ -12,6 +12,7 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
+from planner.use_cases.plans import with_found_options
 
 
 def own_or_rent(
@@ -26,6 +27,7 @@ def own_or_rent(
         catalog.find_tariff(tariff, where="--tariff")
         update = {"tariff": tariff, "electricity_usd_per_kwh": None, "electricity_local_per_kwh": None}
         plan = plan.model_copy(update={"assumptions": plan.assumptions.model_copy(update=update)})
+    plan = with_found_options(plan, catalog, today=today)
     if site is not None and site in catalog.sites and all(option.site != site for option in plan.options):
         plan = plan.model_copy(update={"options": (*plan.options, PlanOption(site=site))})
     return compare_owning(plan, catalog, site=site, today=today)

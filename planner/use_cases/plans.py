@@ -10,6 +10,7 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import templates_dir
+from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.recommend.answer_plan import answer_plan, run_campaign
 from planner.errors import InputError, NotFoundError
@@ -19,7 +20,9 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
+from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan
+from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.runs import find_run
 
 OWN_MACHINE = "  - {own: RTX-3090, count: 2}\n"
@@ -40,19 +43,51 @@ def parse_plan(text: str, *, where: str) -> Plan:
     return parse_model(Plan, data, where=where, text=text, fix=PLAN_FIX)
 
 
+def with_found_options(plan: Plan, catalog: Catalog, *, today: date) -> Plan:
+    """Return the plan with a list of options: of `options: auto` the best dozen of all offers and own machines.
+
+    Coarsely timed, all of them; the best of each kind in full, by the rule of `compare`; the others are counted.
+    """
+    if plan.find is None:
+        return plan
+    _check_names(plan.find, catalog)
+    named = plan.find.accelerator
+    accelerators = None if named is None else frozenset(find_accelerator(name, catalog).id for name in named)
+    options, left_out = shortlist(plan, catalog, accelerators, today=today)
+    if not options:
+        raise InputError(f"options: nothing is left. {found_note(0, left_out)}", fix="Loosen the filters.")
+    listed = plan.model_copy(update={"find": None, "options": tuple(options)})
+    chosen = chosen_dozen(answer_plan(listed, catalog, today=today), options) or options[:DOZEN]
+    left_out[DEARER] += len(options) - len(chosen)
+    return listed.model_copy(update={"options": tuple(chosen), "found": found_note(len(chosen), left_out)})
+
+
+def _check_names(filters: FindFilters, catalog: Catalog) -> None:
+    """Refuse a region or provider that no price names: a wrong name would find nothing, and say nothing of why."""
+    rows = (*catalog.prices, *catalog.own_prices)
+    for kind, asked, known in (
+        ("region", filters.region, {row.region for row in rows}),
+        ("provider", filters.provider, {row.provider for row in rows}),
+    ):
+        for name in asked or ():
+            if name not in known:
+                fix = f"Known: {', '.join(sorted(known))}" if kind == "provider" else "See: planner prices show"
+                raise NotFoundError(kind, name, known, where=f"options.{kind}", fix=fix)
+
+
 def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
     """Estimate one training on each option."""
-    return estimate_plan(plan, catalog, today=today)
+    return estimate_plan(with_found_options(plan, catalog, today=today), catalog, today=today)
 
 
 def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
     """Run the plan's campaign on each option alone."""
-    return run_campaign(plan, catalog, today=today)
+    return run_campaign(with_found_options(plan, catalog, today=today), catalog, today=today)
 
 
 def compare(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
     """Rank the options under the plan's limits and recommend one."""
-    return answer_plan(plan, catalog, today=today)
+    return answer_plan(with_found_options(plan, catalog, today=today), catalog, today=today)
 
 
 def write_report(comparison: ComparisonDocument, path: Path) -> Path:

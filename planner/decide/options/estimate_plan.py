@@ -54,7 +54,7 @@ def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None)
         plan=plan.name,
         currency=plan.currency,
         assumptions=_assumptions(plan, catalog, candidates, estimated),
-        notes=(job.samples_note,) if job.samples_note else (),
+        notes=tuple(filter(None, (job.samples_note, plan.found))),
         options=options,
     )
     return Estimated(document, estimated)

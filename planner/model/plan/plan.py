@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -14,6 +14,7 @@ from planner.model.hardware.storage import StorageRates
 from planner.model.network.adapters import Adapters
 from planner.model.network.work import Work, WorkloadChoice
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.model.plan.find_filters import AUTO, FindFilters, with_auto
 from planner.model.plan.goodput import Goodput
 from planner.model.plan.plan_option import PlanOption
 
@@ -184,6 +185,12 @@ class Owning(StrEnum):
     """Purchase, place, staff and all: `full_usd` of an option."""
 
 
+def _or_auto(schema: dict[str, Any]) -> None:
+    """Let the schema of `options` take what `with_auto` reads."""
+    listed = {key: schema.pop(key) for key in tuple(schema) if key not in ("title", "description")}
+    schema["anyOf"] = [listed, {"const": AUTO}, {"type": "object", "description": "Filters, as of `find`."}]
+
+
 class Plan(Frozen):
     """A question to the planner, as a file."""
 
@@ -193,7 +200,12 @@ class Plan(Frozen):
     work: Work
     training: Training = Training()
     campaign: CampaignLimits = CampaignLimits()
-    options: Annotated[tuple[PlanOption, ...], Field(min_length=1, max_length=500)]
+    options: Annotated[tuple[PlanOption, ...], Field(max_length=500, json_schema_extra=_or_auto)]
+    """A list; or `auto`, or filters in its place (`find`): the planner looks through the catalog and all prices."""
+    find: FindFilters | None = None
+    """Filters of `options: auto`, which is how they are written; with them `options` is empty."""
+    found: Text | None = None
+    """How options were found, where they were; the planner's own note."""
     assumptions: Assumptions = Assumptions()
     goodput: Goodput = Goodput()
     owning: Owning = Owning.MARGINAL
@@ -201,6 +213,17 @@ class Plan(Frozen):
     limits: OptionLimits = OptionLimits()
     currency: Currency | None = None
     """Shown beside USD; what the plan states in it is counted at its rate."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _auto(cls, data: Any) -> Any:
+        return with_auto(data)
+
+    @model_validator(mode="after")
+    def _listed_or_found(self) -> Self:
+        if bool(self.options) == (self.find is not None):
+            raise ValueError("options: list at least one, or write `options: auto`")
+        return self
 
     @model_validator(mode="after")
     def _one_goodput(self) -> Self:

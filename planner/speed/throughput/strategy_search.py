@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -45,6 +45,8 @@ TinyLlama 1.1B 2 million (Zhang et al. 2024), OLMo 2 13B 8 million (OLMo Team 20
 2024)."""
 SHORTEST_CONTEXT = 1024
 """Tokens of a sample that a device still computes when the sample is divided; shorter blocks hide no traffic."""
+Needs = dict[tuple["ParallelConfig", int], float]
+"""GiB that a device holds, by configuration and number of devices."""
 LEAST_FILLED = 0.75
 """Of a pipeline's places for layers: stages that differ more would leave most of them waiting for the largest."""
 
@@ -71,6 +73,7 @@ class Question:
     framework: str | None = None
     undivided: bool = False
     """Only ways that leave the network whole."""
+    strategies: tuple[Strategy, ...] = tuple(Strategy)
 
     @property
     def devices(self) -> int:
@@ -105,13 +108,41 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> li
     return list(best.values())
 
 
+def search_many(questions: Sequence[Question], calibration: Calibration, *, workload: str) -> list[float | None]:
+    """Return samples/s of the fastest way of each question, None where none fits: all of them timed at once."""
+    from planner.speed.physics.config_arrays import from_rows
+
+    needs: Needs = {}
+    rows, labels, places = [], [], []
+    for place, question in enumerate(questions):
+        for _, described in _described(question, needs):
+            rows.append(described)
+            labels.append(labels_of(question.accelerator, workload, question.framework))
+            places.append(place)
+    best: list[float | None] = [None] * len(questions)
+    if not rows:
+        return best
+    guess = estimate_text(from_rows(rows), labels, calibration)
+    for place, rate in zip(places, guess.tokens_per_s_per_gpu, strict=True):
+        samples_per_s = float(rate) * questions[place].devices / questions[place].seq_len
+        best[place] = max(best[place] or 0.0, samples_per_s)
+    return best
+
+
 @lru_cache(maxsize=KEPT)
 def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs | None]:
     """Return the configurations that fit, not timed yet, and what the physics needs of them."""
     from planner.speed.physics.config_arrays import from_rows
 
-    fitting: list[tuple[ParallelConfig, dict[str, float]]] = []
-    for config in _parallel_configs(question):
+    fitting = list(_described(question, {}))
+    return tuple(config for config, _ in fitting), from_rows(
+        [described for _, described in fitting]
+    ) if fitting else None
+
+
+def _described(question: Question, needs: Needs) -> Iterator[tuple[ParallelConfig, dict[str, float]]]:
+    """Yield the configurations that fit with what the physics needs of them; `needs` is filled and looked up."""
+    for config in _parallel_configs(question, needs):
         described = planned_text_config(
             question.architecture,
             seq_len=question.seq_len,
@@ -130,15 +161,12 @@ def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs |
             framework=question.framework,
         )
         if not isinstance(described, Reason):
-            fitting.append((config, described))
-    return tuple(config for config, _ in fitting), from_rows(
-        [described for _, described in fitting]
-    ) if fitting else None
+            yield config, described
 
 
-def _parallel_configs(question: Question) -> Iterator[ParallelConfig]:
+def _parallel_configs(question: Question, needs: Needs) -> Iterator[ParallelConfig]:
     able, largest = abilities_of(question.framework), largest_step_tokens(question.architecture)
-    for strategy, split in product(Strategy, _splits(question)):
+    for strategy, split in product(question.strategies, _splits(question)):
         if not _runs(able, strategy, split):
             continue
         if split.pipeline > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
@@ -154,7 +182,8 @@ def _parallel_configs(question: Question) -> Iterator[ParallelConfig]:
             if question.global_batch is None and _step_tokens(question, replicas, micro_batch, accumulation) > largest:
                 continue
             config = ParallelConfig(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
-            need = needed_gib(question, config)
+            key = (config, question.devices)
+            need = needs[key] = needs.get(key) or needed_gib(question, config)
             if need <= (question.accelerator.hbm_gib or 0) * USABLE_FRACTION:
                 yield replace(config, hbm_gib=need)
 

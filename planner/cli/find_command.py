@@ -1,0 +1,98 @@
+"""`planner find`: which machines of all that are offered should train this?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import typer
+
+from planner import clock
+from planner.cli.output import HomeOption, ScreenOptions, check_positive
+from planner.cli.plan_commands import print_comparison
+from planner.cli.registration import command, command_app
+from planner.cli.streams import say
+from planner.cli.workload_options import AdapterOptions, WorkloadOptions
+from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
+from planner.model.plan.find_filters import FindFilters, Terms
+from planner.use_cases import catalogs, find, plans
+
+app = command_app()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterOptions:
+    """What a machine must be to be looked at."""
+
+    heading: ClassVar = "Machines"
+
+    accelerator: Annotated[list[str] | None, typer.Option(help="Accelerator, by any of its names; several allowed")] = (
+        None
+    )
+    gpus: Annotated[list[int] | None, typer.Option(help="Accelerators of one training, over all nodes")] = None
+    max_usd_per_hour: Annotated[float | None, typer.Option(help="Of all nodes together, at the list price")] = None
+    provider: Annotated[list[str] | None, typer.Option(help="Provider, e.g. aws; several allowed")] = None
+    region: Annotated[list[str] | None, typer.Option(help="Region as price rows name it; several allowed")] = None
+    spot: Annotated[bool | None, typer.Option("--spot/--firm", help="Only what may be taken away, or never")] = None
+    available: Annotated[bool, typer.Option("--available", help="Only what its source says is to be had")] = False
+
+    def filters(self) -> FindFilters:
+        """Return the filters; InputError where a number is not positive."""
+        for count in self.gpus or ():
+            check_positive(count, "--gpus")
+        check_positive(self.max_usd_per_hour, "--max-usd-per-hour")
+        terms = None if self.spot is None else Terms.SPOT if self.spot else Terms.FIRM
+        return FindFilters(
+            accelerator=_tuple(self.accelerator), gpus=_tuple(self.gpus), max_usd_per_hour=self.max_usd_per_hour,
+            provider=_tuple(self.provider), region=_tuple(self.region), terms=terms, available=self.available,
+        )  # fmt: skip
+
+
+@command(app, name="find", example="planner find llama3-8b --method lora --tokens 35e6 --firm")
+def find_machines(
+    question: WorkloadOptions,
+    adapters: AdapterOptions,
+    machines: FilterOptions,
+    *,
+    tokens: Annotated[float | None, typer.Option(help="Tokens of the training; default: a billion")] = None,
+    write: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a plan with the options found, to go on from")
+    ] = None,
+    output: ScreenOptions,
+    home: HomeOption = None,
+) -> int:
+    """Find machines for a training among all that are offered.
+
+    Looks through the catalog, all prices and your own sites, and compares the best dozen. WORKLOAD may be a plan file,
+    whose work and limits count then.
+    """
+    catalog = catalogs.open_catalog(home)
+    filters = machines.filters()
+    plan = find.read_plan_of(question.workload)
+    of_file = plan is not None
+    if plan is None:
+        check_positive(tokens, "--tokens")
+        plan = find.plan_of(
+            question.workload, catalog, filters, tokens=tokens, seq_len=question.seq_len,
+            precision=question.precision, adapters=adapters.adapters,
+        )  # fmt: skip
+    elif tokens is not None or question.seq_len is not None or question.precision is not None:
+        raise InputError(f"{question.workload} is a plan: it says what is trained.", fix="Change it there.")
+    else:
+        plan = find.among_all(plan, filters)
+    listed = plans.with_found_options(plan, catalog, today=clock.today())
+    document = plans.compare(listed, catalog, today=clock.today())
+    if write is not None:
+        find.write_plan(listed, write)
+    given = write or (question.workload if of_file else None)
+    print_comparison(document, output, asked=None if given is None else str(given))
+    if write is not None:
+        say(f"Wrote {write}.")
+    elif given is None:
+        say("To go on from this answer, write it as a plan: add --write plan.yaml")
+    return 0 if document.recommended is not None else EXIT_NOTHING_FEASIBLE
+
+
+def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:
+    return tuple(values) if values else None

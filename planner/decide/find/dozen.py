@@ -1,0 +1,160 @@
+"""Which of all offers a plan compares: the best dozen, of more than one kind, the rest counted with the reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from planner.decide.find.offered import Offered, offered
+from planner.decide.find.screen import Shape, coarse_rates
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.catalog import Catalog
+from planner.model.owning.hold import Hold
+from planner.model.owning.site import Site
+from planner.model.plan.find_filters import FindFilters, Terms
+from planner.model.plan.plan import Plan, SpotUse
+from planner.model.plan.plan_option import PlanOption
+from planner.scenario.job import resolve_job
+
+DOZEN = 12
+ESTIMATED = 5
+"""Offers of each kind that are estimated in full, by coarse cost; and as many again by coarse time."""
+DEARER = "dearer or slower than those of their kind"
+OF_ONE_SHAPE = 2
+"""Offers of one machine shape among them: the cheapest provider may be out of stock, the tenth adds nothing."""
+BOUGHT = 3
+"""Machines to buy among the dozen, at most; and kept of each other kind, at least one where there is one."""
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """An offer with its coarse hours and dollars for all trainings."""
+
+    offer: Offered
+    hours: float
+    usd: float
+
+
+def shortlist(
+    plan: Plan, catalog: Catalog, accelerators: frozenset[str] | None, *, today: date
+) -> tuple[list[PlanOption], Counter[str]]:
+    """Return the options to estimate in full, some forty, and how many others were left out for which reason."""
+    assert plan.find is not None
+    filters = _within_limits(plan.find, plan)
+    found = offered(catalog, filters, accelerators, today=today)
+    job = resolve_job(plan, catalog)
+    rates = coarse_rates(job, found.offers, catalog)
+    left_out = found.left_out
+    timed = []
+    for offer in found.offers:
+        rate = rates.get(Shape.of(offer))
+        if rate is None:
+            left_out["do not fit, or no speed is known"] += 1
+            continue
+        work_hours = job.samples_per_epoch * job.epochs / rate / 3600 * plan.campaign.runs
+        startup_hours = catalog.bill_defaults.setup_hours.value * plan.campaign.runs
+        timed.append(Coarse(offer, work_hours, (work_hours + startup_hours) * offer.usd_per_hour))
+    chosen: dict[int, Coarse] = {}
+    for of_kind in (_firm_on_one, _firm_on_several, _on_spot):
+        kind = [one for one in timed if of_kind(one.offer)]
+        for key in (lambda one: (one.usd, one.hours), lambda one: (one.hours, one.usd)):
+            chosen |= {id(one): one for one in _first(kind, key)}
+    left_out[DEARER] += len(timed) - len(chosen)
+    return [*_owned(catalog, plan.find, accelerators), *(one.offer.option() for one in chosen.values())], left_out
+
+
+def chosen_dozen(comparison: ComparisonDocument, options: Sequence[PlanOption]) -> list[PlanOption]:
+    """Return the dozen that is shown, best first: the first of each kind, then by rank, of what has a rank."""
+    by_key: dict[tuple[object, ...], PlanOption] = {
+        (one.offer, one.site, one.price, one.nodes or 1): one for one in options
+    }
+    able = [
+        (one, by_key[_key(one.offer, one.site, one.price_kind, one.nodes)])
+        for one in comparison.options
+        if one.rank is not None
+    ]
+    kept: list[int] = []
+    for kind in (
+        lambda one: one.hold is Hold.HAVE,
+        lambda one: one.firm is True and one.nodes == 1,
+        lambda one: one.firm is True and one.nodes > 1,
+        lambda one: one.firm is False,
+        lambda one: one.hold is Hold.BUY,
+    ):
+        kept += [place for place, (one, _) in enumerate(able) if kind(one)][:1]
+    bought = 0
+    for place, (one, _) in enumerate(able):
+        if len(set(kept)) >= DOZEN:
+            break
+        bought += one.hold is Hold.BUY
+        if one.hold is not Hold.BUY or bought <= BOUGHT:
+            kept.append(place)
+    return [able[place][1] for place in sorted(set(kept))[:DOZEN]]
+
+
+def _key(*parts: object) -> tuple[object, ...]:
+    return parts
+
+
+def found_note(shown: int, left_out: Counter[str]) -> str:
+    """Return the line that says how many offers were looked at and why they are not shown."""
+    total = shown + left_out.total()
+    reasons = ", ".join(f"{number:,} {reason}" for reason, number in left_out.most_common() if number)
+    return f"Found: {shown} of {total:,} ways to rent or use a machine. Left out: {reasons or 'none'}"
+
+
+def _first(of_kind: Iterable[Coarse], key: Callable[[Coarse], tuple[float, float]]) -> list[Coarse]:
+    shapes: Counter[Shape] = Counter()
+    first = []
+    for one in sorted(of_kind, key=key):
+        shape = replace(Shape.of(one.offer), network_gbit_per_s=None)
+        shapes[shape] += 1
+        if shapes[shape] <= OF_ONE_SHAPE:
+            first.append(one)
+        if len(first) == ESTIMATED:
+            break
+    return first
+
+
+def _firm_on_one(offer: Offered) -> bool:
+    return offer.firm and offer.nodes == 1
+
+
+def _firm_on_several(offer: Offered) -> bool:
+    return offer.firm and offer.nodes > 1
+
+
+def _on_spot(offer: Offered) -> bool:
+    return not offer.firm
+
+
+def _within_limits(filters: FindFilters, plan: Plan) -> FindFilters:
+    """Return the filters with what the plan's limits rule out anyway."""
+    limits = plan.limits
+    narrowed: dict[str, object] = {}
+    if limits.spot is SpotUse.NEVER and filters.terms is None:
+        narrowed["terms"] = Terms.FIRM
+    if limits.providers.allow is not None and filters.provider is None:
+        narrowed["provider"] = limits.providers.allow
+    return filters.model_copy(update=narrowed)
+
+
+def _owned(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str] | None) -> list[PlanOption]:
+    """Return the workspace's own sites and, of the bundled ones, those that can be bought at a known price."""
+
+    def passes(site: Site) -> bool:
+        node = catalog.nodes.get(site.node)
+        if node is None or (accelerators is not None and node.accelerator not in accelerators):
+            return False
+        return filters.gpus is None or node.accelerators in filters.gpus
+
+    sites = [site for site in catalog.sites.values() if passes(site)]
+    mine = [PlanOption(site=site.id) for site in sites if site.id not in catalog.bundled_sites]
+    to_buy = [
+        PlanOption(site=site.id)
+        for site in sites
+        if site.id in catalog.bundled_sites and site.hold is Hold.BUY and site.purchase is not None
+    ]
+    return mine + to_buy

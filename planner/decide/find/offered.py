@@ -1,0 +1,116 @@
+"""Every machine that the catalog and the prices offer, in numbers that a training may use; pure filters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from planner.cost.cloud.availability import availability
+from planner.model.catalog import Catalog
+from planner.model.hardware.machines import Accelerator, Node
+from planner.model.plan.find_filters import FindFilters, Terms
+from planner.model.plan.plan_option import PlanOption
+from planner.model.prices.offer import FAST_KINDS, Price, PriceKind
+from planner.scenario.allowed_offers import provider_of
+from planner.scenario.price_choice import prices_by_terms
+from planner.speed.throughput.node_network import is_stated
+
+LOOKED_AT = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
+"""Kinds of price that commit nobody to a term; those with one are a decision of their own, and are listed by hand."""
+NODES = (1, 2, 4, 8, 16)
+"""How many whole machines are tried."""
+SHARED = 8
+"""Accelerators of a machine from which on several of them are tried: smaller ones are joined by slower networks."""
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A number of machines at one price."""
+
+    node: Node
+    accelerator: Accelerator
+    price: Price
+    nodes: int
+
+    @property
+    def accelerators(self) -> int:
+        """Of all nodes."""
+        return self.nodes * self.node.accelerators
+
+    @property
+    def usd_per_hour(self) -> float:
+        """Of all nodes, at the list price."""
+        assert self.price.usd_per_hour is not None, "what has no price is counted and left out"
+        return self.nodes * self.price.usd_per_hour
+
+    @property
+    def firm(self) -> bool:
+        """Whether nobody takes it away."""
+        return self.price.price_kind not in FAST_KINDS
+
+    def option(self) -> PlanOption:
+        """Return it as an option of a plan."""
+        region = None if self.price.region == "any" else self.price.region
+        return PlanOption(offer=self.node.id, price=self.price.price_kind, nodes=self.nodes, region=region)
+
+
+def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str] | None, *, today: date) -> Found:
+    """Return every offer that passes the filters, at the price that an option without a region is given.
+
+    `accelerators`: the ids that `filters.accelerator` means.
+    """
+    found: list[Offered] = []
+    left_out = Counter[str]()
+    for name, kind, price in prices_by_terms(catalog, LOOKED_AT, regions=filters.region):
+        node = catalog.nodes.get(name)
+        accelerator = None if node is None else catalog.accelerators.get(node.accelerator)
+        if node is None or accelerator is None:
+            left_out["of which nobody says what they carry"] += 1
+            continue
+        if not _passes(node, kind, filters, accelerators):
+            continue
+        if price.usd_per_hour is None:
+            left_out["without a price"] += 1
+        elif availability(price, today=today) == "no":
+            left_out["sold out or above your quota"] += 1
+        elif filters.available and availability(price, today=today) != "yes":
+            left_out["of which nobody says that they are to be had"] += 1
+        elif accelerator.no_training_reason is not None or accelerator.hbm_gib is None:
+            left_out["with an accelerator that cannot train or is not known"] += 1
+        else:
+            found += _numbers(node, accelerator, price, filters, left_out)
+    return Found(tuple(found), left_out)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Offers, and how many were left out for which reason."""
+
+    offers: tuple[Offered, ...]
+    left_out: Counter[str]
+
+
+def _passes(node: Node, kind: PriceKind, filters: FindFilters, accelerators: frozenset[str] | None) -> bool:
+    """Return whether what was asked for rules out nothing of an offer; what it rules out is not counted."""
+    return (
+        (accelerators is None or node.accelerator in accelerators)
+        and (filters.provider is None or provider_of(node.id) in filters.provider)
+        and (filters.terms is None or (filters.terms is Terms.SPOT) == (kind in FAST_KINDS))
+    )
+
+
+def _numbers(
+    node: Node, accelerator: Accelerator, price: Price, filters: FindFilters, left_out: Counter[str]
+) -> Iterator[Offered]:
+    for nodes in NODES if node.accelerators >= SHARED or filters.gpus is not None else NODES[:1]:
+        one = Offered(node, accelerator, price, nodes)
+        if filters.gpus is not None and one.accelerators not in filters.gpus:
+            continue
+        if filters.max_usd_per_hour is not None and one.usd_per_hour > filters.max_usd_per_hour:
+            continue
+        if not is_stated(node, accelerator, nodes=nodes, per_node=node.accelerators):
+            left_out["without a known network between nodes"] += 1
+            continue
+        yield one

@@ -1,0 +1,79 @@
+"""A plan for `planner find`: of a plan file, or of a workload alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from planner.adapters.documents import PLAN_LIMIT_BYTES, read_text
+from planner.adapters.files import write_text
+from planner.adapters.mapping_text import parse_mapping
+from planner.errors import InputError
+from planner.model.catalog import Catalog
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import ImageModel
+from planner.model.network.work import Work, WorkloadChoice
+from planner.model.network.workload import ArchitectureFile, Precision
+from planner.model.plan.find_filters import FindFilters
+from planner.model.plan.plan import Plan, Training
+from planner.use_cases.networks import find_architecture
+from planner.use_cases.plans import parse_plan
+
+PLAN_ENDINGS = (".yaml", ".yml", ".json")
+TOKENS, IMAGES = 1e9, 1_281_167
+"""Of a training whose work nobody states: a billion tokens, or ImageNet once; hours and dollars scale with it."""
+
+
+def read_plan_of(name: str) -> Plan | None:
+    """Return the plan that a path names; None where it is a workload or the name of one."""
+    path = Path(name)
+    if path.suffix.lower() not in PLAN_ENDINGS or not path.is_file():
+        return None
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix="Name a plan or a workload.")
+    return parse_plan(text, where=name) if "work" in parse_mapping(text, where=name) else None
+
+
+def among_all(plan: Plan, filters: FindFilters) -> Plan:
+    """Return the plan with all offers in place of its own; its filters, where it has some, count with these."""
+    kept = {} if plan.find is None else plan.find.model_dump(exclude_defaults=True)
+    return plan.model_copy(
+        update={"options": (), "find": FindFilters(**(kept | filters.model_dump(exclude_defaults=True)))}
+    )
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Write a plan as YAML; a file that is there is not replaced."""
+    import yaml
+
+    if path.exists():
+        raise InputError(f"{path} exists already.", fix="Name another file.")
+    content = plan.model_dump(mode="json", exclude_defaults=True)
+    write_text(path, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+
+
+def plan_of(
+    workload: str,
+    catalog: Catalog,
+    filters: FindFilters,
+    *,
+    tokens: float | None,
+    seq_len: int | None,
+    precision: Precision | None,
+    adapters: Callable[[ArchitectureFile], Adapters | None],
+) -> Plan:
+    """Return a plan that trains a workload once on so many tokens, or all images of ImageNet once."""
+    network = find_architecture(workload, catalog)
+    images = isinstance(network.architecture, ImageModel)
+    if images and tokens is not None:
+        raise InputError(f"--tokens: a sample of {workload} is an image.", fix="Leave it out, or write a plan.")
+    work_text = "ImageNet once" if images else f"{(tokens or TOKENS) / 1e6:,g} million tokens"
+    choice = WorkloadChoice(architecture=network.architecture, seq_len=None if images else seq_len or network.seq_len)
+    return Plan(
+        schema_version=1,
+        name=f"{network.name or workload}, {work_text}",
+        workload=WorkloadChoice(ref=workload, seq_len=seq_len) if workload in catalog.presets else choice,
+        work=Work(samples=IMAGES) if images else Work(tokens=tokens or TOKENS),
+        training=Training(precision=precision or network.precision, adapters=adapters(network)),
+        options=(),
+        find=filters,
+    )

@@ -1,0 +1,195 @@
+"""`planner find` and `options: auto`: what is offered, filtered, timed and ranked; the rest is counted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.bundled import bundled_catalog
+
+LORA = ("llama3-8b", "--method", "lora", "--tokens", "35e6")
+FITTED = {
+    "schema_version": 1,
+    "name": "fitted",
+    "workload": {"ref": "llama3-8b"},
+    "work": {"tokens": 35e6},
+    "training": {"precision": "bf16", "adapters": {"rank": 16}},
+}
+WORKSTATION = {
+    "schema_version": 1, "id": "our-workstation", "name": "Our workstation", "node": "rtx-pro-6000-x4",
+    "power": {"value": 2.2, "low": 2.2, "high": 2.2, "unit": "kW", "basis": "measured", "source": "our meter",
+              "as_of": "2026-11-01"},
+    "source": "us", "as_of": "2026-11-01",
+}  # fmt: skip
+
+
+def kinds_of(document) -> set[str]:
+    return {
+        "buy" if one["hold"] == "buy" else "spot" if one["firm"] is False else f"{min(one['nodes'], 2)} firm"
+        for one in document["options"]
+        if one["hold"] != "have"
+    }
+
+
+def counted(document) -> tuple[int, int, int]:
+    """Return how many are shown, how many there are, and the sum of the reasons' counts."""
+    [note] = [note for note in document["notes"] if note.startswith("Found: ")]
+    shown, total = re.match(r"Found: ([\d,]+) of ([\d,]+) ", note).groups()
+    reasons = re.findall(r"([\d,]+) (?:dearer|do not|without|sold|of which|with an)", note.partition("Left out")[2])
+    numbers = [int(text.replace(",", "")) for text in (shown, total, *reasons)]
+    return numbers[0], numbers[1], sum(numbers[2:])
+
+
+@pytest.fixture(scope="module")
+def plan_path(tmp_path_factory):
+    def write(options, **more) -> Path:
+        path = tmp_path_factory.mktemp("plans") / "plan.yaml"
+        path.write_text(yaml.safe_dump(FITTED | {"options": options} | more, sort_keys=False), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_workload_alone_finds_a_dozen_of_every_kind(planner) -> None:
+    answer = planner("find", *LORA, "--json")
+    assert answer.code == 0
+    document = answer.document
+    assert len(document["options"]) == 12
+    assert kinds_of(document) == {"1 firm", "2 firm", "spot", "buy"}
+    shown, total, others = counted(document)
+    assert shown == 12
+    assert shown + others == total
+    assert "llama3-8b, 35 million tokens" in document["plan"]
+
+
+def test_the_first_is_the_first_of_all_listed_by_hand(planner, plan_path) -> None:
+    """The second method: every firm offer of H100 SXM, alone and as 2, 4, 8 and 16 nodes, in a plan of its own."""
+    catalog = bundled_catalog()
+    offers = {
+        row.node
+        for row in catalog.prices
+        if row.price_kind == "on_demand" and row.usd_per_hour is not None and row.node in catalog.nodes
+    }
+    nodes = [catalog.nodes[name] for name in sorted(offers) if catalog.nodes[name].accelerator == "H100-SXM"]
+    listed = [
+        {"offer": node.id, "nodes": count}
+        for node in nodes
+        for count in ((1, 2, 4, 8, 16) if node.accelerators >= 8 and node.network_gbit_per_s else (1,))
+    ]
+    assert len(listed) > 20
+    by_hand = planner("compare", plan_path(listed), "--json").document
+    found = planner("find", *LORA, "--accelerator", "H100 SXM5", "--firm", "--json").document
+    assert found["recommended"] == by_hand["recommended"]
+    firm = [one["id"] for one in found["options"] if one["hold"] == "rent"]
+    assert firm[:2] == [one["id"] for one in by_hand["options"]][:2]
+
+
+@pytest.mark.parametrize(
+    ("filters", "holds"),
+    [
+        (("--provider", "lambda"), lambda one: one["offer"].startswith("lambda/")),
+        (("--gpus", "8"), lambda one: one["accelerators"] == 8),
+        (("--max-usd-per-hour", "3"), lambda one: one["usd_per_hour"]["value"] <= 3),
+        (("--spot",), lambda one: one["firm"] is False),
+        (("--firm",), lambda one: one["firm"] is True),
+        (("--region", "us-east-1"), lambda one: one["region"] == "us-east-1"),
+        (("--accelerator", "A100 80GB SXM", "--accelerator", "h200"),
+         lambda one: one["accelerator"] in ("A100-80GB-SXM", "H200-SXM")),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)  # fmt: skip
+def test_filters_hold_of_all_that_is_rented(planner, filters, holds) -> None:
+    rented = [one for one in planner("find", *LORA, *filters, "--json").document["options"] if one["hold"] == "rent"]
+    assert rented
+    assert all(holds(one) for one in rented)
+
+
+def test_a_machine_of_the_workspace_is_among_them_and_examples_are_nobody_s(planner, tmp_path) -> None:
+    folder = tmp_path / "home" / "sites"
+    folder.mkdir(parents=True)
+    (folder / "our-workstation.yaml").write_text(yaml.safe_dump(WORKSTATION), encoding="utf-8")
+    document = planner("find", *LORA, "--json", "--home", tmp_path / "home").document
+    assert [one["site"] for one in document["options"] if one["hold"] == "have"] == ["our-workstation"]
+
+
+def test_nothing_over_a_network_that_nobody_states(planner) -> None:
+    catalog = bundled_catalog()
+    for one in planner("find", *LORA, "--gpus", "16", "--firm", "--json").document["options"]:
+        if one["nodes"] > 1 and one["offer"]:
+            node = catalog.nodes[one["offer"]]
+            assert node.network_gbit_per_s is not None or node.accelerator.endswith("-per-GPU"), "racks have NVLink"
+
+
+@pytest.mark.parametrize("command", ["estimate", "campaign", "compare", "explain"])
+def test_a_plan_may_leave_its_options_to_the_planner(planner, plan_path, command) -> None:
+    path = plan_path({"accelerator": "L40S", "terms": "firm"})
+    answer = planner(command, path, "--json")
+    assert answer.code == 0
+    rented = {one["accelerator"] for one in answer.document["options"] if one.get("offer")}
+    assert rented <= {"L40S"}
+    assert answer.document["options"]
+
+
+def test_the_plan_s_limits_hold_and_auto_alone_is_enough(planner, plan_path) -> None:
+    path = plan_path("auto", limits={"spot": "never", "providers": {"allow": ["aws", "lambda"]}})
+    document = planner("compare", path, "--json").document
+    offers = [one for one in document["options"] if one["offer"]]
+    assert {one["offer"].split("/")[0] for one in offers} == {"aws", "lambda"}
+    assert all(one["firm"] for one in offers)
+
+
+def test_a_lock_holds_the_options_that_were_found(planner, plan_path) -> None:
+    path = plan_path({"provider": "lambda"})
+    now = planner("compare", path, "--json").document
+    assert planner("estimate", path, "--freeze", "--json").code == 0
+    frozen = planner("compare", path, "--locked", "--json")
+    assert frozen.code == 0, frozen.err
+    assert [one["id"] for one in frozen.document["options"]] == [one["id"] for one in now["options"]]
+    assert planner("diff", path.with_name("plan.lock.json"), path.with_name("plan.lock.json")).code == 0
+
+
+def test_the_answer_can_be_gone_on_from(planner, tmp_path) -> None:
+    path = tmp_path / "found.yaml"
+    found = planner("find", *LORA, "--firm", "--write", path, "--json").document
+    assert planner("compare", path, "--json").document["recommended"] == found["recommended"]
+    again = planner("find", *LORA, "--firm", "--write", path)
+    assert again.code == 2
+    assert "exists already" in again.err
+
+
+def test_images_are_found_machines_for_too(planner) -> None:
+    answer = planner("find", "resnet50", "--gpus", "1", "--firm", "--json")
+    assert answer.code == 0
+    assert answer.document["plan"] == "resnet50, ImageNet once"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("llama3-8b", "--accelerator", "H200-SMX"), "Did you mean"),
+        (("llama3-8b", "--gpus", "0"), "--gpus"),
+        (("llama3-8b", "--max-usd-per-hour", "-1"), "--max-usd-per-hour"),
+        (("llama3-8b", "--provider", "lambda", "--region", "us-eats-1"), "Did you mean"),
+        (("resnet50", "--tokens", "5"), "--tokens"),
+        (("no-such-workload",), "no-such-workload"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_input_is_refused(planner, arguments, said) -> None:
+    answer = planner("find", *arguments)
+    assert answer.code == 2
+    assert said in answer.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"providr": "aws"}, "providr"), ("automatic", "options"), ([], "options"), ({"gpus": 0}, "gpus")],
+    ids=str,
+)
+def test_wrong_filters_of_a_plan_are_refused(planner, plan_path, options, said) -> None:
+    answer = planner("compare", plan_path(options))
+    assert answer.code == 2
+    assert said in answer.err
