@@ -51,7 +51,8 @@ def estimated(catalog: Catalog, option: dict[str, Any], **changes: Any) -> Optio
         ),
         pytest.param(P4D, {"training": {"precision": "float8"}}, ("no_float8",), {}, id="an A100 knows no float8"),
         pytest.param(
-            P4D, {"training": {"global_batch": 4, "strategy": "ddp"}}, ("batch_too_small",), {"global_batch": 4, "accelerators": 8},
+            P4D, {"training": {"global_batch": 4, "strategy": "ddp"}}, ("batch_too_small",),
+            {"global_batch": 4, "accelerators": 8},
             id="4 sequences for 8 accelerators",
         ),
         pytest.param(
