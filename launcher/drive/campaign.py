@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from launcher.drive.drive import Driver
+from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Launch, NodeStatus
+from planner.errors import NodeError, PlannerError
 
 
 @dataclass
@@ -65,12 +67,41 @@ class Campaign:
             futures: list[Future[Entry]] = [pool.submit(go, launch, stop) for launch in launches]
             try:
                 while not _done(futures, self.tick_s):
-                    self.tick()
+                    self._tick()
             except BaseException:
                 stop.set()
                 raise
-            self.tick()
+            self._tick()
+        failures = {
+            launch.run_id: error
+            for launch, future in zip(launches, futures, strict=True)
+            if (error := future.exception()) is not None
+        }
+        raise_worst(failures)
         return [future.result() for future in futures]
+
+    def _tick(self) -> None:
+        """Draw the view; a terminal that is gone must not end the watch."""
+        with contextlib.suppress(OSError, ValueError):
+            self.tick()
+
+
+def raise_worst(failures: Mapping[str, BaseException]) -> None:
+    """Raise what failed of several launches as one error, each in a line, after the others are finished.
+
+    One alone stays what it is, if it is an error of ours; of several, and of faults, machines may be left, which is a
+    NodeError.
+    """
+    if not failures:
+        return
+    first = next(iter(failures.values()))
+    if len(failures) == 1 and isinstance(first, PlannerError):
+        raise first
+    lines = [f"{run_id}: {fault_text(error)}" for run_id, error in failures.items()]
+    raise NodeError(
+        "\n".join([f"{len(failures)} launches failed; the others are finished.", *lines]),
+        fix="See what still runs: planner launches reap",
+    ) from first
 
 
 def _done(futures: Sequence[Future[Entry]], timeout_s: float) -> bool:

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from launcher.collect.results import collected, read_result
 from launcher.drive.submission import HANDED_OVER, SUBMISSION_PATIENCE_S, in_submission, may_still_appear
+from launcher.drive.unwritten import Unwritten, fault_text, take_down
 from launcher.ledger.entry import Entry, Outcome, State
 from launcher.ledger.launch_folder import driving_lock, home_of
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Backend, Collected, NodeStatus, Phase
 from launcher.plan.guard import mismatches
-from planner.errors import NodeError, PlannerError, StoreError
+from planner.errors import InputError, NodeError, PlannerError, StoreError
 
 COLLECT_PATIENCE = timedelta(minutes=5)
 """How long copying a finished job's results is tried again before its machine is taken down."""
@@ -52,6 +53,8 @@ class Driver:
     now: Clock = utc_now
     watch: Callable[[str, NodeStatus], None] = lambda _run_id, _status: None
     """Gets every status that was seen, for the live view."""
+    tell: Callable[[str], None] = lambda _text: None
+    """Gets what a person must know at once: that the ledger cannot be written, once a minute."""
 
     def drive(self, run_id: str, *, stop: threading.Event, poll_s: float) -> Entry:
         """Take a launch up where its last client left it; return it as it is when it is over or `stop` is set.
@@ -67,21 +70,24 @@ class Driver:
     def go_on(self, run_id: str, *, stop: threading.Event, poll_s: float, submit: bool = False) -> Entry:
         """Do step after step until the launch is over or `stop` is set. The caller holds its lock.
 
-        What was not submitted when `stop` was set never is.
+        What was not submitted when `stop` was set never is. Nothing that goes wrong on this side, a full disk or a
+        fault of our own, ends the watch over what may run: see `_watched_step`.
         """
         if submit and stop.is_set():
             return self.abandon(run_id)
-        entry = self._watched_step(run_id, submit=submit)
+        known = Unwritten(self.ledger.entry(run_id))
+        known.deadline_at = known.entry.launch.deadline_at
+        entry = self._watched_step(known, submit=submit)
         while entry.open and not stop.wait(poll_s):
-            entry = self._watched_step(run_id)
+            entry = self._watched_step(known)
         return entry
 
-    def step(self, run_id: str, *, submit: bool = False) -> Entry:
+    def step(self, run_id: str, *, submit: bool = False, known: Unwritten | None = None) -> Entry:
         """Do the next thing for a launch, once. What fails is written down and tried again at the next step."""
         entry = self.ledger.entry(run_id)
         try:
             if entry.state is State.PLANNED and submit:
-                self._submit(entry)
+                self._submit(entry, known or Unwritten(entry))
             elif entry.state is State.PLANNED:
                 self.abandon(run_id)
             elif entry.state in (State.SUBMITTED, State.RUNNING):
@@ -90,23 +96,39 @@ class Driver:
                 self._take_down(entry)
         except NodeError as error:
             self._note_once(run_id, "PROBLEM", str(error))
-        return self.ledger.entry(run_id)
+        entry = self.ledger.entry(run_id)
+        if known is not None:
+            known.deadline_at = entry.launch.deadline_at or known.deadline_at
+        return entry
 
-    def _watched_step(self, run_id: str, *, submit: bool = False) -> Entry:
-        """Do the next thing; a ledger that cannot be written (full disk) must not end the watch over what runs.
+    def _watched_step(self, known: Unwritten, *, submit: bool = False) -> Entry:
+        """Do the next thing; where that fails for another reason than a machine, go on by what this client knows.
 
-        At the deadline everything is taken down without being written down, and then the failure is raised.
+        The machines are watched and taken down as they would have been, without being written down, and the person is
+        told once a minute. When nothing is left of them the failure is raised.
         """
+        run_id = known.entry.launch.run_id
         try:
-            return self.step(run_id, submit=submit)
-        except StoreError:
-            entry = self.ledger.entry(run_id)
-            if entry.state is State.PLANNED:  # so nothing was submitted
+            known.entry = self.step(run_id, submit=submit, known=known)
+        except Exception as error:
+            if not known.may_run:
                 raise
-            if entry.launch.deadline_at is None or self.now() < entry.launch.deadline_at:
-                return entry
-            self.backend.down(entry.launch)
-            raise
+            problem = fault_text(error)
+            known.say(self.tell, problem, now=self.now())
+            try:
+                known.watch(self.backend, now=self.now(), collect=self._collect_unwritten)
+            except Exception as failed:  # noqa: BLE001  a cloud, or a fault of ours: asked again at the next look
+                known.say(self.tell, fault_text(failed), now=self.now())
+            if known.down is not None:
+                raise NodeError(
+                    f"{run_id}: {problem} Its machines are down ({'; '.join(known.down.checks)}), and the ledger does "
+                    "not know it.",
+                    fix="Make the workspace writable, then: planner launches collect",
+                ) from error
+        return known.entry
+
+    def _collect_unwritten(self, entry: Entry) -> None:
+        self.backend.collect(entry.launch, self._home_of(entry.launch.run_id))
 
     def abandon(self, run_id: str) -> Entry:
         """Close an intent that was never submitted."""
@@ -124,8 +146,25 @@ class Driver:
         """Bring home what there is, then take everything down, now, whoever drives it.
 
         A client that is submitting at this moment is waited for: its machines would come after the proof that there
-        are none.
+        are none. A ledger that cannot be written does not keep machines up: they are taken down first, and then said.
         """
+        entry = self.ledger.entry(run_id)
+        try:
+            return self._cancel(run_id)
+        except StoreError as error:
+            known = Unwritten(entry, handed=True)
+            with contextlib.suppress(Exception):
+                self._collect_unwritten(entry)
+            take_down(self.backend, known)
+            if known.down is None:
+                raise NodeError(f"{run_id}: its machines are not proven gone, and {error}") from error
+            said = "; ".join(known.down.checks)
+            raise NodeError(
+                f"{run_id}: its machines are down ({said}), and the ledger does not know it: {error.message}",
+                fix="Make the workspace writable, then: planner launches collect",
+            ) from error
+
+    def _cancel(self, run_id: str) -> Entry:
         self._wait_for_submission(run_id)
         entry = self.ledger.entry(run_id)
         if entry.state is State.PLANNED:
@@ -159,7 +198,7 @@ class Driver:
         with driving_lock(self._home_of(run_id)) as mine:
             yield mine
 
-    def _submit(self, entry: Entry) -> None:
+    def _submit(self, entry: Entry, known: Unwritten) -> None:
         """Write down that there may be machines, then ask for them: killed in between errs on the safe side."""
         launch, at = entry.launch, self.now()
         deadline = at + timedelta(minutes=launch.bill.caps.watchdog_minutes)
@@ -173,6 +212,7 @@ class Driver:
         )
         if not mine:
             return
+        known.handed, known.deadline_at = True, deadline
         try:
             self.backend.submit(launch)
         except PlannerError as error:
@@ -230,7 +270,9 @@ class Driver:
             self.ledger.note(run_id, "COLLECTING", f"the job is over: {outcome.value}", at=began)
         try:
             collection = self.backend.collect(entry.launch, self._home_of(run_id))
-        except (NodeError, OSError) as error:
+        except InputError:
+            raise  # a host that is missing from its file, a disk: nothing that more patience mends
+        except Exception as error:  # noqa: BLE001  a host's bytes, a library's fault: its machine costs money all the same
             if self.now() - began < patience:
                 self._note_once(run_id, "PROBLEM", f"results could not be copied yet: {error}")
                 return
@@ -305,7 +347,10 @@ class Driver:
 
 
 def _was_stopped(path: Path) -> bool:
-    return (read_result(path) or {}).get("exit_reason") == "interrupted"
+    try:
+        return (read_result(path) or {}).get("exit_reason") == "interrupted"
+    except Exception:  # noqa: BLE001  a result that cannot be read says nothing
+        return False
 
 
 def _words(status: NodeStatus) -> str:

@@ -56,19 +56,41 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.read_only = False
+        """Whether the disk lets nothing be written: then launches can still be read, followed and taken down."""
         if path.parent.exists() and not path.parent.is_dir():
             raise StoreError(f"{path.parent}: is a file, not a folder.", fix="Name another workspace.")
         with self._translated():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with contextlib.closing(self._connect()) as connection:
-                connection.execute("PRAGMA journal_mode = WAL")
-                version = connection.execute("PRAGMA user_version").fetchone()[0]
-                if version > SCHEMA_VERSION:
-                    raise StoreError(
-                        f"{path}: was written by a newer planner (ledger version {version}).",
-                        fix="Use that version, or another workspace.",
-                    )
-                connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+            try:
+                self._prepare()
+            except (sqlite3.OperationalError, OSError):
+                if not self._readable():
+                    raise
+                self.read_only = True
+
+    def _prepare(self) -> None:
+        """Make the file and its tables, where they are missing."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.closing(self._connect()) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > SCHEMA_VERSION:
+                raise StoreError(
+                    f"{self.path}: was written by a newer planner (ledger version {version}).",
+                    fix="Use that version, or another workspace.",
+                )
+            connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+
+    def _readable(self) -> bool:
+        """Return whether launches can be read without a write of any kind."""
+        if not self.path.is_file():
+            return False
+        try:
+            with contextlib.closing(self._connect_for_reading()) as connection:
+                connection.execute("SELECT count(*) FROM launches").fetchone()
+        except sqlite3.Error:
+            return False
+        return True
 
     def plan(self, launches: Sequence[Launch], *, check: Callable[[Sequence[Entry]], None] | None = None) -> None:
         """Write intents down, all or none, before anything is submitted.
@@ -192,6 +214,12 @@ class Ledger:
             "INSERT INTO events (run_id, at, kind, text) VALUES (?, ?, ?, ?)", (run_id, _text(at), kind, text)
         )
 
+    def _connect_for_reading(self) -> sqlite3.Connection:
+        """Open the file as it is, without making the files that SQLite keeps beside it while it writes."""
+        beside = self.path.with_name(f"{self.path.name}-shm").exists()
+        address = f"{self.path.resolve().as_uri()}?mode=ro{'' if beside else '&immutable=1'}"
+        return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         connection.execute("PRAGMA foreign_keys = ON")
@@ -200,7 +228,8 @@ class Ledger:
 
     @contextlib.contextmanager
     def _transaction(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
-        with self._translated(), contextlib.closing(self._connect()) as connection:
+        connect = self._connect_for_reading if self.read_only and not write else self._connect
+        with self._translated(), contextlib.closing(connect()) as connection:
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             try:
                 yield connection

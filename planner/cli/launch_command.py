@@ -20,7 +20,7 @@ from planner.cli.launch_screen import planned_lines
 from planner.cli.launch_watch import conclude, watched
 from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, screen_width
 from planner.cli.registration import command, command_app
-from planner.cli.streams import print_document, say
+from planner.cli.streams import lasting_output, print_document, say
 from planner.errors import InputError, RefusedError
 from planner.use_cases import catalogs
 from planner.use_cases.launch_plan import Planned, plan_launches
@@ -79,7 +79,7 @@ def launch(
         now=datetime.now(tz=UTC),
     )
     allowed = limits.limits()
-    with closing(Launches(home)) as launches:
+    with lasting_output(), closing(Launches(home, tell=say)) as launches:
         _check(launches, planned, allowed, home=home, quiet=output.as_json)
         checks = [launches.try_out(one.launch) if limits.check else () for one in planned]
         documents = [planned_document(one, seen) for one, seen in zip(planned, checks, strict=True)]

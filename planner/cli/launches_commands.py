@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from launcher.documents import LaunchesDocument, LaunchStory, ReapDocument
+from launcher.drive.unwritten import fault_text
 from planner.cli.launch_screen import bill_lines
 from planner.cli.launch_view import bill_rows, reaped_rows, state_rows
 from planner.cli.launch_watch import conclude, end_badly, not_down, watched
 from planner.cli.output import HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
-from planner.cli.streams import print_document, say
-from planner.errors import InputError
+from planner.cli.streams import lasting_output, print_document, say
+from planner.errors import InputError, NodeError
 from planner.use_cases.launch_costs import bill_document
 from planner.use_cases.launch_plan import Planned
 from planner.use_cases.launches import Launches, open_ids, planned_document, state_of
@@ -92,12 +93,12 @@ def collect(
     home: HomeOption = None,
 ) -> None:
     """Resume open launches: wait, collect, take down, record."""
-    with closing(Launches(home)) as launches:
+    with lasting_output(), closing(Launches(home, tell=say)) as launches:
         wanted = list(run_ids or open_ids(launches.ledger.entries()))
         if wait:
             entries = watched(launches, wanted, lambda view: launches.resume(wanted, tick=view))
         else:
-            entries = [launches.step(run_id) for run_id in wanted]
+            entries = launches.step_each(wanted)
         if as_json:
             print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries)))
         if not entries:
@@ -115,19 +116,23 @@ def down(
     """Collect what is there, take launches down, verify it."""
     if bool(run_ids) == everything:
         raise InputError("name the launches, or give --all, and not both.", fix="List them with: planner launches list")
-    with closing(Launches(home)) as launches:
+    with lasting_output(), closing(Launches(home, tell=say)) as launches:
         wanted = list(run_ids or open_ids(launches.ledger.entries()))
         for run_id in wanted:
             launches.ledger.entry(run_id)  # a misspelt id is said before anything is taken down
         entries, failures = launches.cancel_all(wanted)
-    if as_json:
-        print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries)))
-    for entry in entries:
-        say(f"{entry.launch.run_id}: {entry.state.value}")
-    for failure in failures:
-        say(f"Error: {failure}")
-    if open_ids(entries):
-        not_down(open_ids(entries))
+        if as_json:
+            print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries)))
+        for entry in entries:
+            if entry.launch.run_id not in failures:
+                say(f"{entry.launch.run_id}: {entry.state.value}")
+        for run_id, failure in failures.items():
+            said = fault_text(failure)
+            say(f"Error: {said}" if said.startswith(run_id) else f"Error: {run_id}: {said}")
+        if open_ids(entries):
+            not_down(open_ids(entries))
+        if failures:
+            raise typer.Exit(NodeError.exit_code)
 
 
 @command(launches_group, example="planner launches reap --yes")

@@ -2,15 +2,82 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
+import signal
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TextIO
 
 from planner.errors import PlannerError
 
 if TYPE_CHECKING:
     from planner.model.base import Frozen
+
+
+class _Lasting(io.TextIOBase):
+    """A stream that outlives whoever reads it: after the first failure everything goes nowhere."""
+
+    def __init__(self, inner: TextIO) -> None:
+        self._inner: TextIO | None = inner
+        self._encoding = inner.encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """As of the stream behind it."""
+        return self._encoding
+
+    def isatty(self) -> bool:
+        """Return whether a terminal still listens."""
+        return self._inner is not None and self._inner.isatty()
+
+    def fileno(self) -> int:
+        """Return the descriptor of the stream behind it."""
+        if self._inner is None:
+            raise io.UnsupportedOperation("nobody reads it any more")
+        return self._inner.fileno()
+
+    def write(self, text: str) -> int:
+        """Write, unless nobody reads it any more."""
+        self._do(lambda inner: inner.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, unless nobody reads it any more."""
+        self._do(lambda inner: inner.flush())
+
+    def _do(self, action: Callable[[TextIO], object]) -> None:
+        if self._inner is None:
+            return
+        try:
+            action(self._inner)
+        except (OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError):  # what is left in its buffer must not fail at the exit
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._inner.fileno())
+            self._inner = None
+
+
+@contextlib.contextmanager
+def lasting_output() -> Iterator[None]:
+    """Let a command go on, and end with its own exit code, when its terminal hangs up or its output is closed.
+
+    For commands under which machines run: a watch must not end because `| head` has seen enough.
+    """
+    kept = sys.stdout, sys.stderr
+    before = None
+    if threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGHUP"):
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    sys.stdout, sys.stderr = _Lasting(kept[0]), _Lasting(kept[1])
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stdout, sys.stderr = kept
+        if before is not None:
+            signal.signal(signal.SIGHUP, before)
 
 
 def say(text: str) -> None:

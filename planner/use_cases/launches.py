@@ -15,8 +15,9 @@ from typing import assert_never
 from launcher.collect.launch_record import billed_quantity, record_of_launch
 from launcher.collect.results import collected, read_probes, read_result
 from launcher.documents import LaunchState, PlannedLaunch
-from launcher.drive.campaign import Campaign, Watch
+from launcher.drive.campaign import Campaign, Watch, raise_worst
 from launcher.drive.drive import Driver, utc_now
+from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Backend, Launch
@@ -53,6 +54,8 @@ class Launches:
     poll_s: float | None = None
     """Seconds between two looks; None: as often as the backend's side bears."""
     watch: Watch = field(default_factory=Watch)
+    tell: Callable[[str], None] = lambda _text: None
+    """Gets what a person must know at once, while launches are watched."""
     _backends: dict[Reach, Backend] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -87,6 +90,7 @@ class Launches:
             folder=self.folder,
             now=self.now,
             watch=self.watch,
+            tell=self.tell,
         )
 
     def check(self, planned: Sequence[Planned], limits: LaunchLimits) -> None:
@@ -107,17 +111,26 @@ class Launches:
         launches = [one.launch for one in planned]
         with self._settled_also_after_a_failure(launches):
             self._campaign(tick).start(launches, check=lambda entries: self._check_against(planned, limits, entries))
-        return [self.settle(launch.run_id) for launch in launches]
+        return self._each([launch.run_id for launch in launches], self.settle)
 
     def resume(self, run_ids: Sequence[str], *, tick: Callable[[], None]) -> list[Entry]:
         """Take launches up where their last client left them; those that are over get their record if it is missing."""
         entries = [self.ledger.entry(run_id) for run_id in run_ids]
         with self._settled_also_after_a_failure([entry.launch for entry in entries]):
             self._campaign(tick).resume([entry.launch for entry in entries if entry.open])
-        for entry in entries:
-            if not entry.open and not self._results(entry):
-                self.driver(entry.launch).collect_again(entry.launch.run_id)
-        return [self.settle(run_id) for run_id in run_ids]
+        over = {entry.launch.run_id: entry for entry in entries if not entry.open}
+
+        def collected_and_settled(run_id: str) -> Entry:
+            entry = over.get(run_id)
+            if entry is not None and not self._results(entry):
+                self.driver(entry.launch).collect_again(run_id)
+            return self.settle(run_id)
+
+        return self._each(run_ids, collected_and_settled)
+
+    def step_each(self, run_ids: Sequence[str]) -> list[Entry]:
+        """Do the next thing for each launch once."""
+        return self._each(run_ids, self.step)
 
     def step(self, run_id: str) -> Entry:
         """Do the next thing for a launch once, unless another client drives it."""
@@ -134,14 +147,17 @@ class Launches:
             self.driver(entry.launch).cancel(run_id)
         return self.settle(run_id)
 
-    def cancel_all(self, run_ids: Sequence[str]) -> tuple[list[Entry], list[PlannerError]]:
-        """Take launches down one after the other; one that fails does not keep the next one running."""
-        failures: list[PlannerError] = []
+    def cancel_all(self, run_ids: Sequence[str]) -> tuple[list[Entry], dict[str, Exception]]:
+        """Take launches down one after the other; one that fails, whatever it raises, does not keep the next running.
+
+        What failed is returned by launch.
+        """
+        failures: dict[str, Exception] = {}
         for run_id in run_ids:
             try:
                 self.cancel(run_id)
-            except PlannerError as error:
-                failures.append(error)
+            except Exception as error:  # noqa: BLE001  whatever one launch raises, the next one costs money too
+                failures[run_id] = error
         return [self.ledger.entry(run_id) for run_id in run_ids], failures
 
     def settle(self, run_id: str) -> Entry:
@@ -150,10 +166,12 @@ class Launches:
         if entry.open or entry.record_id is not None:
             return entry
         events = self.ledger.events(run_id)
-        results = self._results(entry)
-        if not results or any(event.kind == "NO_RECORD" for event in events):
+        if any(event.kind == "NO_RECORD" for event in events):
             return entry
         try:
+            results = self._results(entry)
+            if not results:
+                return entry
             record = record_of_launch(
                 entry,
                 results,
@@ -163,13 +181,25 @@ class Launches:
                 probes=read_probes(self.folder / run_id),
             )
             runs.store_run(record, self.home)
-        except PlannerError as error:
-            kind = "NO_RECORD" if isinstance(error, NodeError) else "PROBLEM"
-            self.ledger.note(run_id, kind, str(error), at=self.now())
+        except Exception as error:  # noqa: BLE001  what a node sent may be anything, and the launch is over all the same
+            kind = "PROBLEM" if isinstance(error, PlannerError) and not isinstance(error, NodeError) else "NO_RECORD"
+            self.ledger.note(run_id, kind, fault_text(error), at=self.now())
             return entry
         self.ledger.set_record(run_id, record.id)
         self.ledger.note(run_id, "RECORD", record.id, at=self.now())
         return self.ledger.entry(run_id)
+
+    def _each(self, run_ids: Sequence[str], do: Callable[[str], Entry]) -> list[Entry]:
+        """Do something for each launch, whatever the others raise; then raise the worst of it."""
+        entries: list[Entry] = []
+        failures: dict[str, BaseException] = {}
+        for run_id in run_ids:
+            try:
+                entries.append(do(run_id))
+            except Exception as error:  # noqa: BLE001  one bad launch must not stop the others
+                failures[run_id] = error
+        raise_worst(failures)
+        return entries
 
     def used_usd(self, entries: Collection[Entry]) -> float:
         """Return what the budget has lost: what was billed for launches that are over, the worst case of the others."""
@@ -197,9 +227,9 @@ class Launches:
         """One launch whose machine cannot be reached must not keep the others from their records."""
         try:
             yield
-        except PlannerError:
+        except Exception:
             for launch in launches:
-                with contextlib.suppress(PlannerError):
+                with contextlib.suppress(Exception):
                     self.settle(launch.run_id)
             raise
 

@@ -14,7 +14,7 @@ from launcher.ledger.entry import Outcome, State
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import NodeStatus, Phase
 from launcher.plan.target import Target
-from planner.errors import NodeError, StoreError
+from planner.errors import NodeError
 from tests.launcher.launches import NOON, launch_of, rate
 from tests.launcher.scripted_backend import ScriptedBackend
 
@@ -154,9 +154,9 @@ def test_a_ledger_that_cannot_be_written_ends_neither_the_watch_nor_the_watchdog
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(Ledger, "_note", staticmethod(full))
-    with pytest.raises(StoreError, match="disk is full"):
+    with pytest.raises(NodeError, match="disk is full"):
         driver.go_on("r1", stop=threading.Event(), poll_s=0.001)
-    assert backend.asked == ["submit", "down"]
+    assert backend.asked == ["submit", "collect", "down", "verify"]
     assert next(states, None) is None
 
 
