@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -15,6 +16,11 @@ Json = dict[str, Any]
 
 DEEPEST_NESTING = 100
 """libyaml recurses on the C stack and crashes some ten thousand levels down; no file of ours needs ten."""
+
+LARGEST_SIZE = 100_000
+"""Values of a file whose aliases stand for what they name; the largest plan, 500 options with all keys, has 15,000."""
+CHARACTERS = 100
+"""Of text that count as one value more."""
 
 
 def parse_mapping(text: str, *, where: str, fix: str = "") -> Json:
@@ -46,10 +52,7 @@ def line_of(text: str, path: Sequence[int | str]) -> int | None:
     """Return the line where a key stands, by walking the document's nodes; JSON is YAML here."""
     if not text:
         return None
-    try:
-        node = yaml.compose(text, Loader=_StrictLoader)
-    except yaml.YAMLError:
-        return None
+    node = _composed(text)
     line: int | None = None
     for part in path:
         if isinstance(node, yaml.MappingNode):
@@ -63,6 +66,16 @@ def line_of(text: str, path: Sequence[int | str]) -> int | None:
         else:
             break
     return line
+
+
+@lru_cache(maxsize=1)
+def _composed(text: str) -> yaml.Node | None:
+    """Return the document's nodes, kept for the other mistakes of the same file; None where it is no YAML."""
+    try:
+        node: yaml.Node | None = yaml.compose(text, Loader=_StrictLoader)
+    except (yaml.YAMLError, RecursionError):
+        return None
+    return node
 
 
 class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -119,12 +132,45 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> Json:
 
 
 def _load_yaml(text: str) -> Any:
-    depth = 0
-    for event in yaml.parse(text, Loader=_StrictLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST_NESTING:
-            raise RecursionError
+    _check_size(text)
     return yaml.load(text, Loader=_StrictLoader)
+
+
+def _check_size(text: str) -> None:
+    """Refuse what is nested too deeply, or is too large once every alias stands for what it names.
+
+    size of a scalar = 1 + characters / CHARACTERS; of a collection = 1 + sizes in it; of an alias = that of its anchor
+    """
+    sizes: dict[str | None, float] = {}
+    open_sizes: list[float] = [0.0]
+    open_anchors: list[str | None] = [None]
+    aliased = False
+    for event in yaml.parse(text, Loader=_StrictLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_sizes.append(1.0)
+            open_anchors.append(event.anchor)
+            if len(open_sizes) > DEEPEST_NESTING:
+                raise RecursionError
+            continue
+        if isinstance(event, yaml.CollectionEndEvent):
+            size, anchor = open_sizes.pop(), open_anchors.pop()
+        elif isinstance(event, yaml.ScalarEvent):
+            size, anchor = 1.0 + len(event.value) / CHARACTERS, event.anchor
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor in open_anchors:
+                raise _refusal("an alias stands for the value that it is in", event)
+            aliased, anchor, size = True, None, sizes.get(event.anchor, 0.0)
+        else:
+            continue
+        if anchor is not None:
+            sizes[anchor] = size
+        open_sizes[-1] += size
+        if aliased and open_sizes[-1] >= LARGEST_SIZE:
+            raise _refusal(f"with its aliases it holds over {LARGEST_SIZE:,} values", event)
+
+
+def _refusal(problem: str, event: Any) -> yaml.YAMLError:
+    return yaml.constructor.ConstructorError(None, None, problem, event.start_mark)
 
 
 def _kind(data: object) -> str:

@@ -14,7 +14,7 @@ from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.workload import WHOLE, Split, Strategy
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Site
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import MOST_OPTIONS, Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import Price, PriceKind
 from planner.scenario.machine import machine_named
@@ -67,6 +67,7 @@ def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
 
     Services that train by the token are not among them (`planner/decide/options/hosted.py`).
     """
+    _check_number(plan)
     candidates: list[Candidate] = []
     counts: dict[str, int] = {}
     for position, option in enumerate(plan.options):
@@ -77,6 +78,18 @@ def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
             name = f"{candidate.id}#{count}" if count > 1 else candidate.id
             candidates.append(replace(candidate, id=name, position=position))
     return candidates
+
+
+def _check_number(plan: Plan) -> None:
+    """Refuse lists of nodes and accelerators that multiply to more options than a plan may list, before they do."""
+    number = 0
+    for position, option in enumerate(plan.options):
+        number += len(_as_list(option.nodes, 1)) * len(_as_list(option.accelerators, 1))
+        if number > MOST_OPTIONS:
+            raise InputError(
+                f"options.{position}: with lists of nodes and accelerators the plan has over {MOST_OPTIONS} options.",
+                fix="Shorten the lists, or split the plan.",
+            )
 
 
 def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: str) -> Iterator[Candidate]:

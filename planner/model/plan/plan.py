@@ -18,6 +18,8 @@ from planner.model.plan.find_filters import AUTO, FindFilters, with_auto
 from planner.model.plan.goodput import Goodput
 from planner.model.plan.plan_option import PlanOption
 
+MOST_OPTIONS = 500
+"""Of a plan, each of several numbers of nodes or accelerators counted by itself."""
 Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 Gigabytes = Annotated[float, Field(strict=True, ge=0, le=1e12)]
 Hours = Annotated[float, Field(strict=True, ge=0, le=10_000)]
@@ -200,7 +202,7 @@ class Plan(Frozen):
     work: Work
     training: Training = Training()
     campaign: CampaignLimits = CampaignLimits()
-    options: Annotated[tuple[PlanOption, ...], Field(max_length=500, json_schema_extra=_or_auto)]
+    options: Annotated[tuple[PlanOption, ...], Field(max_length=MOST_OPTIONS, json_schema_extra=_or_auto)]
     """A list; or `auto`, or filters in its place (`find`): the planner looks through the catalog and all prices."""
     find: FindFilters | None = None
     """Filters of `options: auto`, which is how they are written; with them `options` is empty."""

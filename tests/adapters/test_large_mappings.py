@@ -1,0 +1,47 @@
+"""Files that are small and mean much: refused in a moment, by what they would become."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from planner.adapters.mapping_text import parse_mapping
+from planner.errors import InputError
+
+TENFOLD = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 9))
+MERGED = "".join(f"m{n}: &m{n}\n  <<: [{', '.join([f'*m{n - 1}'] * 9)}]\n  k{n}: 1\n" for n in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"l0: &l0 [1, 2]\n{TENFOLD}", id="aliases of aliases: 2 x 10^8 values"),
+        pytest.param(f"m0: &m0 {{a: 1}}\n{MERGED}", id="merges of merges"),
+        pytest.param(f"a: &a {'x' * 100_000}\nb: [{', '.join(['*a'] * 200)}]\n", id="a long text, 200 times"),
+    ],
+)
+def test_a_small_file_that_means_much_is_refused_before_it_is_built(text: str) -> None:
+    tracemalloc.start()
+    with pytest.raises(InputError, match="with its aliases it holds over 100,000 values"):
+        parse_mapping(text, where="plan.yaml")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20e6
+
+
+def test_aliases_that_mean_little_are_read() -> None:
+    text = "base: &base {a: 1, b: 2}\none: {<<: *base, b: 3}\ntwo: [*base, *base]\n"
+    assert parse_mapping(text, where="plan.yaml") == {
+        "base": {"a": 1, "b": 2}, "one": {"a": 1, "b": 3}, "two": [{"a": 1, "b": 2}] * 2,
+    }  # fmt: skip
+
+
+def test_a_large_file_without_aliases_is_read() -> None:
+    text = "rows:\n" + "- {a: 1, b: 2}\n" * 30_000
+    assert len(parse_mapping(text, where="runs.yaml")["rows"]) == 30_000
+
+
+def test_an_alias_of_itself_is_refused() -> None:
+    with pytest.raises(InputError, match="an alias stands for the value that it is in"):
+        parse_mapping("a: &a [1, *a]\n", where="plan.yaml")
