@@ -19,6 +19,9 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoReque
 from werkzeug.serving import make_server
 
 REGIONS = ("us-east-1", "us-east-2", "us-west-2")
+OTHER_ACCOUNT = "KEYOF"
+"""An access key `KEYOF222222222222` signs for that account; all others are of moto's own."""
+NEVER_REFUSED = "KEYOFTHETEST"
 Environ = dict[str, Any]
 Start = Callable[..., Any]
 
@@ -43,7 +46,10 @@ class OneAtATime:
                 return self._metadata(path, start)
             action = _action(environ)
             self.calls.append({"service": _service(environ), "action": action, "path": path})
-            ours = path.startswith("/moto-api")
+            key = _key(environ)
+            if re.fullmatch(rf"{OTHER_ACCOUNT}\d{{12}}", key):
+                environ["HTTP_X_MOTO_ACCOUNT_ID"] = key.removeprefix(OTHER_ACCOUNT)
+            ours = path.startswith("/moto-api") or key == NEVER_REFUSED
             if not ours and self.refusal is not None and self.refusal.get("only") in (None, action):
                 self.refusal["after"] -= 1
                 if self.refusal["after"] < 0:
@@ -123,6 +129,12 @@ def _action(environ: Environ) -> str:
     environ["wsgi.input"] = io.BytesIO(body)
     named = re.search(rb"(?:^|&)Action=(\w+)", body)
     return named[1].decode() if named else "POST"
+
+
+def _key(environ: Environ) -> str:
+    """Return the access key that signed a request."""
+    signed = re.search(r"Credential=([^/]+)/", environ.get("HTTP_AUTHORIZATION", ""))
+    return signed[1] if signed else ""
 
 
 def _service(environ: Environ) -> str:

@@ -12,6 +12,11 @@ from typing import Any
 
 CENTS_PER_HOUR = {"gpu_8x_h100_sxm5": 3192, "gpu_8x_a100_80gb_sxm4": 2232, "gpu_1x_h100_sxm5": 429}
 INSTANCES: dict[str, dict[str, Any]] = {}
+OWNERS: dict[str, str] = {}
+"""The API key, which stands for the account, with which each instance was launched: other keys do not see it.
+
+One that was launched without a key is everybody's.
+"""
 KEYS: list[dict[str, Any]] = []
 CALLS: list[dict[str, str]] = []
 STATE: dict[str, Any] = {"refuse": None}
@@ -27,7 +32,7 @@ class Handler(BaseHTTPRequestHandler):
         if self._refused(path):
             return
         known: dict[str, Any] = {
-            "/instances": list(INSTANCES.values()),
+            "/instances": [INSTANCES[one] for one in INSTANCES if self._sees(one)],
             "/ssh-keys": KEYS,
             "/firewall-rules": [],
             "/instance-types": {
@@ -52,15 +57,24 @@ class Handler(BaseHTTPRequestHandler):
             KEYS.append(body)
             self._say({"data": body}, True)
         elif path == "/instance-operations/launch":
-            self._say({"data": {"instance_ids": [_launch(body) for _ in range(body.get("quantity", 1))]}}, True)
+            ids = [_launch(body, self._key()) for _ in range(body.get("quantity", 1))]
+            self._say({"data": {"instance_ids": ids}}, True)
         elif path == "/instance-operations/terminate":
-            ended = [INSTANCES.pop(one) for one in body["instance_ids"] if one in INSTANCES]
+            ended = [INSTANCES.pop(one) for one in body["instance_ids"] if self._sees(one)]
+            for instance in ended:
+                del OWNERS[instance["id"]]
             self._say({"data": {"terminated_instances": ended}}, True)
         else:
             self._say({"error": {"code": "not-found"}}, False)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: the calls are kept."""
+
+    def _key(self) -> str:
+        return str(self.headers.get("Authorization", "")).removeprefix("Bearer ")
+
+    def _sees(self, one: str) -> bool:
+        return one in INSTANCES and (not OWNERS[one] or OWNERS[one] == self._key())
 
     def _refused(self, path: str) -> bool:
         CALLS.append({"method": self.command, "path": path})
@@ -82,8 +96,9 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def _launch(body: dict[str, Any]) -> str:
+def _launch(body: dict[str, Any], key: str) -> str:
     one = uuid.uuid4().hex
+    OWNERS[one] = key
     INSTANCES[one] = {
         "id": one,
         "name": body["name"],
@@ -101,8 +116,12 @@ def _told(what: str, body: dict[str, Any]) -> Any:
         STATE["refuse"] = body
     if what == "reset":
         STATE["refuse"] = None
-        for kept in (INSTANCES, KEYS, CALLS):
+        for kept in (INSTANCES, OWNERS, KEYS, CALLS):
             kept.clear()
+    if what == "accept":
+        STATE["refuse"] = None
+    if what == "instances":
+        return list(INSTANCES)
     return CALLS
 
 

@@ -15,10 +15,10 @@ from tests.bundled import bundled_catalog
 @pytest.fixture
 def result() -> Callable[..., dict[str, Any]]:
     """Make a result.json against which nothing speaks, with the changes asked for."""
-    return _result
+    return good_result
 
 
-def _result(**changes: Any) -> dict[str, Any]:
+def good_result(**changes: Any) -> dict[str, Any]:
     preset = bundled_catalog().presets["gpt-305m"]
     spec = spec_of(preset, Settings(devices=8), micro_batch=4, window=preset.window)
     good = {

@@ -1,0 +1,73 @@
+"""The fakes, started once a process; a world of its own for each row."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from tests.fakes.aws_server import NEVER_REFUSED
+from tests.fakes.servers import Server, running
+from tests.launcher.faults.sky_server import SkyServer, serve
+from tests.launcher.faults.world import World
+from tests.launcher.loopback_ssh import Sshd, running_sshd
+
+SSH_CONFIG = """\
+Host {{cluster}} {{cluster}}-worker*
+  HostName 127.0.0.1
+  Port {port}
+  User {user}
+  IdentityFile {folder}/user_key
+  IdentitiesOnly yes
+  UserKnownHostsFile {folder}/known_hosts
+"""
+
+
+@pytest.fixture(scope="session")
+def lambda_labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running("lambda_server", log=tmp_path_factory.mktemp("lambda") / "server.log") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    """A host whose logins begin in a home of its own, which is no one's real home."""
+    with running_sshd(tmp_path_factory.mktemp("host") / "sshd") as one:
+        keys = one.folder / "authorized_keys"
+        command = f'command="cd {one.folder}/home && exec sh -c \\"$SSH_ORIGINAL_COMMAND\\""'
+        keys.write_text(f"{command} {keys.read_text()}")
+        yield one
+
+
+@pytest.fixture(scope="session")
+def clients(aws_server: Server) -> Callable[[str], Any]:
+    session = boto3.session.Session(aws_access_key_id=NEVER_REFUSED, aws_secret_access_key="testing")
+
+    @cache
+    def client(region: str) -> Any:
+        return session.client("ec2", region_name=region, endpoint_url=aws_server.url)
+
+    return client
+
+
+@pytest.fixture
+def world(
+    tmp_path: Path, aws_server: Server, lambda_labs: Server, sshd: Sshd, clients: Callable[[str], Any]
+) -> Iterator[World]:
+    sky = SkyServer()
+    server = serve(sky)
+    try:
+        url = f"http://127.0.0.1:{server.server_port}"
+        made = World(tmp_path / "w", aws_server, lambda_labs, sshd, sky, url, clients)
+        sky.clouds = made
+        sky.ssh_config = SSH_CONFIG.format(port=sshd.port, user=getpass.getuser(), folder=sshd.folder)
+        yield made
+        made.clean()
+    finally:
+        server.shutdown()
+        server.server_close()

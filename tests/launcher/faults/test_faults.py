@@ -1,0 +1,33 @@
+"""The fault table: every row breaks launching in one place; the state, the code and the dollars are as it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from launcher.ledger.entry import State
+from tests.launcher.faults.fault import Fault
+from tests.launcher.faults.table import FAULTS
+from tests.launcher.faults.world import World
+
+
+def _row(fault: Fault):
+    return pytest.param(fault, id=fault.id, marks=() if fault.quick else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("fault", [_row(fault) for fault in FAULTS])
+def test_fault(fault: Fault, world: World):
+    done = fault.act(world)
+    said = f"{done.out}\n{done.err}"
+    assert "Traceback" not in said, said
+    assert done.code == fault.exit_code, said
+    entries = world.entries()
+    assert {entry.state.value for entry in entries} == ({fault.state} if fault.state else set()), said
+    if fault.outcome is not None:
+        assert {entry.outcome and entry.outcome.value for entry in entries} == {fault.outcome}, said
+    assert fault.said in said, said
+    alive = world.alive()
+    assert world.lost_usd() == pytest.approx(fault.lost_usd), alive
+    if not fault.undetectable:
+        assert done.code != 0 or not alive, alive
+        closed = {entry.launch.cluster for entry in entries if entry.state is State.DOWN_VERIFIED}
+        assert [machine for machine in alive if machine.cluster in closed] == []

@@ -1,0 +1,234 @@
+"""The world of one row: a workspace, the real command line in processes of its own, fake clouds, a host, their bill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from launcher.ledger.entry import Entry
+from launcher.ledger.ledger import Ledger
+from tests.fakes.servers import AWS_KEYS, Server
+from tests.launcher.conftest import good_result
+from tests.launcher.faults.sky_server import SkyServer
+from tests.launcher.loopback_ssh import Sshd
+
+ROOT = Path(__file__).parents[3]
+STAND_IN = Path(__file__).parent / "stand_in"
+USD_PER_HOUR = {"p4d.24xlarge": 21.96, "p5.48xlarge": 55.04, "gpu_8x_h100_sxm5": 31.92}
+UNSEEN_HOURS = 24.0
+"""For which a machine that nothing ends is billed in the table: until somebody looks at the console."""
+LAMBDA_KEY = "lambda-key-of-the-fake"
+AMI = "ami-1e749f67"
+QUICK = {
+    "planner.use_cases.launches:SKY_POLL_S": 0.1,
+    "planner.use_cases.launches:DIRECT_POLL_S": 0.2,
+    "launcher.drive.submission:ORPHAN_GRACE": 1.0,
+    "launcher.drive.drive:COLLECT_PATIENCE": 1.0,
+}
+"""Waits in seconds, so that a row takes no longer than its processes need to start."""
+P4D = ("--on", "aws/p4d.24xlarge", "--region", "us-east-1")
+H100_AT_LAMBDA = ("--on", "lambda/gpu_8x_h100_sxm5")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Its --json document."""
+        return dict(json.loads(self.out))
+
+
+@dataclass
+class Machine:
+    """A machine that a fake cloud started."""
+
+    id: str
+    cloud: str
+    region: str
+    kind: str
+    cluster: str
+    labels: Mapping[str, str]
+    own_cap: bool
+    """Whether it ends by itself: told at its boot when to shut down, or autostop."""
+
+
+@dataclass
+class World:
+    """One row of the table."""
+
+    folder: Path
+    aws: Server
+    lambda_labs: Server
+    sshd: Sshd
+    sky: SkyServer
+    sky_url: str
+    clients: Any
+    """Returns boto3's client of EC2 in a region, with keys that may do anything."""
+    machines: list[Machine] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, float] = field(default_factory=lambda: dict(QUICK))
+
+    def __post_init__(self) -> None:
+        self.home.mkdir(parents=True)
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ}
+        self.environment = {
+            **kept,
+            **AWS_KEYS,
+            "HOME": str(self.folder),
+            "PLANNER_HOME": str(self.home),
+            "AWS_ENDPOINT_URL": self.aws.url,
+            "LAMBDA_ENDPOINT_URL": f"{self.lambda_labs.url}/api/v1",
+            "LAMBDA_API_KEY": LAMBDA_KEY,
+            "FAKE_SKY_URL": self.sky_url,
+            "PYTHONPATH": os.pathsep.join([str(STAND_IN), str(ROOT)]),
+            "NO_COLOR": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+
+    @property
+    def home(self) -> Path:
+        """The workspace."""
+        return self.folder / "workspace"
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The workspace's ledger."""
+        return Ledger(self.home / "ledger.sqlite")
+
+    def begin(self, *arguments: str, killed_at: str | None = None, **environment: str) -> subprocess.Popen[str]:
+        """Start a command."""
+        settings = {"FAULT_SETTINGS": json.dumps(self.settings), "FAULT_KILLED_AT": killed_at or ""}
+        return subprocess.Popen(
+            [sys.executable, "-m", "planner.cli.main", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            cwd=self.folder,
+            env=self.environment | settings | environment,
+        )
+
+    def cli(self, *arguments: str, killed_at: str | None = None, **environment: str) -> Done:
+        """Run a command to its end, or until it is killed as the ledger comes to a state."""
+        process = self.begin(*arguments, killed_at=killed_at, **environment)
+        out, err = process.communicate(timeout=120)
+        assert killed_at is None or process.returncode == -signal.SIGKILL, f"was not killed at {killed_at}:\n{err}"
+        return Done(process.returncode, out, err)
+
+    def launch(
+        self, *options: str, on: tuple[str, ...] = P4D, killed_at: str | None = None, **environment: str
+    ) -> Done:
+        """Launch a benchmark that may cost a lot, and say yes."""
+        command = ("launch", "gpt-305m", *on, "--max-usd", "200", "--yes", *options)
+        return self.cli(*command, killed_at=killed_at, **environment)
+
+    def entries(self) -> list[Entry]:
+        """Return what the ledger knows."""
+        return self.ledger.entries()
+
+    def entry(self) -> Entry:
+        """Return the only launch."""
+        (entry,) = self.entries()
+        return entry
+
+    def start(
+        self,
+        cloud: str,
+        kind: str,
+        *,
+        region: str,
+        cluster: str,
+        labels: Mapping[str, str],
+        settings: list[str],
+        autostop: bool,
+    ) -> str:
+        """Start a machine in a fake cloud, as SkyPilot does; return its id."""
+        told = any("post_provision_runcmd" in one and "shutdown" in one for one in settings)
+        name = f"{cluster}-0a1b2c3d-head"
+        if cloud == "aws":
+            tags = [{"Key": key, "Value": value} for key, value in {**labels, "Name": name}.items()]
+            answer = self.clients(region).run_instances(
+                ImageId=AMI, InstanceType=kind, MinCount=1, MaxCount=1,
+                TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],
+            )  # fmt: skip
+            one = answer["Instances"][0]["InstanceId"]
+        else:
+            body = {"name": name if labels else "a-box", "region_name": region, "instance_type_name": kind}
+            one = self._lambda("/instance-operations/launch", body)["instance_ids"][0]
+        self.machines.append(Machine(one, cloud, region, kind, cluster, labels, own_cap=told or autostop))
+        return str(one)
+
+    def end(self, one: str) -> None:
+        """End a machine of a fake cloud."""
+        machine = next(machine for machine in self.machines if machine.id == one)
+        if machine.cloud == "aws":
+            self.clients(machine.region).terminate_instances(InstanceIds=[one])
+        else:
+            self._lambda("/instance-operations/terminate", {"instance_ids": [one]})
+
+    def gone(self, one: str) -> bool:
+        """Return whether the cloud bills nothing more for a machine."""
+        machine = next(machine for machine in self.machines if machine.id == one)
+        return machine not in self.alive()
+
+    def alive(self) -> list[Machine]:
+        """Return the machines that a fake cloud still bills, asked of the clouds themselves."""
+        running: set[str] = set()
+        for region in {machine.region for machine in self.machines if machine.cloud == "aws"}:
+            ids = [machine.id for machine in self.machines if (machine.cloud, machine.region) == ("aws", region)]
+            answer = self.clients(region).describe_instances(InstanceIds=ids)
+            running |= {
+                instance["InstanceId"]
+                for reservation in answer["Reservations"]
+                for instance in reservation["Instances"]
+                if instance["State"]["Name"] not in ("terminated", "shutting-down")
+            }
+        if any(machine.cloud == "lambda" for machine in self.machines):
+            running |= set(self.lambda_labs.ask("instances"))
+        return [machine for machine in self.machines if machine.id in running]
+
+    def lost_usd(self) -> float:
+        """Return what is billed for machines that nothing ends, until somebody looks."""
+        return sum(USD_PER_HOUR[one.kind] * UNSEEN_HOURS for one in self.alive() if not one.own_cap)
+
+    def clean(self) -> None:
+        """End whatever a row left."""
+        self.aws.ask("reset")
+        self.lambda_labs.ask("accept")
+        for machine in self.alive():
+            self.end(machine.id)
+
+    def leave_results(self, run_id: str) -> None:
+        """Put a good result where the node would."""
+        place = self.node / "planner-results" / run_id / "start-1"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "result.json").write_text(json.dumps(good_result(device_name="A100")), encoding="utf-8")
+
+    @property
+    def node(self) -> Path:
+        """The home of the node, the loopback host's."""
+        return self.sshd.folder / "home"
+
+    def _lambda(self, path: str, body: dict[str, Any]) -> Any:
+        headers = {"Authorization": f"Bearer {LAMBDA_KEY}", "Content-Type": "application/json"}
+        request = urllib.request.Request(
+            f"{self.lambda_labs.url}/api/v1{path}", data=json.dumps(body).encode(), headers=headers
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)["data"]
