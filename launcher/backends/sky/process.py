@@ -20,6 +20,8 @@ WORKER = "launcher.backends.sky.worker.main"
 PACKAGES = Path(__file__).resolve().parents[3]
 ANSWER_TIMEOUT_S = 600.0
 """Of one answer: taking a cluster down waits for its cloud; a launch is not waited for."""
+LONGEST_ANSWER = 50_000_000
+"""Bytes; logs are cut to their end before they are passed on."""
 
 
 class SkyRefusalError(NodeError):
@@ -42,7 +44,9 @@ class SkyProcess:
         self._extra = dict(extra or {})
         self._log = log
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._answers: IO[bytes] | None = None
+        self._asked = 0
 
     def ask(self, do: str, *, timeout_s: float = ANSWER_TIMEOUT_S, **question: Any) -> Any:
         """Return the answer to one question. Raises SkyRefusalError with SkyPilot's own reason."""
@@ -65,34 +69,44 @@ class SkyProcess:
     def __del__(self) -> None:
         self._end()
 
-    def _running(self) -> subprocess.Popen[str]:
+    def _running(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
             return self._process
+        self._end()
         if importlib.util.find_spec("sky") is None:
             raise MissingExtraError("SkyPilot", "launch")
         environment = {"SKYPILOT_DISABLE_USAGE_COLLECTION": "1", **os.environ, **self._extra}
         known = environment.get("PYTHONPATH")
         environment["PYTHONPATH"] = os.pathsep.join([*([known] if known else []), str(PACKAGES)])
         self._log.parent.mkdir(parents=True, exist_ok=True)
-        with self._log.open("a", encoding="utf-8") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", WORKER],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=environment,
-                text=True,
-                start_new_session=True,  # Ctrl-C is for us: we ask SkyPilot to take down what it is launching
-            )
+        reading, writing = os.pipe()
+        try:
+            with self._log.open("ab") as log:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", WORKER, str(writing)],
+                    stdin=subprocess.PIPE,
+                    stdout=log,  # whatever a library prints is no answer
+                    stderr=log,
+                    pass_fds=(writing,),
+                    env=environment,
+                    start_new_session=True,  # Ctrl-C is for us: we ask SkyPilot to take down what it is launching
+                )
+        except BaseException:
+            os.close(reading)
+            raise
+        finally:
+            os.close(writing)
+        self._answers = os.fdopen(reading, "rb")
         return self._process
 
-    def _answer(self, process: subprocess.Popen[str], question: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    def _answer(self, process: subprocess.Popen[bytes], question: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         assert process.stdin is not None
-        assert process.stdout is not None
-        lines: list[str] = []
-        reader = threading.Thread(target=_read_line, args=(process.stdout, lines), daemon=True)
+        assert self._answers is not None
+        self._asked += 1
+        lines: list[bytes] = []
+        reader = threading.Thread(target=_read_line, args=(self._answers, lines), daemon=True)
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(question) + "\n")
+            process.stdin.write(json.dumps({"id": self._asked, **question}).encode() + b"\n")
             process.stdin.flush()
         reader.start()
         try:
@@ -100,25 +114,36 @@ class SkyProcess:
         except BaseException:  # whoever interrupts must not leave half an answer to the next question
             self._end()
             raise
-        if lines and lines[0]:
-            return dict(json.loads(lines[0]))
+        answer = _parsed(lines[0]) if lines else None
+        if answer is not None and answer.get("id") == self._asked:
+            return answer
         alive = reader.is_alive()
         self._end()
-        said = f"did not answer within {timeout_s:g} s" if alive else "ended without an answer"
+        said = f"did not answer within {timeout_s:g} s" if alive else "ended without a whole answer"
         raise NodeError(f"SkyPilot {said} ({question['do']}).", fix=f"Its own words are in {self._log}.")
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
+        answers, self._answers = self._answers, None
+        if process is not None:
+            process.kill()
+        for pipe in (answers, process.stdin if process is not None else None):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        process.wait()
+        if process is not None:
+            process.wait()
 
 
-def _read_line(pipe: IO[str], lines: list[str]) -> None:
-    with contextlib.suppress(ValueError):  # closed because nobody waits any more
-        lines.append(pipe.readline())
+def _read_line(pipe: IO[bytes], lines: list[bytes]) -> None:
+    with contextlib.suppress(ValueError, OSError):  # closed because nobody waits any more
+        lines.append(pipe.readline(LONGEST_ANSWER))
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """Return an answer; None of what is none: a line that is cut off, or something else than an object."""
+    try:
+        answer = json.loads(line.decode("utf-8", errors="replace"))
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) and ("ok" in answer or "error" in answer) else None

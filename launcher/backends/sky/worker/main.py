@@ -2,7 +2,8 @@
 
 A process of its own, because SkyPilot prints to stdout where our data goes, needs seconds to import, and fixes its
 home, its catalogs and its API server when it is imported: a Capacity Block needs others than an ordinary launch.
-Questions are `{"do": name, ...}`; answers are `{"ok": ...}` or `{"error": {"type", "message"}}`.
+Questions come on stdin as `{"id": number, "do": name, ...}`; answers go to a descriptor of their own, whose number is
+the argument, as `{"id": number, "ok": ...}` or `{"id", "error": {"type", "message"}}`: what a library prints is none.
 """
 
 from __future__ import annotations
@@ -29,19 +30,22 @@ def main() -> None:
     At once, in the middle of an answer too: the next client may already have found that there is nothing, and a
     submission that went on without its client would come after that.
     """
-    answers = sys.stdout
+    answers = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8", errors="replace")
+    os.set_inheritable(answers.fileno(), False)
+    os.dup2(sys.stderr.fileno(), 1)  # what C libraries and child processes print
     sys.stdout = sys.stderr
     questions: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_read, args=(questions,), daemon=True).start()
     while True:
         question = json.loads(questions.get())
+        number = question.pop("id")
         try:
             answer: dict[str, Any] = {"ok": ANSWERS[question.pop("do")](**question)}
         except Exception as error:  # noqa: BLE001  whatever SkyPilot raises has to reach the other side
             answer = {"error": {"type": type(error).__name__, "message": plain(str(error))}}
         except SystemExit as error:  # its command-line parts exit where they fail
             answer = {"error": {"type": "SystemExit", "message": f"SkyPilot gave up with code {error.code}"}}
-        answers.write(json.dumps(answer) + "\n")
+        answers.write(json.dumps({"id": number, **answer}, default=str) + "\n")
         answers.flush()
 
 

@@ -24,13 +24,15 @@ STANDIN = """
 import json, os, sys
 from pathlib import Path
 script, asked = Path(os.environ["STANDIN_ANSWERS"]), Path(os.environ["STANDIN_ASKED"])
+answers = os.fdopen(int(sys.argv[1]), "w")
 for line in sys.stdin:
     question = json.loads(line)
     with asked.open("a") as file:
         file.write(question["do"] + "\\n")
     answer = json.loads(script.read_text())[question["do"]]
     failed = isinstance(answer, dict) and "error" in answer
-    print(json.dumps(answer if failed else {"ok": answer}), flush=True)
+    answers.write(json.dumps({"id": question["id"], **(answer if failed else {"ok": answer})}) + "\\n")
+    answers.flush()
 """
 WHOLE = '{"kind": "result"}'
 FAILED = {"error": {"type": "CommandError", "message": "it went wrong"}}

@@ -23,16 +23,29 @@ from planner.errors import InputError, NodeError
 
 STANDIN = """
 import json, os, sys, time
+answers = os.fdopen(int(sys.argv[1]), "w")
 for line in sys.stdin:
     question = json.loads(line)
+    number = question.pop("id")
     if question["do"] == "die":
         os._exit(9)
     if question["do"] == "hang":
         time.sleep(600)
+    if question["do"] == "raw":
+        answers.write(question["said"] + ("" if question["cut"] else "\\n"))
+        answers.flush()
+        if question["cut"]:
+            os._exit(9)
+        continue
+    if question["do"] == "print":
+        os.system("echo '{\\"ok\\": \\"from a child\\"}'")
+        print(json.dumps({"id": number, "ok": "printed"}), flush=True)
     if question["do"] == "refuse":
-        print(json.dumps({"error": {"type": question["kind"], "message": question["said"]}}), flush=True)
+        answer = {"error": {"type": question["kind"], "message": question["said"]}}
     else:
-        print(json.dumps({"ok": [os.getpid(), os.environ.get("SKY_RUNTIME_DIR"), question]}), flush=True)
+        answer = {"ok": [os.getpid(), os.environ.get("SKY_RUNTIME_DIR"), question]}
+    answers.write(json.dumps({"id": number, **answer}) + "\\n")
+    answers.flush()
 """
 P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", region="us-east-2", reservation="cr-1")
 
@@ -58,7 +71,7 @@ def test_questions_share_one_process_with_the_environment_asked_for(process):
 
 def test_a_process_that_dies_is_an_error_and_the_next_question_starts_another(process):
     first, _, _ = process.ask("echo")
-    with pytest.raises(NodeError, match=r"SkyPilot ended without an answer \(die\)\. Its own words are in .*sky\.log"):
+    with pytest.raises(NodeError, match=r"ended without a whole answer \(die\)\. Its own words are in .*sky\.log"):
         process.ask("die")
     second, _, _ = process.ask("echo")
     assert second != first
@@ -70,6 +83,25 @@ def test_a_process_that_hangs_is_given_up(process):
     assert process.ask("echo")
 
 
+def test_what_a_library_prints_is_no_answer(process, tmp_path):
+    """Neither what Python prints nor what a child process writes to its standard output."""
+    assert process.ask("print")[2] == {"do": "print"}
+    log = (tmp_path / "deep" / "sky.log").read_text(encoding="utf-8")
+    assert "printed" in log
+    assert "from a child" in log
+
+
+@pytest.mark.parametrize("cut", [False, True], ids=["whole line", "cut off"])
+@pytest.mark.parametrize(
+    "said",
+    ["", "no JSON", "[1]", '{"id": 99, "ok": "of another question"}', '{"id": 1}', '{"id": 1, "ok": [1, 2', "\u20ac"],
+)
+def test_what_is_no_whole_answer_to_the_question_is_an_error_and_the_next_question_is_answered(process, said, cut):
+    with pytest.raises(NodeError, match="SkyPilot ended without a whole answer"):
+        process.ask("raw", said=said, cut=cut)
+    assert process.ask("echo")[2] == {"do": "echo"}
+
+
 SUBMITS_SLOWLY = """
 import sys, threading
 from launcher.backends.sky.worker import main as worker
@@ -77,6 +109,7 @@ def submit():
     print("submitting", file=sys.stderr, flush=True)
     threading.Event().wait(60)
 worker.ANSWERS["submit"] = submit
+sys.argv[1:] = ["2"]
 worker.main()
 """
 
@@ -85,7 +118,7 @@ def test_without_its_client_skypilot_submits_nothing_more():
     """A client that is killed closes the pipe; a submission that went on would come after the next one's proof."""
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", SUBMITS_SLOWLY], stdin=pipe, stderr=pipe, text=True) as worker:
-        worker.stdin.write('{"do": "submit"}\n')
+        worker.stdin.write('{"id": 1, "do": "submit"}\n')
         worker.stdin.flush()
         assert worker.stderr.readline() == "submitting\n"
         worker.stdin.close()
