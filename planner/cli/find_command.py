@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import typer
 
 from planner import clock
-from planner.cli.output import HomeOption, ScreenOptions, check_positive
+from planner.adapters.documents import parse_model
+from planner.cli.output import HomeOption, ScreenOptions
 from planner.cli.plan_commands import print_comparison
 from planner.cli.registration import command, command_app
 from planner.cli.streams import say
@@ -38,15 +39,14 @@ class FilterOptions:
     available: Annotated[bool, typer.Option("--available", help="Only what its source says is to be had")] = False
 
     def filters(self) -> FindFilters:
-        """Return the filters; InputError where a number is not positive."""
-        for count in self.gpus or ():
-            check_positive(count, "--gpus")
-        check_positive(self.max_usd_per_hour, "--max-usd-per-hour")
-        terms = None if self.spot is None else Terms.SPOT if self.spot else Terms.FIRM
-        return FindFilters(
-            accelerator=_tuple(self.accelerator), gpus=_tuple(self.gpus), max_usd_per_hour=self.max_usd_per_hour,
-            provider=_tuple(self.provider), region=_tuple(self.region), terms=terms, available=self.available,
-        )  # fmt: skip
+        """Return the filters; InputError where a number is none that they take."""
+        given = {
+            "accelerator": self.accelerator, "gpus": self.gpus, "max_usd_per_hour": self.max_usd_per_hour,
+            "provider": self.provider, "region": self.region,
+            "terms": None if self.spot is None else Terms.SPOT if self.spot else Terms.FIRM,
+            "available": self.available,
+        }  # fmt: skip
+        return parse_model(FindFilters, {name: value for name, value in given.items() if value}, where="planner find")
 
 
 @command(app, name="find", example="planner find llama3-8b --method lora --tokens 35e6 --firm")
@@ -72,7 +72,6 @@ def find_machines(
     plan = find.read_plan_of(question.workload)
     of_file = plan is not None
     if plan is None:
-        check_positive(tokens, "--tokens")
         plan = find.plan_of(
             question.workload, catalog, filters, tokens=tokens, seq_len=question.seq_len,
             precision=question.precision, adapters=adapters.adapters,
@@ -92,7 +91,3 @@ def find_machines(
     elif given is None:
         say("To go on from this answer, write it as a plan: add --write plan.yaml")
     return 0 if document.recommended is not None else EXIT_NOTHING_FEASIBLE
-
-
-def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:
-    return tuple(values) if values else None

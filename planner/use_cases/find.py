@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from planner.adapters.documents import PLAN_LIMIT_BYTES, read_text
+from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import ImageModel
-from planner.model.network.work import Work, WorkloadChoice
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
@@ -66,14 +65,16 @@ def plan_of(
     images = isinstance(network.architecture, ImageModel)
     if images and tokens is not None:
         raise InputError(f"--tokens: a sample of {workload} is an image.", fix="Leave it out, or write a plan.")
-    work_text = "ImageNet once" if images else f"{(tokens or TOKENS) / 1e6:,g} million tokens"
-    choice = WorkloadChoice(architecture=network.architecture, seq_len=None if images else seq_len or network.seq_len)
-    return Plan(
-        schema_version=1,
-        name=f"{network.name or workload}, {work_text}",
-        workload=WorkloadChoice(ref=workload, seq_len=seq_len) if workload in catalog.presets else choice,
-        work=Work(samples=IMAGES) if images else Work(tokens=tokens or TOKENS),
-        training=Training(precision=precision or network.precision, adapters=adapters(network)),
-        options=(),
-        find=filters,
-    )
+    amount = TOKENS if tokens is None else tokens
+    work = {"samples": IMAGES} if images else {"tokens": amount}
+    own = {"architecture": network.architecture, "seq_len": None if images else seq_len or network.seq_len}
+    data = {
+        "schema_version": 1,
+        "name": f"{network.name or workload}, {'ImageNet once' if images else f'{amount / 1e6:,g} million tokens'}",
+        "workload": {"ref": workload, "seq_len": seq_len} if workload in catalog.presets else own,
+        "work": work,
+        "training": Training(precision=precision or network.precision, adapters=adapters(network)),
+        "options": [],
+        "find": filters,
+    }
+    return parse_model(Plan, data, where="planner find")

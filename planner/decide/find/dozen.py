@@ -142,7 +142,10 @@ def _within_limits(filters: FindFilters, plan: Plan) -> FindFilters:
 
 
 def _owned(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str] | None) -> list[PlanOption]:
-    """Return the workspace's own sites and, of the bundled ones, those that can be bought at a known price."""
+    """Return the workspace's own sites and, of the bundled ones, those that can be bought at a known price.
+
+    None of the latter where the filters say how, or where, to rent.
+    """
 
     def passes(site: Site) -> bool:
         node = catalog.nodes.get(site.node)
@@ -152,6 +155,8 @@ def _owned(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str] 
 
     sites = [site for site in catalog.sites.values() if passes(site)]
     mine = [PlanOption(site=site.id) for site in sites if site.id not in catalog.bundled_sites]
+    if filters.asks_for_rent:
+        return mine
     to_buy = [
         PlanOption(site=site.id)
         for site in sites

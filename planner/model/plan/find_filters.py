@@ -41,6 +41,12 @@ class FindFilters(Frozen):
     available: bool = False
     """Only what its source says is to be had."""
 
+    @property
+    def asks_for_rent(self) -> bool:
+        """Whether they say on which terms to rent, or of whom: then nobody thinks of buying."""
+        rents = (self.max_usd_per_hour, self.provider, self.region, self.terms)
+        return self.available or any(one is not None for one in rents)
+
 
 def with_auto(data: Any) -> Any:
     """Read `options: auto`, or filters in place of a list of options, as `find`; anything else stays as it is."""
