@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from launcher.ledger.entry import Event, Outcome, State
-from launcher.plan.backend import Evidence
+from launcher.plan.backend import Evidence, Said
 from launcher.plan.bill import LaunchBill
 from launcher.plan.target import Target
 from planner.model.base import Frozen, NonNegative, Text
@@ -22,7 +22,7 @@ class PlannedLaunch(Frozen):
     bill: LaunchBill
     task: dict[str, Any]
     notes: tuple[Text, ...] = ()
-    checks: tuple[Text, ...] = ()
+    checks: tuple[Said, ...] = ()
     """What `--check` saw."""
 
 
@@ -79,10 +79,10 @@ class LaunchStory(Frozen):
 class Found(Frozen):
     """Something that runs, and what the ledger says of it."""
 
-    name: Text
-    where: Text
+    name: Said
+    where: Said
     run_id: str | None
-    detail: Text
+    detail: Said
     verdict: Literal["as planned", "should be gone", "not in this ledger", "cannot be asked"]
     alarm: bool
     """It may run, and nobody drives it."""
@@ -108,7 +108,7 @@ class BilledLine(Frozen):
     worst_case_usd: NonNegative | None
     ledger: Quantity | None
     provider_usd: NonNegative | None
-    provider_note: Text
+    provider_note: Said
     """Where the provider's figure comes from, or why there is none."""
 
 

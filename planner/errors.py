@@ -22,15 +22,17 @@ EXIT_INTERRUPTED = 130
 
 
 class PlannerError(Exception):
-    """What went wrong (`message`) and what to do about it (`fix`)."""
+    """What went wrong (`message`) and what to do about it (`fix`), without secrets: providers repeat what they got."""
 
     kind = "internal"
     exit_code = 1
 
     def __init__(self, message: str, *, fix: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.fix = fix
+        from planner.redact import clean  # not where nothing fails: the list of commands needs no patterns
+
+        self.message = clean(message)
+        self.fix = clean(fix)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return f"{self.message} {self.fix}".strip()

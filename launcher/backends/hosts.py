@@ -8,8 +8,19 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, NonNegative, Text
+from planner.own_secrets import SECRET_NAME
+from planner.redact import has_secret
 
-SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIAL|(^|_)KEY(_|$)|(^|_)PRIVATE(_|$)", re.IGNORECASE)
+NODE_VARIABLES = re.compile(
+    r"(?!PLANNER_(?:PUSH_TO|RUN_ID|SPEC|NODE_DIR|RESULTS_DIR)$)(?:PLANNER|NCCL|RCCL|GLOO|UCX|UCC|FI|RDMAV|IBV|MLX5|OMPI|PSM2|SHARP|OMP|GOMP|KMP|MKL|OPENBLAS|BLIS|NUMEXPR"
+    r"|TORCH|PYTORCH|TORCHINDUCTOR|TORCHDYNAMO|TORCHELASTIC|TRITON|CUDA|CUDNN|CUBLAS|NVTE|NVIDIA|HIP|HSA|ROCR|ROCM"
+    r"|MIOPEN|GPU|DS|DEEPSPEED|MALLOC|PYTHON|UV|PIP)_[A-Z0-9_]{1,80}"
+    r"|PATH|LD_LIBRARY_PATH|LD_PRELOAD|TMPDIR|LANG|LC_ALL|TZ|CC|CXX|HF_HOME|HF_HUB_OFFLINE|XDG_CACHE_HOME"
+    r"|AWS_(?:DEFAULT_)?REGION"
+    r"|PYTHON[A-Z]{1,40}|(?:HTTP|HTTPS|NO|ALL)_PROXY|(?:http|https|no|all)_proxy"
+)
+"""Names of variables that may go to a node: what libraries of the benchmark read, and nothing that opens a door."""
+ALLOWED_NAMES = "PLANNER_*, NCCL_*, GLOO_*, UCX_*, FI_*, OMP_*, MKL_*, TORCH_*, PYTORCH_*, CUDA_*, and a few more"
 
 
 class Host(Frozen):
@@ -34,15 +45,30 @@ class Host(Frozen):
     usd_per_hour: NonNegative | None = None
     """What an hour of it is worth to you, where a cap or a comparison should count it."""
     env: dict[Id, str] = Field(default_factory=dict)
-    """Variables of the job there, e.g. NCCL_SOCKET_IFNAME."""
+    """Variables of the job there, e.g. NCCL_SOCKET_IFNAME: those whose names are in NODE_VARIABLES."""
 
     @model_validator(mode="after")
     def _no_secrets(self) -> Self:
-        for name in self.env:
-            if SECRET.search(name):
-                raise ValueError(f"env: {name} looks like a secret, and it would be written to a file on the host")
-            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-                raise ValueError(f"env: '{name}' is no name of a variable")
+        for name, value in self.env.items():
+            if SECRET_NAME.search(name) or has_secret(value):
+                raise ValueError(
+                    f"env: {name} looks like a secret, and it would be written to a file on the host; "
+                    "leave it out, and let the host have its own"
+                )
+            if not NODE_VARIABLES.fullmatch(name):
+                raise ValueError(
+                    f"env: '{name}' is not among the variables that go to a node ({ALLOWED_NAMES}; "
+                    "docs/launching.md); set it on the host itself"
+                )
+        for name, value in self.ssh_options.items():
+            if has_secret(f"{name}={value}") or has_secret(value):
+                raise ValueError(
+                    f"ssh_options: {name} holds a secret; put it into ~/.ssh/config with a key or an agent, and "
+                    "leave it out here"
+                )
+        for name in ("address", "inner_address", "key", "folder", "python"):
+            if has_secret(getattr(self, name) or ""):
+                raise ValueError(f"{name}: holds a secret; log in with a key, and name its file under `key`")
         if not re.fullmatch(r"(~/|/)[A-Za-z0-9._/@+-]*", self.folder):
             raise ValueError(f"folder: '{self.folder}' must begin with / or ~/ and hold no spaces")
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from launcher.plan.backend import Launch
+from launcher.plan.backend import Launch, Said
 from planner.model.base import Frozen
 
 
@@ -58,7 +58,7 @@ class Event(Frozen):
 
     at: datetime
     kind: str
-    text: str
+    text: Said
 
 
 class Entry(Frozen):

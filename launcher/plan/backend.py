@@ -6,17 +6,24 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
+
+from pydantic import AfterValidator
 
 from launcher.plan.bill import LaunchBill
 from launcher.plan.target import Target
 from planner.model.base import Frozen, Text
+from planner.redact import clean, clean_data
 
 SENTINEL = "PLANNER-DONE"
 """The job's last line on every node: `PLANNER-DONE run=<id> rank=<n> exit=<code>`."""
 RESULT_NAME = "result.json"
 STEPS_NAME = "result.json.steps.jsonl"
 """Within `start-<n>/` of the folder of a run, one for each fresh start."""
+
+
+Said = Annotated[str, AfterValidator(clean)]
+"""What a machine or a provider said: without the secrets that it may repeat."""
 
 
 class Launch(Frozen):
@@ -27,10 +34,10 @@ class Launch(Frozen):
     """`pl-<run id>`, fixed before anything is submitted: whatever is left over can be found by it."""
     workload: Text
     target: Target
-    task: dict[str, Any]
+    task: Annotated[dict[str, Any], AfterValidator(clean_data)]
     """The SkyPilot task (launcher/plan/task.py); the other backends run its `setup` and `run` themselves."""
     bill: LaunchBill
-    store: str | None = None
+    store: Said | None = None
     """`s3://bucket/prefix` to which the nodes push what they have."""
     planned_at: datetime
     deadline_at: datetime | None = None
@@ -82,9 +89,9 @@ class NodeStatus(Frozen):
     """What a backend knows of a launch at this moment."""
 
     phase: Phase
-    detail: str = ""
+    detail: Said = ""
     """For the person: what it waits for, or why it failed."""
-    progress: str | None = None
+    progress: Said | None = None
     """The job's latest step in words, where the backend can see it cheaply."""
     launched: Launched | None = None
     """None until there are machines."""
@@ -106,18 +113,18 @@ class Evidence(Frozen):
     """Whether nothing runs any more, and who was asked. Down is never assumed: what cannot be asked is not down."""
 
     down: bool
-    checks: tuple[str, ...]
+    checks: tuple[Said, ...]
     """Each question and its answer, in words: `describe_instances by tag planner-run=...: 1 terminated`."""
 
 
 class Leftover(Frozen):
     """Something of ours that a backend or a cloud still has."""
 
-    name: str
-    where: str
+    name: Said
+    where: Said
     run_id: str | None
     """From its name or its label; None where only the prefix is ours."""
-    detail: str
+    detail: Said
     alarm: bool = False
     """It should have gone by itself: AUTOSTOPPING for over 10 minutes, past its expiry label."""
 

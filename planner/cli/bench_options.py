@@ -10,6 +10,7 @@ import typer
 
 from launcher.bench.bench import DataSettings, LoraSettings, Settings
 from planner.cli.output import check_positive
+from planner.cli.secret_options import check_no_secret
 from planner.cli.workload_options import (
     LoraRankOption,
     LoraTargetsOption,
@@ -141,6 +142,7 @@ def _read_data(path: str | None, dtype: str | None, *, here: bool) -> DataSettin
                 f"--data-dtype {dtype}: is the type of token shards, and none were given.", fix="Add --data PATH."
             )
         return None
+    check_no_secret(path, "--data", fix="Give the path of the shards alone; mount or copy what needs a login first.")
     if dtype is not None and dtype not in DATA_DTYPES:
         raise InputError(f"--data-dtype {dtype}: is not a known type.", fix=f"Choose one of: {', '.join(DATA_DTYPES)}.")
     if not here and not path.startswith("/"):

@@ -11,6 +11,7 @@ import typer
 from launcher.plan.guard import LaunchLimits
 from launcher.plan.target import Purchase
 from planner.cli.output import check_positive
+from planner.cli.secret_options import check_no_secret, read_image, read_store
 from planner.errors import InputError
 from planner.use_cases.launch_target import Terms
 
@@ -81,8 +82,8 @@ def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, mana
     check_positive(target.nodes, "--nodes")
     if target.max_minutes is not None and not 0 < target.max_minutes <= WEEK_MINUTES:
         raise InputError(f"--max-minutes {target.max_minutes:g}: must be over 0 and at most a week.")
-    if target.store is not None and not target.store.startswith("s3://"):
-        raise InputError(f"--store {target.store}: is no S3 address.", fix="Write s3://bucket/prefix.")
+    for option in ("gpus", "region", "reservation", "capacity_block", "network_tier"):
+        check_no_secret(getattr(target, option), f"--{option.replace('_', '-')}")
     return Terms(
         nodes=target.nodes,
         gpus=target.gpus,
@@ -90,11 +91,11 @@ def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, mana
         reservation=target.reservation or target.capacity_block,
         region=target.region,
         network_tier=_read_tier(target.network_tier),
-        image=target.image,
+        image=read_image(target.image),
         managed=managed,
         usd_per_hour=_not_negative(usd_per_hour, "--usd-per-hour"),
         max_minutes=target.max_minutes,
-        store=target.store.rstrip("/") if target.store else None,
+        store=read_store(target.store),
     )
 
 

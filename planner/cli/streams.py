@@ -82,7 +82,9 @@ def lasting_output() -> Iterator[None]:
 
 def say(text: str) -> None:
     """Print a message to the person, on stderr."""
-    print(text, file=sys.stderr)
+    from planner.redact import clean  # not for the list of commands
+
+    print(clean(text), file=sys.stderr)
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
