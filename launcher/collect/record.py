@@ -7,7 +7,7 @@ import json
 import re
 import statistics
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -43,6 +43,29 @@ def record_of(
     `ends` are the exit reasons that are accepted.
     """
     parsed = [parse_result(result, where=where, ends=ends) for result in results]
+    try:
+        return _joined(results, parsed, aliases, probes, expect)
+    except (ValidationError, ValueError, ArithmeticError) as error:  # each figure can be true, and all of them not
+        raise InputError(
+            f"{where}: its figures make no record: {_first_problem(error)}.",
+            fix="Measure again; see the log of the run.",
+        ) from error
+
+
+def _first_problem(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error).rstrip(".")
+    detail = error.errors(include_input=False, include_url=False)[0]
+    return f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}".removeprefix(": ")
+
+
+def _joined(
+    results: Sequence[Mapping[str, Any]],
+    parsed: Sequence[NodeResult],
+    aliases: Mapping[str, str],
+    probes: Sequence[Probe],
+    expect: Expect | None,
+) -> RunRecord:
     first = parsed[0]
     accelerator = _accelerator(first, aliases)
     expected = NOTHING if expect is None else expect(first, accelerator)
@@ -143,7 +166,7 @@ def _throughput(results: Sequence[NodeResult], rates: Sequence[float]) -> Quanti
 
 
 def _day(result: NodeResult) -> date:
-    return date.fromisoformat(result.finished_at[:10])
+    return datetime.fromisoformat(result.finished_at).date()
 
 
 def machine_name(result: NodeResult) -> str:
@@ -161,10 +184,8 @@ def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str]
     try:
         parsed = NodeResult.model_validate(dict(result))
     except ValidationError as error:
-        detail = error.errors()[0]
-        key = ".".join(str(part) for part in detail["loc"])
         raise InputError(
-            f"{where}: {key}: {detail['msg']}.", fix="Give the result.json that the benchmark wrote, unchanged."
+            f"{where}: {_first_problem(error)}.", fix="Give the result.json that the benchmark wrote, unchanged."
         ) from error
     if parsed.exit_reason not in ends:
         raise NodeError(

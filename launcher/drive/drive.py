@@ -289,8 +289,12 @@ class Driver:
     def _write_down(self, entry: Entry, collection: Collected, outcome: Outcome) -> None:
         run_id = entry.launch.run_id
         what = f"{len(collection.results)} result(s), {len(collection.steps)} file(s) of steps"
+        if collection.problems:
+            self._note_once(run_id, "PROBLEM", " ".join(collection.problems))
         if outcome is Outcome.COMPLETED and not collection.complete:
             outcome = Outcome.TRUNCATED
+        elif outcome is Outcome.COMPLETED and collection.problems:
+            outcome = Outcome.FAILED  # the job says that it has a result, and nobody can read it
         if outcome in (Outcome.LOST, Outcome.TRUNCATED) and not collection.results and not collection.steps:
             self._lose(entry, outcome)
             return

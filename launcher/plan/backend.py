@@ -105,6 +105,8 @@ class Collected(Frozen):
     """Every whole result.json, the first start's first."""
     steps: tuple[Path, ...]
     log: Path | None
+    problems: tuple[Said, ...] = ()
+    """Of each result.json that is there and cannot be read: why."""
     complete: bool
     """Whether every node's sentinel line was seen; otherwise the rest is kept and marked truncated."""
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+from planner.model.evidence.node_shapes import (
+    CalibrationFacts,
+    Cleaned,
+    Figure,
+    SpecFacts,
+    TelemetryFacts,
+    TopologyFacts,
+    When,
+    WholeNumber,
+)
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
@@ -182,53 +192,57 @@ class RunRecord(Frozen):
         return self.throughput.basis
 
 
+Whole = Annotated[int, Field(strict=True, ge=0, le=10**18)]
+Devices = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+
+
 class NodeResult(Frozen):
     """The benchmark's `result.json`, as a node wrote it; facts that become a RunRecord.
 
-    The keys are those of `workloads/README.md`. What the planner does not compute with stays untyped here,
-    because the benchmark checked it when it wrote it.
+    The keys are those of `workloads/README.md`. What the planner reads of the inner ones: `node_shapes.py`. Texts come
+    without the secrets that a message of a library may repeat.
     """
 
     schema_version: Literal[1]
     kind: Literal["result"]
     method_version: Count
-    exit_reason: Text
-    error: str | None
-    spec: dict[str, Any]
+    exit_reason: Id
+    error: Cleaned | None
+    spec: SpecFacts
     parameters: Count | None
     trained_parameters: Count | None = None
-    world_size: Count
-    nodes: Count
-    devices_per_node: Count
+    world_size: Devices
+    nodes: Devices
+    devices_per_node: Devices
     device_type: Literal["cpu", "cuda"] | None
     backend: Text | None
     global_batch: Count | None
-    warmup_steps: int
+    warmup_steps: Whole
     warmup_steady: bool
-    steps: int
+    steps: Whole
     step_seconds: tuple[Positive, ...]
     window_s: NonNegative
     rank_step_seconds: tuple[NonNegative, ...] = ()
     rank_work_seconds: tuple[NonNegative, ...] = ()
     data_wait_s: NonNegative | None = None
-    samples: int
-    tokens: int | None
-    padding_tokens: int | None
+    samples: Whole
+    tokens: Whole | None
+    padding_tokens: Whole | None
     """Null where samples are images."""
-    images: int | None = None
+    images: Whole | None = None
     """Images with a label, counted; null where samples are sequences."""
     phases: dict[str, NonNegative]
-    losses_first10: tuple[float | None, ...]
-    loss_last: float | None
-    memory: dict[str, float | None]
-    state_bytes: dict[str, int] = Field(default_factory=dict)
+    losses_first10: tuple[Figure | None, ...]
+    loss_last: Figure | None
+    memory: dict[str, NonNegative | None]
+    state_bytes: dict[str, Whole] = Field(default_factory=dict)
     matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
-    sdpa_backend: str | None
+    sdpa_backend: Cleaned | None
     tf32_allowed: bool
-    topology: tuple[dict[str, Any], ...] = ()
-    calibration: dict[str, Any] | None = None
-    telemetry: dict[str, Any] | None = None
-    environment: dict[str, str | int | float | bool | list[str] | None]
-    disk_problem: str | None = None
-    started_at: Text
-    finished_at: Text
+    topology: tuple[TopologyFacts, ...] = ()
+    calibration: CalibrationFacts | None = None
+    telemetry: TelemetryFacts | None = None
+    environment: dict[str, Cleaned | WholeNumber | Figure | bool | list[Cleaned] | None]
+    disk_problem: Cleaned | None = None
+    started_at: When
+    finished_at: When

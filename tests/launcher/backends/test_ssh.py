@@ -157,6 +157,18 @@ def test_a_launch_that_never_reached_the_host_says_so(driver, tmp_path):
     [
         pytest.param({"address": "a", "env": {"AWS_SECRET_ACCESS_KEY": "x"}}, "looks like a secret", id="secret"),
         pytest.param({"address": "a", "env": {"HF_TOKEN": "x"}}, "looks like a secret", id="token"),
+        pytest.param({"address": "a", "env": {"CUDA_NOTE": "AKIAIOSFODNN7EXAMPLE"}}, "looks like a secret", id="value"),
+        pytest.param({"address": "a", "env": {"EDITOR": "vi"}}, "not among the variables", id="a name of no library"),
+        pytest.param({"address": "a", "env": {"PLANNER_PUSH_TO": "s3://b"}}, "not among", id="a name that is ours"),
+        pytest.param(
+            {"address": "a", "ssh_options": {"ProxyCommand": "sshpass -p hunter2 ssh -W %h:%p jump"}},
+            "ssh_options: ProxyCommand holds a secret",
+            id="password of a proxy",
+        ),
+        pytest.param({"address": "me:hunter2@a"}, "address: holds a secret", id="password in the address"),
+        pytest.param(
+            {"address": "a", "key": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl"}, "key: holds a secret", id="key itself"
+        ),
         pytest.param({"address": "a", "folder": "planner"}, "must begin with", id="relative folder"),
         pytest.param({"address": "a", "folder": "/srv/a b"}, "must begin with", id="folder with a space"),
     ],
@@ -164,3 +176,16 @@ def test_a_launch_that_never_reached_the_host_says_so(driver, tmp_path):
 def test_hosts_yaml_refuses_what_would_hurt(host, problem):
     with pytest.raises(ValueError, match=problem):
         HostsFile.model_validate({"schema_version": 1, "hosts": {"a": host}})
+
+
+def test_variables_of_the_libraries_go_to_a_host():
+    names = (
+        "NCCL_SOCKET_IFNAME",
+        "OMP_NUM_THREADS",
+        "CUDA_VISIBLE_DEVICES",
+        "TORCH_NCCL_ASYNC_ERROR_HANDLING",
+        "TMPDIR",
+    )
+    env = {**dict.fromkeys(names, "1"), "PLANNER_PORT": "8008", "https_proxy": "http://proxy:3128", "NCCL_IB_PKEY": "1"}
+    read = HostsFile.model_validate({"schema_version": 1, "hosts": {"a": {"address": "a", "env": env}}})
+    assert read.hosts["a"].env == env

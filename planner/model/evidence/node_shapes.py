@@ -1,0 +1,133 @@
+"""What a result.json holds below its first level, as far as the planner reads it; further keys are left alone.
+
+A node is somebody else's machine: what it wrote is checked here, once, and nothing that follows meets a text where it
+expects a number, a list where it expects a mapping, or a number that no machine has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from planner.model.base import Count, Id, NonNegative, Text
+from planner.model.network.architecture import Architecture
+from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
+from planner.redact import clean, clean_data
+
+DEEPEST_NESTING = 30
+MOST_ITEMS = 1_000_000
+"""Of all lists and mappings of one value together."""
+FIRST_YEAR, LAST_YEAR = 2015, 2200
+
+Cleaned = Annotated[str, Field(max_length=20_000), AfterValidator(clean)]
+Small = Annotated[int, Field(strict=True, ge=0, le=10**9)]
+WholeNumber = Annotated[int, Field(strict=True, ge=-(10**18), le=10**18)]
+Figure = Annotated[float, Field(ge=-1e18, le=1e18)]
+
+
+class _Shape(BaseModel):
+    """Keys that are not named here are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+
+class _LoraShape(_Shape):
+    rank: Count
+    targets: tuple[Id, ...] | Id
+    frozen: Literal["16bit"] | None = None
+
+
+class _SpecShape(_Shape):
+    """What the run was told to do, as far as a record says it."""
+
+    workload: Id
+    architecture: Architecture
+    micro_batch: Annotated[int, Field(strict=True, ge=1, le=10**9)]
+    grad_accumulation: Annotated[int, Field(strict=True, ge=1, le=10**9)] = 1
+    strategy: Strategy
+    precision: Precision
+    checkpointing: Checkpointing = Checkpointing.NONE
+    compile: bool = False
+    loss_chunks: Annotated[int, Field(strict=True, ge=1, le=10**9)] = 1
+    mode: BenchMode = BenchMode.MATCHED
+    method: Literal["full", "lora"] = "full"
+    channels_last: bool = False
+    seq_len: Annotated[int, Field(strict=True, ge=1, le=10**9)] | None = None
+    lora: _LoraShape | None = None
+    note: Text | None = None
+    seed: Small = 0
+
+
+class _DeviceShape(_Shape):
+    """One device over the window."""
+
+    compute_processes: Small | None = None
+    throttled_share: NonNegative | None = None
+    throttle_shares: dict[str, NonNegative] | None = None
+    power_limit_w: NonNegative | None = None
+    default_power_limit_w: NonNegative | None = None
+
+
+class _TelemetryShape(_Shape):
+    devices: tuple[_DeviceShape, ...] = ()
+    energy_j: NonNegative | None = None
+    seconds: NonNegative | None = None
+
+
+class _CalibrationShape(_Shape):
+    matmul_tflop_per_s: NonNegative | None = None
+    rank_matmul_tflop_per_s: tuple[NonNegative, ...] | None = None
+
+
+def _shaped(shape: type[BaseModel]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return a check of a mapping against a shape, which gives the mapping itself back, without secrets."""
+
+    def check(value: dict[str, Any]) -> dict[str, Any]:
+        bounded(value)
+        shape.model_validate(value)
+        cleaned: dict[str, Any] = clean_data(value)
+        return cleaned
+
+    return check
+
+
+def bounded(value: Any) -> Any:
+    """Return plain data as it is; ValueError where it is nested too deeply, too large, or holds no finite number."""
+    level, seen = [value], 0
+    for _ in range(DEEPEST_NESTING):
+        below: list[Any] = []
+        for one in level:
+            if isinstance(one, dict):
+                below += one.values()
+            elif isinstance(one, list | tuple):
+                below += one
+            elif isinstance(one, int | float) and not -1e18 <= one <= 1e18:
+                raise ValueError("holds a number that nothing measures")
+        seen += len(below)
+        if seen > MOST_ITEMS:
+            raise ValueError(f"holds more than {MOST_ITEMS:,} values")
+        if not below:
+            return value
+        level = below
+    raise ValueError("is nested too deeply")
+
+
+def _a_day(text: str) -> str:
+    """Return a time of day as it is written; ValueError where it is none of our time."""
+    try:
+        year = datetime.fromisoformat(text).year
+    except ValueError:
+        raise ValueError("is no time, such as 2026-11-21T09:00:00Z") from None
+    if not FIRST_YEAR <= year <= LAST_YEAR:
+        raise ValueError(f"is in the year {year}")
+    return text
+
+
+SpecFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_SpecShape))]
+TelemetryFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_TelemetryShape))]
+CalibrationFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_CalibrationShape))]
+TopologyFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_Shape))]
+When = Annotated[str, Field(min_length=10, max_length=40), AfterValidator(_a_day)]
