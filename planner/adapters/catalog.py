@@ -10,6 +10,7 @@ from planner import clock
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_model, read_text
 from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
+from planner.adapters.known_networks import known_presets
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
@@ -62,7 +63,8 @@ def load_catalog(
     nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
     bundled_sites, own_sites = (_layered_files(Site, layers, "sites") for layers in (roots[:1], roots[1:]))
     sites = bundled_sites | own_sites
-    presets = [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
+    presets = known_presets(root)
+    presets += [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
     accelerators = _layered(Accelerator, roots, "accelerators.csv")
     own_prices = () if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices))
     offered = {node.id: node for row in own_prices if (node := offered_node(row, accelerators)) is not None}

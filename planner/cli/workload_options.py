@@ -29,7 +29,9 @@ class WorkloadOptions:
 
     workload: Annotated[
         str,
-        typer.Argument(metavar="WORKLOAD", help="Preset (cpu-smoke, gpt-305m, llama3-8b, ...) or architecture file"),
+        typer.Argument(
+            metavar="WORKLOAD", help="Network (gpt-305m, Qwen/Qwen3-8B, ...), config.json or architecture file"
+        ),
     ]
     seq_len: Annotated[int | None, typer.Option(help="Tokens per sample; default: the workload's")] = None
     precision: Annotated[Precision | None, typer.Option(help="Number format; default: the workload's, else bf16")] = (

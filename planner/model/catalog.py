@@ -10,6 +10,7 @@ from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
+from planner.model.network.names import name_key, nearest_names
 from planner.model.network.workload import Preset
 from planner.model.owning.holding_defaults import HoldingDefaults
 from planner.model.owning.owning_defaults import OwningDefaults
@@ -85,6 +86,27 @@ class Catalog(Frozen):
         """Write them sorted: a set has another order in every process, and two locks of one plan would differ."""
         return sorted(ids)
 
+    def preset_named(self, name: str) -> Preset | None:
+        """Return a workload by its id, or by a name as people write it; None where there is none."""
+        if name in self.presets:
+            return self.presets[name]
+        key, in_full = name_key(name), "/" in name
+        for preset in self.presets.values():
+            repositories = preset.names if in_full else (preset.name, *preset.names)
+            for known in repositories:
+                if name_key(known) == key and (not in_full or _owner(known) == _owner(name)):
+                    return preset
+        return None
+
+    def find_preset(self, name: str, *, where: str = "", fix: str = "") -> Preset:
+        """Return a workload by its name; raise with the nearest names where there is none."""
+        preset = self.preset_named(name)
+        if preset is None:
+            near = nearest_names(name, self.presets)
+            hint = f"Did you mean {' or '.join(near)}?" if near else fix or "The names: docs/workloads.md"
+            raise NotFoundError("workload", name, (), where=where, fix=hint)
+        return preset
+
     @property
     def bill_defaults(self) -> BillDefaults:
         """What a bill takes where the plan does not say."""
@@ -145,3 +167,7 @@ class Catalog(Frozen):
         if run is None:
             raise NotFoundError("run", run_id, self.runs, where=where, fix="List them with: planner runs list")
         return run
+
+
+def _owner(name: str) -> str:
+    return name.rpartition("/")[0].casefold()

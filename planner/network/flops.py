@@ -67,7 +67,7 @@ def flops_per_token(decoder: TextModel, *, seq_len: int, convention: FlopsConven
     """Training FLOPs per token, forward and backward, without recomputation.
 
     full_attention: 6 N_matmul + 12 L H Q T        (headline; PaLM, Chowdhery et al. 2022, appendix B)
-    causal:         6 N_matmul +  6 L H Q T        (only the lower triangle of the attention matrix)
+    causal:         6 N_matmul +  6 L H Q T        (only the lower triangle; an encoder has the whole matrix)
     six_n:          6 N_active                     (rule of thumb of Kaplan et al. 2020; leaves attention out)
 
     N counts parameters that a token meets, L layers, H heads of Q dimensions, T tokens in a sample.
@@ -79,7 +79,7 @@ def flops_per_token(decoder: TextModel, *, seq_len: int, convention: FlopsConven
     if convention is FlopsConvention.SIX_N:
         return each * active_parameters(decoder)
     attention = decoder.layers * decoder.heads * decoder.head_dim * seq_len
-    per_pair = 12.0 if convention is FlopsConvention.FULL_ATTENTION else 6.0
+    per_pair = 6.0 if convention is FlopsConvention.CAUSAL and decoder.is_causal else 12.0
     return each * matmul_parameters(decoder) + per_pair * attention
 
 

@@ -64,13 +64,15 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
         named = catalog.find_run(choice.measured, where="workload.measured")
         name, network, seq_len = named.workload, named.architecture, named.seq_len
     elif choice.ref is not None:
-        preset = catalog.presets.get(choice.ref)
-        if preset is None:
-            known = ", ".join(sorted(catalog.presets))
-            raise NotFoundError("workload", choice.ref, catalog.presets, where="workload.ref", fix=f"Known: {known}")
+        preset = catalog.find_preset(choice.ref, where="workload.ref")
         if choice.seq_len is not None and isinstance(preset.architecture, ImageModel):
             raise InputError(f"workload.seq_len: a sample of {preset.name} is an image.", fix="Leave seq_len out.")
         name, network, seq_len = preset.name, preset.architecture, choice.seq_len or preset.seq_len
+    elif choice.architecture is None:
+        raise InputError(
+            f"workload.config: {choice.config} is read beside a plan's file, and this plan came as text.",
+            fix="Write the network's architecture into the plan, or name it with ref.",
+        )
     else:
         name, network, seq_len = "inline", choice.architecture, choice.seq_len
     count = count_samples(plan, network, seq_len)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
+from planner.adapters.documents import parse_model
 from planner.adapters.files import write_text
-from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.model_config.file import read_network_file
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
@@ -15,7 +15,8 @@ from planner.model.network.architecture import ImageModel
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
-from planner.use_cases.networks import find_architecture
+from planner.use_cases.network_files import with_config
+from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import parse_plan
 
 PLAN_ENDINGS = (".yaml", ".yml", ".json")
@@ -28,8 +29,8 @@ def read_plan_of(name: str) -> Plan | None:
     path = Path(name)
     if path.suffix.lower() not in PLAN_ENDINGS or not path.is_file():
         return None
-    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix="Name a plan or a workload.")
-    return parse_plan(text, where=name) if "work" in parse_mapping(text, where=name) else None
+    data, text = read_network_file(path, fix="Name a plan or a workload.")
+    return with_config(parse_plan(text, where=name), folder=path.parent) if "work" in data else None
 
 
 def among_all(plan: Plan, filters: FindFilters) -> Plan:
@@ -71,7 +72,7 @@ def plan_of(
     data = {
         "schema_version": 1,
         "name": f"{network.name or workload}, {'ImageNet once' if images else f'{amount / 1e6:,g} million tokens'}",
-        "workload": {"ref": workload, "seq_len": seq_len} if workload in catalog.presets else own,
+        "workload": {"ref": workload, "seq_len": seq_len} if is_name(workload, catalog) else own,
         "work": work,
         "training": Training(precision=precision or network.precision, adapters=adapters(network)),
         "options": [],

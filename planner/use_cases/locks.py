@@ -13,6 +13,7 @@ from planner.adapters.catalog import with_bundled_blocks
 from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.model_config.file import network_file
 from planner.adapters.workspace import catalogs_dir
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.recommend.answer_plan import answer_plan
@@ -23,6 +24,7 @@ from planner.model.answer.documents import ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
+from planner.use_cases.network_files import with_config
 from planner.use_cases.plans import PLAN_FIX, parse_plan, with_found_options
 from planner.use_cases.version import planner_version
 
@@ -51,7 +53,7 @@ def lock_path(plan: Path) -> Path:
 def freeze(path: Path, catalog: Catalog, *, today: date) -> tuple[EstimateDocument, Path]:
     """Answer a plan and write its lock: complete or not at all; a lock that is there is replaced."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
-    plan = parse_plan(text, where=str(path))
+    plan = with_config(parse_plan(text, where=str(path)), folder=path.parent)
     lock = new_lock(_plain(parse_mapping(text, where=str(path))), plan, catalog, today=today)
     where = lock_path(path)
     write_text(where, json.dumps(lock.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
@@ -79,7 +81,7 @@ def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, today: da
         "planner_version": planner_version(),
         "frozen_on": today,
         "plan_sha256": written,
-        "plan": content,
+        "plan": _with_network(content, plan),
         "run_sha256": {key: _sha256(run.model_dump(mode="json")) for key, run in catalog.runs.items()},
         "catalog": held,
         "estimate": estimate_plan(plan, held, today=today),
@@ -110,7 +112,7 @@ def locked_answer(path: Path) -> LockedAnswer:
     One from before 0.2.0 is ranked anew: its rules took a server to be bought for its electricity.
     """
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
-    parse_plan(text, where=str(path))
+    plan = parse_plan(text, where=str(path))
     where = lock_path(path)
     lock = read_lock(where)
     if lock.plan_sha256 != _sha256(_plain(parse_mapping(text, where=str(path)))):
@@ -118,12 +120,34 @@ def locked_answer(path: Path) -> LockedAnswer:
             f"{where}: plan_sha256: {path} was changed after it was frozen on {lock.frozen_on}.",
             fix=f"Freeze it anew with: planner estimate {path} --freeze (keep the old lock for: planner diff)",
         )
+    _check_config(plan, lock, path)
     differs = _differs(lock, where)
     if lock.comparison.confidence is not None:
         return LockedAnswer(lock, differs)
     side = frozen_answer(lock, where)
     anew = answer_plan(side.plan, side.catalog, today=side.frozen_on)
     return LockedAnswer(lock.model_copy(update={"comparison": anew}), differs, by_new_rules=True)
+
+
+def _with_network(content: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    """Return a plan's content with the network that its configuration holds, so that the file is not needed again."""
+    if plan.workload.config is None:
+        return content
+    return content | {"workload": plan.workload.model_dump(mode="json", exclude_none=True)}
+
+
+def _check_config(plan: Plan, lock: Lock, path: Path) -> None:
+    """Refuse a lock whose plan's config.json says otherwise now; one that is gone is not asked."""
+    config = plan.workload.config
+    if config is None or not network_file(path.parent / config).is_file():
+        return
+    now = with_config(plan, folder=path.parent).workload
+    then = parse_plan(json.dumps(lock.plan), where=f"{lock_path(path)}: plan").workload
+    if now != then:
+        raise InputError(
+            f"{lock_path(path)}: workload.config: {config} was changed after {path} was frozen on {lock.frozen_on}.",
+            fix=f"Freeze it anew with: planner estimate {path} --freeze (keep the old lock for: planner diff)",
+        )
 
 
 def frozen_answer(lock: Lock, where: Path) -> FrozenAnswer:

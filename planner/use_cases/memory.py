@@ -8,7 +8,7 @@ from planner.model.answer.documents import MemoryDocument
 from planner.model.base import Count, Frozen, Text
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
-from planner.model.network.architecture import ImageModel
+from planner.model.network.architecture import Encoder, ImageModel
 from planner.model.network.workload import ArchitectureFile, Checkpointing, Loss, Method, Precision, Strategy
 from planner.speed.memory.memory_question import MemoryQuestion, answer
 from planner.speed.physics.number_format import uses_autocast
@@ -20,7 +20,7 @@ class MemoryRequest(Frozen):
     """What is trained, and on how many of which accelerator."""
 
     workload: Text
-    """A preset's name, or the path of an architecture or plan file."""
+    """A network's name, or the path of a config.json, an architecture or plan file."""
     on: Text
     """An accelerator, by any usual name."""
     gpus: Count = 1
@@ -69,5 +69,7 @@ def _traced(network: ArchitectureFile, strategy: Strategy, precision: Precision,
     """Return the bytes per token that one layer of the benchmark's model saves."""
     if adapters is not None and adapters.kind is not AdapterKind.LORA:
         raise InputError(f"--trace: the benchmark has no {adapters.kind.value} adapters.", fix="Leave --trace out.")
+    if isinstance(network.architecture, Encoder):
+        raise InputError("--trace: the benchmark has no encoders.", fix="Leave --trace out.")
     autocast = uses_autocast(strategy, precision=precision, adapters=adapters)
     return traced_layer_bytes(network.architecture, precision=precision, autocast=autocast, adapters=adapters)

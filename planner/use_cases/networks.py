@@ -1,38 +1,41 @@
-"""Which network a word on the command line means: a preset, an architecture file, or a plan."""
+"""Which network a word on the command line means: a name, a configuration or architecture file, or a plan."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
-from planner.adapters.mapping_text import parse_mapping
-from planner.errors import InputError, NotFoundError
+from planner.adapters.model_config.file import network_file, read_network_file
+from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
-from planner.model.network.architecture import Decoder, ImageModel, MoeDecoder, Resnet, Vit
+from planner.model.network.architecture import Encoder, ImageModel
 from planner.model.network.workload import (
     QUICK_WINDOW,
     STANDARD_WINDOW,
     ArchitectureFile,
     BenchWorkload,
     Precision,
-    Preset,
 )
 from planner.model.plan.plan import Plan
 from planner.scenario.job import checked_adapters, known_framework, resolve_job
+from planner.use_cases.network_files import ARCHITECTURE_FIX, is_network_file, network_of, with_config
 from planner.use_cases.plans import parse_plan
 
-ARCHITECTURE_FIX = "Write architecture (layers, hidden, heads, ...) and seq_len, as in catalogs/workloads/*.yaml."
-ARCHITECTURE_KEYS = {key for kind in (Decoder, MoeDecoder, Resnet, Vit) for key in kind.model_fields}
+NAMES_FIX = "Name a network (docs/workloads.md lists them), a model's config.json or an architecture file (mine.yaml)."
 LONGEST_OWN_NAME = 60
 """Of a workload, in characters; a record's id holds it."""
 
 
 def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
-    """Return a preset by its name, or what a file describes: an architecture, a preset, or a plan's workload."""
+    """Return a network by its name, or what a file describes: a configuration, an architecture, a workload, a plan."""
     network = _find_workload(workload, catalog)
-    return _of_preset(network) if isinstance(network, Preset) else network
+    return _of_preset(network) if isinstance(network, BenchWorkload) else network
+
+
+def is_name(workload: str, catalog: Catalog) -> bool:
+    """Whether a word is meant as a network's name, known or not, and not as a file."""
+    return workload in catalog.presets or not is_network_file(workload)
 
 
 def bench_workload(
@@ -43,7 +46,12 @@ def bench_workload(
     InputError where the file trains adapters and the benchmark is not asked for them (`lora`), or of another kind.
     """
     network = _find_workload(workload, catalog)
-    adapters = None if isinstance(network, Preset) else network.adapters
+    if isinstance(network.architecture, Encoder):
+        raise InputError(
+            f"{workload}: the benchmark has decoders, resnets and vision transformers, and this is an encoder.",
+            fix="Measure a decoder of its sizes (kind: decoder); estimates and memory know encoders.",
+        )
+    adapters = None if isinstance(network, BenchWorkload) else network.adapters
     if adapters is not None and adapters.kind is not AdapterKind.LORA:
         raise InputError(
             f"{workload}: the benchmark trains LoRA's adapters alone, and these are {adapters.kind.value}.",
@@ -54,7 +62,7 @@ def bench_workload(
             f"{workload}: adapters alone are trained there, and all weights would be here.",
             fix=f"Add --method lora --lora-rank {adapters.rank} --lora-targets {','.join(adapters.targets)}.",
         )
-    whole = network if isinstance(network, Preset) else _own_workload(network, Path(workload), catalog)
+    whole = network if isinstance(network, BenchWorkload) else _own_workload(network, Path(workload), catalog)
     if seq_len is not None:
         whole = whole.model_copy(update={"seq_len": seq_len})
     return whole if layers is None else whole.cut(layers=layers)
@@ -68,23 +76,14 @@ def trained_alone(
     return checked_adapters(adapters, network.architecture, precision=precision, where=where)
 
 
-def _find_workload(workload: str, catalog: Catalog) -> Preset | ArchitectureFile:
-    if workload in catalog.presets:
-        return catalog.presets[workload]
-    path = Path(workload)
-    if path.suffix.lower() not in (".yaml", ".yml", ".json"):
-        known = f"Known: {', '.join(sorted(catalog.presets))}; or give an architecture file, e.g. mine.yaml."
-        raise NotFoundError("workload", workload, catalog.presets, fix=known)
-    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=ARCHITECTURE_FIX)
-    data = parse_mapping(text, where=workload, fix=ARCHITECTURE_FIX)
+def _find_workload(workload: str, catalog: Catalog) -> BenchWorkload | ArchitectureFile:
+    if is_name(workload, catalog):
+        return catalog.find_preset(workload, fix=NAMES_FIX)
+    path = network_file(Path(workload))
+    data, text = read_network_file(path, fix=ARCHITECTURE_FIX)
     if "options" in data:
-        return _of_plan(parse_plan(text, where=workload), catalog, where=workload)
-    if "window" in data:
-        return parse_model(Preset, data, where=workload, text=text, fix=ARCHITECTURE_FIX)
-    if "architecture" not in data:  # the architecture's keys may stand at the top
-        own = {key: value for key, value in data.items() if key in ARCHITECTURE_KEYS}
-        data = {key: value for key, value in data.items() if key not in own} | {"architecture": own}
-    return parse_model(ArchitectureFile, data, where=workload, text=text, fix=ARCHITECTURE_FIX)
+        return _of_plan(with_config(parse_plan(text, where=workload), folder=path.parent), catalog, where=workload)
+    return network_of(data, path, text=text)
 
 
 def _own_workload(network: ArchitectureFile, path: Path, catalog: Catalog) -> BenchWorkload:
@@ -109,7 +108,7 @@ def _own_workload(network: ArchitectureFile, path: Path, catalog: Catalog) -> Be
     )
 
 
-def _of_preset(preset: Preset) -> ArchitectureFile:
+def _of_preset(preset: BenchWorkload) -> ArchitectureFile:
     return ArchitectureFile(
         name=preset.name,
         architecture=preset.architecture,

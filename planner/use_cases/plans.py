@@ -23,6 +23,7 @@ from planner.model.owning.tariff import Tariff
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan
 from planner.use_cases.catalogs import find_accelerator
+from planner.use_cases.network_files import with_config
 from planner.use_cases.runs import find_run
 
 OWN_MACHINE = "  - {own: RTX-3090, count: 2}\n"
@@ -33,8 +34,9 @@ PLAN_FIX = "Write a commented example with: planner init"
 
 
 def read_plan(path: Path) -> Plan:
-    """Read a plan file, YAML or JSON."""
-    return parse_plan(read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX), where=str(path))
+    """Read a plan file, YAML or JSON, with the network of the configuration that it names."""
+    plan = parse_plan(read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX), where=str(path))
+    return with_config(plan, folder=path.parent)
 
 
 def parse_plan(text: str, *, where: str) -> Plan:

@@ -165,7 +165,7 @@ def test_the_batches_that_nvidia_trains_resnet50_with_fit(
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        pytest.param({"kind": "moe"}, "kind must be one of: decoder, moe_decoder, resnet, vit", id="kind"),
+        pytest.param({"kind": "moe"}, "kind must be one of: decoder, moe_decoder, encoder, resnet, vit", id="kind"),
         pytest.param({"experts_per_token": 9}, "experts_per_token (9) is more than experts (8)", id="top-k"),
         pytest.param({"dense_layers": [4], "ffn_hidden": 8}, "numbers from 0 to 3", id="no such layer"),
         pytest.param({"dense_layers": [0]}, "needs ffn_hidden", id="dense layers without a width"),

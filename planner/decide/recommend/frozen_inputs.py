@@ -31,6 +31,7 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
     runs = {key: run if key in used_runs else _without_raw(run) for key, run in catalog.runs.items()}
     wanted = offers | {site.node for site in sites.values()} | {run.hardware.node for run in runs.values()}
     nodes = {key: node for key, node in catalog.nodes.items() if key in wanted}
+    preset = catalog.preset_named(plan.workload.ref) if plan.workload.ref else None
     carried = {node.accelerator for node in nodes.values()} | {run.hardware.accelerator for run in runs.values()}
     own = [find_own(option.own, catalog, where="options").id for option in plan.options if option.own]
     carried.update(own)
@@ -45,7 +46,7 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
             "nodes": nodes,
             "accelerators": {key: value for key, value in catalog.accelerators.items() if key in carried},
             "sites": sites,
-            "presets": {key: value for key, value in catalog.presets.items() if key == plan.workload.ref},
+            "presets": {} if preset is None else {preset.name: preset},
             "runs": runs,
         }
     )

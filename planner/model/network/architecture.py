@@ -1,4 +1,4 @@
-"""The networks we can describe: dense and mixture-of-experts decoders, ResNets, vision transformers.
+"""The networks we can describe: dense and mixture-of-experts decoders, encoders, ResNets, vision transformers.
 
 Each kind is a model of its own; `kind` in a file says which. Without it a file means a dense decoder.
 The same keys stand in the benchmark's `spec.json`.
@@ -6,13 +6,13 @@ The same keys stand in the benchmark's `spec.json`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from planner.model.base import Count, Frozen, Positive
 
-KINDS = ("decoder", "moe_decoder", "resnet", "vit")
+KINDS = ("decoder", "moe_decoder", "encoder", "resnet", "vit")
 TAG = "kind:"
 """Begins the name that pydantic gives to each way of reading an architecture."""
 
@@ -20,8 +20,10 @@ LayerNumber = Annotated[int, Field(strict=True, ge=0)]
 
 
 class _Transformer(Frozen):
-    """What every decoder-only transformer has."""
+    """What every transformer on tokens has."""
 
+    is_causal: ClassVar[bool] = True
+    """A token attends to those before it alone."""
     layers: Count
     hidden: Count
     heads: Count
@@ -54,6 +56,17 @@ class Decoder(_Transformer):
     def cut(self, layers: int) -> Decoder:
         """Return the same network with its first layers alone."""
         return self.model_copy(update={"layers": layers})
+
+
+class Encoder(Decoder):
+    """A dense transformer whose tokens attend to all others: BERT and its kind.
+
+    Counted with a head over the vocabulary for every token, as in masked language modelling. Leaves out token types,
+    pooler and the head's own layer, under 1 % of BERT's parameters. Source: Devlin et al. 2018.
+    """
+
+    is_causal: ClassVar[bool] = False
+    kind: Literal["encoder"]  # type: ignore[assignment]  # it is a decoder in all but its mask
 
 
 class MoeDecoder(_Transformer):
@@ -163,6 +176,7 @@ def _kind_of(value: Any) -> str | None:
 Architecture = Annotated[
     Annotated[Decoder, Tag("kind:decoder")]
     | Annotated[MoeDecoder, Tag("kind:moe_decoder")]
+    | Annotated[Encoder, Tag("kind:encoder")]
     | Annotated[Resnet, Tag("kind:resnet")]
     | Annotated[Vit, Tag("kind:vit")],
     Discriminator(

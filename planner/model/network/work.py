@@ -6,23 +6,28 @@ from typing import Self
 
 from pydantic import model_validator
 
-from planner.model.base import Count, Frozen, Id, Positive
+from planner.model.base import Count, Frozen, Id, Positive, Text
 from planner.model.network.architecture import Architecture, check_seq_len
 
 
 class WorkloadChoice(Frozen):
-    """Exactly one of: a measured run, a preset by name, an architecture written out."""
+    """Exactly one of: a measured run, a network by name, an architecture written out, a model's config.json."""
 
     measured: Id | None = None
     ref: Id | None = None
     architecture: Architecture | None = None
+    config: Text | None = None
+    """The path of a Hugging Face config.json, beside the plan; with `architecture`: what was read there, as in a lock,
+    and the file is not read again."""
     seq_len: Count | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        given = [name for name in ("measured", "ref", "architecture") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"needs exactly one of measured, ref or architecture, has {' and '.join(given) or 'none'}")
+        ways = ("measured", "ref", "architecture", "config")
+        given = [name for name in ways if getattr(self, name) is not None]
+        if len(given) != 1 and given != ["architecture", "config"]:
+            has = " and ".join(given) or "none"
+            raise ValueError(f"needs exactly one of measured, ref, architecture or config, has {has}")
         if self.measured is not None and self.seq_len is not None:
             raise ValueError("seq_len belongs to the measured run: leave it out")
         if self.architecture is not None:

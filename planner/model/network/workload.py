@@ -184,9 +184,11 @@ class BenchWorkload(Frozen):
 
 
 class Preset(BenchWorkload):
-    """A workload that the planner knows by name: `catalogs/workloads/*.yaml`."""
+    """A workload that the planner knows by name: `catalogs/workloads/*.yaml`, rows of `catalogs/networks.csv`."""
 
     schema_version: Literal[1]
+    names: tuple[Text, ...] = ()
+    """What others call it, as "meta-llama/Llama-3.1-8B"; `name_key` tells which spellings are one name."""
     description: Text
     source: Text
     as_of: date

@@ -93,7 +93,7 @@ def planned_text_config(
             "vocab": decoder.vocab,
             "head_share": 1.0,
             "unaligned": float(decoder.vocab % ALIGNED > 0),
-            "causal": 1.0,
+            "causal": float(decoder.is_causal),
             "parameters": parameters(decoder),
             "seq_len": seq_len,
             "micro_batch": micro_batch,

@@ -1,0 +1,91 @@
+"""A Hugging Face config.json as an architecture; what the planner has no formula for is refused by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from planner.adapters.model_config.fields import FIX, ConfigFields
+from planner.adapters.model_config.image_families import IMAGE_FAMILIES
+from planner.adapters.model_config.refused import MISSING, fix_of
+from planner.adapters.model_config.text_families import TEXT_FAMILIES, text_document
+from planner.errors import InputError
+from planner.model.network.architecture import Architecture
+
+MARKS = ("model_type", "architectures")
+"""Keys that a config.json has and no file of ours."""
+ATTENTION = ("full_attention", "sliding_attention", "chunked_attention", "attention")
+"""Kinds of layers that are counted; windows as whole samples."""
+TASK = re.compile(r"(For[A-Z]\w*|LMHeadModel|Model|PreTrainedModel)$")
+_ARCHITECTURE: TypeAdapter[Architecture] = TypeAdapter(Architecture)
+
+
+def is_model_config(data: Mapping[str, Any]) -> bool:
+    """Whether a mapping is a Hugging Face configuration."""
+    return any(mark in data for mark in MARKS) and "architecture" not in data
+
+
+def architecture_of(data: Mapping[str, Any], *, where: str) -> Architecture:
+    """Return the network of a configuration; InputError names what is wrong, or what the planner has no formula for."""
+    fields = ConfigFields(data, where=where)
+    model_type = _model_type(fields)
+    _check_parts(fields, data, model_type)
+    try:
+        if model_type in IMAGE_FAMILIES:
+            document = IMAGE_FAMILIES[model_type](fields)
+        else:
+            document = text_document(fields, TEXT_FAMILIES[model_type])
+        return _ARCHITECTURE.validate_python(document)
+    except ValidationError as error:
+        raise InputError(f"{where}: {error.errors()[0]['msg'].removeprefix('Value error, ')}.", fix=FIX) from error
+    except ValueError as error:
+        raise InputError(f"{where}: {error}.", fix=fix_of(model_type, has_text=False)) from error
+
+
+def _model_type(fields: ConfigFields) -> str:
+    """Return the family: `model_type`, else what the name of the class begins with."""
+    named = fields.word("model_type")
+    if named:
+        return named
+    classes = fields.words("architectures")
+    if not classes:
+        raise InputError(f"{fields.where}: model_type: is missing.", fix=FIX)
+    bare = TASK.sub("", classes[0]).casefold()
+    known = [*TEXT_FAMILIES, *IMAGE_FAMILIES, *MISSING]
+    return next((name for name in known if name.replace("_", "").replace("-", "").casefold() == bare), classes[0])
+
+
+def _check_parts(fields: ConfigFields, data: Mapping[str, Any], model_type: str) -> None:
+    """Refuse a family, or a part of a known one, that the planner has no formula for."""
+    has_text = isinstance(data.get("text_config"), dict)
+    missing = MISSING.get(model_type)
+    if missing is None and (has_text or isinstance(data.get("vision_config"), dict)):
+        missing = "several networks in one (vision or sound beside text)"
+    if missing is None and model_type not in TEXT_FAMILIES and model_type not in IMAGE_FAMILIES:
+        known = ", ".join(sorted([*TEXT_FAMILIES, *IMAGE_FAMILIES]))
+        raise InputError(
+            f"{fields.where}: model_type '{model_type[:60]}': the planner does not know this family. Known: {known}.",
+            fix=fix_of(model_type, has_text=has_text),
+        )
+    if missing is None:
+        missing = _missing_part(fields)
+    if missing is not None:
+        raise InputError(
+            f"{fields.where}: model_type '{model_type[:60]}': the planner has no formula for {missing}.",
+            fix=fix_of(model_type, has_text=has_text),
+        )
+
+
+def _missing_part(fields: ConfigFields) -> str | None:
+    """Return what a configuration of a known family has that is not counted; None where all is."""
+    if fields.has("kv_lora_rank"):
+        return "latent attention (MLA: kv_lora_rank)"
+    if fields.flag("alibi", default=False):
+        return "ALiBi positions (alibi)"
+    if fields.has("word_embed_proj_dim") and fields.count("word_embed_proj_dim") != fields.count("hidden_size"):
+        return "embeddings of another width than the layers (word_embed_proj_dim)"
+    others = sorted(set(fields.words("layer_types")) - set(ATTENTION))
+    return f"layers of the kind {others[0][:40]} (layer_types)" if others else None

@@ -1,0 +1,57 @@
+"""Families of models that the planner has no formula for, and what is missing."""
+
+from __future__ import annotations
+
+_STATE_SPACE = "state-space layers"
+_HYBRID = "layers that are neither attention nor MLP (state-space, linear attention, convolution)"
+_LATENT = "latent attention (MLA)"
+_CROSS = "an encoder and a decoder joined by cross-attention"
+_ALIBI = "ALiBi positions"
+_IMAGES = "this family of image networks (plans take resnet with bottleneck blocks, and vit)"
+_PARTS = "several networks in one (vision or sound beside text)"
+
+MISSING: dict[str, str] = {
+    **dict.fromkeys(("mamba", "mamba2", "falcon_mamba", "codestral_mamba", "rwkv", "rwkv7", "xlstm"), _STATE_SPACE),
+    **dict.fromkeys(
+        ("jamba", "zamba", "zamba2", "bamba", "granitemoehybrid", "falcon_h1", "nemotron_h", "qwen3_next", "lfm2",
+         "lfm2_moe", "recurrent_gemma", "minimax", "kimi_linear", "qwen3_5_text", "qwen3_5_moe_text"),
+        _HYBRID,
+    ),
+    **dict.fromkeys(
+        ("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "minicpm3", "glm_moe_dsa", "glm4_moe_lite",
+         "longcat_flash"),
+        _LATENT,
+    ),
+    **dict.fromkeys(
+        ("t5", "mt5", "umt5", "longt5", "t5gemma", "bart", "mbart", "pegasus", "marian", "led", "m2m_100", "whisper",
+         "speech_to_text", "encoder-decoder"),
+        _CROSS,
+    ),
+    **dict.fromkeys(("bloom", "mpt"), _ALIBI),
+    **dict.fromkeys(("deberta", "deberta-v2"), "disentangled attention (position matrices of its own)"),
+    **dict.fromkeys(("albert",), "layers that share their weights"),
+    **dict.fromkeys(("gemma3n", "gemma3n_text"), "embeddings per layer and layers that are skipped"),
+    **dict.fromkeys(("longformer", "big_bird", "reformer", "gpt_neo"), "attention over a part of the tokens alone"),
+    **dict.fromkeys(
+        ("convnext", "convnextv2", "swin", "swinv2", "efficientnet", "mobilenet_v1", "mobilenet_v2", "mobilevit",
+         "regnet", "deit", "beit", "dinov2", "dinov3_vit", "timm_wrapper", "segformer", "hiera", "poolformer"),
+        _IMAGES,
+    ),
+    **dict.fromkeys(
+        ("clip", "siglip", "siglip2", "llava", "llava_next", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe",
+         "qwen3_5", "qwen3_5_moe", "qwen2_5_omni", "gemma3", "gemma4", "llama4", "mllama", "mistral3", "pixtral",
+         "idefics", "idefics2", "idefics3", "smolvlm", "paligemma", "internvl", "internvl_chat", "phi3_v", "phi4mm",
+         "phi4_multimodal", "blip", "blip-2", "blip_2", "qwen2_audio", "voxtral", "glm4v", "glm4v_moe", "kimi_vl"),
+        _PARTS,
+    ),
+    "dbrx": "its nested configuration",
+    "stable_diffusion": "diffusion",
+}  # fmt: skip
+"""By `model_type`: "the planner has no formula for ..."."""
+
+
+def fix_of(model_type: str, *, has_text: bool) -> str:
+    """Return what a person can do about a family that is not known."""
+    if has_text and MISSING.get(model_type) in (None, _PARTS):
+        return "Save its text_config as a file of its own to plan the text part alone, without the others."
+    return "Write a network of nearly its size: architecture (layers, hidden, heads, ...), as in docs/workloads.md."

@@ -1,0 +1,29 @@
+"""Names of networks as people write them: which spellings mean one name, and which names are near."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+LEFT_OUT = frozenset({"instruct", "it", "chat", "hf", "pt"})
+"""Words that say how a network was trained further, not what it is."""
+NEAR = 0.6
+
+
+def name_key(name: str) -> str:
+    """Return what all spellings of a name share: "meta-llama/Llama-3.1-8B-Instruct" is "llama318b".
+
+    Small letters and digits of the part after the last slash, without `LEFT_OUT`.
+    """
+    words = re.split(r"[^a-z0-9]+", name.rsplit("/", 1)[-1].casefold())
+    kept = [word for word in words if word not in LEFT_OUT]
+    return "".join(kept)
+
+
+def nearest_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return up to three known names that begin so, or are spelt nearly so, the nearest first."""
+    by_key, key = {name_key(each): each for each in known}, name_key(name)
+    longer = [each for each in by_key if key and each.startswith(key)]
+    near = longer or difflib.get_close_matches(key, by_key, n=3, cutoff=NEAR)
+    return [by_key[each] for each in near[:3]]

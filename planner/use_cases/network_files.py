@@ -1,0 +1,73 @@
+"""A network from a file: a Hugging Face config.json, an architecture, or a whole workload of ours."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from planner.adapters.documents import parse_model
+from planner.adapters.mapping_text import Json
+from planner.adapters.model_config.file import CONFIG, network_file, read_network_file
+from planner.adapters.model_config.reader import architecture_of, is_model_config
+from planner.errors import InputError
+from planner.model.network.architecture import Decoder, Encoder, ImageModel, MoeDecoder, Resnet, Vit
+from planner.model.network.known_network import usual_seq_len
+from planner.model.network.work import WorkloadChoice
+from planner.model.network.workload import ArchitectureFile, BenchWorkload, Preset
+from planner.model.plan.plan import Plan
+
+ARCHITECTURE_FIX = (
+    "Give a model's config.json, or write architecture (layers, hidden, heads, ...) and seq_len, as in "
+    "catalogs/workloads/*.yaml."
+)
+ARCHITECTURE_KEYS = {key for kind in (Decoder, MoeDecoder, Encoder, Resnet, Vit) for key in kind.model_fields}
+SAID_OF_PRESETS = set(Preset.model_fields) - set(BenchWorkload.model_fields)
+"""Keys of a bundled workload that say where it comes from."""
+OPTIONAL = {name for name, field in Preset.model_fields.items() if not field.is_required()}
+OF_THE_BENCHMARK = set(BenchWorkload.model_fields) - set(ArchitectureFile.model_fields)
+ENDINGS = (".yaml", ".yml", ".json")
+
+
+def is_network_file(name: str) -> bool:
+    """Whether a word names a file, or the folder of a model, rather than a network."""
+    path = Path(name)
+    return path.suffix.lower() in ENDINGS or (path / CONFIG).is_file()
+
+
+def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | ArchitectureFile:
+    """Return what a file describes: with a window it is a workload of the benchmark, else a network alone."""
+    where = str(path)
+    if is_model_config(data):
+        architecture = architecture_of(data, where=where)
+        name = path.absolute().parent.name if path.name == CONFIG else path.stem
+        return ArchitectureFile(name=name or "config", architecture=architecture, seq_len=usual_seq_len(architecture))
+    if "window" in data:
+        if Preset.model_fields.keys() >= data.keys() >= SAID_OF_PRESETS - OPTIONAL:
+            return parse_model(Preset, data, where=where, text=text, fix=ARCHITECTURE_FIX)
+        workload = {key: value for key, value in data.items() if key not in SAID_OF_PRESETS}
+        return parse_model(BenchWorkload, workload, where=where, text=text, fix=ARCHITECTURE_FIX)
+    if "architecture" not in data:  # the architecture's keys may stand at the top
+        own = {key: value for key, value in data.items() if key in ARCHITECTURE_KEYS}
+        data = {key: value for key, value in data.items() if key not in own} | {"architecture": own}
+    kept = {key: value for key, value in data.items() if key not in SAID_OF_PRESETS | OF_THE_BENCHMARK}
+    if "schema_version" in data:
+        kept["schema_version"] = data["schema_version"]
+    return parse_model(ArchitectureFile, kept, where=where, text=text, fix=ARCHITECTURE_FIX)
+
+
+def with_config(plan: Plan, *, folder: Path) -> Plan:
+    """Return a plan with the network that its `workload.config` names, a path beside the plan; others as they are."""
+    choice = plan.workload
+    if choice.config is None or choice.architecture is not None:
+        return plan
+    path = network_file(Path(os.path.normpath(folder / choice.config)))
+    data, text = read_network_file(path, fix=ARCHITECTURE_FIX)
+    if "options" in data:
+        raise InputError(f"{path}: is a plan, not a network.", fix=ARCHITECTURE_FIX)
+    network = network_of(data, path, text=text)
+    if choice.seq_len is not None and isinstance(network.architecture, ImageModel):
+        raise InputError(f"workload.seq_len: a sample of {choice.config} is an image.", fix="Leave seq_len out.")
+    read = WorkloadChoice(
+        config=choice.config, architecture=network.architecture, seq_len=choice.seq_len or network.seq_len
+    )
+    return plan.model_copy(update={"workload": read})
