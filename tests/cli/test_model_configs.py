@@ -59,6 +59,13 @@ def test_strategies_take_a_name_and_a_file(planner: Any, config: Path) -> None:
     assert named.document["ways"] == read.document["ways"]
 
 
+def test_find_takes_a_name_a_file_and_a_plan_with_a_file(planner: Any, plan: Path, config: Path) -> None:
+    answers = [planner("find", word, "--json") for word in ("Qwen/Qwen3-8B", config, plan)]
+    assert [answer.code for answer in answers] == [0, 0, 0]
+    firsts = [answer.document["recommended"] for answer in answers]
+    assert firsts[0] == firsts[1] == firsts[2]
+
+
 def test_an_encoder_is_planned_and_not_benchmarked(planner: Any) -> None:
     assert planner("memory", "bert-base", "--on", "A100-80GB-SXM", "--json").document["seq_len"] == 512
     one_error(planner("bench", "bert-base"), "encoder")
@@ -147,7 +154,7 @@ def _text(text: str) -> Any:
 def test_a_file_that_is_none_is_one_clear_error(planner: Any, plan: Path, config: Path, write: Any, says: str) -> None:
     config.unlink()
     write(config)
-    for words in (("memory", config, *ON), ("compare", plan), ("strategies", config, "--on", "aws/p5.48xlarge")):
+    for words in (("memory", config, *ON), ("compare", plan), ("find", config)):
         answer = planner(*words)
         one_error(answer, says, "config.json")
 
