@@ -10,6 +10,7 @@ from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, STALE_DAYS, Price, PriceKind, PriceOrigin
 from planner.model.prices.price_defaults import PriceDefaults
 from planner.scenario.observed_price import FROM_FILES, LATELY_DAYS, median_of, median_row
+from planner.scenario.region_groups import is_in
 
 ANY_REGION = "any"
 """Of a price that is the same everywhere."""
@@ -59,7 +60,7 @@ def prices_by_terms(
     grouped: dict[tuple[str, PriceKind], tuple[list[Price], list[Price]]] = {}
     for layer, rows in enumerate((catalog.own_prices, catalog.prices)):
         for row in rows:
-            if row.price_kind in kinds and (regions is None or row.region in regions):
+            if row.price_kind in kinds and (regions is None or is_in(row.region, regions)):
                 grouped.setdefault((row.node, row.price_kind), ([], []))[layer].append(row)
     for (node, kind), (own, listed) in grouped.items():
         for layered in (own, listed):

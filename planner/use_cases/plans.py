@@ -22,6 +22,7 @@ from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan
+from planner.scenario.region_groups import check_places
 from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.network_files import with_config
 from planner.use_cases.runs import find_run
@@ -67,14 +68,12 @@ def with_found_options(plan: Plan, catalog: Catalog, *, today: date) -> Plan:
 def _check_names(filters: FindFilters, catalog: Catalog) -> None:
     """Refuse a region or provider that no price names: a wrong name would find nothing, and say nothing of why."""
     rows = (*catalog.prices, *catalog.own_prices)
-    for kind, asked, known in (
-        ("region", filters.region, {row.region for row in rows}),
-        ("provider", filters.provider, {row.provider for row in rows}),
-    ):
-        for name in asked or ():
-            if name not in known:
-                fix = f"Known: {', '.join(sorted(known))}" if kind == "provider" else "See: planner prices show"
-                raise NotFoundError(kind, name, known, where=f"options.{kind}", fix=fix)
+    check_places(filters.region or (), {row.region for row in rows}, where="options.region")
+    known = {row.provider for row in rows}
+    for name in filters.provider or ():
+        if name not in known:
+            fix = f"Known: {', '.join(sorted(known))}"
+            raise NotFoundError("provider", name, known, where="options.provider", fix=fix)
 
 
 def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:

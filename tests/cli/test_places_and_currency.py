@@ -193,3 +193,22 @@ RATE = "currency: {code: KRW, per_usd: 1400.0, as_of: 2026-11-20, source: a bank
 )
 def test_a_wrong_plan(planner, plan_file, content, words):
     one_error(planner("estimate", plan_file(content)), *words)
+
+
+def test_a_group_of_regions_allows_all_of_its_regions_and_no_other(planner, tmp_path):
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        "schema_version: 1\nname: at home\nworkload: {ref: llama3-8b}\nwork: {tokens: 1e9}\n"
+        "limits: {allowed_regions: [apac]}\noptions:\n"
+        "  - {offer: aws/p4d.24xlarge, region: us-east-1}\n  - {offer: aws/p4d.24xlarge, region: ap-northeast-1}\n",
+        encoding="utf-8",
+    )
+    answer = planner("estimate", plan, "--json")
+    allowed = {one["region"]: one["not_allowed"] for one in answer.document["options"]}
+    assert allowed["ap-northeast-1"] is None
+    assert "us-east-1" in allowed["us-east-1"]
+    plan.write_text(plan.read_text(encoding="utf-8").replace("[apac]", "[us-eats-1]"), encoding="utf-8")
+    refused = planner("estimate", plan)
+    assert refused.code == 2
+    assert "limits.allowed_regions: there is no region 'us-eats-1'" in refused.err
+    assert "us-east-1" in refused.err

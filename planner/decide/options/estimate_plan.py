@@ -23,6 +23,7 @@ from planner.scenario.allowed_offers import check_providers
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
 from planner.scenario.own_machine import host_kw
+from planner.scenario.places import check_limits
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ def estimate_plan(plan: Plan, catalog: Catalog, *, today: date | None = None) ->
 def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None) -> Estimated:
     """Estimate one training on each option, and keep what the bill of a whole campaign needs."""
     check_providers(plan, catalog)
+    check_limits(plan, catalog)
     job = resolve_job(plan, catalog)
     candidates = expand(plan, catalog)
     placed = [(one.position, estimate_option(plan, job, one, catalog, today=today)) for one in candidates]
