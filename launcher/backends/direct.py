@@ -7,12 +7,13 @@ client that never comes back leaves nothing running for ever.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 from launcher.backends import node_scripts
 from launcher.collect.results import collected, last_step
-from launcher.plan.backend import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase
+from launcher.plan.backend import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase, ProviderTime
 from planner.errors import NodeError
 
 SHARED_VARIABLE = "SKYPILOT_NODE_IPS"
@@ -143,6 +144,14 @@ class DirectBackend:
             checks.append(f"{machine.name}: {len(pids)} process(es) of {launch.run_id}")
             down = down and not pids
         return Evidence(down=down, checks=tuple(checks))
+
+    def provider_time(self, launch: Launch) -> ProviderTime:
+        """Return the time on node 0, and when its job was started."""
+        machine = self._machines_of(launch)[0]
+        script = node_scripts.times(folder=machine.folder, run_id=launch.run_id)
+        seconds = [int(word) for word in machine.bash(script).split()]
+        now, started = (datetime.fromtimestamp(one, tz=UTC) for one in seconds)
+        return ProviderTime(now=now, started_at=started)
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         """List every run that has processes on a machine we can reach; one that does not answer is listed too."""

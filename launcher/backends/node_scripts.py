@@ -97,6 +97,12 @@ exit 1
 """
 
 
+def times(*, folder: str, run_id: str) -> str:
+    """Return the script that prints the time and that of rank 0's start, in seconds since 1970."""
+    started = f"{home(folder)}/results/{shlex.quote(run_id)}/job-0/started"
+    return f"date +%s && stat -c %Y {started}\n"
+
+
 def count(*, run_id: str) -> str:
     """Return the script that prints the process ids of the run."""
     return f"{_FIND}\npids_of {shlex.quote(run_id)}\n"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any
 
-from launcher.cloud.label import expiry_of
+from launcher.cloud.label import date_of, expiry_of
 from launcher.cloud.machine import Machine
 from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner.errors import MissingExtraError, NodeError
@@ -42,14 +43,14 @@ def terminate(machines: Sequence[Machine]) -> None:
 def _instances_in(region: str, wanted: dict[str, Any]) -> list[Machine]:
     pages = ec2(region).get_paginator("describe_instances").paginate(Filters=[wanted])
     return [
-        _machine(instance, region)
+        _machine(instance, region, seen_at=date_of(page["ResponseMetadata"].get("HTTPHeaders", {}).get("date")))
         for page in pages
         for reservation in page["Reservations"]
         for instance in reservation["Instances"]
     ]
 
 
-def _machine(instance: dict[str, Any], region: str) -> Machine:
+def _machine(instance: dict[str, Any], region: str, *, seen_at: datetime | None) -> Machine:
     tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}
     state = instance["State"]["Name"]
     return Machine(
@@ -61,6 +62,8 @@ def _machine(instance: dict[str, Any], region: str) -> Machine:
         run_id=tags.get(RUN_LABEL),
         instance_type=instance.get("InstanceType"),
         expires_at=expiry_of(tags.get(EXPIRY_LABEL)),
+        started_at=instance.get("LaunchTime"),
+        seen_at=seen_at,
         network_interfaces=len(instance.get("NetworkInterfaces", [])) or None,
         reservation=instance.get("CapacityReservationId"),
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
-from launcher.cloud.label import expiry_of
+from launcher.cloud.label import date_of, expiry_of
 from launcher.cloud.machine import Machine
 from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner.errors import MissingExtraError, NodeError
@@ -21,8 +22,10 @@ def pods(*, context: str, run_id: str | None) -> list[Machine]:
     """Return the pods with our label, of one launch or of all, in every namespace of the context."""
     selector = RUN_LABEL if run_id is None else f"{RUN_LABEL}={run_id}"
     with _explained(context):
-        listed = _api(context).list_pod_for_all_namespaces(label_selector=selector, _request_timeout=TIMEOUT_S)
-    return [_machine(pod, context) for pod in listed.items]
+        listed, _, headers = _api(context).list_pod_for_all_namespaces_with_http_info(
+            label_selector=selector, _request_timeout=TIMEOUT_S
+        )
+    return [_machine(pod, context, seen_at=date_of(headers.get("Date"))) for pod in listed.items]
 
 
 def delete(machines: Sequence[Machine], *, context: str) -> None:
@@ -34,7 +37,7 @@ def delete(machines: Sequence[Machine], *, context: str) -> None:
             api.delete_namespaced_pod(name, namespace, _request_timeout=TIMEOUT_S)
 
 
-def _machine(pod: Any, context: str) -> Machine:
+def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> Machine:
     labels = pod.metadata.labels or {}
     phase = str((pod.status.phase if pod.status is not None else None) or "Unknown")
     return Machine(
@@ -45,6 +48,8 @@ def _machine(pod: Any, context: str) -> Machine:
         alive=phase not in DEAD,
         run_id=labels.get(RUN_LABEL),
         expires_at=expiry_of(labels.get(EXPIRY_LABEL)),
+        started_at=pod.metadata.creation_timestamp,
+        seen_at=seen_at,
     )
 
 

@@ -1,8 +1,9 @@
-"""The labels that our tasks put on machines. Pure."""
+"""What clouds say of times: the labels that our tasks put on machines, the date of an answer. Pure."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from launcher.plan.task import EXPIRY_FORMAT
 
@@ -14,4 +15,13 @@ def expiry_of(label: str | None) -> datetime | None:
     try:
         return datetime.strptime(label, EXPIRY_FORMAT).replace(tzinfo=UTC)
     except ValueError:
+        return None
+
+
+def date_of(header: str | None) -> datetime | None:
+    """Return the time of an answer by its `Date` header; None where it has none, or nothing that is a date."""
+    try:
+        at = parsedate_to_datetime(header or "")
+        return at.astimezone(UTC) if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    except (ValueError, TypeError, OverflowError):
         return None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from launcher.cloud.label import date_of
 from launcher.cloud.machine import Machine
 from planner.errors import NodeError
 
@@ -29,8 +31,9 @@ def instances(*, cluster: str | None) -> list[Machine]:
     not listed any more. Source: Lambda cloud API reference; sky/provision/lambda_cloud of skypilot 0.14.1.
     """
     ours = re.compile(rf"pl-(?P<run_id>.+)-{USER}-(head|worker)")
-    named = [(one, ours.fullmatch(str(one.get("name") or ""))) for one in _ask("/instances")]
-    machines = [_machine(one, name["run_id"]) for one, name in named if name is not None]
+    listed, seen_at = _ask("/instances")
+    named = [(one, ours.fullmatch(str(one.get("name") or ""))) for one in listed]
+    machines = [_machine(one, name["run_id"], seen_at=seen_at) for one, name in named if name is not None]
     return [machine for machine in machines if cluster in (None, f"pl-{machine.run_id}")]
 
 
@@ -40,7 +43,7 @@ def terminate(machines: Sequence[Machine]) -> None:
         _ask("/instance-operations/terminate", {"instance_ids": [machine.id for machine in machines]})
 
 
-def _machine(one: dict[str, Any], run_id: str) -> Machine:
+def _machine(one: dict[str, Any], run_id: str, *, seen_at: datetime | None) -> Machine:
     state = str(one.get("status", "unknown"))
     return Machine(
         id=str(one["id"]),
@@ -50,10 +53,12 @@ def _machine(one: dict[str, Any], run_id: str) -> Machine:
         alive=state not in ("terminated", "terminating"),
         run_id=run_id,
         instance_type=(one.get("instance_type") or {}).get("name"),
+        seen_at=seen_at,
     )
 
 
-def _ask(path: str, body: dict[str, Any] | None = None) -> Any:
+def _ask(path: str, body: dict[str, Any] | None = None) -> tuple[Any, datetime | None]:
+    """Return what Lambda answers, and when by its own clock."""
     import ssl
 
     import httpx
@@ -69,7 +74,7 @@ def _ask(path: str, body: dict[str, Any] | None = None) -> Any:
             raise NodeError(f"Lambda refuses the API key ({answer.status_code}).", fix=fix)
         if not answer.is_success:
             raise NodeError(f"Lambda answered {answer.status_code}.", fix="Try again in a minute.")
-        return answer.json()["data"]
+        return answer.json()["data"], date_of(answer.headers.get("Date"))
     except (httpx.HTTPError, ValueError, KeyError, TypeError, ImportError) as error:
         reason = str(error) if isinstance(error, httpx.NetworkError) else type(error).__name__
         raise NodeError(f"Lambda does not answer: {reason}.", fix="Check the network; then try again.") from error

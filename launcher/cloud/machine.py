@@ -23,6 +23,10 @@ class Machine(Frozen):
     instance_type: str | None = None
     expires_at: datetime | None = None
     """From its expiry label."""
+    started_at: datetime | None = None
+    """By the cloud's clock, like the next."""
+    seen_at: datetime | None = None
+    """When the cloud listed it."""
     network_interfaces: int | None = None
     reservation: str | None = None
     """Id of the capacity reservation that it runs in."""

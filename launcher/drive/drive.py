@@ -12,12 +12,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 
 from launcher.collect.results import collected, read_result
+from launcher.drive.elapsed import CLOCKS_DIFFER_S, Elapsed, billed_seconds
 from launcher.drive.submission import HANDED_OVER, SUBMISSION_PATIENCE_S, in_submission, may_still_appear
 from launcher.drive.unwritten import Unwritten, fault_text, take_down
 from launcher.ledger.entry import Entry, Outcome, State
+from launcher.ledger.instant import Instant, boot_instant
 from launcher.ledger.launch_folder import driving_lock, home_of
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Backend, Collected, NodeStatus, Phase
@@ -51,10 +54,25 @@ class Driver:
     folder: Path
     """`launches/` of the workspace; each launch has its own folder there."""
     now: Clock = utc_now
+    """For what is written down; nothing is measured by it."""
+    instant: Callable[[], Instant] = boot_instant
     watch: Callable[[str, NodeStatus], None] = lambda _run_id, _status: None
     """Gets every status that was seen, for the live view."""
     tell: Callable[[str], None] = lambda _text: None
     """Gets what a person must know at once: that the ledger cannot be written, once a minute."""
+
+    @cached_property
+    def elapsed(self) -> Elapsed:
+        """What this client knows of times."""
+        return Elapsed(self.now, self.instant)
+
+    def elapsed_s(self, entry: Entry) -> float:
+        """Return the seconds since the submission, by the best witness."""
+        return self.elapsed.seconds(entry, lambda: self.backend.provider_time(entry.launch))
+
+    def is_late(self, entry: Entry) -> bool:
+        """Return whether the time is over at which this client takes everything down."""
+        return self.elapsed_s(entry) >= entry.launch.bill.caps.watchdog_minutes * 60.0
 
     def drive(self, run_id: str, *, stop: threading.Event, poll_s: float) -> Entry:
         """Take a launch up where its last client left it; return it as it is when it is over or `stop` is set.
@@ -114,11 +132,11 @@ class Driver:
             if not known.may_run:
                 raise
             problem = fault_text(error)
-            known.say(self.tell, problem, now=self.now())
+            known.say(self.tell, problem, at=self.instant())
             try:
-                known.watch(self.backend, now=self.now(), collect=self._collect_unwritten)
+                known.watch(self.backend, late=self.is_late(known.entry), collect=self._collect_unwritten)
             except Exception as failed:  # noqa: BLE001  a cloud, or a fault of ours: asked again at the next look
-                known.say(self.tell, fault_text(failed), now=self.now())
+                known.say(self.tell, fault_text(failed), at=self.instant())
             if known.down is not None:
                 raise NodeError(
                     f"{run_id}: {problem} Its machines are down ({'; '.join(known.down.checks)}), and the ledger does "
@@ -200,7 +218,7 @@ class Driver:
 
     def _submit(self, entry: Entry, known: Unwritten) -> None:
         """Write down that there may be machines, then ask for them: killed in between errs on the safe side."""
-        launch, at = entry.launch, self.now()
+        launch, at, instant = entry.launch, self.now(), self.elapsed.begin(entry.launch.run_id)
         deadline = at + timedelta(minutes=launch.bill.caps.watchdog_minutes)
         mine = self.ledger.move(
             launch.run_id,
@@ -208,6 +226,7 @@ class Driver:
             at=at,
             text=f"taken down at {deadline:%Y-%m-%d %H:%M} UTC at the latest",
             deadline_at=deadline,
+            instant=instant,
             expected=State.PLANNED,
         )
         if not mine:
@@ -226,7 +245,7 @@ class Driver:
 
     def _look(self, entry: Entry) -> None:
         launch, run_id = entry.launch, entry.launch.run_id
-        if launch.deadline_at is not None and self.now() >= launch.deadline_at:
+        if self.is_late(entry):
             self.ledger.note(run_id, "WATCHDOG", "its time is over; everything is taken down", at=self.now())
             self._bring_home(entry, Outcome.TRUNCATED, patience=timedelta(0))
             return
@@ -259,7 +278,7 @@ class Driver:
             self._bring_home(entry, OUTCOMES[status.phase], patience=patience)
 
     def _may_still_appear(self, entry: Entry) -> bool:
-        return may_still_appear(entry, self.ledger.events(entry.launch.run_id), now=self.now())
+        return may_still_appear(entry, self.ledger.events(entry.launch.run_id), elapsed_s=self.elapsed_s(entry))
 
     def _bring_home(self, entry: Entry, outcome: Outcome, *, patience: timedelta) -> None:
         """Collect before anything is taken down, also after a failure; try again while patience lasts."""
@@ -268,12 +287,13 @@ class Driver:
         if began is None:
             began = self.now()
             self.ledger.note(run_id, "COLLECTING", f"the job is over: {outcome.value}", at=began)
+        waited_s = self.elapsed.waited_s(run_id, began)
         try:
             collection = self.backend.collect(entry.launch, self._home_of(run_id))
         except InputError:
             raise  # a host that is missing from its file, a disk: nothing that more patience mends
         except Exception as error:  # noqa: BLE001  a host's bytes, a library's fault: its machine costs money all the same
-            if self.now() - began < patience:
+            if waited_s < patience.total_seconds():
                 self._note_once(run_id, "PROBLEM", f"results could not be copied yet: {error}")
                 return
             self.ledger.note(run_id, "PROBLEM", f"results could not be copied: {error}", at=self.now())
@@ -329,16 +349,48 @@ class Driver:
     def _take_down(self, entry: Entry) -> None:
         """Take everything down, then ask those who send the bill; without their word the launch stays open."""
         launch, run_id = entry.launch, entry.launch.run_id
+        if self.elapsed_s(entry) > launch.bill.caps.worst_minutes * 60.0:
+            self._see_whether_up(entry)
         try:
             self.backend.down(launch)
-        except NodeError as error:
-            self._note_once(run_id, "PROBLEM", f"down failed: {error}")
+        except Exception as error:  # noqa: BLE001  whatever it was, those who send the bill are asked next
+            self._note_once(run_id, "PROBLEM", f"down failed: {fault_text(error)}")
         evidence = self.backend.verify_down(launch)
         said = "; ".join(evidence.checks)
         if evidence.down:
-            self.ledger.move(run_id, State.DOWN_VERIFIED, at=self.now(), text=said, expected=entry.state)
+            counted_s = self._counted_s(self.ledger.entry(run_id))
+            self.ledger.move(
+                run_id, State.DOWN_VERIFIED, at=self.now(), text=said, counted_s=counted_s, expected=entry.state
+            )
         else:
             self._note_once(run_id, "STILL_UP", said)
+            self._see_up(entry)
+
+    def _see_whether_up(self, entry: Entry) -> None:
+        """Look whether machines are still up although their time is over; who cannot say is no witness."""
+        with contextlib.suppress(Exception):
+            status = self.backend.status(entry.launch)
+            if status.launched is not None and not status.phase.is_over:
+                self._see_up(entry)
+
+    def _see_up(self, entry: Entry) -> None:
+        elapsed_s = self.elapsed_s(entry)
+        if elapsed_s > entry.launch.bill.caps.worst_minutes * 60.0:
+            self.ledger.see_up(entry.launch.run_id, elapsed_s=elapsed_s)
+
+    def _counted_s(self, entry: Entry) -> float:
+        """Return for how long a launch counts as billed that is gone now; say where that is not the clock's figure."""
+        run_id, worst_s = entry.launch.run_id, entry.launch.bill.caps.worst_minutes * 60.0
+        elapsed_s, by_clock_s = self.elapsed_s(entry), self.elapsed.by_clock(entry)
+        counted_s = billed_seconds(elapsed_s=elapsed_s, seen_up_s=entry.seen_up_s, worst_s=worst_s)
+        if abs(by_clock_s - counted_s) >= CLOCKS_DIFFER_S:
+            why = (
+                f"the proof came {elapsed_s / 60:.0f} minutes after the submission, and nobody saw its machines so late"
+                if elapsed_s > counted_s
+                else f"by the clock of this machine it took {by_clock_s / 60:.0f}"
+            )
+            self.ledger.note(run_id, "CLOCK", f"counted are {counted_s / 60:.0f} minutes: {why}", at=self.now())
+        return counted_s
 
     def _note_once(self, run_id: str, kind: str, text: str) -> None:
         """Write an event down unless the last one says the same: a loop must not fill the ledger."""

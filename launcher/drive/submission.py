@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from launcher.ledger.entry import Entry, Event, State
 
@@ -21,7 +21,6 @@ def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
     return entry.state is State.SUBMITTED and not any(event.kind in (HANDED_OVER, REFUSED) for event in events)
 
 
-def may_still_appear(entry: Entry, events: Sequence[Event], *, now: datetime) -> bool:
-    """Return whether machines that are not seen yet may still appear."""
-    since = entry.submitted_at
-    return since is not None and now - since < ORPHAN_GRACE and in_submission(entry, events)
+def may_still_appear(entry: Entry, events: Sequence[Event], *, elapsed_s: float) -> bool:
+    """Return whether machines that are not seen yet may still appear, so long after the submission."""
+    return elapsed_s < ORPHAN_GRACE.total_seconds() and in_submission(entry, events)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from launcher.ledger.entry import Entry, State
+from launcher.ledger.instant import Instant
 from launcher.plan.backend import Backend, Evidence
 from planner.errors import PlannerError
 
-SAID_EVERY = timedelta(minutes=1)
+SAID_EVERY_S = 60.0
 
 
 @dataclass
@@ -23,31 +24,32 @@ class Unwritten:
     handed: bool = False
     """Whether the backend may have been asked for machines since then."""
     deadline_at: datetime | None = None
-    """When everything is taken down; None before machines were asked for."""
+    """When everything is taken down, by the clock; None before machines were asked for."""
     down: Evidence | None = None
     """The proof that nothing is left, which could not be written."""
-    _said_at: datetime | None = field(default=None, repr=False)
+    _said: Instant | None = field(default=None, repr=False)
 
     @property
     def may_run(self) -> bool:
         """Whether there may be machines."""
         return self.down is None and (self.handed or self.entry.state not in (State.PLANNED, State.DOWN_VERIFIED))
 
-    def say(self, tell: Callable[[str], None], problem: object, *, now: datetime) -> None:
+    def say(self, tell: Callable[[str], None], problem: object, *, at: Instant) -> None:
         """Tell the person, at most once a minute, what is wrong and what happens meanwhile."""
-        if self._said_at is not None and timedelta(0) <= now - self._said_at < SAID_EVERY:
+        passed = at.since(self._said)
+        if passed is not None and passed < SAID_EVERY_S:
             return
-        self._said_at = now
+        self._said = at
         until = "" if self.deadline_at is None else f"; it is taken down at {self.deadline_at:%H:%M} UTC at the latest"
-        tell(f"{self.entry.launch.run_id}: {problem} The launch is watched all the same{until}.")
+        with contextlib.suppress(Exception):  # what cannot be printed ends no watch
+            tell(f"{self.entry.launch.run_id}: {problem} The launch is watched all the same{until}.")
 
-    def watch(self, backend: Backend, *, now: datetime, collect: Callable[[Entry], None]) -> None:
-        """Look once, without the ledger: when the job or its time is over, bring home what there is and take it down.
+    def watch(self, backend: Backend, *, late: bool, collect: Callable[[Entry], None]) -> None:
+        """Look once, without the ledger; when the job or (`late`) its time is over, it is ended.
 
         What fails is tried again at the next look.
         """
         launch = self.entry.launch
-        late = self.deadline_at is not None and now >= self.deadline_at
         if not late and not backend.status(launch).phase.is_over:
             return
         with contextlib.suppress(Exception):  # whatever came stays where it is; the machine costs money

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
+from launcher.ledger.instant import Instant
 from launcher.plan.backend import Launch, Said
 from planner.model.base import Frozen
 
@@ -72,6 +73,12 @@ class Entry(Frozen):
     """When it was verified that nothing runs any more."""
     record_id: str | None
     """Of the RunRecord made of its results."""
+    submitted_instant: Instant | None = None
+    """Of the submission, by the boot of the machine that submitted; None in older ledgers."""
+    seen_up_s: float | None = None
+    """When machines were last seen beyond the time that they may take, in seconds since the submission."""
+    counted_s: float | None = None
+    """For how long it counts as billed, written with the proof of its end; None in older ledgers."""
 
     @property
     def open(self) -> bool:
@@ -82,8 +89,12 @@ class Entry(Frozen):
     def billed_seconds(self) -> float | None:
         """From submission to the proof of the end; None while it is open or where nothing was submitted.
 
-        More than a provider bills, which counts from boot to termination: it errs on the dear side.
+        More than a provider bills, which counts from boot to termination: it errs on the dear side. The rule is that
+        of `launcher.drive.elapsed.billed_seconds`; of an older ledger the clock's difference, from 0 to the worst case.
         """
         if self.submitted_at is None or self.ended_at is None:
             return None
-        return (self.ended_at - self.submitted_at).total_seconds()
+        if self.counted_s is not None:
+            return self.counted_s
+        worst_s = self.launch.bill.caps.worst_minutes * 60.0
+        return min(max(0.0, (self.ended_at - self.submitted_at).total_seconds()), worst_s)

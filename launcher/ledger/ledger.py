@@ -15,9 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from launcher.ledger.entry import LEGAL, Entry, Event, Outcome, State
+from launcher.ledger.instant import Instant
 from launcher.plan.backend import Launch
 from planner.errors import InputError, NotFoundError, StoreError
 
@@ -38,7 +37,10 @@ CREATE TABLE IF NOT EXISTS launches (
   submitted_at TEXT,
   deadline_at TEXT,
   ended_at TEXT,
-  record_id TEXT
+  record_id TEXT,
+  submitted_instant TEXT,
+  seen_up_s REAL,
+  counted_s REAL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS events (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -49,6 +51,8 @@ CREATE TABLE IF NOT EXISTS events (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS events_by_run ON events (run_id, number);
 """
+_ADDED = {"submitted_instant": "TEXT", "seen_up_s": "REAL", "counted_s": "REAL"}
+"""Columns that older ledgers lack; an older planner neither reads nor needs them."""
 
 
 class Ledger:
@@ -80,6 +84,19 @@ class Ledger:
                     fix="Use that version, or another workspace.",
                 )
             connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+            self._add_columns(connection)
+
+    @staticmethod
+    def _add_columns(connection: sqlite3.Connection) -> None:
+        def missing() -> list[str]:
+            there = {row[1] for row in connection.execute("PRAGMA table_info(launches)")}
+            return [column for column in _ADDED if column not in there]
+
+        if missing():
+            connection.execute("BEGIN IMMEDIATE")
+            for column in missing():  # asked again, for another client may have been faster
+                connection.execute(f"ALTER TABLE launches ADD COLUMN {column} {_ADDED[column]}")
+            connection.execute("COMMIT")
 
     def _readable(self) -> bool:
         """Return whether launches can be read without a write of any kind."""
@@ -120,12 +137,15 @@ class Ledger:
         text: str = "",
         outcome: Outcome | None = None,
         deadline_at: datetime | None = None,
+        instant: Instant | None = None,
+        counted_s: float | None = None,
         expected: State | None = None,
     ) -> bool:
         """Change the state, and return whether this client was the one that did.
 
         False: it was there already, or not in the `expected` state any more, because another client was faster. An
-        illegal change is our own mistake.
+        illegal change is our own mistake. `instant` is that of a submission, `counted_s` for how long a launch that
+        is proven gone counts as billed.
         """
         with self._transaction() as connection:
             now = self._state(connection, run_id)
@@ -135,10 +155,12 @@ class Ledger:
                 raise AssertionError(f"launch {run_id}: {now} cannot become {to}")
             connection.execute(
                 "UPDATE launches SET state = ?, outcome = coalesce(?, outcome), deadline_at = coalesce(?, deadline_at),"
+                " submitted_instant = coalesce(?, submitted_instant), counted_s = coalesce(?, counted_s),"
                 " submitted_at = CASE WHEN ? THEN ? ELSE submitted_at END,"
                 " ended_at = CASE WHEN ? THEN ? ELSE ended_at END WHERE run_id = ?",
                 (
                     *(to, outcome, None if deadline_at is None else _text(deadline_at)),
+                    *(None if instant is None else instant.model_dump_json(), counted_s),
                     *(to is State.SUBMITTED, _text(at), to is State.DOWN_VERIFIED, _text(at), run_id),
                 ),
             )
@@ -151,6 +173,13 @@ class Ledger:
             self._state(connection, run_id)
             self._note(connection, run_id, at, kind, text)
 
+    def see_up(self, run_id: str, *, elapsed_s: float) -> None:
+        """Write down that machines were seen up so long after the submission."""
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE launches SET seen_up_s = max(coalesce(seen_up_s, 0.0), ?) WHERE run_id = ?", (elapsed_s, run_id)
+            )
+
     def set_record(self, run_id: str, record_id: str) -> None:
         """Write down which RunRecord was made of the results."""
         with self._transaction() as connection:
@@ -158,16 +187,31 @@ class Ledger:
 
     def entry(self, run_id: str) -> Entry:
         """Return one launch; raises with the nearest ids where there is none."""
-        entries = {entry.launch.run_id: entry for entry in self.entries()}
-        if run_id not in entries:
-            fix = "List them with: planner launches list"
-            raise NotFoundError("launch", run_id, entries, where=str(self.path), fix=fix)
-        return entries[run_id]
+        with self._transaction(write=False) as connection:
+            row = connection.execute("SELECT * FROM launches WHERE run_id = ?", (run_id,)).fetchone()
+            if row is None:
+                known = [str(one) for (one,) in connection.execute("SELECT run_id FROM launches")]
+                fix = "List them with: planner launches list"
+                raise NotFoundError("launch", run_id, known, where=str(self.path), fix=fix)
+            return self._entry(row)
 
     def entries(self, states: Collection[State] = tuple(State)) -> list[Entry]:
-        """Return the launches in these states, the oldest first."""
+        """Return the launches in these states, the oldest first; those that cannot be read are left out."""
+        return [entry for entry in self._read().values() if isinstance(entry, Entry) and entry.state in states]
+
+    def unreadable(self) -> dict[str, StoreError]:
+        """Return why launches cannot be read, by their ids: each of them may run unseen."""
+        return {run_id: entry for run_id, entry in self._read().items() if isinstance(entry, StoreError)}
+
+    def _read(self) -> dict[str, Entry | StoreError]:
+        read: dict[str, Entry | StoreError] = {}
         with self._transaction(write=False) as connection:
-            return [entry for entry in self._all(connection) if entry.state in states]
+            for row in self._rows(connection):
+                try:
+                    read[row["run_id"]] = self._entry(row)
+                except StoreError as error:
+                    read[row["run_id"]] = error
+        return read
 
     def events(self, run_id: str) -> list[Event]:
         """Return what happened to a launch, in order."""
@@ -175,32 +219,34 @@ class Ledger:
             rows = connection.execute(
                 "SELECT at, kind, text FROM events WHERE run_id = ? ORDER BY number", (run_id,)
             ).fetchall()
-        return [Event(at=at, kind=kind, text=text) for at, kind, text in rows]
-
-    def _all(self, connection: sqlite3.Connection) -> list[Entry]:
-        rows = connection.execute(
-            "SELECT run_id, launch, state, outcome, submitted_at, deadline_at, ended_at, record_id"
-            " FROM launches ORDER BY planned_at, run_id"
-        ).fetchall()
-        return [self._entry(row) for row in rows]
-
-    def _entry(self, row: tuple[Any, ...]) -> Entry:
-        run_id, document, state, outcome, submitted_at, deadline_at, ended_at, record_id = row
         try:
-            launch = Launch.model_validate(json.loads(document) | {"deadline_at": deadline_at})
-        except (ValueError, ValidationError) as error:
+            return [Event(at=at, kind=kind, text=text) for at, kind, text in rows]
+        except ValueError as error:
             raise StoreError(
-                f"{self.path}: launch {run_id} cannot be read: {error}.",
+                f"{self.path}: the events of launch {run_id} cannot be read: {error}.",
                 fix=f"Restore the file. {ELSEWHERE}",
             ) from error
-        return Entry(
-            launch=launch,
-            state=State(state),
-            outcome=None if outcome is None else Outcome(outcome),
-            submitted_at=submitted_at,
-            ended_at=ended_at,
-            record_id=record_id,
-        )
+
+    def _all(self, connection: sqlite3.Connection) -> list[Entry]:
+        return [self._entry(row) for row in self._rows(connection)]
+
+    @staticmethod
+    def _rows(connection: sqlite3.Connection) -> list[sqlite3.Row]:
+        return connection.execute("SELECT * FROM launches ORDER BY planned_at, run_id").fetchall()
+
+    def _entry(self, row: sqlite3.Row) -> Entry:
+        cells: dict[str, Any] = dict(row)
+        document, instant = cells.pop("launch"), cells.get("submitted_instant")
+        try:
+            launch = Launch.model_validate(json.loads(document) | {"deadline_at": cells["deadline_at"]})
+            known = {name: cells[name] for name in Entry.model_fields if name in cells}
+            known["submitted_instant"] = None if instant is None else json.loads(instant)
+            return Entry.model_validate(known | {"launch": launch})
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise StoreError(
+                f"{self.path}: launch {cells['run_id']} cannot be read: {error}.",
+                fix=f"Restore the file. {ELSEWHERE}",
+            ) from error
 
     def _state(self, connection: sqlite3.Connection, run_id: str) -> State:
         row = connection.execute("SELECT state FROM launches WHERE run_id = ?", (run_id,)).fetchone()
@@ -218,10 +264,13 @@ class Ledger:
         """Open the file as it is, without making the files that SQLite keeps beside it while it writes."""
         beside = self.path.with_name(f"{self.path.name}-shm").exists()
         address = f"{self.path.resolve().as_uri()}?mode=ro{'' if beside else '&immutable=1'}"
-        return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        connection = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        connection.row_factory = sqlite3.Row
+        return connection
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # a launch that power loss forgets would run unseen
         return connection

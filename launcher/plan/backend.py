@@ -131,6 +131,14 @@ class Leftover(Frozen):
     """It should have gone by itself: AUTOSTOPPING for over 10 minutes, past its expiry label."""
 
 
+class ProviderTime(Frozen):
+    """The time as those say it who have the machines; None where they do not say."""
+
+    now: datetime | None = None
+    started_at: datetime | None = None
+    """When the first machine of the launch was started."""
+
+
 class Backend(Protocol):
     """A way of reaching machines. Every method raises NodeError where the provider or a node fails.
 
@@ -158,6 +166,9 @@ class Backend(Protocol):
 
     def verify_down(self, launch: Launch) -> Evidence:
         """Return whether anything of this launch is left, by those who send the bill."""
+
+    def provider_time(self, launch: Launch) -> ProviderTime:
+        """Return the time by the clock of who has the machines, for whoever does not trust the clock here."""
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         """List what is still there by our names and labels, of this ledger's launches or anybody's."""

@@ -26,6 +26,8 @@ RUN_LABEL = "planner-run"
 EXPIRY_LABEL = "planner-expires"
 EXPIRY_FORMAT = "%Y%m%dT%H%M%SZ"
 """UTC, without the colons that Kubernetes refuses in a label."""
+UNTIL = "PLANNER_UNTIL"
+"""When all starts of a managed job are over, in seconds since 1970."""
 BY_HAND = "by-hand"
 WORKLOADS_ON_NODE = "~/planner/workloads"
 
@@ -94,7 +96,7 @@ def task_of(
         envs["PLANNER_PUSH_TO"] = store
     ends_at = expires_at if target.managed else None
     if ends_at is not None:
-        envs["PLANNER_UNTIL"] = f"{ends_at.timestamp():.0f}"
+        envs[UNTIL] = f"{ends_at.timestamp():.0f}"
     return {
         "name": cluster_name(run_id),
         **({"num_nodes": target.nodes} if target.nodes > 1 else {}),
@@ -104,6 +106,16 @@ def task_of(
         "setup": SETUP.format(minutes=SETUP_MINUTES),
         "run": RUN.format(sentinel=SENTINEL, within=WITHIN_ITS_TIME if ends_at is not None else ""),
     }
+
+
+def with_expiry(task: Mapping[str, Any], expires_at: datetime) -> dict[str, Any]:
+    """Return the task with another time at which its machines should be gone, where it has one."""
+    resources, envs = dict(task["resources"]), dict(task["envs"])
+    if EXPIRY_LABEL in resources.get("labels", {}):
+        resources["labels"] = resources["labels"] | {EXPIRY_LABEL: expires_at.strftime(EXPIRY_FORMAT)}
+    if UNTIL in envs:
+        envs[UNTIL] = f"{expires_at.timestamp():.0f}"
+    return {**task, "resources": resources, "envs": envs}
 
 
 def task_yaml(task: Mapping[str, Any], *, header: str = "") -> str:

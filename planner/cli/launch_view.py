@@ -102,7 +102,7 @@ def _line(entry: Entry, status: NodeStatus | None, now: datetime | None) -> str:
     if entry.outcome is not None:
         parts.append(entry.outcome.value)
     if now is not None and entry.open and entry.submitted_at is not None:
-        parts.append(f"{(now - entry.submitted_at).total_seconds() / 60:.1f} min")
+        parts.append(f"{max(0.0, (now - entry.submitted_at).total_seconds()) / 60:.1f} min")
     if entry.open and status is not None:
         parts.append(status.phase.value.replace("_", " "))
         if now is not None:

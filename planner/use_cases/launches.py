@@ -6,11 +6,11 @@ import contextlib
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never
 
 from launcher.collect.launch_record import billed_quantity, record_of_launch
 from launcher.collect.results import collected, read_probes, read_result
@@ -19,11 +19,13 @@ from launcher.drive.campaign import Campaign, Watch, raise_worst
 from launcher.drive.drive import Driver, utc_now
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
+from launcher.ledger.instant import Instant, boot_instant
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Backend, Launch
 from launcher.plan.bill import billed_usd
 from launcher.plan.guard import LaunchLimits, check_launches
 from launcher.plan.target import Reach
+from launcher.plan.task import with_expiry
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.errors import MissingExtraError, NodeError, PlannerError
@@ -51,6 +53,7 @@ class Launches:
 
     home: str | None = None
     now: Callable[[], datetime] = utc_now
+    instant: Callable[[], Instant] = boot_instant
     poll_s: float | None = None
     """Seconds between two looks; None: as often as the backend's side bears."""
     watch: Watch = field(default_factory=Watch)
@@ -89,6 +92,7 @@ class Launches:
             backend=self.backend(launch.target.reach),
             folder=self.folder,
             now=self.now,
+            instant=self.instant,
             watch=self.watch,
             tell=self.tell,
         )
@@ -108,7 +112,8 @@ class Launches:
             backend = self.backend(one.launch.target.reach)
             if one.launch.target.reach is Reach.SSH:
                 backend.check(one.launch)
-        launches = [one.launch for one in planned]
+        now = self.now()  # planned before somebody said yes, perhaps hours ago
+        launches = [one.launch.model_copy(update={"task": expiring(one.launch, now)}) for one in planned]
         with self._settled_also_after_a_failure(launches):
             self._campaign(tick).start(launches, check=lambda entries: self._check_against(planned, limits, entries))
         return self._each([launch.run_id for launch in launches], self.settle)
@@ -131,6 +136,10 @@ class Launches:
     def step_each(self, run_ids: Sequence[str]) -> list[Entry]:
         """Do the next thing for each launch once."""
         return self._each(run_ids, self.step)
+
+    def is_late(self, entry: Entry) -> bool:
+        """Return whether the time of a launch is over, by a better witness than the clock where there is one."""
+        return self.driver(entry.launch).is_late(entry)
 
     def step(self, run_id: str) -> Entry:
         """Do the next thing for a launch once, unless another client drives it."""
@@ -275,6 +284,11 @@ def state_of(entry: Entry) -> LaunchState:
         billed=billed_quantity(entry),
         record_id=entry.record_id,
     )
+
+
+def expiring(launch: Launch, now: datetime) -> dict[str, Any]:
+    """Return the task of a launch with its end counted from now on."""
+    return with_expiry(launch.task, now + timedelta(minutes=launch.bill.caps.worst_minutes))
 
 
 def planned_document(planned: Planned, checks: tuple[str, ...] = ()) -> PlannedLaunch:

@@ -61,7 +61,7 @@ def _judge(
         return Found(**seen, verdict="cannot be asked", alarm=left.alarm)
     if entry is None:
         return Found(**seen, verdict="not in this ledger", alarm=left.alarm)
-    if entry.open and not left.alarm:
+    if entry.open and not (left.alarm and launches.is_late(entry)):
         return Found(**seen, verdict="as planned", alarm=False)
     evidence = None
     if take_down:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase
+from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
 from planner.errors import NodeError
 
 
@@ -23,6 +23,8 @@ class ScriptedBackend:
     complete: bool = True
     still_up: int = 0
     """How often verification finds something before it finds nothing."""
+    time: ProviderTime = field(default_factory=ProviderTime)
+    """What the provider says of the time; nothing unless a test says so."""
     leftovers: list[Leftover] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     """The changing questions in order: submit, collect, down, verify."""
@@ -63,6 +65,9 @@ class ScriptedBackend:
             self.still_up -= 1
             return Evidence(down=False, checks=("describe_instances: 1 running",))
         return Evidence(down=True, checks=("describe_instances: none",))
+
+    def provider_time(self, launch: Launch) -> ProviderTime:
+        return self.time
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         return self.leftovers

@@ -29,7 +29,7 @@ from launcher.backends.sky.process_pool import SkyProcessPool
 from launcher.cloud.machine import Machine
 from launcher.cloud.provider_machines import could_ask, delete, machines_of, machines_of_anybody
 from launcher.cloud.reservation import check_reservation, reservation_of
-from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase
+from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
 from launcher.plan.target import Provider
 from launcher.plan.task import sky_config_of
 from planner.errors import InputError, NodeError
@@ -143,6 +143,13 @@ class SkyBackend:
             alive = listed is not None
             checks.append("SkyPilot's list: " + ("no such cluster" if listed is None else f"{listed['status']}"))
         return Evidence(down=not alive and not going, checks=tuple(checks))
+
+    def provider_time(self, launch: Launch) -> ProviderTime:
+        """Return when the cloud listed the launch's machines, and when it started the first of them."""
+        machines = machines_of(launch) if could_ask(launch.target) else []
+        seen = [machine.seen_at for machine in machines if machine.seen_at is not None]
+        started = [machine.started_at for machine in machines if machine.started_at is not None]
+        return ProviderTime(now=max(seen, default=None), started_at=min(started, default=None))
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         """List SkyPilot's clusters and jobs with our names and the clouds' machines with our label; alarm where due.

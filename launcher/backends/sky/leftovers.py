@@ -17,8 +17,7 @@ AUTOSTOP_PATIENCE = timedelta(minutes=10)
 
 def cluster_leftover(cluster: dict[str, Any], launch: Launch | None, *, where: str, now: datetime) -> Leftover:
     """Return the leftover of a cluster in SkyPilot's list; `launch` is the ledger's, where it has one."""
-    age = now - datetime.fromtimestamp(cluster["launched_at"], tz=UTC)
-    detail = f"{cluster['status']}, launched {round(age.total_seconds() / 60)} minutes ago"
+    detail = f"{cluster['status']}{_age(cluster['launched_at'], now)}"
     stuck = cluster["status"] == "AUTOSTOPPING" and _overdue(launch, now)
     if cluster["autostop_minutes"] < 0 or not cluster["to_down"]:
         detail += "; it does not take itself down"
@@ -49,12 +48,21 @@ def silent(who: str) -> Leftover:
 
 
 def _overdue(launch: Launch | None, now: datetime) -> bool:
-    return launch is not None and launch.deadline_at is not None and now > launch.deadline_at + AUTOSTOP_PATIENCE
+    return launch is not None and launch.deadline_at is not None and now - launch.deadline_at > AUTOSTOP_PATIENCE
+
+
+def _age(launched_at: object, now: datetime) -> str:
+    """Return how long ago SkyPilot launched a cluster, by the clock of this machine; nothing where that is odd."""
+    try:
+        minutes = (now - datetime.fromtimestamp(launched_at, tz=UTC)).total_seconds() / 60  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError, OSError):
+        return ""
+    return f", launched {round(minutes)} minutes ago" if minutes >= 0 else ""
 
 
 def machine_leftover(machine: Machine, *, now: datetime) -> Leftover:
-    """Return the leftover of a machine in a cloud's list."""
-    late = machine.expires_at is not None and machine.expires_at < now
+    """Return the leftover of a machine in a cloud's list; late by the cloud's own clock where it says the time."""
+    late = machine.expires_at is not None and machine.expires_at < (machine.seen_at or now)
     detail = f"{machine.state} {machine.instance_type or ''}".strip()
     return Leftover(
         name=machine.name,

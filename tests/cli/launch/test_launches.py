@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from launcher.ledger.entry import Outcome, State
+from launcher.ledger.instant import Instant, boot_instant
 from launcher.plan.backend import Launch, NodeStatus, Phase
 from launcher.plan.target import Reach, Target
 from planner.cli.launch_view import LiveView
@@ -68,7 +69,10 @@ def test_a_launch_that_its_client_forgot_is_settled_by_reap(planner, launches):
     launches.ledger.plan([launch])
     launches.driver(launch).step(launch.run_id, submit=True)
 
-    past = Launches(now=lambda: datetime.now(tz=UTC) + timedelta(hours=1))
+    past = Launches(
+        now=lambda: datetime.now(tz=UTC) + timedelta(hours=1),
+        instant=lambda: Instant(boot=boot_instant().boot, s=boot_instant().s + 3600),
+    )
     settled = reap(past, take_down=False).settled
     assert [(entry.state, entry.outcome) for entry in settled] == [(State.DOWN_VERIFIED, Outcome.TRUNCATED)]
 

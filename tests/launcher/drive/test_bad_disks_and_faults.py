@@ -16,23 +16,11 @@ from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import NodeStatus, Phase
 from launcher.plan.target import Target
 from planner.errors import NodeError, StoreError
+from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of, rate
 from tests.launcher.scripted_backend import ScriptedBackend
 
 P4D = Target(provider="aws", name="p4d.24xlarge", accelerator="A100-40GB-SXM", devices_per_node=8, region="us-east-1")
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self):
-        return self.now
-
-    def forward(self, by: timedelta) -> None:
-        self.now += by
 
 
 @pytest.fixture
@@ -47,7 +35,7 @@ def driver_of(tmp_path, clock):
     def make(backend):
         ledger = Ledger(tmp_path / "ledger.sqlite")
         ledger.plan([launch_of(P4D, price=rate())])
-        return Driver(ledger=ledger, backend=backend, folder=tmp_path / "launches", now=clock)
+        return Driver(ledger=ledger, backend=backend, folder=tmp_path / "launches", now=clock, instant=clock.instant)
 
     return make
 
@@ -95,7 +83,7 @@ def test_a_fault_of_ours_ends_no_watch(driver_of, clock):
     for _ in range(3):
         driver._watched_step(known)
     assert backend.asked == ["submit"]
-    clock.now = known.deadline_at
+    clock.forward(known.deadline_at - clock.now)
     assert driver._watched_step(known).state is State.DOWN_VERIFIED
     assert backend.asked == ["submit", "collect", "down", "verify"]
 
@@ -147,7 +135,7 @@ def test_one_bad_launch_stops_no_other(tmp_path, clock):
     ledger = Ledger(tmp_path / "ledger.sqlite")
 
     def driver(_launch):
-        return Driver(ledger=ledger, backend=backend, folder=tmp_path / "launches", now=clock)
+        return Driver(ledger=ledger, backend=backend, folder=tmp_path / "launches", now=clock, instant=clock.instant)
 
     stop_after = iter(range(30))
 

@@ -14,6 +14,7 @@ from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Launched, NodeStatus, Phase
 from launcher.plan.target import Target
 from planner.errors import NodeError, RefusedError
+from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of, rate
 from tests.launcher.scripted_backend import ScriptedBackend
 
@@ -31,19 +32,6 @@ CAME = Launched(
 RUNNING = NodeStatus(phase=Phase.RUNNING, launched=CAME)
 
 
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self):
-        return self.now
-
-    def forward(self, **by: float) -> None:
-        self.now += timedelta(**by)
-
-
 @pytest.fixture
 def clock():
     return Clock()
@@ -55,7 +43,11 @@ def drive(tmp_path, clock):
 
     def make(backend, *, planned=True):
         driver = Driver(
-            ledger=Ledger(tmp_path / "ledger.sqlite"), backend=backend, folder=tmp_path / "launches", now=clock
+            ledger=Ledger(tmp_path / "ledger.sqlite"),
+            backend=backend,
+            folder=tmp_path / "launches",
+            now=clock,
+            instant=clock.instant,
         )
         if planned:
             driver.ledger.plan([launch_of(P5E, price=rate(14.0, highest=39.8))])
@@ -196,7 +188,7 @@ def test_patience_for_results_ends_and_the_machine_goes_down(drive, clock):
     backend = ScriptedBackend(collect_errors=99)
     driver = drive(backend)
     step(driver, 2)
-    clock.now += COLLECT_PATIENCE
+    clock.forward(COLLECT_PATIENCE)
     entry = step(driver)
     assert entry.state is State.DOWN_VERIFIED
     assert backend.asked[-2:] == ["down", "verify"]
@@ -268,7 +260,13 @@ def campaign(tmp_path, clock, backends, tick=lambda: None):
     ledger = Ledger(tmp_path / "ledger.sqlite")
 
     def driver_of(launch):
-        return Driver(ledger=ledger, backend=backends[launch.run_id], folder=tmp_path / "launches", now=clock)
+        return Driver(
+            ledger=ledger,
+            backend=backends[launch.run_id],
+            folder=tmp_path / "launches",
+            now=clock,
+            instant=clock.instant,
+        )
 
     return Campaign(ledger=ledger, driver_of=driver_of, poll_s=lambda _: 0.01, tick=tick, tick_s=0.01)
 

@@ -15,25 +15,13 @@ from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import NodeStatus, Phase
 from launcher.plan.target import Target
 from planner.errors import NodeError
+from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of, rate
 from tests.launcher.scripted_backend import ScriptedBackend
 
 P4D = Target(provider="aws", name="p4d.24xlarge", accelerator="A100-40GB-SXM", devices_per_node=8, region="us-east-1")
 GONE = NodeStatus(phase=Phase.LOST, detail="no such cluster")
 BOUND_S = 20.0
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self):
-        return self.now
-
-    def forward(self, by: timedelta) -> None:
-        self.now += by
 
 
 @pytest.fixture
@@ -49,7 +37,7 @@ def driver_of(tmp_path, clock):
         ledger = Ledger(tmp_path / "ledger.sqlite")
         if not ledger.entries():
             ledger.plan([launch_of(P4D, price=rate())])
-        return Driver(ledger=ledger, backend=backend, folder=tmp_path / "launches", now=clock)
+        return Driver(ledger=ledger, backend=backend, folder=tmp_path / "launches", now=clock, instant=clock.instant)
 
     return make
 
@@ -143,7 +131,7 @@ def test_a_ledger_that_cannot_be_written_ends_neither_the_watch_nor_the_watchdog
         def status(self, launch):
             found = next(states, None)
             if found is None:  # seen three times: now its time is over
-                clock.now = launch.deadline_at
+                clock.forward(launch.deadline_at - clock.now)
             return found or NodeStatus(phase=Phase.RUNNING)
 
     backend = Watched()
