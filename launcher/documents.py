@@ -83,7 +83,7 @@ class Found(Frozen):
     where: Said
     run_id: str | None
     detail: Said
-    verdict: Literal["as planned", "should be gone", "not in this ledger", "cannot be asked"]
+    verdict: Literal["as planned", "should be gone", "not in this ledger", "cannot be asked", "not asked"]
     alarm: bool
     """It may run, and nobody drives it."""
     evidence: Evidence | None = None

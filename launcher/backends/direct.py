@@ -56,6 +56,11 @@ class DirectBackend:
             seen.append(f"{machine.name}: answers, {gpus.strip() or 0} GPU(s), {busy}")
         return tuple(seen)
 
+    def account(self, launch: Launch) -> str | None:
+        """Return None: a machine of one's own has one owner."""
+        del launch
+        return None
+
     def submit(self, launch: Launch) -> None:
         """Copy the benchmark to every machine, then start it everywhere; a second call starts nothing twice."""
         machines = self._machines_of(launch)
@@ -161,7 +166,10 @@ class DirectBackend:
             try:
                 ids = machine.bash(node_scripts.running_ids()).split()
             except NodeError as error:
-                leftovers.append(Leftover(name=machine.name, where=machine.name, run_id=None, detail=error.message))
+                detail = f"could not be asked: {error.message}"
+                leftovers.append(
+                    Leftover(name=machine.name, where=machine.name, run_id=None, detail=detail, alarm=True)
+                )
                 continue
             leftovers += [
                 Leftover(name=f"pl-{run_id}", where=machine.name, run_id=run_id, detail="has processes")

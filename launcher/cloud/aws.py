@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -17,41 +18,160 @@ from planner.model.aws_error import explain
 DEAD = ("terminated", "shutting-down")
 """Not billed any more from the moment it shuts down to terminate. Source: EC2 user guide, instance lifecycle."""
 REGIONS_AT_ONCE = 8
+FIRST_REGION = "us-east-1"
+"""Asked where no other is named."""
+REQUEST_PREFIX = "sir-"
+"""Of the id of a request for a spot machine."""
+NOT_FOUND = ("InvalidInstanceID.NotFound", "InvalidSpotInstanceRequestID.NotFound")
+FORBIDDEN = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
+"""EC2's words where a policy, of the account or of its organisation, forbids a region."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What EC2 has in the regions that answered, and why the others did not."""
+
+    machines: tuple[Machine, ...]
+    silent: Mapping[str, NodeError] = field(default_factory=dict)
+    forbidden: tuple[str, ...] = ()
+    """Of the silent regions, those in which the account may not even look."""
 
 
 def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
     """Return instances with our label: of one launch or of all, in one region or in every region of the account.
 
-    EC2 lists a terminated instance for about an hour more; after that its absence says the same.
+    A region that does not answer is an error. EC2 lists a terminated instance for about an hour more; after that its
+    absence says the same.
     """
-    wanted = {"Name": f"tag:{RUN_LABEL}", "Values": [run_id]} if run_id else {"Name": "tag-key", "Values": [RUN_LABEL]}
-    with explained():
-        places = [region] if region is not None else _regions()
-        with ThreadPoolExecutor(REGIONS_AT_ONCE) as pool:
-            by_region = list(pool.map(lambda place: _instances_in(place, wanted), places))
-    return [machine for machines in by_region for machine in machines]
+    listing = listed(run_id=run_id, regions=[region] if region is not None else enabled_regions(None))
+    for error in listing.silent.values():
+        raise error
+    return list(listing.machines)
+
+
+def listed(*, run_id: str | None, regions: Sequence[str], spot: bool = False) -> Listing:
+    """Return what carries our label in these regions, each asked by itself. `spot`: also requests for spot machines."""
+    with ThreadPoolExecutor(REGIONS_AT_ONCE) as pool:
+        answers = list(pool.map(lambda place: _asked(place, run_id, spot=spot), regions))
+    return Listing(
+        machines=tuple(machine for machines, _, _ in answers for machine in machines),
+        silent={place: error for place, (_, error, _) in zip(regions, answers, strict=True) if error is not None},
+        forbidden=tuple(place for place, (_, _, forbidden) in zip(regions, answers, strict=True) if forbidden),
+    )
 
 
 def terminate(machines: Sequence[Machine]) -> None:
-    """Terminate these instances. One that is gone already is no error."""
+    """Terminate these instances and cancel these requests. One that is gone already is no error.
+
+    EC2 refuses a request as a whole for one instance of it, so what is refused together is tried one by one. Every
+    region and every instance is tried before the first refusal is raised.
+    """
+    failures: list[NodeError] = []
+    for region in sorted({machine.where for machine in machines}):
+        ids = [machine.id for machine in machines if machine.where == region]
+        requests = [one for one in ids if one.startswith(REQUEST_PREFIX)]
+        running = [one for one in ids if one not in requests]
+        for some in ([requests] if requests else []) + ([running] if running else []):
+            failures += _end(some, region)
+    if failures:
+        raise failures[0]
+
+
+def _end(ids: Sequence[str], region: str) -> list[NodeError]:
+    """End these; return why that failed, for each by itself where they cannot be ended together."""
+    try:
+        with explained():
+            if ids[0].startswith(REQUEST_PREFIX):
+                ec2(region).cancel_spot_instance_requests(SpotInstanceRequestIds=list(ids))
+            else:
+                ec2(region).terminate_instances(InstanceIds=list(ids))
+    except NodeError as error:
+        if _code(error) in NOT_FOUND:
+            return [] if len(ids) == 1 else [failure for one in ids for failure in _end([one], region)]
+        if len(ids) > 1:
+            return [failure for one in ids for failure in _end([one], region)]
+        return [NodeError(f"{ids[0]} in {region} was not ended. {error.message}", fix=error.fix)]
+    return []
+
+
+def account(region: str | None) -> str:
+    """Return the account that the credentials found now belong to. Source: AWS STS API, GetCallerIdentity."""
+    with explained("STS"):
+        told = _client("sts", region or FIRST_REGION).get_caller_identity()
+    partition = str(told["Arn"]).split(":")[1]
+    return f"AWS account {told['Account']}" + ("" if partition == "aws" else f" ({partition})")
+
+
+def has_credentials() -> bool:
+    """Return whether boto3 finds credentials: environment, profile, sign-on, process or role."""
+    with explained("AWS"):
+        return _session().get_credentials() is not None
+
+
+def enabled_regions(near: str | None) -> list[str]:
+    """Return the regions that this account may use; the list is the same wherever in its partition it is asked for."""
     with explained():
-        for region in sorted({machine.where for machine in machines}):
-            ids = [machine.id for machine in machines if machine.where == region]
-            ec2(region).terminate_instances(InstanceIds=ids)
+        answer = ec2(near or _session().region_name or FIRST_REGION).describe_regions()
+    return sorted(region["RegionName"] for region in answer["Regions"])
 
 
-def _instances_in(region: str, wanted: dict[str, Any]) -> list[Machine]:
-    pages = ec2(region).get_paginator("describe_instances").paginate(Filters=[wanted])
-    return [
-        _machine(instance, region, seen_at=date_of(page["ResponseMetadata"].get("HTTPHeaders", {}).get("date")))
-        for page in pages
+def _asked(region: str, run_id: str | None, *, spot: bool) -> tuple[list[Machine], NodeError | None, bool]:
+    wanted = {"Name": f"tag:{RUN_LABEL}", "Values": [run_id]} if run_id else {"Name": "tag-key", "Values": [RUN_LABEL]}
+    try:
+        with explained():
+            return _instances_in(region, wanted, spot=spot), None, False
+    except NodeError as error:
+        told = NodeError(f"{region}: {error.message}", fix=error.fix)
+        return [], told, _code(error) in FORBIDDEN
+
+
+def _code(error: NodeError) -> str:
+    return "" if error.__cause__ is None else explain(error.__cause__).code  # type: ignore[arg-type]
+
+
+def _instances_in(region: str, wanted: dict[str, Any], *, spot: bool) -> list[Machine]:
+    client = ec2(region)
+    found = [
+        (instance, date_of(page["ResponseMetadata"].get("HTTPHeaders", {}).get("date")))
+        for page in client.get_paginator("describe_instances").paginate(Filters=[wanted])
         for reservation in page["Reservations"]
         for instance in reservation["Instances"]
+    ]
+    machines = [_machine(instance, region, seen_at=seen_at) for instance, seen_at in found]
+    owners = [instance for instance, _ in found]
+    return machines + (_requests_in(client, region, wanted, owners) if spot else [])
+
+
+def _requests_in(client: Any, region: str, wanted: dict[str, Any], found: Sequence[dict[str, Any]]) -> list[Machine]:
+    """Return requests for spot machines that may still start one: with our label, or of an instance that has it.
+
+    A request that is active has its instance, which is listed itself; where that ends, a persistent one starts another.
+    """
+    owners = {one["SpotInstanceRequestId"]: one for one in found if one.get("SpotInstanceRequestId")}
+    by_id = {"Name": "spot-instance-request-id", "Values": sorted(owners)}
+    requests = {
+        one["SpotInstanceRequestId"]: one
+        for asked in ([wanted, by_id] if owners else [wanted])
+        for page in client.get_paginator("describe_spot_instance_requests").paginate(Filters=[asked])
+        for one in page["SpotInstanceRequests"]
+    }
+    return [
+        Machine(
+            id=name,
+            name=name,
+            where=region,
+            state=f"spot request {one['State']}",
+            alive=True,
+            run_id=_tags(owners.get(name, one)).get(RUN_LABEL),
+            expires_at=expiry_of(_tags(owners.get(name, one)).get(EXPIRY_LABEL)),
+        )
+        for name, one in sorted(requests.items())
+        if one["State"] == "open" or (one["State"] == "active" and one.get("Type") == "persistent")
     ]
 
 
 def _machine(instance: dict[str, Any], region: str, *, seen_at: datetime | None) -> Machine:
-    tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}
+    tags = _tags(instance)
     state = instance["State"]["Name"]
     return Machine(
         id=instance["InstanceId"],
@@ -69,26 +189,33 @@ def _machine(instance: dict[str, Any], region: str, *, seen_at: datetime | None)
     )
 
 
-def _regions() -> list[str]:
-    """Return the regions that this account may use; the list is the same wherever it is asked for."""
-    answer = ec2("us-east-1").describe_regions()
-    return sorted(region["RegionName"] for region in answer["Regions"])
+def _tags(thing: dict[str, Any]) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in thing.get("Tags", [])}
 
 
 def ec2(region: str) -> Any:
     """Return boto3's client of EC2 in a region, with timeouts that a person can wait for."""
-    try:
-        import boto3
-        from botocore.config import Config
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("boto3", "launch") from error
+    return _client("ec2", region)
+
+
+def _client(service: str, region: str) -> Any:
+    session = _session()
+    from botocore.config import Config
 
     config = Config(connect_timeout=10, read_timeout=30, retries={"max_attempts": 3})
-    return boto3.session.Session().client("ec2", region_name=region, config=config)
+    return session.client(service, region_name=region, config=config)
+
+
+def _session() -> Any:
+    try:
+        import boto3
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("boto3", "launch") from error
+    return boto3.session.Session()
 
 
 @contextlib.contextmanager
-def explained() -> Iterator[None]:
+def explained(who: str = "EC2") -> Iterator[None]:
     """Turn what AWS refuses into a NodeError with the reason and what to do."""
     try:
         from botocore.exceptions import BotoCoreError, ClientError
@@ -98,4 +225,4 @@ def explained() -> Iterator[None]:
         yield
     except (BotoCoreError, ClientError) as error:
         problem = explain(error)
-        raise NodeError(f"EC2: {problem.reason}.", fix=problem.fix) from error
+        raise NodeError(f"{who}: {problem.reason}.", fix=problem.fix) from error

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from launcher.cloud.label import date_of, expiry_of
 from launcher.cloud.machine import Machine
+from launcher.plan.target import Provider, Target
 from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner.errors import MissingExtraError, NodeError
 
 SSH_POOL_PREFIX = "ssh-"
 """SkyPilot's name for the context of an SSH node pool: `ssh-<pool>`."""
 DEAD = ("Succeeded", "Failed")
+NOT_FOUND = 404
 TIMEOUT_S = 30
 
 
@@ -29,12 +33,46 @@ def pods(*, context: str, run_id: str | None) -> list[Machine]:
 
 
 def delete(machines: Sequence[Machine], *, context: str) -> None:
-    """Delete these pods."""
+    """Delete these pods, all that can be, before the first refusal is raised. One that is gone is no error."""
+    failures: list[NodeError] = []
+    for machine in machines:
+        try:
+            with _explained(context):
+                _delete(machine, context)
+        except NodeError as error:
+            failures.append(NodeError(f"{machine.id} was not deleted. {error.message}", fix=error.fix))
+    if failures:
+        raise failures[0]
+
+
+def _delete(machine: Machine, context: str) -> None:
+    from kubernetes.client import ApiException
+
+    namespace, _, name = machine.id.partition("/")
+    try:
+        _api(context).delete_namespaced_pod(name, namespace, _request_timeout=TIMEOUT_S)
+    except ApiException as error:
+        if error.status != NOT_FOUND:
+            raise
+
+
+def context_of(target: Target) -> str:
+    """Return the context of a target: its own name, or that which SkyPilot gives an SSH node pool."""
+    return f"{SSH_POOL_PREFIX}{target.name}" if target.provider is Provider.SSH_POOL else target.name
+
+
+def cluster_identity(target: Target) -> str:
+    """Return what tells the cluster of a target from every other: its address and its certificate authority.
+
+    Whoever asks (the user of the context) is not in it: it sees the same pods, or is refused. The address of an SSH
+    node pool is a tunnel's end on this machine, so there the authority alone counts, where there is one.
+    """
+    context = context_of(target)
     with _explained(context):
-        api = _api(context)
-        for machine in machines:
-            namespace, _, name = machine.id.partition("/")
-            api.delete_namespaced_pod(name, namespace, _request_timeout=TIMEOUT_S)
+        configuration = _api(context).api_client.configuration
+        authority = b"" if not configuration.ssl_ca_cert else Path(configuration.ssl_ca_cert).read_bytes()
+    address = "" if authority and target.provider is Provider.SSH_POOL else configuration.host
+    return f"{address} {hashlib.sha256(authority).hexdigest()}"
 
 
 def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> Machine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,29 +18,107 @@ ENDPOINT_VARIABLE = "LAMBDA_ENDPOINT_URL"
 """Another address of the API, as AWS_ENDPOINT_URL is for AWS."""
 KEY_FILE = Path(".lambda_cloud") / "lambda_keys"
 """Below the home folder; where SkyPilot looks for the key too."""
+KEY_VARIABLE = "LAMBDA_API_KEY"
+"""Of a key with which machines are looked for too; SkyPilot does not read it."""
+KEY_FIX = f"Write into ~/{KEY_FILE}: api_key = YOUR-KEY"
 USER = "[0-9a-f]{8}"
 TIMEOUT_S = 30
 REFUSED = (401, 403)
+NOT_FOUND = 404
+MOST_PAGES = 1000
+PAGE_TOKENS = ("next_page_token", "page_token")
+"""How an answer of Lambda's API names its next page where it has one, as that of its audit events does."""
 
 
-def instances(*, cluster: str | None) -> list[Machine]:
-    """Return the instances of one cluster, or all of ours.
+def instances(*, cluster: str | None, key: str) -> list[Machine]:
+    """Return the instances of one cluster, or all of ours, in the account of this key and all of its regions.
 
     Lambda keeps no labels, so the name tells: SkyPilot calls them `<cluster>-<user>-head` and `-worker`, where the user
     is eight hexadecimal digits; nothing looser, because whoever is found may be terminated. A terminated instance is
     not listed any more. Source: Lambda cloud API reference; sky/provision/lambda_cloud of skypilot 0.14.1.
     """
     ours = re.compile(rf"pl-(?P<run_id>.+)-{USER}-(head|worker)")
-    listed, seen_at = _ask("/instances")
-    named = [(one, ours.fullmatch(str(one.get("name") or ""))) for one in listed]
-    machines = [_machine(one, name["run_id"], seen_at=seen_at) for one, name in named if name is not None]
+    try:
+        listed, seen_at = _listed(key)
+        named = [(one, ours.fullmatch(str(one.get("name") or ""))) for one in listed]
+        machines = [_machine(one, name["run_id"], seen_at=seen_at) for one, name in named if name is not None]
+    except (KeyError, AttributeError, TypeError) as error:
+        raise NodeError("Lambda's list of instances cannot be read.", fix="Look in Lambda's console.") from error
     return [machine for machine in machines if cluster in (None, f"pl-{machine.run_id}")]
 
 
-def terminate(machines: Sequence[Machine]) -> None:
-    """Terminate these instances."""
-    if machines:
-        _ask("/instance-operations/terminate", {"instance_ids": [machine.id for machine in machines]})
+def terminate(machines: Sequence[Machine], *, key: str) -> None:
+    """Terminate these instances, all that can be, before the first refusal is raised. One that is gone is no error.
+
+    Lambda refuses a request as a whole for one instance of it, and names those that it terminates.
+    """
+    ids = [machine.id for machine in machines]
+    if not ids:
+        return
+    try:
+        left = [one for one in ids if one not in _terminated(ids, key)]
+    except _LambdaError as error:
+        if error.status in (0, *REFUSED):
+            raise
+        left = ids
+    failures = []
+    for one in left:
+        try:
+            if one not in _terminated([one], key):
+                failures.append(NodeError(f"Lambda did not terminate {one}.", fix="Look in Lambda's console."))
+        except _LambdaError as error:
+            if error.status != NOT_FOUND:
+                failures.append(NodeError(f"Lambda did not terminate {one}: {error.message}", fix=error.fix))
+    if failures:
+        raise failures[0]
+
+
+def launching_key() -> str:
+    """Return the key with which SkyPilot launches: that of its file, which the variable must not contradict."""
+    in_file, in_variable = _key_in_file(), os.environ.get(KEY_VARIABLE)
+    if in_file is None:
+        raise NodeError("there is no API key for Lambda where SkyPilot looks for it.", fix=KEY_FIX)
+    if in_variable and in_variable != in_file:
+        raise NodeError(
+            f"${KEY_VARIABLE} and ~/{KEY_FILE} hold two keys: SkyPilot would launch with that of the file.",
+            fix=f"Unset {KEY_VARIABLE}, or put its key into the file.",
+        )
+    return in_file
+
+
+def keys() -> list[str]:
+    """Return the keys of Lambda that are here, SkyPilot's first; NodeError where there is none."""
+    known = [key for key in (_key_in_file(), os.environ.get(KEY_VARIABLE)) if key]
+    if not known:
+        raise NodeError("there is no API key for Lambda.", fix=KEY_FIX)
+    return list(dict.fromkeys(known))
+
+
+def has_key() -> bool:
+    """Return whether a key of Lambda is here."""
+    return bool(_key_in_file() or os.environ.get(KEY_VARIABLE))
+
+
+def _terminated(ids: Sequence[str], key: str) -> set[str]:
+    """Ask Lambda to terminate these; return those that it says it does."""
+    answer, _ = _ask("/instance-operations/terminate", key=key, body={"instance_ids": list(ids)})
+    try:
+        return {str(one["id"]) for one in answer["data"]["terminated_instances"]}
+    except (KeyError, TypeError) as error:
+        raise _LambdaError("it answered something else.", fix="Look in Lambda's console.") from error
+
+
+def _listed(key: str) -> tuple[list[dict[str, Any]], datetime | None]:
+    """Return every page of the list of instances, and when by Lambda's own clock; today's API has one page and names no next."""
+    found: list[dict[str, Any]] = []
+    path, token = "/instances", None
+    for _ in range(MOST_PAGES):
+        answer, seen_at = _ask(path, key=key, query={} if token is None else {"page_token": token})
+        found += answer["data"]
+        token = next((answer[name] for name in PAGE_TOKENS if answer.get(name)), None)
+        if token is None:
+            return found, seen_at
+    raise NodeError(f"Lambda's list of instances has more than {MOST_PAGES} pages.", fix="Look in Lambda's console.")
 
 
 def _machine(one: dict[str, Any], run_id: str, *, seen_at: datetime | None) -> Machine:
@@ -57,7 +135,17 @@ def _machine(one: dict[str, Any], run_id: str, *, seen_at: datetime | None) -> M
     )
 
 
-def _ask(path: str, body: dict[str, Any] | None = None) -> tuple[Any, datetime | None]:
+class _LambdaError(NodeError):
+    """Lambda's refusal; `status` is the HTTP status, 0 where it did not answer."""
+
+    def __init__(self, message: str, *, fix: str, status: int = 0) -> None:
+        super().__init__(message, fix=fix)
+        self.status = status
+
+
+def _ask(
+    path: str, *, key: str, query: Mapping[str, str] | None = None, body: dict[str, Any] | None = None
+) -> tuple[dict[str, Any], datetime | None]:
     """Return what Lambda answers, and when by its own clock."""
     import ssl
 
@@ -66,32 +154,32 @@ def _ask(path: str, body: dict[str, Any] | None = None) -> tuple[Any, datetime |
     address = os.environ.get(ENDPOINT_VARIABLE, ENDPOINT).rstrip("/") + path
     try:
         answer = httpx.request(
-            "GET" if body is None else "POST", address, json=body, timeout=TIMEOUT_S,
-            headers={"Authorization": f"Bearer {_key()}"}, verify=ssl.create_default_context(),
+            "GET" if body is None else "POST", address, params=query or None, json=body, timeout=TIMEOUT_S,
+            headers={"Authorization": f"Bearer {key}"}, verify=ssl.create_default_context(),
         )  # fmt: skip
-        if answer.status_code in REFUSED:
+        status = answer.status_code
+        if status in REFUSED:
             fix = "Make a new key in Lambda's console and put it into ~/.lambda_cloud/lambda_keys."
-            raise NodeError(f"Lambda refuses the API key ({answer.status_code}).", fix=fix)
+            raise _LambdaError(f"Lambda refuses the API key ({status}).", fix=fix, status=status)
         if not answer.is_success:
-            raise NodeError(f"Lambda answered {answer.status_code}.", fix="Try again in a minute.")
-        return answer.json()["data"], date_of(answer.headers.get("Date"))
-    except (httpx.HTTPError, ValueError, KeyError, TypeError, ImportError) as error:
+            raise _LambdaError(f"Lambda answered {status}.", fix="Try again in a minute.", status=status)
+        told = answer.json()
+        if not isinstance(told, dict) or "data" not in told:
+            raise ValueError(path)
+        return told, date_of(answer.headers.get("Date"))
+    except (httpx.HTTPError, ValueError, ImportError) as error:
         reason = str(error) if isinstance(error, httpx.NetworkError) else type(error).__name__
-        raise NodeError(f"Lambda does not answer: {reason}.", fix="Check the network; then try again.") from error
+        raise _LambdaError(f"Lambda does not answer: {reason}.", fix="Check the network; then try again.") from error
 
 
-def _key() -> str:
-    """Return the API key: `$LAMBDA_API_KEY`, else the file that SkyPilot reads."""
-    if key := os.environ.get("LAMBDA_API_KEY"):
-        return key
-    path = Path.home() / KEY_FILE
+def _key_in_file() -> str | None:
+    """Return the key in the file that SkyPilot reads; None where there is none."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = (Path.home() / KEY_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        lines = []
+        return None
     for line in lines:
         name, equals, value = line.partition("=")
         if equals and name.strip() == "api_key" and value.strip():
             return value.strip()
-    fix = "Write into ~/.lambda_cloud/lambda_keys: api_key = YOUR-KEY"
-    raise NodeError("there is no API key for Lambda.", fix=fix)
+    return None

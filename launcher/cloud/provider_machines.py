@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from launcher.cloud import aws, kubernetes, lambda_labs
+from launcher.cloud.account import lambda_account, lambda_key_of, witness_of
 from launcher.cloud.machine import Machine
 from launcher.plan.backend import Launch
 from launcher.plan.target import Provider, Target
-from planner.errors import NodeError
+from planner.errors import NodeError, PlannerError
 
 ASKED = (Provider.AWS, Provider.LAMBDA, Provider.K8S, Provider.SSH_POOL)
 """Slurm has no list that we can read from here: SkyPilot itself is asked."""
+WHO = {Provider.AWS: "EC2", Provider.LAMBDA: "Lambda"}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a provider has of a launch, dead machines included as far as it lists them."""
+
+    machines: tuple[Machine, ...]
+    said: str
+    """Who was asked, where, and the answer, in words."""
+    problem: NodeError | None = None
+    """Why the answer does not cover all that the launch may have reached."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one provider has of any launch of ours; `problem`: why it could not be asked, wholly or in part."""
+
+    where: str
+    machines: tuple[Machine, ...] = ()
+    problem: str | None = None
+    no_credentials: bool = False
+    """It was not asked: no launch used it, and nothing here opens it."""
 
 
 def could_ask(target: Target) -> bool:
@@ -20,56 +44,120 @@ def could_ask(target: Target) -> bool:
     return target.provider in ASKED
 
 
-def machines_of(launch: Launch, *, everywhere: bool = False) -> list[Machine]:
-    """Return what the provider has of this launch, dead machines included as far as it lists them.
+def wrong_witness(launch: Launch) -> str | None:
+    """Return why nobody here can say what is left of a launch; None where its own account can be asked.
 
-    `everywhere`: in every region, not only the one that was asked for.
+    A launch of an older ledger has no account: then whoever is asked counts.
+    """
+    if launch.account is None:
+        return None
+    try:
+        asked = witness_of(launch.target, launch.account)
+    except NodeError as error:
+        return f"unknown, keys of {launch.account} needed: {error}"
+    if asked != launch.account:
+        return f"unknown, keys of {launch.account} needed: those here are of {asked}."
+    return None
+
+
+def look(launch: Launch) -> Seen:
+    """Return what the provider has of this launch wherever it may have reached: in every region that is enabled.
+
+    A launch whose region is named reaches another one only by a fault, so a region that the account is forbidden to
+    look into is left out then, and named; every other region must answer.
     """
     target = launch.target
+    who, silent, places = WHO.get(target.provider, "Kubernetes"), None, ""
     if target.provider is Provider.AWS:
-        return aws.instances(run_id=launch.run_id, region=None if everywhere else target.region)
-    if target.provider is Provider.LAMBDA:
-        return lambda_labs.instances(cluster=launch.cluster)
-    return kubernetes.pods(context=_context(target), run_id=launch.run_id)
+        regions = aws.enabled_regions(target.region)
+        listing = aws.listed(run_id=launch.run_id, regions=regions, spot=target.purchase == "spot")
+        machines = listing.machines
+        left_out = [one for one in listing.forbidden if target.region not in (None, one)]
+        silent = next((error for one, error in listing.silent.items() if one not in left_out), None)
+        places = f" in {len(regions) - len(listing.silent)} regions"
+        places += f" (forbidden to look: {', '.join(left_out)})" if left_out else ""
+    elif target.provider is Provider.LAMBDA:
+        machines = tuple(lambda_labs.instances(cluster=launch.cluster, key=lambda_key_of(launch.account)))
+    else:
+        machines = tuple(kubernetes.pods(context=kubernetes.context_of(target), run_id=launch.run_id))
+    said = f"{who}{places}, machines of {launch.cluster}: {_counted(machines)}"
+    return Seen(machines=machines, said=said, problem=silent)
 
 
-def delete(machines: Sequence[Machine], target: Target) -> None:
-    """End these machines at their provider."""
+def machines_of(launch: Launch) -> list[Machine]:
+    """Return what the provider has of this launch in the region that was asked for."""
+    if launch.target.provider is Provider.AWS:
+        return aws.instances(run_id=launch.run_id, region=launch.target.region)
+    return list(look(launch).machines)
+
+
+def delete(machines: Sequence[Machine], launch: Launch) -> None:
+    """End these machines of a launch at their provider, each in its own region."""
+    target = launch.target
     if not machines:
         return
     if target.provider is Provider.AWS:
         aws.terminate(machines)
     elif target.provider is Provider.LAMBDA:
-        lambda_labs.terminate(machines)
+        lambda_labs.terminate(machines, key=lambda_key_of(launch.account))
     else:
-        kubernetes.delete(machines, context=_context(target))
+        kubernetes.delete(machines, context=kubernetes.context_of(target))
 
 
-def machines_of_anybody(targets: Collection[Target]) -> Iterator[tuple[Machine | None, str]]:
-    """Yield every machine with our label or name, of the clouds we have used or have credentials for.
+def machines_of_anybody(targets: Collection[Target]) -> list[Answer]:
+    """Return every machine with our label or name that a provider has: of those that we have used or can open.
 
-    A provider that cannot be asked yields (None, why).
+    Credentials are those that the providers' own libraries find. Where nobody could be asked at all, that is a problem.
     """
-    providers = {target.provider for target in targets}
-    questions: list[tuple[str, Callable[[], list[Machine]]]] = []
-    if Provider.AWS in providers or (Path.home() / ".aws").is_dir():
-        questions.append(("EC2", lambda: aws.instances(run_id=None, region=None)))
-    if Provider.LAMBDA in providers or (Path.home() / lambda_labs.KEY_FILE).is_file():
-        questions.append(("Lambda", lambda: lambda_labs.instances(cluster=None)))
-    contexts = {_context(target) for target in targets if target.provider in (Provider.K8S, Provider.SSH_POOL)}
-    questions += [(context, _pods_of(context)) for context in sorted(contexts)]
-    for where, question in questions:
-        try:
-            machines = question()
-        except NodeError as error:
-            yield None, f"{where}: {error.message}"
-        else:
-            yield from ((machine, where) for machine in machines)
+    used = {target.provider for target in targets if target.through_sky}
+    answers = _of_aws(used=Provider.AWS in used) + _of_lambda(used=Provider.LAMBDA in used)
+    contexts = {kubernetes.context_of(one) for one in targets if one.provider in (Provider.K8S, Provider.SSH_POOL)}
+    for context in sorted(contexts):
+        answers += _answers(context, lambda context=context: kubernetes.pods(context=context, run_id=None))  # type: ignore[misc]
+    if not used and all(answer.no_credentials for answer in answers):
+        return [Answer(where=one.where, problem="no credentials") for one in answers]
+    return answers
 
 
-def _pods_of(context: str) -> Callable[[], list[Machine]]:
-    return lambda: kubernetes.pods(context=context, run_id=None)
+def _of_aws(*, used: bool) -> list[Answer]:
+    try:
+        if not used and not aws.has_credentials():
+            return [Answer(where="EC2", no_credentials=True)]
+        regions = aws.enabled_regions(None)
+        listing = aws.listed(run_id=None, regions=regions)
+    except Exception as error:  # noqa: BLE001  whatever a library raises, the provider was not asked
+        return [Answer(where="EC2", problem=_why(error))]
+    silent = [Answer(where="EC2", problem=error.message) for error in listing.silent.values()]
+    return [Answer(where="EC2", machines=listing.machines), *silent]
 
 
-def _context(target: Target) -> str:
-    return f"{kubernetes.SSH_POOL_PREFIX}{target.name}" if target.provider is Provider.SSH_POOL else target.name
+def _of_lambda(*, used: bool) -> list[Answer]:
+    if not used and not lambda_labs.has_key():
+        return [Answer(where="Lambda", no_credentials=True)]
+    try:
+        keys = lambda_labs.keys()
+    except NodeError as error:
+        return [Answer(where="Lambda", problem=error.message)]
+    where = {key: "Lambda" if len(keys) == 1 else lambda_account(key) for key in keys}
+    answers: list[Answer] = []
+    for key in keys:
+        answers += _answers(where[key], lambda key=key: lambda_labs.instances(cluster=None, key=key))  # type: ignore[misc]
+    return answers
+
+
+def _answers(where: str, question: Callable[[], Sequence[Machine]]) -> list[Answer]:
+    try:
+        return [Answer(where=where, machines=tuple(question()))]
+    except Exception as error:  # noqa: BLE001  whatever a library raises, the provider was not asked
+        return [Answer(where=where, problem=_why(error))]
+
+
+def _why(error: Exception) -> str:
+    return error.message if isinstance(error, PlannerError) else f"{type(error).__name__}: {error}"
+
+
+def _counted(machines: Sequence[Machine]) -> str:
+    states: dict[str, int] = {}
+    for machine in machines:
+        states[machine.state] = states.get(machine.state, 0) + 1
+    return ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"

@@ -42,6 +42,9 @@ class Launch(Frozen):
     planned_at: datetime
     deadline_at: datetime | None = None
     """When the watchdog takes everything down; None before it was submitted."""
+    account: str | None = None
+    """Who has its machines (`AWS account 123456789012`, `Lambda key sha256:...`), without a secret; only their answer
+    proves that nothing is left. None: the machines are a person's own, or the ledger is older than this."""
 
 
 class Phase(StrEnum):
@@ -117,6 +120,8 @@ class Evidence(Frozen):
     down: bool
     checks: tuple[Said, ...]
     """Each question and its answer, in words: `describe_instances by tag planner-run=...: 1 terminated`."""
+    unknown: str | None = None
+    """Why nobody could say, where that is so; first among the checks too. Then `down` is false."""
 
 
 class Leftover(Frozen):
@@ -128,7 +133,7 @@ class Leftover(Frozen):
     """From its name or its label; None where only the prefix is ours."""
     detail: Said
     alarm: bool = False
-    """It should have gone by itself: AUTOSTOPPING for over 10 minutes, past its expiry label."""
+    """It should have gone by itself: AUTOSTOPPING for over 10 minutes, past its expiry label; or nobody could say."""
 
 
 class ProviderTime(Frozen):
@@ -148,6 +153,9 @@ class Backend(Protocol):
 
     def check(self, launch: Launch) -> tuple[str, ...]:
         """Try the launch without spending (SkyPilot's dry run, a host's login); return what was seen."""
+
+    def account(self, launch: Launch) -> str | None:
+        """Return who would have the machines, by the credentials as they are now; None where there is no account."""
 
     def submit(self, launch: Launch) -> None:
         """Request the machines and start the job; return as soon as both are under way on their own."""

@@ -107,13 +107,18 @@ class Launches:
         return self.backend(launch.target.reach).check(launch)
 
     def start(self, planned: Sequence[Planned], limits: LaunchLimits, *, tick: Callable[[], None]) -> list[Entry]:
-        """Check once more against the ledger as it is now, write every intent down, then drive them all to the end."""
+        """Check once more against the ledger as it is now, write every intent down, then drive them all to the end.
+
+        Each is written down with the account in which its machines will be: only that can prove later that none is
+        left. So whoever cannot be asked now is not asked for machines.
+        """
+        launches, now = [], self.now()  # planned before somebody said yes, perhaps hours ago
         for one in planned:  # what is not installed or does not answer is said before anything is written
             backend = self.backend(one.launch.target.reach)
             if one.launch.target.reach is Reach.SSH:
                 backend.check(one.launch)
-        now = self.now()  # planned before somebody said yes, perhaps hours ago
-        launches = [one.launch.model_copy(update={"task": expiring(one.launch, now)}) for one in planned]
+            changed = {"task": expiring(one.launch, now), "account": backend.account(one.launch)}
+            launches.append(one.launch.model_copy(update=changed))
         with self._settled_also_after_a_failure(launches):
             self._campaign(tick).start(launches, check=lambda entries: self._check_against(planned, limits, entries))
         return self._each([launch.run_id for launch in launches], self.settle)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from launcher.documents import Found
-from launcher.ledger.entry import Entry
-from launcher.plan.backend import Backend, Launch, Leftover
+from launcher.drive.unwritten import fault_text
+from launcher.ledger.entry import Entry, State
+from launcher.plan.backend import Backend, Launch, Leftover, Phase
 from launcher.plan.target import Reach
-from planner.errors import NodeError, PlannerError
 from planner.use_cases.launch_target import read_hosts
 from planner.use_cases.launches import Launches
 
 WHERE = {Reach.LOCAL: "local", Reach.SSH: "host", Reach.SKYPILOT: "SkyPilot and the clouds"}
+
+WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
+"""Events that say why a launch is not over."""
 
 
 @dataclass(frozen=True)
@@ -29,27 +33,58 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
 
     What the ledger says is over and still runs is taken down where `take_down` is set. What the ledger does not know
     is somebody else's, perhaps another workspace's: it is shown and never touched. `everywhere`: SkyPilot and the
-    clouds are asked although the ledger knows of no launch there. What fails is an alarm, and the next is asked.
+    clouds are asked although the ledger knows of no launch there. Whatever fails, in whichever way, is an alarm, and
+    the next is asked; so is every launch that cannot be proven gone.
     """
-    entries = launches.ledger.entries()
-    settled, machines = [], []
-    for entry in entries:
+    settled: list[Entry] = []
+    found: list[Found] = []
+    for entry in launches.ledger.entries():
         if entry.open:
             try:
-                settled.append(launches.step(entry.launch.run_id))
-            except PlannerError as error:
-                machines.append(_cannot_be_settled(entry.launch, error))
+                after, alarm = _settle(launches, entry)
+            except Exception as error:  # noqa: BLE001  one bad launch must not hide the others
+                found.append(_cannot_be_settled(entry.launch, fault_text(error)))
+            else:
+                settled.append(after)
+                found += [alarm] if alarm is not None else []
     by_id = {entry.launch.run_id: entry for entry in launches.ledger.entries()}
     known = [entry.launch for entry in by_id.values()]
     for reach in _asked(launches, known, everywhere=everywhere):
         try:
             backend = launches.backend(reach)
             left_over = backend.find_leftovers(known)
-        except PlannerError as error:
-            machines.append(_cannot_be_asked(WHERE[reach], error))
+        except Exception as error:  # noqa: BLE001  as above
+            found.append(_cannot_be_asked(WHERE[reach], fault_text(error)))
         else:
-            machines += [_judge(launches, left, by_id, backend, take_down=take_down) for left in left_over]
-    return Reaped(tuple(machines), tuple(settled))
+            found += [_judge(launches, left, by_id, backend, take_down=take_down) for left in left_over]
+    return Reaped(tuple(found), tuple(settled))
+
+
+def _settle(launches: Launches, entry: Entry) -> tuple[Entry, Found | None]:
+    """Do the next thing for a launch, unless another client drives it; with an alarm where it may run unseen."""
+    launch = entry.launch
+    driver = launches.driver(launch)
+    with driver.lock(launch.run_id) as mine:
+        if mine:
+            driver.step(launch.run_id)
+    after = launches.settle(launch.run_id)
+    if not after.open or not mine:
+        return after, None
+    events = launches.ledger.events(launch.run_id)
+    why = next((event.text for event in reversed(events) if event.kind in WHY_OPEN and event.text), "")
+    if after.state in (State.LOST, State.COLLECTED):
+        return after, _cannot_be_settled(
+            launch, f"{after.state.value}, not proven gone: {why}", verdict="should be gone"
+        )
+    seen = launches.watch.latest.get(launch.run_id)
+    if seen is None or seen.phase is Phase.UNKNOWN:
+        return after, _cannot_be_settled(launch, why or "nobody could say how far it is")
+    account = driver.backend.account(launch) if launch.account is not None else None
+    if account != launch.account:
+        return after, _cannot_be_settled(
+            launch, f"unknown, keys of {launch.account} needed: those here are of {account}"
+        )
+    return after, None
 
 
 def _judge(
@@ -58,36 +93,35 @@ def _judge(
     entry = by_id.get(left.run_id or "")
     seen = {"name": left.name, "where": left.where, "run_id": left.run_id, "detail": left.detail}
     if left.run_id is None:
-        return Found(**seen, verdict="cannot be asked", alarm=left.alarm)
+        return Found(**seen, verdict="cannot be asked" if left.alarm else "not asked", alarm=left.alarm)
     if entry is None:
         return Found(**seen, verdict="not in this ledger", alarm=left.alarm)
-    if entry.open and not (left.alarm and launches.is_late(entry)):
+    if entry.state in (State.SUBMITTED, State.RUNNING) and not (left.alarm and launches.is_late(entry)):
         return Found(**seen, verdict="as planned", alarm=False)
-    evidence = None
+    evidence, failed = None, ""
     if take_down:
         try:
             backend.down(entry.launch)
             evidence = backend.verify_down(entry.launch)
-        except NodeError as error:
-            return Found(**seen | {"detail": f"{left.detail}; {error}"}, verdict="should be gone", alarm=True)
-        launches.ledger.note(entry.launch.run_id, "REAPED", "; ".join(evidence.checks), at=launches.now())
+            launches.ledger.note(entry.launch.run_id, "REAPED", "; ".join(evidence.checks), at=launches.now())
+        except Exception as error:  # noqa: BLE001  a provider, a fault of ours, a ledger that cannot be written
+            failed = f"; {fault_text(error)}"
     gone = evidence is not None and evidence.down
-    return Found(**seen, verdict="should be gone", alarm=not gone, evidence=evidence)
+    told = seen | {"detail": left.detail + failed}
+    return Found(**told, verdict="should be gone", alarm=not gone or bool(failed), evidence=evidence)
 
 
-def _cannot_be_settled(launch: Launch, error: PlannerError) -> Found:
+def _cannot_be_settled(
+    launch: Launch, why: str, *, verdict: Literal["cannot be asked", "should be gone"] = "cannot be asked"
+) -> Found:
+    detail = why if verdict == "should be gone" else f"could not be settled: {why}"
     return Found(
-        name=launch.cluster,
-        where=launch.target.id,
-        run_id=launch.run_id,
-        detail=f"could not be settled: {error}",
-        verdict="cannot be asked",
-        alarm=True,
+        name=launch.cluster, where=launch.target.id, run_id=launch.run_id, detail=detail, verdict=verdict, alarm=True
     )
 
 
-def _cannot_be_asked(where: str, error: PlannerError) -> Found:
-    return Found(name="?", where=where, run_id=None, detail=str(error), verdict="cannot be asked", alarm=True)
+def _cannot_be_asked(where: str, why: str) -> Found:
+    return Found(name="?", where=where, run_id=None, detail=why, verdict="cannot be asked", alarm=True)
 
 
 def _asked(launches: Launches, known: Sequence[Launch], *, everywhere: bool) -> list[Reach]:

@@ -1,7 +1,8 @@
 """AWS on loopback: moto, one request at a time (as atomic as S3 is), which keeps a log and can be told to refuse.
 
 `python tests/fakes/aws_server.py` prints its port. `POST /fake/refuse` with `{"code", "status", "after"}` makes every
-request but the first `after` fail with that code (`only`: requests of that action); `POST /fake/calls` lists the
+request but the first `after` fail with that code (`only`: requests of that action; `region`: in that region; `holding`:
+requests whose body holds that text); `POST /fake/calls` lists the
 requests since `POST /fake/reset`; `POST /fake/reserve` describes a Capacity Block with EC2's own keys; `POST
 /fake/role` tells which role a machine carries: its name and the credentials that the metadata service then hands out.
 """
@@ -50,7 +51,7 @@ class OneAtATime:
             if re.fullmatch(rf"{OTHER_ACCOUNT}\d{{12}}", key):
                 environ["HTTP_X_MOTO_ACCOUNT_ID"] = key.removeprefix(OTHER_ACCOUNT)
             ours = path.startswith("/moto-api") or key == NEVER_REFUSED
-            if not ours and self.refusal is not None and self.refusal.get("only") in (None, action):
+            if not ours and self.refusal is not None and _meant(self.refusal, environ, action):
                 self.refusal["after"] -= 1
                 if self.refusal["after"] < 0:
                     return self._refuse(environ, start)
@@ -135,6 +136,20 @@ def _key(environ: Environ) -> str:
     """Return the access key that signed a request."""
     signed = re.search(r"Credential=([^/]+)/", environ.get("HTTP_AUTHORIZATION", ""))
     return signed[1] if signed else ""
+
+
+def _meant(refusal: dict[str, Any], environ: Environ, action: str) -> bool:
+    """Return whether a refusal is meant for this request; its body can be read again."""
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    body = environ["wsgi.input"].read(length) if refusal.get("holding") else b""
+    if refusal.get("holding"):
+        environ["wsgi.input"] = io.BytesIO(body)
+    named = re.search(r"Credential=[^/]+/\d+/([^/]+)/", environ.get("HTTP_AUTHORIZATION", ""))
+    return (
+        refusal.get("only") in (None, action)
+        and refusal.get("region") in (None, named[1] if named else None)
+        and str(refusal.get("holding") or "").encode() in body
+    )
 
 
 def _service(environ: Environ) -> str:

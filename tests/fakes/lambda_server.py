@@ -1,6 +1,8 @@
 """Lambda's public cloud API on loopback: instances, types, keys; it keeps a log and can be told to refuse.
 
-`python tests/fakes/lambda_server.py` prints its port. Shapes follow Lambda's published API reference, version 1.
+`python tests/fakes/lambda_server.py` prints its port. Shapes follow Lambda's published API reference, version 1. An
+instance that was launched with a key is seen with that key only. `POST /fake/paged` with `{"size"}` lists so many a
+page; `POST /fake/keep` with `{"names"}` refuses to terminate these, and with them all that are named beside them.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import json
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 CENTS_PER_HOUR = {"gpu_8x_h100_sxm5": 3192, "gpu_8x_a100_80gb_sxm4": 2232, "gpu_1x_h100_sxm5": 429}
 INSTANCES: dict[str, dict[str, Any]] = {}
@@ -19,7 +22,7 @@ One that was launched without a key is everybody's.
 """
 KEYS: list[dict[str, Any]] = []
 CALLS: list[dict[str, str]] = []
-STATE: dict[str, Any] = {"refuse": None}
+STATE: dict[str, Any] = {"refuse": None, "size": None, "keep": []}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -28,11 +31,14 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        path = self.path.removeprefix("/api/v1")
+        url = urlsplit(self.path.removeprefix("/api/v1"))
+        path = url.path
         if self._refused(path):
             return
+        if path == "/instances":
+            self._say(_page(self._seen(), parse_qs(url.query).get("page_token", ["0"])[0]), True)
+            return
         known: dict[str, Any] = {
-            "/instances": [INSTANCES[one] for one in INSTANCES if self._sees(one)],
             "/ssh-keys": KEYS,
             "/firewall-rules": [],
             "/instance-types": {
@@ -60,12 +66,18 @@ class Handler(BaseHTTPRequestHandler):
             ids = [_launch(body, self._key()) for _ in range(body.get("quantity", 1))]
             self._say({"data": {"instance_ids": ids}}, True)
         elif path == "/instance-operations/terminate":
+            if any(INSTANCES.get(one, {}).get("name") in STATE["keep"] for one in body["instance_ids"]):
+                self._send(json.dumps({"error": {"code": "global/invalid-parameters"}}).encode(), 400)
+                return
             ended = [INSTANCES.pop(one) for one in body["instance_ids"] if self._sees(one)]
             for instance in ended:
                 del OWNERS[instance["id"]]
             self._say({"data": {"terminated_instances": ended}}, True)
         else:
             self._say({"error": {"code": "not-found"}}, False)
+
+    def _seen(self) -> list[dict[str, Any]]:
+        return [INSTANCES[one] for one in INSTANCES if self._sees(one)]
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: the calls are kept."""
@@ -96,6 +108,12 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
+def _page(instances: list[dict[str, Any]], token: str) -> dict[str, Any]:
+    size = STATE["size"] or max(1, len(instances))
+    end = int(token) + size
+    return {"data": instances[int(token) : end]} | ({"next_page_token": str(end)} if end < len(instances) else {})
+
+
 def _launch(body: dict[str, Any], key: str) -> str:
     one = uuid.uuid4().hex
     OWNERS[one] = key
@@ -114,8 +132,12 @@ def _launch(body: dict[str, Any], key: str) -> str:
 def _told(what: str, body: dict[str, Any]) -> Any:
     if what == "refuse":
         STATE["refuse"] = body
+    if what == "paged":
+        STATE["size"] = body["size"]
+    if what == "keep":
+        STATE["keep"] = body["names"]
     if what == "reset":
-        STATE["refuse"] = None
+        STATE.update(refuse=None, size=None, keep=[])
         for kept in (INSTANCES, OWNERS, KEYS, CALLS):
             kept.clear()
     if what == "accept":

@@ -32,6 +32,9 @@ class ScriptedBackend:
     def check(self, launch: Launch) -> tuple[str, ...]:
         return (f"{launch.target.id}: would do",)
 
+    def account(self, launch: Launch) -> str | None:
+        return None
+
     def submit(self, launch: Launch) -> None:
         self.asked.append("submit")
         if self.submit_error is not None:

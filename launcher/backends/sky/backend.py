@@ -18,19 +18,25 @@ from launcher.backends.sky.identity import identities
 from launcher.backends.sky.leftovers import (
     CLUSTER_PREFIX,
     CONTROLLER_PREFIX,
+    answer_leftovers,
     cluster_leftover,
     job_leftover,
-    machine_leftover,
     silent,
 )
 from launcher.backends.sky.phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
 from launcher.backends.sky.process import SkyRefusalError
 from launcher.backends.sky.process_pool import SkyProcessPool
-from launcher.cloud.machine import Machine
-from launcher.cloud.provider_machines import could_ask, delete, machines_of, machines_of_anybody
+from launcher.cloud.account import account_of
+from launcher.cloud.provider_machines import (
+    could_ask,
+    delete,
+    look,
+    machines_of,
+    machines_of_anybody,
+    wrong_witness,
+)
 from launcher.cloud.reservation import check_reservation, reservation_of
 from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
-from launcher.plan.target import Provider
 from launcher.plan.task import sky_config_of
 from planner.errors import InputError, NodeError
 
@@ -53,6 +59,10 @@ class SkyBackend:
         sky = self._processes.of(launch)
         shown = sky.ask("dry_run", task=launch.task, config=_config(launch))
         return (*reserved, *(line.rstrip() for line in shown.splitlines() if line.strip()))
+
+    def account(self, launch: Launch) -> str | None:
+        """Return whose keys are here: the account of AWS, the key of Lambda, the cluster of Kubernetes."""
+        return account_of(launch.target)
 
     def submit(self, launch: Launch) -> None:
         """Hand the launch to SkyPilot's server, unless it has it already."""
@@ -99,9 +109,9 @@ class SkyBackend:
     def down(self, launch: Launch) -> None:
         """Let SkyPilot end the launch and take the cluster down; what the cloud still has is terminated there.
 
-        Where SkyPilot fails but the cloud could be asked and emptied, everywhere, the work is done: its list heals by
-        itself. The machines of a managed job are left to its controller while it is there to take them down; one that
-        is ended under its hands it would start again.
+        The cloud is asked in every region. Where SkyPilot fails but the cloud could be asked and emptied, the work is
+        done: its list heals by itself. The machines of a managed job are left to its controller while it is there to
+        take them down; one that is ended under its hands it would start again.
         """
         sky, failed = self._processes.of(launch), None
         try:
@@ -116,33 +126,56 @@ class SkyBackend:
         if failed is not None and (launch.target.managed or not could_ask(launch.target)):
             raise failed
         if could_ask(launch.target):
-            machines = machines_of(launch, everywhere=failed is not None)
-            delete([machine for machine in machines if machine.alive], launch.target)
+            unknown = wrong_witness(launch)
+            if unknown is not None:
+                raise NodeError(f"{launch.cluster}: {unknown}")
+            seen = look(launch)
+            delete([machine for machine in seen.machines if machine.alive], launch)
+            if seen.problem is not None:
+                raise seen.problem
 
     def verify_down(self, launch: Launch) -> Evidence:
-        """Return whether the cloud has machines with the launch's label, or SkyPilot a launch that is still under way.
+        """Return whether nothing of the launch is left, by those who had its machines and by SkyPilot.
 
-        Where SkyPilot still lists the cluster, it may be in another region than asked for: all are asked then.
+        The provider's word counts from the account in which the machines were started, about every region that the
+        launch may have reached. Where SkyPilot still lists the cluster, it asks the cloud itself once more, and as long
+        as it lists it nothing is proven: one of the two asks somebody else.
         """
-        checks = []
-        alive = going = False
-        seen = None if launch.target.managed else self._look(launch, refresh=not could_ask(launch.target))
-        listed = None if seen is None else seen["cluster"]
+        unknown = wrong_witness(launch) if could_ask(launch.target) else None
+        if unknown is not None:
+            return Evidence(down=False, checks=(unknown,), unknown=unknown)
+        checks, left = [], False
         if could_ask(launch.target):
-            machines = machines_of(launch, everywhere=listed is not None)
-            alive = any(machine.alive for machine in machines)
-            checks.append(_said(launch, machines))
-        if seen is None:
+            seen = look(launch)
+            if seen.problem is not None:
+                raise seen.problem
+            left = any(machine.alive for machine in seen.machines)
+            checks.append(seen.said)
+            if launch.account is None:
+                checks.append("the account was not recorded: whoever the keys here are of was asked")
+        if launch.target.managed:
             managed = self._look_managed(launch)
             going = _goes_on(managed)
             checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
-        else:
-            going = _under_way(seen)
-            checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
-        if seen is not None and not could_ask(launch.target):
-            alive = listed is not None
-            checks.append("SkyPilot's list: " + ("no such cluster" if listed is None else f"{listed['status']}"))
-        return Evidence(down=not alive and not going, checks=tuple(checks))
+            return Evidence(down=not left and not going, checks=tuple(checks))
+        told = self._look(launch, refresh=not could_ask(launch.target))
+        going = _under_way(told)
+        checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
+        if told["cluster"] is not None and could_ask(launch.target) and not left and not going:
+            told = self._look(launch, refresh=True)
+        listed = told["cluster"]
+        if listed is not None:
+            checks.append(f"SkyPilot's list: {listed['status']}")
+        elif not could_ask(launch.target):
+            checks.append("SkyPilot's list: no such cluster")
+        if listed is not None and could_ask(launch.target) and not left and not going:
+            unknown = (
+                f"unknown: SkyPilot lists {launch.cluster} as {listed['status']}, and the provider has no such machine."
+                f" Does SkyPilot's server (sky api info) use the same account? Start it again with the keys here (sky "
+                f"api stop), or, once the provider's console shows nothing: sky down --purge {launch.cluster}"
+            )
+            return Evidence(down=False, checks=(unknown, *checks), unknown=unknown)
+        return Evidence(down=not left and not going and listed is None, checks=tuple(checks))
 
     def provider_time(self, launch: Launch) -> ProviderTime:
         """Return when the cloud listed the launch's machines, and when it started the first of them."""
@@ -174,11 +207,8 @@ class SkyBackend:
                 for job in jobs
                 if job["status"] not in MANAGED_ENDED
             ]
-        for machine, problem in machines_of_anybody([launch.target for launch in known]):
-            if machine is None:
-                leftovers.append(silent(problem))
-            elif machine.alive:
-                leftovers.append(machine_leftover(machine, now=now))
+        for answer in machines_of_anybody([launch.target for launch in known]):
+            leftovers += answer_leftovers(answer, now=now)
         return leftovers
 
     def _look_managed(self, launch: Launch) -> dict[str, Any]:
@@ -229,12 +259,3 @@ def _goes_on(managed: dict[str, Any]) -> bool:
     """Return whether a controller works on a managed job, or will."""
     job = managed["job"]
     return _under_way(managed) if job is None else job["status"] not in MANAGED_ENDED
-
-
-def _said(launch: Launch, machines: list[Machine]) -> str:
-    who = {Provider.AWS: "EC2", Provider.LAMBDA: "Lambda"}.get(launch.target.provider, "Kubernetes")
-    states: dict[str, int] = {}
-    for machine in machines:
-        states[machine.state] = states.get(machine.state, 0) + 1
-    counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
-    return f"{who}, machines of {launch.cluster}: {counted}"

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from launcher.cloud.machine import Machine
+from launcher.cloud.provider_machines import Answer
 from launcher.plan.backend import Launch, Leftover
 
 CLUSTER_PREFIX = "pl-"
@@ -45,6 +46,16 @@ def job_leftover(job: dict[str, Any], launch: Launch | None, *, where: str, now:
 def silent(who: str) -> Leftover:
     """Return the leftover of a cloud, or a SkyPilot, that cannot be asked, and why."""
     return Leftover(name="?", where=who, run_id=None, detail="could not be asked", alarm=True)
+
+
+def answer_leftovers(answer: Answer, *, now: datetime) -> list[Leftover]:
+    """Return the leftovers of a provider's answer: machines that live, and that it could not be asked or was not."""
+    found = [machine_leftover(machine, now=now) for machine in answer.machines if machine.alive]
+    if answer.problem is not None:
+        found.append(silent(f"{answer.where}: {answer.problem}"))
+    if answer.no_credentials:
+        found.append(Leftover(name="-", where=answer.where, run_id=None, detail="not asked: no credentials"))
+    return found
 
 
 def _overdue(launch: Launch | None, now: datetime) -> bool:

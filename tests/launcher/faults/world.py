@@ -85,6 +85,9 @@ class World:
 
     def __post_init__(self) -> None:
         self.home.mkdir(parents=True)
+        key_file = self.folder / ".lambda_cloud" / "lambda_keys"
+        key_file.parent.mkdir()
+        key_file.write_text(f"api_key = {LAMBDA_KEY}\n", encoding="utf-8")
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ}
         self.environment = {
             **kept,
@@ -93,7 +96,6 @@ class World:
             "PLANNER_HOME": str(self.home),
             "AWS_ENDPOINT_URL": self.aws.url,
             "LAMBDA_ENDPOINT_URL": f"{self.lambda_labs.url}/api/v1",
-            "LAMBDA_API_KEY": LAMBDA_KEY,
             "FAKE_SKY_URL": self.sky_url,
             "PYTHONPATH": os.pathsep.join([str(STAND_IN), str(ROOT)]),
             "NO_COLOR": "1",

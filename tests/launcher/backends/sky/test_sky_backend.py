@@ -2,132 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import boto3
 import pytest
 
-from launcher.backends.sky import process
-from launcher.backends.sky.backend import SkyBackend
-from launcher.plan.backend import Launch
-from launcher.plan.target import Provider, Target
 from planner.errors import NodeError
-from tests.fakes.servers import AWS_KEYS, Server, running
+from tests.launcher.backends.sky.standin_sky import FAILED, LAMBDA, MANAGED, NOTHING, P5E, cluster, job, start, state
 from tests.launcher.launches import NOON, launch_of, rate
 
-STANDIN = """
-import json, os, sys
-from pathlib import Path
-script, asked = Path(os.environ["STANDIN_ANSWERS"]), Path(os.environ["STANDIN_ASKED"])
-answers = os.fdopen(int(sys.argv[1]), "w")
-for line in sys.stdin:
-    question = json.loads(line)
-    with asked.open("a") as file:
-        file.write(question["do"] + "\\n")
-    answer = json.loads(script.read_text())[question["do"]]
-    failed = isinstance(answer, dict) and "error" in answer
-    answers.write(json.dumps({"id": question["id"], **(answer if failed else {"ok": answer})}) + "\\n")
-    answers.flush()
-"""
 WHOLE = '{"kind": "result"}'
-FAILED = {"error": {"type": "CommandError", "message": "it went wrong"}}
-NOTHING = {"launch": None, "cluster": None, "job": None}
-P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", accelerator="H200-SXM", devices_per_node=8, region="us-east-2")
-MANAGED = P5E.model_copy(update={"managed": True, "purchase": "spot"})
-LAMBDA = Target(provider=Provider.LAMBDA, name="gpu_8x_h100_sxm5", accelerator="H100-SXM", devices_per_node=8)
-Says = Callable[..., SkyBackend]
-
-
-def cluster(name: str, status: str = "UP", **more: Any) -> dict[str, Any]:
-    """A cluster in SkyPilot's list."""
-    told = {"launched_at": NOON.timestamp(), "autostop_minutes": 10, "to_down": True, "launched": None}
-    return {"name": name, "status": status, **told, **more}
-
-
-def job(launch: Launch, status: str) -> dict[str, Any]:
-    """A managed job as its controller tells of it."""
-    return {"name": launch.cluster, "id": 1, "status": status, "recoveries": 0, "reason": "", "cluster": None}
-
-
-@pytest.fixture(scope="module")
-def servers(aws_models: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
-    folder = tmp_path_factory.mktemp("clouds")
-    with (
-        running("aws_server", log=folder / "aws.log", environment=AWS_KEYS) as aws,
-        running("lambda_server", log=folder / "lambda.log") as lambda_labs,
-    ):
-        yield aws, lambda_labs
-
-
-@pytest.fixture
-def aws(servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
-    """An AWS and a Lambda that boto3 and we find without being told."""
-    for server in servers:
-        server.ask("reset")
-    environment = AWS_KEYS | {
-        "AWS_ENDPOINT_URL": servers[0].url,
-        "HOME": str(tmp_path),
-        "LAMBDA_ENDPOINT_URL": f"{servers[1].url}/api/v1",
-        "LAMBDA_API_KEY": "a-key",
-    }
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    return servers[0]
-
-
-@pytest.fixture
-def skypilot(aws: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Says]:
-    """Return a backend whose SkyPilot gives these answers; asked again, it gives others."""
-    (tmp_path / "standin_worker.py").write_text(STANDIN, encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setenv("STANDIN_ANSWERS", str(tmp_path / "answers.json"))
-    monkeypatch.setenv("STANDIN_ASKED", str(tmp_path / "asked"))
-    monkeypatch.setattr(process, "WORKER", "standin_worker")
-    backend = SkyBackend(tmp_path / "sky", sky_home=tmp_path)
-
-    def says(**answers: Any) -> SkyBackend:
-        (tmp_path / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
-        return backend
-
-    yield says
-    backend.close()
-
-
-def start(run_id: str, region: str) -> str:
-    """Start an instance as SkyPilot labels it; return its id."""
-    labels = [{"ResourceType": "instance", "Tags": [{"Key": "planner-run", "Value": run_id}]}]
-    ec2 = boto3.session.Session().client("ec2", region_name=region)
-    made = ec2.run_instances(
-        ImageId="ami-1e749f67", InstanceType="p5e.48xlarge", MinCount=1, MaxCount=1, TagSpecifications=labels
-    )
-    return str(made["Instances"][0]["InstanceId"])
-
-
-def state(instance: str, region: str) -> str:
-    ec2 = boto3.session.Session().client("ec2", region_name=region)
-    return str(ec2.describe_instances(InstanceIds=[instance])["Reservations"][0]["Instances"][0]["State"]["Name"])
 
 
 def test_a_machine_in_another_region_than_asked_for_is_found_and_ended(skypilot):
-    """SkyPilot launched elsewhere and then fails to take it down: its list is all that hints at it."""
+    """SkyPilot launched elsewhere, fails to take it down and does not list it: only a look everywhere finds it."""
     launch = launch_of(P5E, run_id="elsewhere")
     instance = start("elsewhere", "us-west-2")
-    sky = skypilot(look={**NOTHING, "cluster": cluster("pl-elsewhere")}, down=FAILED)
+    sky = skypilot(look=NOTHING, down=FAILED)
     assert not sky.verify_down(launch).down
     sky.down(launch)
     assert state(instance, "us-west-2") == "terminated"
     assert sky.verify_down(launch).down
 
 
-def test_a_launch_that_nobody_listed_elsewhere_asks_one_region(skypilot, aws):
-    """A look at every region costs seconds; it is for those that need it."""
-    assert skypilot(look=NOTHING).verify_down(launch_of(P5E, run_id="nowhere")).down
-    assert [call["action"] for call in aws.ask("calls")] == ["DescribeInstances"]
+def test_a_machine_in_another_region_is_ended_also_where_skypilot_says_that_it_is_done(skypilot):
+    launch = launch_of(P5E, run_id="elsewhere-too")
+    instance = start("elsewhere-too", "us-west-2")
+    skypilot(look=NOTHING, down=True).down(launch)
+    assert state(instance, "us-west-2") == "terminated"
 
 
 def test_skypilots_silence_is_an_alarm_and_hides_no_machine(skypilot):
