@@ -109,7 +109,7 @@ def _terminated(ids: Sequence[str], key: str) -> set[str]:
 
 
 def _listed(key: str) -> tuple[list[dict[str, Any]], datetime | None]:
-    """Return every page of the list of instances, and when by Lambda's own clock; today's API has one page and names no next."""
+    """Return every page of the list of instances, and when by Lambda's own clock; today's API has one page."""
     found: list[dict[str, Any]] = []
     path, token = "/instances", None
     for _ in range(MOST_PAGES):
