@@ -30,7 +30,7 @@ class WorkloadOptions:
     workload: Annotated[
         str,
         typer.Argument(
-            metavar="WORKLOAD", help="Network (gpt-305m, Qwen/Qwen3-8B, ...), config.json or architecture file"
+            metavar="WORKLOAD", help="Network (gpt-305m), config.json or own file"
         ),
     ]
     seq_len: Annotated[int | None, typer.Option(help="Tokens per sample; default: the workload's")] = None
