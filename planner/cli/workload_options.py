@@ -29,9 +29,7 @@ class WorkloadOptions:
 
     workload: Annotated[
         str,
-        typer.Argument(
-            metavar="WORKLOAD", help="Network (gpt-305m), config.json or own file"
-        ),
+        typer.Argument(metavar="WORKLOAD", help="Network (gpt-305m), config.json or own file"),
     ]
     seq_len: Annotated[int | None, typer.Option(help="Tokens per sample; default: the workload's")] = None
     precision: Annotated[Precision | None, typer.Option(help="Number format; default: the workload's, else bf16")] = (

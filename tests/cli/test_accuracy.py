@@ -158,8 +158,8 @@ def test_strategies_are_ranked_and_fit(planner):
     answer = planner("strategies", "llama3-8b", "--on", "aws/p5.48xlarge", "--nodes", "2", "--json")
     assert answer.code == 0
     ways = answer.document["ways"]
-    rates = [way["samples_per_s"] for way in ways]
-    assert rates == sorted(rates, reverse=True)
+    sure = [way["low"] for way in ways]  # the speed that is exceeded in nineteen cases of twenty
+    assert sure == sorted(sure, reverse=True)
     assert all(
         way["hbm_gib"] <= 80 * 0.95 and 16 % (way["tensor"] * way["pipeline"] * way["context"]) == 0 for way in ways
     )

@@ -190,7 +190,11 @@ class Owning(StrEnum):
 def _or_auto(schema: dict[str, Any]) -> None:
     """Let the schema of `options` take what `with_auto` reads."""
     listed = {key: schema.pop(key) for key in tuple(schema) if key not in ("title", "description")}
-    schema["anyOf"] = [{**listed, "minItems": 1}, {"const": AUTO}, {"type": "object", "description": "Filters, as of `find`."}]
+    schema["anyOf"] = [
+        {**listed, "minItems": 1},
+        {"const": AUTO},
+        {"type": "object", "description": "Filters, as of `find`."},
+    ]
 
 
 class Plan(Frozen):
