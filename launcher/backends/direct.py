@@ -61,6 +61,10 @@ class DirectBackend:
         del launch
         return None
 
+    def ready(self, launch: Launch) -> None:
+        """Raise where a machine does not answer."""
+        self.check(launch)
+
     def submit(self, launch: Launch) -> None:
         """Copy the benchmark to every machine, then start it everywhere; a second call starts nothing twice."""
         machines = self._machines_of(launch)

@@ -157,6 +157,9 @@ class Backend(Protocol):
     def account(self, launch: Launch) -> str | None:
         """Return who would have the machines, by the credentials as they are now; None where there is no account."""
 
+    def ready(self, launch: Launch) -> None:
+        """Raise, before anything is written down, where it is known here that the launch would be refused."""
+
     def submit(self, launch: Launch) -> None:
         """Request the machines and start the job; return as soon as both are under way on their own."""
 

@@ -133,7 +133,7 @@ def sky_config_of(target: Target, caps: TimeCaps) -> dict[str, Any]:
     managed jobs, whose controller would be told so too; that one is set to go away instead of being kept, stopped.
     """
     if target.managed:
-        return {"jobs.controller.autostop": {"idle_minutes": round(IDLE_MINUTES), "down": True}}
+        return {"jobs.controller.resources.autostop": _autostop(IDLE_MINUTES)}
     if target.provider is not Provider.AWS:
         return {}
     config: dict[str, Any] = {"aws.post_provision_runcmd": [f"shutdown -h +{math.ceil(caps.worst_minutes)}"]}
@@ -161,8 +161,13 @@ def _resources(target: Target, *, run_id: str, caps: TimeCaps, expires_at: datet
     if expires_at is not None:
         resources["labels"][EXPIRY_LABEL] = expires_at.strftime(EXPIRY_FORMAT)
     if target.through_sky and not target.managed:  # a managed job takes its own machines down
-        resources["autostop"] = {"idle_minutes": round(caps.idle_minutes), "down": True}
+        resources["autostop"] = _autostop(caps.idle_minutes)
     return resources
+
+
+def _autostop(idle_minutes: float) -> dict[str, Any]:
+    """Return SkyPilot's autostop; it waits for jobs only, so that an open shell holds no machine."""
+    return {"idle_minutes": round(idle_minutes), "down": True, "wait_for": "jobs"}
 
 
 class _Dumper(yaml.SafeDumper):

@@ -115,8 +115,7 @@ class Launches:
         launches, now = [], self.now()  # planned before somebody said yes, perhaps hours ago
         for one in planned:  # what is not installed or does not answer is said before anything is written
             backend = self.backend(one.launch.target.reach)
-            if one.launch.target.reach is Reach.SSH:
-                backend.check(one.launch)
+            backend.ready(one.launch)
             changed = {"task": expiring(one.launch, now), "account": backend.account(one.launch)}
             launches.append(one.launch.model_copy(update=changed))
         with self._settled_also_after_a_failure(launches):

@@ -35,6 +35,9 @@ class ScriptedBackend:
     def account(self, launch: Launch) -> str | None:
         return None
 
+    def ready(self, launch: Launch) -> None:
+        del launch
+
     def submit(self, launch: Launch) -> None:
         self.asked.append("submit")
         if self.submit_error is not None:

@@ -64,6 +64,11 @@ class SkyBackend:
         """Return whose keys are here: the account of AWS, the key of Lambda, the cluster of Kubernetes."""
         return account_of(launch.target)
 
+    def ready(self, launch: Launch) -> None:
+        """Refuse what is missing here, and settings of SkyPilot under which a cap would not hold."""
+        _refuse_early(launch)
+        self._processes.of(launch).ask("check_settings", config=_config(launch))
+
     def submit(self, launch: Launch) -> None:
         """Hand the launch to SkyPilot's server, unless it has it already."""
         _refuse_early(launch)

@@ -43,8 +43,8 @@ def _port_of(place: Path) -> int:
     SkyPilot would take whatever answers for its own server, and its catalogs for ours.
     """
     kept = place / PORT_FILE
-    known = kept.read_text(encoding="utf-8").strip() if kept.exists() else ""
-    if known.isdigit() and (_is_free(int(known)) or _is_ours(int(known), place)):
+    known = kept.read_text(encoding="utf-8", errors="replace").strip() if kept.exists() else ""
+    if known.isdecimal() and (_is_free(int(known)) or _is_ours(int(known), place)):
         return int(known)
     first = zlib.crc32(str(place.resolve()).encode())
     ports = (FIRST_PORT + (first + step) % PORTS for step in range(PORTS))
@@ -62,7 +62,7 @@ def _is_free(port: int) -> bool:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended holds nothing up
         try:
             probe.bind(("127.0.0.1", port))
-        except OSError:
+        except (OSError, OverflowError):
             return False
     return True
 
@@ -80,7 +80,7 @@ def _is_ours(port: int, place: Path) -> bool:
 
 def _set_price(path: Path, target: Target, usd_per_node_hour: float) -> None:
     """Write our price into the rows of the instance type, in its region or in all."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
         reader = csv.DictReader(file)
         columns, rows = list(reader.fieldnames or ()), list(reader)
     ours = [row for row in rows if row["InstanceType"] == target.name and target.region in (None, row["Region"])]

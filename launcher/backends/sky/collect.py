@@ -43,7 +43,7 @@ def _write_log(sky: SkyProcess, launch: Launch, into: Path, problems: list[str])
         if not (isinstance(error, SkyRefusalError) and error.sky_type == GONE):  # where there is nothing to read
             problems.append(str(error))
     else:
-        (into / JOB_LOG).write_text(text, encoding="utf-8")
+        (into / JOB_LOG).write_text(text, encoding="utf-8", errors="replace")
 
 
 def _fetch_from_nodes(sky: SkyProcess, launch: Launch, into: Path, problems: list[str], *, sky_home: Path) -> None:

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import re
 
+from planner.errors import RefusedError
 from planner.model.aws_error import REFUSALS
 
 SAID_CHARACTERS = 800
 """Of SkyPilot's own words that are passed on."""
 NO_MACHINE = ("ResourcesUnavailableError", "NoCloudAccessError", "ResourcesMismatchError", "InvalidCloudConfigs")
 """Exceptions of SkyPilot that mean: the provider gave no machine."""
+
+SETTING_ERROR = "SettingError"
+"""What the worker raises for a person's own setting under which a cap would not hold (worker/settings.py)."""
+
+
+def setting_refusal(said: str) -> RefusedError:
+    """Return the refusal to launch under such a setting."""
+    return RefusedError(
+        f"SkyPilot's settings: {said}.",
+        fix="Change it in ~/.sky/config.yaml or the project's .sky.yaml, or launch with other settings: "
+        "SKYPILOT_GLOBAL_CONFIG=FILE.",
+    )
 
 
 def aws_refusal(said: str) -> tuple[str, str] | None:

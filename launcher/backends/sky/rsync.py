@@ -18,7 +18,9 @@ def copy_results(host: str, run_id: str, folder: Path, *, config: Path) -> str |
     ssh = f"ssh -F {config} -o BatchMode=yes -o ConnectTimeout=20"
     command = ["rsync", "--recursive", "--times", "--partial", f"--rsh={ssh}", source, f"{folder}/"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=RSYNC_TIMEOUT_S, check=False)
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", timeout=RSYNC_TIMEOUT_S, check=False
+        )
     except subprocess.TimeoutExpired:
         return f"rsync did not end within {RSYNC_TIMEOUT_S} s"
     if done.returncode == 0:

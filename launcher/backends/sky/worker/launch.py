@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from launcher.backends.sky.worker.plain_text import plain
+from launcher.backends.sky.worker.settings import joined
 
 JsonObject = dict[str, Any]
 DRY_RUN = "planner-dry-run"
-KEPT = ("remote_identity", "post_provision_runcmd", "autostop")
-"""A person's own identities, commands at boot and rules for the controller are not replaced by ours."""
 
 
 def dry_run(task: JsonObject, config: list[str]) -> str:
@@ -27,6 +26,12 @@ def dry_run(task: JsonObject, config: list[str]) -> str:
         shown = io.StringIO()
         sky.stream_and_get(request, output_stream=shown)
     return plain(shown.getvalue())
+
+
+def check_settings(config: list[str]) -> None:
+    """Raise SettingError where a person's own settings of SkyPilot would drop a cap of the launch."""
+    with _configured(config):
+        pass
 
 
 def submit(task: JsonObject, cluster: str, config: list[str], managed: bool) -> str:
@@ -48,15 +53,11 @@ def _task(config: JsonObject) -> Any:
 
 @contextlib.contextmanager
 def _configured(settings: list[str]) -> Iterator[None]:
-    """Add `a.b=value` settings to SkyPilot's configuration for one launch; a person's own stay where they have any."""
+    """Add `a.b=value` settings, joined with the person's own, to SkyPilot's configuration for one launch."""
     from sky import skypilot_config
 
-    settings = [
-        one
-        for one in settings
-        if not any(f".{kept}=" in one for kept in KEPT)
-        or skypilot_config.get_nested(tuple(one.partition("=")[0].split(".")), None) is None
-    ]
+    skypilot_config.reload_config()  # the files may have changed since the last question
+    settings = joined(settings, skypilot_config.get_nested((), None) or {})
     if settings:
         skypilot_config.apply_cli_config(settings)
     try:

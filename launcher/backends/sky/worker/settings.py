@@ -1,0 +1,124 @@
+"""A launch's settings joined with a person's own of SkyPilot, so that neither drops a cap of the launch. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+AT_BOOT = "aws.post_provision_runcmd"
+CONTROLLER = "jobs.controller"
+CONTROLLER_AUTOSTOP = "jobs.controller.resources.autostop"
+LABEL_PREFIX = "planner-"
+"""Of the labels by which machines are found again; they are ours."""
+ENDS_THE_SHUTDOWN = re.compile(
+    r"\b(shutdown|poweroff|halt|reboot|telinit|kexec|systemctl\s+(?:isolate|kexec|suspend))\b"
+)
+"""Commands after which the time that a machine was told for its shutdown is another one, or none."""
+MOST_CONTROLLER = {"cpus": 4.0, "memory": 16.0, "disk_size": 256.0}
+"""Of what the bill counts for the controller of managed jobs, an m6i.xlarge (launcher/plan/ancillary_costs.py)."""
+FREE_CONTROLLER = ("infra", "cloud", "region", "zone", "autostop", "use_spot", "labels", "image_id")
+"""Of the controller's settings: they change no price by more than the bill's factor for the dearest region."""
+MINUTES = {"": 1.0, "m": 1.0, "h": 60.0, "d": 1440.0, "w": 10080.0}
+
+
+class SettingError(Exception):
+    """A setting of the person's own SkyPilot under which a cap of the launch would not hold."""
+
+
+def joined(asked: list[str], own: Mapping[str, Any]) -> list[str]:
+    """Return the settings `a.b=value` of a launch, joined with the person's own. Raises SettingError."""
+    if own.get("admin_policy"):
+        raise SettingError(f"admin_policy ({own['admin_policy']}) may change or drop what limits a launch")
+    for path in _paths(own):
+        if path[-1].startswith(LABEL_PREFIX):
+            raise SettingError(f"{'.'.join(path)}: labels that begin with {LABEL_PREFIX} are the planner's")
+    settings = []
+    for setting in asked:
+        key, _, text = setting.partition("=")
+        theirs = _at(own, key)
+        if key == AT_BOOT:
+            settings.append(_setting(key, [*json.loads(text), *_commands(theirs)]))
+        elif key == CONTROLLER_AUTOSTOP:
+            settings.append(_setting(key, _controller(json.loads(text), _at(own, CONTROLLER) or {})))
+        elif not (key.endswith(".remote_identity") and theirs is not None):  # a person's own identities stay
+            settings.append(setting)
+    return settings
+
+
+def _commands(theirs: Any) -> list[Any]:
+    """Return the person's commands at boot, which follow ours."""
+    commands = list(theirs or [])
+    for command in commands:
+        words = command if isinstance(command, str) else " ".join(map(str, command))
+        if ENDS_THE_SHUTDOWN.search(words):
+            raise SettingError(f"{AT_BOOT}: '{words[:80]}' would undo the time at which the machine is to shut down")
+    return commands
+
+
+def _controller(ours: dict[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return when the controller of managed jobs goes away; where it is a machine, the bill must hold for it."""
+    resources = theirs.get("resources") or {}
+    if not theirs.get("consolidation_mode"):
+        _check_size(resources)
+    wanted = resources.get("autostop")
+    wanted = theirs.get("autostop") if wanted is None else wanted
+    if wanted is None or theirs.get("consolidation_mode"):
+        return ours
+    if wanted is False:
+        raise SettingError(f"{CONTROLLER}: autostop: false would keep the controller of managed jobs for ever")
+    chosen = dict(wanted) if isinstance(wanted, Mapping) else {"idle_minutes": 0 if wanted is True else wanted}
+    idle = _minutes(chosen.get("idle_minutes", 0))
+    if idle is None or idle > ours["idle_minutes"]:
+        raise SettingError(
+            f"{CONTROLLER}: autostop after {chosen.get('idle_minutes')} idle minutes; the bill counts "
+            f"{ours['idle_minutes']:g} at most"
+        )
+    return {**chosen, "idle_minutes": int(idle), "wait_for": ours["wait_for"]}
+
+
+def _check_size(resources: Mapping[str, Any]) -> None:
+    for name, value in resources.items():
+        most = MOST_CONTROLLER.get(name)
+        number = None if most is None else _number(value)
+        if name not in FREE_CONTROLLER and (most is None or number is None or number > most):
+            counted = ", ".join(f"{what} {size:g}" for what, size in MOST_CONTROLLER.items())
+            raise SettingError(
+                f"{CONTROLLER}.resources.{name}: {value}; the bill counts a controller of at most {counted}"
+            )
+
+
+def _number(value: Any) -> float | None:
+    match = re.fullmatch(r"\s*([0-9.]+)\s*(?:\+|GB|GiB|G)?\s*", str(value))
+    try:
+        return float(match[1]) if match else None
+    except ValueError:
+        return None
+
+
+def _minutes(value: Any) -> float | None:
+    match = re.fullmatch(r"\s*([0-9]{1,9})\s*([mhdw]?)\s*", str(value).lower())
+    return float(match[1]) * MINUTES[match[2]] if match else None
+
+
+def _setting(key: str, value: Any) -> str:
+    return f"{key}={json.dumps(value, ensure_ascii=False)}"
+
+
+def _at(own: Mapping[str, Any], key: str) -> Any:
+    value: Any = own
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _paths(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every key."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            yield (*path, str(key))
+            yield from _paths(below, (*path, str(key)))
+    elif isinstance(value, list):
+        for below in value:
+            yield from _paths(below, path)
