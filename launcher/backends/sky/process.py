@@ -6,22 +6,27 @@ import contextlib
 import importlib.util
 import json
 import os
+import select
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from launcher.backends.sky.refusals import plain_words
+from launcher.backends.sky.refusals import SETTING_ERROR, plain_words, setting_refusal
 from planner.errors import MissingExtraError, NodeError
 
 WORKER = "launcher.backends.sky.worker.main"
 PACKAGES = Path(__file__).resolve().parents[3]
 ANSWER_TIMEOUT_S = 600.0
 """Of one answer: taking a cluster down waits for its cloud; a launch is not waited for."""
+LOOK_S = 1.0
+"""Between two looks at whether the process still runs, while its answer is waited for."""
 LONGEST_ANSWER = 50_000_000
 """Bytes; logs are cut to their end before they are passed on."""
+CHUNK = 65536
 
 
 class SkyRefusalError(NodeError):
@@ -54,7 +59,8 @@ class SkyProcess:
             process = self._running()
             answer = self._answer(process, {"do": do, **question}, timeout_s)
         if "error" in answer:
-            raise SkyRefusalError(answer["error"]["type"], answer["error"]["message"])
+            sky_type, said = str(answer["error"].get("type")), str(answer["error"].get("message"))
+            raise setting_refusal(said) if sky_type == SETTING_ERROR else SkyRefusalError(sky_type, said)
         return answer["ok"]
 
     def ask_running(self, do: str, *, timeout_s: float) -> Any:
@@ -96,31 +102,45 @@ class SkyProcess:
             raise
         finally:
             os.close(writing)
-        self._answers = os.fdopen(reading, "rb")
+        self._answers = os.fdopen(reading, "rb", buffering=0)
         return self._process
 
     def _answer(self, process: subprocess.Popen[bytes], question: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         assert process.stdin is not None
-        assert self._answers is not None
         self._asked += 1
-        lines: list[bytes] = []
-        reader = threading.Thread(target=_read_line, args=(self._answers, lines), daemon=True)
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps({"id": self._asked, **question}).encode() + b"\n")
-            process.stdin.flush()
-        reader.start()
         try:
-            reader.join(timeout_s)
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(json.dumps({"id": self._asked, **question}).encode() + b"\n")
+                process.stdin.flush()
+            line, in_time = self._line(process, timeout_s)
         except BaseException:  # whoever interrupts must not leave half an answer to the next question
             self._end()
             raise
-        answer = _parsed(lines[0]) if lines else None
+        answer = _parsed(line)
         if answer is not None and answer.get("id") == self._asked:
             return answer
-        alive = reader.is_alive()
         self._end()
-        said = f"did not answer within {timeout_s:g} s" if alive else "ended without a whole answer"
+        said = "ended without a whole answer" if in_time else f"did not answer within {timeout_s:g} s"
         raise NodeError(f"SkyPilot {said} ({question['do']}).", fix=f"Its own words are in {self._log}.")
+
+    def _line(self, process: subprocess.Popen[bytes], timeout_s: float) -> tuple[bytes, bool]:
+        """Return what it wrote, to the end of the line, and whether that or its own end came in time.
+
+        A program that holds the pipe open after the process's own end is not waited for.
+        """
+        assert self._answers is not None
+        until_s = time.monotonic() + timeout_s
+        line = bytearray()
+        while len(line) < LONGEST_ANSWER and (left_s := until_s - time.monotonic()) > 0:
+            ended = process.poll() is not None  # asked first: what it wrote before its end may still be read
+            if select.select([self._answers], [], [], 0.0 if ended else min(LOOK_S, left_s))[0]:
+                read = os.read(self._answers.fileno(), CHUNK)
+                line += read
+                if not read or line.endswith(b"\n"):
+                    return bytes(line), True
+            elif ended:
+                return bytes(line), True
+        return bytes(line), len(line) >= LONGEST_ANSWER
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -135,15 +155,11 @@ class SkyProcess:
             process.wait()
 
 
-def _read_line(pipe: IO[bytes], lines: list[bytes]) -> None:
-    with contextlib.suppress(ValueError, OSError):  # closed because nobody waits any more
-        lines.append(pipe.readline(LONGEST_ANSWER))
-
-
 def _parsed(line: bytes) -> dict[str, Any] | None:
     """Return an answer; None of what is none: a line that is cut off, or something else than an object."""
     try:
         answer = json.loads(line.decode("utf-8", errors="replace"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return answer if isinstance(answer, dict) and ("ok" in answer or "error" in answer) else None
+    whole = isinstance(answer, dict) and ("ok" in answer or isinstance(answer.get("error"), dict))
+    return answer if whole else None

@@ -14,10 +14,11 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from launcher.backends.sky.worker.cluster import down, reach, rest
-from launcher.backends.sky.worker.launch import dry_run, submit
+from launcher.backends.sky.worker.launch import check_settings, dry_run, submit
 from launcher.backends.sky.worker.logs import log, provision_log
 from launcher.backends.sky.worker.managed import down_managed, look_managed, managed_jobs
 from launcher.backends.sky.worker.plain_text import plain
@@ -34,8 +35,11 @@ def main() -> None:
     os.set_inheritable(answers.fileno(), False)
     os.dup2(sys.stderr.fileno(), 1)  # what C libraries and child processes print
     sys.stdout = sys.stderr
+    asked = os.fdopen(os.dup(0), encoding="utf-8")
+    with Path(os.devnull).open(encoding="utf-8") as nothing:
+        os.dup2(nothing.fileno(), 0)  # a program under SkyPilot reads no question
     questions: queue.Queue[str] = queue.Queue()
-    threading.Thread(target=_read, args=(questions,), daemon=True).start()
+    threading.Thread(target=_read, args=(asked, questions), daemon=True).start()
     while True:
         question = json.loads(questions.get())
         number = question.pop("id")
@@ -45,18 +49,19 @@ def main() -> None:
             answer = {"error": {"type": type(error).__name__, "message": plain(str(error))}}
         except SystemExit as error:  # its command-line parts exit where they fail
             answer = {"error": {"type": "SystemExit", "message": f"SkyPilot gave up with code {error.code}"}}
-        answers.write(json.dumps({"id": number, **answer}, default=str) + "\n")
+        answers.write(json.dumps({"id": number, **answer}, default=str, ensure_ascii=False) + "\n")
         answers.flush()
 
 
-def _read(questions: queue.Queue[str]) -> None:
-    for line in sys.stdin:
+def _read(asked: IO[str], questions: queue.Queue[str]) -> None:
+    for line in asked:
         questions.put(line)
     os._exit(0)
 
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "dry_run": dry_run,
+    "check_settings": check_settings,
     "submit": submit,
     "look": look,
     "look_managed": look_managed,

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -22,12 +23,17 @@ from launcher.plan.target import Provider, Target
 from planner.errors import InputError, NodeError
 
 STANDIN = """
-import json, os, sys, time
+import json, os, subprocess, sys, time
 answers = os.fdopen(int(sys.argv[1]), "w")
 for line in sys.stdin:
     question = json.loads(line)
     number = question.pop("id")
     if question["do"] == "die":
+        os._exit(9)
+    if question["do"] == "die beside a child":
+        child = subprocess.Popen(["sleep", "30"], pass_fds=(answers.fileno(),), start_new_session=True)
+        with open(question["pid_file"], "w") as file:
+            file.write(str(child.pid))
         os._exit(9)
     if question["do"] == "hang":
         time.sleep(600)
@@ -83,6 +89,15 @@ def test_a_process_that_hangs_is_given_up(process):
     assert process.ask("echo")
 
 
+def test_a_process_that_dies_while_its_child_holds_the_pipe_is_not_waited_for(process, tmp_path):
+    """The pipe ends with its last holder: whoever read it to its end would come back after the child is gone."""
+    kept = tmp_path / "child"
+    with pytest.raises(NodeError, match="ended without a whole answer"):
+        process.ask("die beside a child", pid_file=str(kept), timeout_s=50.0)
+    assert process.ask("echo")
+    os.kill(int(kept.read_text(encoding="utf-8")), signal.SIGKILL)
+
+
 def test_what_a_library_prints_is_no_answer(process, tmp_path):
     """Neither what Python prints nor what a child process writes to its standard output."""
     assert process.ask("print")[2] == {"do": "print"}
@@ -123,6 +138,31 @@ def test_without_its_client_skypilot_submits_nothing_more():
         assert worker.stderr.readline() == "submitting\n"
         worker.stdin.close()
         assert worker.wait(timeout=20) == 0
+
+
+READS_ITS_INPUT = """
+import os, subprocess, sys
+from launcher.backends.sky.worker import main as worker
+def read():
+    return [subprocess.run(["cat"], stdout=subprocess.PIPE, check=True).stdout.decode(), "gr\\udc80\\u00fc"]
+worker.ANSWERS["read"] = read
+worker.ANSWERS["echo"] = lambda: "second"
+worker.main()
+"""
+
+
+def test_a_program_under_skypilot_reads_no_question():
+    """ssh and kubectl read their input: with ours they would swallow the next question."""
+    reading, writing = os.pipe()
+    command = [sys.executable, "-c", READS_ITS_INPUT, str(writing)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, pass_fds=(writing,)) as worker:
+        os.close(writing)
+        worker.stdin.write(b'{"id": 1, "do": "read"}\n{"id": 2, "do": "echo"}\n')
+        worker.stdin.flush()
+        with os.fdopen(reading, encoding="utf-8") as answers:
+            assert json.loads(answers.readline()) == {"id": 1, "ok": ["", "gr?\u00fc"]}
+            assert json.loads(answers.readline()) == {"id": 2, "ok": "second"}
+            worker.stdin.close()
 
 
 GOES_DOWN = """
