@@ -19,6 +19,10 @@ IDLE_MINUTES = 10.0
 """From the end of the job to the machine's own shutdown, where nobody is there to take it down earlier."""
 
 
+FAR_BELOW = 1.0 / 3.0
+"""Of the published price: what is stated below it is more often a slip than a discount."""
+
+
 class Rate(Frozen):
     """What one node costs an hour, who says so, and when."""
 
@@ -31,6 +35,14 @@ class Rate(Frozen):
     minimum_hours: NonNegative = 0.0
     """The least that is billed each time."""
     note: Text | None = None
+    list_usd_per_node_hour: NonNegative | None = None
+    """What the catalog asks, where a person gave another price; None where the catalog has none."""
+
+    @property
+    def far_below_list(self) -> bool:
+        """Whether a person's price is under a third of the catalog's: no discount that we know of goes so far."""
+        listed = self.list_usd_per_node_hour
+        return listed is not None and self.usd_per_node_hour < FAR_BELOW * listed
 
 
 class TimeCaps(Frozen):

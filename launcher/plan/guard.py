@@ -15,6 +15,9 @@ from launcher.plan.target import Provider, Target
 from planner.errors import RefusedError
 from planner.model.base import Frozen, NonNegative
 
+ROUNDING = 1e-9
+"""Of a sum of floats that was made twice."""
+
 
 class LaunchLimits(Frozen):
     """What the launches of one command may cost together, and until when they may run; None where nobody said."""
@@ -25,16 +28,14 @@ class LaunchLimits(Frozen):
     budget_used_usd: NonNegative = 0.0
     """Billed for launches that are over, plus the worst case of those that are not."""
     deadline_at: datetime | None = None
+    accept_price: bool = False
+    """Somebody says that a price may be unknown, for what no cloud bills, or far below the catalog's."""
 
 
 def check_launches(planned: Sequence[tuple[Target, LaunchBill]], limits: LaunchLimits, *, now: datetime) -> None:
     """Raise RefusedError, with what would be allowed, where a price is missing, a cap is too low or time too short."""
     for target, bill in planned:
-        if bill.worst_case_usd is None and _needs_price(target, capped=limits.max_usd is not None):
-            raise RefusedError(
-                f"{target.id}: no price is known, so no cap can be checked: {bill.no_price_reason}.",
-                fix=_price_fix(target),
-            )
+        _check_price(target, bill, limits)
         end = now + timedelta(minutes=bill.caps.worst_minutes)
         if limits.deadline_at is not None and end > limits.deadline_at:
             late = "has passed" if now >= limits.deadline_at else "comes too soon"
@@ -57,6 +58,20 @@ def check_launches(planned: Sequence[tuple[Target, LaunchBill]], limits: LaunchL
             f"{total:,.2f} USD.",
             fix="Ask for less, finish open launches (planner launches list), or raise total_usd in budget.yaml.",
         )
+
+
+def check_price_again(target: Target, agreed: LaunchBill, now: LaunchBill) -> None:
+    """Raise RefusedError where a launch would now cost more at worst than was agreed to, or has no price any more."""
+    before, after = agreed.worst_case_usd, now.worst_case_usd
+    lost = after is None and before is not None and target.is_cloud
+    if not lost and (after is None or after <= (before or 0.0) * (1.0 + ROUNDING)):
+        return
+    was = "not known" if before is None else f"{before:,.2f} USD"
+    raise RefusedError(
+        f"{target.id}: the price rose since the bill was shown: the worst case was {was}, and is "
+        f"{'not known' if after is None else f'{after:,.2f} USD'} now.",
+        fix="Look at the bill again, and launch then.",
+    )
 
 
 def worst_total_usd(bills: Sequence[LaunchBill]) -> float:
@@ -89,9 +104,31 @@ def mismatches(target: Target, launched: Launched) -> tuple[str, ...]:
     )
 
 
-def _needs_price(target: Target, *, capped: bool) -> bool:
-    """Return whether a launch without a price is forbidden; under a cap also on Kubernetes, which may be rented."""
-    return target.is_cloud or (capped and target.provider is Provider.K8S)
+def _check_price(target: Target, bill: LaunchBill, limits: LaunchLimits) -> None:
+    if bill.worst_case_usd is None and _needs_price(target, limits):
+        raise RefusedError(
+            f"{target.id}: no price is known, so no cap can be checked: {bill.no_price_reason}.",
+            fix=_price_fix(target),
+        )
+    rate = bill.rate
+    if rate is not None and rate.far_below_list and not limits.accept_price:
+        raise RefusedError(
+            f"{target.id}: {rate.usd_per_node_hour:g} USD per node-hour is under a third of the catalog's "
+            f"{rate.list_usd_per_node_hour:g}, and the budget would count too little.",
+            fix="Correct --usd-per-hour; if the price is right, add --accept-price.",
+        )
+
+
+def _needs_price(target: Target, limits: LaunchLimits) -> bool:
+    """Return whether a launch without a price is forbidden.
+
+    In a cloud always; on a cluster or a pool, which may be rented, until somebody says that it costs nothing; on hosts
+    too where a cap or a budget is to hold. This machine is paid for in any case.
+    """
+    if target.is_cloud:
+        return True
+    capped = limits.max_usd is not None or limits.budget_usd is not None
+    return not limits.accept_price and (target.through_sky or (capped and target.provider is Provider.HOST))
 
 
 def _price_fix(target: Target) -> str:
@@ -100,8 +137,9 @@ def _price_fix(target: Target) -> str:
             "Give a Capacity Block with its rate: --capacity-block cr-... --usd-per-hour X --region R; or use "
             "spot: --spot."
         )
-    if target.provider is Provider.K8S:
-        return "Give --usd-per-hour X for a node; 0 if the cluster costs nothing more."
+    if not target.is_cloud:
+        where = " here or in hosts.yaml" if target.provider is Provider.HOST else ""
+        return f"Give --usd-per-hour X for a node{where}; if an hour costs nothing more, add --accept-price."
     return "Give --usd-per-hour X, or another --region."
 
 

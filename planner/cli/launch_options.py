@@ -62,11 +62,18 @@ class LimitOptions:
     check: Annotated[bool, typer.Option("--check", help="Let SkyPilot or the host check the task; spends nothing")] = (
         False
     )
+    accept_price: Annotated[
+        bool, typer.Option("--accept-price", help="Accept no price outside clouds, or one far below the catalog's")
+    ] = False
     yes: Annotated[bool, typer.Option("--yes", help="Launch, and accept the worst-case cost")] = False
 
     def limits(self) -> LaunchLimits:
         """Return the limits; InputError where one is no number or no time."""
-        return LaunchLimits(max_usd=_not_negative(self.max_usd, "--max-usd"), deadline_at=_read_time(self.deadline))
+        return LaunchLimits(
+            max_usd=_not_negative(self.max_usd, "--max-usd"),
+            deadline_at=_read_time(self.deadline),
+            accept_price=self.accept_price,
+        )
 
 
 def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, managed: bool = False) -> Terms:

@@ -17,6 +17,7 @@ from launcher.collect.launch_record import record_by_hand
 from launcher.plan.ancillary_costs import ancillary_costs_of
 from launcher.plan.backend import Launch
 from launcher.plan.bill import LaunchBill, TimeCaps, bill_of
+from launcher.plan.guard import check_price_again
 from launcher.plan.target import Provider, Target
 from launcher.plan.task import cluster_name, task_of
 from planner.adapters.catalog import accelerator_aliases
@@ -47,6 +48,8 @@ class Planned:
 
     launch: Launch
     notes: tuple[str, ...] = field(default=())
+    terms: Terms | None = None
+    """None where it is not to be launched (again)."""
 
 
 class BudgetFile(Frozen):
@@ -133,7 +136,17 @@ def plan_launch(
         store=terms.store,
         planned_at=now,
     )
-    return Planned(launch, (*priced.notes, *_notes(launch)))
+    return Planned(launch, (*priced.notes, *_notes(launch)), terms)
+
+
+def check_prices_again(planned: Sequence[Planned], *, home: str | None, today: date) -> None:
+    """Raise RefusedError where the files now ask more for a launch than its bill says: a yes may come late."""
+    catalog, hosts = open_catalog(home), read_hosts(home)
+    for one in planned:
+        if one.terms is not None:
+            target = one.launch.target
+            priced = launch_price(target, one.terms, catalog, hosts, today=today)
+            check_price_again(target, one.launch.bill, _bill(target, priced, one.launch.bill.caps))
 
 
 def by_hand_record(

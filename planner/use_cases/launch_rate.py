@@ -58,6 +58,7 @@ def launch_price(target: Target, terms: Terms, catalog: Catalog, hosts: Mapping[
         stated = row.no_price_reason if row is not None else None
         reason = stated or f"the catalog has no {target.purchase} price of {target.id}{where}"
         return Priced(None, reason, target.region)
+    rate = _beside_list(rate, target.model_copy(update={"region": region}), catalog)
     if target.reservation is not None:
         rate = _or_on_demand(rate, current_price(target.id, catalog, kind=PriceKind.ON_DEMAND, region=region))
     return Priced(rate, None, region, tuple(_notes(target, rate, known, today=today)))
@@ -82,6 +83,22 @@ def _of_hosts(target: Target, hosts: Mapping[str, Host]) -> Rate | None:
 
 def _given(usd: float) -> Rate:
     return _simple(usd, "--usd-per-hour, by whoever launched it")
+
+
+def _beside_list(rate: Rate, target: Target, catalog: Catalog) -> Rate:
+    """Return a rate with what the published list asks for the machine, where that is another price.
+
+    On the same terms, else the person's own price of these terms, else the least that is asked on any terms, anywhere.
+    """
+    published = catalog.model_copy(update={"own_prices": ()})
+    wanted = KINDS[target.purchase]
+    asked = [(published, wanted, target.region), (catalog, wanted, target.region)]
+    asked += [(catalog, kind, None) for kind in KINDS.values()]
+    rows = [current_price(target.id, of, kind=kind, region=region) for of, kind, region in asked]
+    listed = [None if row is None or not row.usd_per_hour else float(row.usd_per_hour) for row in rows]
+    same_terms = next((usd for usd in listed[:2] if usd is not None), None)
+    usd = same_terms if same_terms is not None else min((usd for usd in listed[2:] if usd is not None), default=None)
+    return rate if usd in (None, rate.usd_per_node_hour) else rate.model_copy(update={"list_usd_per_node_hour": usd})
 
 
 def _given_for_cloud(target: Target, usd: float, known: Rate | None) -> Rate:

@@ -32,7 +32,7 @@ from planner.errors import MissingExtraError, NodeError, PlannerError
 from planner.use_cases import runs
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launch_plan import Planned, read_budget_usd
+from planner.use_cases.launch_plan import Planned, check_prices_again, read_budget_usd
 from planner.use_cases.launch_target import read_hosts
 
 LEDGER_FILE = "ledger.sqlite"
@@ -113,6 +113,7 @@ class Launches:
         left. So whoever cannot be asked now is not asked for machines.
         """
         launches, now = [], self.now()  # planned before somebody said yes, perhaps hours ago
+        check_prices_again(planned, home=self.home, today=now.date())
         for one in planned:  # what is not installed or does not answer is said before anything is written
             backend = self.backend(one.launch.target.reach)
             backend.ready(one.launch)

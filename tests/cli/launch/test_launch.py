@@ -50,7 +50,7 @@ def test_a_dry_run_shows_the_worst_case_by_hand(planner, home):
     assert launch["bill"]["rate"]["as_of"] == "2026-11-20"
     assert launch["bill"]["caps"] == {"max_minutes": 25.0, "provisioning_minutes": 35.0, "idle_minutes": 10.0}
     assert launch["task"]["resources"]["instance_type"] == "p4d.24xlarge"
-    assert launch["task"]["resources"]["autostop"] == {"idle_minutes": 10, "down": True}
+    assert launch["task"]["resources"]["autostop"] == {"idle_minutes": 10, "down": True, "wait_for": "jobs"}
     assert launch["task"]["envs"]["PLANNER_MAX_MINUTES"] == "25"
     assert not (home / "ledger.sqlite").exists()
 
@@ -265,6 +265,35 @@ def test_a_price_below_the_catalog_s_is_taken_and_said(planner, home):
     assert "the catalog asks 24 USD per node-hour" in notes(answer)
     (launch,) = answer.document["launches"]
     assert launch["target"]["region"] == "us-east-1"  # the price is of one region, so the machine is too
+
+
+def test_a_price_far_below_the_published_one_needs_a_word_whoever_stated_it(planner, home):
+    """The bundled list asks 21.96 USD in us-east-1: a third is 7.32."""
+    one = ("launch", "gpt-305m", "--on", P4D, "--region", "us-east-1", "--json")
+    assert planner(*one, "--usd-per-hour", "7.33").code == 0
+    assert "--accept-price" in refused(planner(*one, "--usd-per-hour", "7.31"), 3)
+    assert planner(*one, "--usd-per-hour", "7.31", "--accept-price").code == 0
+
+    (home / "prices" / "aws.csv").write_text(OWN_PRICE.replace("24.0", "2.4"), encoding="utf-8")
+    assert "2.4 USD per node-hour is under a third of the catalog's 21.9" in refused(planner(*one), 3)
+    assert planner(*one, "--accept-price").code == 0
+
+
+def test_a_price_without_any_on_its_terms_is_compared_with_the_others(planner):
+    """p5e has no on-demand price in the list; spot there asks at least 14.03 USD, so 0.5 is far below all of them."""
+    one = ("launch", "gpt-305m", "--on", P5E, "--usd-per-hour", "0.5", "--json")
+    assert "under a third" in refused(planner(*one), 3)
+
+
+@pytest.mark.parametrize("target", ["k8s/c", "ssh/pool", "slurm/hpc"])
+def test_what_may_be_rented_needs_a_price_or_a_word_and_counts_against_the_budget(planner, home, target):
+    """At 6 USD/h for 25 + 35 + 10 minutes: 7 USD."""
+    one = ("launch", "gpt-305m", "--on", target, "--gpus", "H100-SXM:8", "--max-minutes", "25", "--json")
+    assert "add --accept-price" in refused(planner(*one), 3)
+    assert planner(*one, "--accept-price").document["worst_case_usd"] is None
+    assert planner(*one, "--usd-per-hour", "6").document["worst_case_usd"] == pytest.approx(7.0)
+    (home / "budget.yaml").write_text("schema_version: 1\ntotal_usd: 6.99\n", encoding="utf-8")
+    assert "has 6.99 USD left" in refused(planner(*one, "--usd-per-hour", "6"), 3)
 
 
 def test_a_spot_price_of_one_s_own_may_still_rise(planner):

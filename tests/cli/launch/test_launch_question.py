@@ -126,6 +126,17 @@ def test_yes_launches(asked, home):
     assert not (home / "ledger.sqlite").exists()
 
 
+def test_a_price_that_rose_while_the_question_stood_launches_nothing(asked, home):
+    """6 USD were agreed to, and the host's file says 7 when the answer comes."""
+    asked.read_until(QUESTION)
+    (home / "hosts.yaml").write_text(HOSTS.replace("usd_per_hour: 6", "usd_per_hour: 7"), encoding="utf-8")
+    asked.type("y")
+    code, _ = asked.end()
+    assert code == 3
+    assert b"was 6.00 USD, and is 7.00 USD now" in b" ".join(asked.shown.split())
+    assert not (home / "ledger.sqlite").exists()
+
+
 def test_without_a_terminal_nothing_is_asked_and_nothing_launched(home):
     done = subprocess.run(
         [sys.executable, "-m", "planner.cli.main", "launch", "cpu-smoke", "--on", "host/away", "--home", str(home)],

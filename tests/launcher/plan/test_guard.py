@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from launcher.plan.ancillary_costs import ancillary_costs_of
 from launcher.plan.backend import Launched
 from launcher.plan.bill import AncillaryCost, LaunchBill, TimeCaps, bill_of, billed_usd
-from launcher.plan.guard import LaunchLimits, check_launches, mismatches
+from launcher.plan.guard import LaunchLimits, check_launches, check_price_again, mismatches
 from launcher.plan.target import Target
 from planner.errors import RefusedError
 from tests.launcher.launches import NOON, rate
@@ -23,16 +23,20 @@ P5E = Target(
     region="us-east-2",
 )
 K8S = Target(provider="k8s", name="c", accelerator="H100-SXM", devices_per_node=8)
+POOL = Target(provider="ssh", name="p", accelerator="H100-SXM", devices_per_node=8)
+SLURM = Target(provider="slurm", name="s", accelerator="H100-SXM", devices_per_node=8)
+HOST = Target(provider="host", name="h")
 LOCAL = Target(provider="local", name="local")
 HOUR = TimeCaps(max_minutes=30.0, provisioning_minutes=20.0, idle_minutes=10.0)
 
 
-def bill(target=P5E, *, usd=10.0, highest=None, nodes=1, caps=HOUR, ancillary=0.0):
+def bill(target=P5E, *, usd=10.0, highest=None, listed=None, nodes=1, caps=HOUR, ancillary=0.0):
+    price = None if usd is None else rate(usd, highest=highest)
     return bill_of(
         nodes=nodes,
         invoiced=target.is_cloud,
         price_kind="spot" if target.is_cloud else "own",
-        rate=None if usd is None else rate(usd, highest=highest),
+        rate=None if price is None else price.model_copy(update={"list_usd_per_node_hour": listed}),
         no_price_reason="nobody knows",
         caps=caps,
         ancillary=(AncillaryCost(what="a disk", usd_per_hour=ancillary, basis="quoted", source="a list"),)
@@ -86,8 +90,23 @@ def test_half_an_hour_of_two_nodes_at_10_usd_is_10_usd():
             [(P5E, bill()), (P5E, bill())], LaunchLimits(max_usd=19.0), "20.00 USD", id="one cap for all targets"
         ),
         pytest.param([(P5E, bill(usd=None))], LaunchLimits(), "no price is known", id="no price"),
+        *(
+            pytest.param([(one, bill(one, usd=None))], LaunchLimits(), "no price is known", id=f"{one.id}, no price")
+            for one in (K8S, POOL, SLURM)
+        ),
+        *(
+            pytest.param([(HOST, bill(HOST, usd=None))], limits, "no price is known", id="a host, capped")
+            for limits in (LaunchLimits(max_usd=5), LaunchLimits(budget_usd=5))
+        ),
         pytest.param(
-            [(K8S, bill(K8S, usd=None))], LaunchLimits(max_usd=5), "no price is known", id="rented cluster, capped"
+            [(P5E, bill(usd=None))], LaunchLimits(accept_price=True), "no price is known", id="a cloud, accepted"
+        ),
+        *(
+            pytest.param([(one, bill(one))], LaunchLimits(budget_usd=9), "has 9.00 USD left", id=f"{one.id}, budget")
+            for one in (K8S, POOL, SLURM, HOST, LOCAL)
+        ),
+        pytest.param(
+            [(P5E, bill(listed=30.01))], LaunchLimits(), "under a third of the catalog's 30.01", id="far below the list"
         ),
         pytest.param(
             [(P5E, bill())], LaunchLimits(budget_usd=100, budget_used_usd=95), "has 5.00 USD left", id="over the budget"
@@ -109,13 +128,45 @@ def test_what_must_not_be_launched_is_refused_with_code_3(planned, limits, probl
 
 
 @pytest.mark.parametrize(
+    ("target", "before", "after", "said"),
+    [
+        pytest.param(P5E, 10.0, 10.01, "was 10.00 USD, and is 10.01 USD now", id="dearer"),
+        pytest.param(P5E, 10.0, None, "was 10.00 USD, and is not known now", id="a cloud without a price"),
+        pytest.param(K8S, None, 1.0, "was not known, and is 1.00 USD now", id="a price where there was none"),
+    ],
+)
+def test_a_price_that_rose_after_the_bill_is_refused(target, before, after, said):
+    with pytest.raises(RefusedError, match=said) as refused:
+        check_price_again(target, bill(target, usd=before), bill(target, usd=after))
+    assert refused.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("target", "before", "after"), [(P5E, 10.0, 10.0), (P5E, 10.0, 9.0), (HOST, 10.0, None), (LOCAL, None, None)]
+)
+def test_a_price_that_did_not_rise_is_no_reason(target, before, after):
+    check_price_again(target, bill(target, usd=before), bill(target, usd=after))
+
+
+@pytest.mark.parametrize(
     ("planned", "limits"),
     [
         pytest.param([(P5E, bill())], LaunchLimits(max_usd=10), id="just under the cap"),
         pytest.param(
             [(LOCAL, bill(LOCAL, usd=None)), (P5E, bill())], LaunchLimits(max_usd=10), id="own machine adds nothing"
         ),
-        pytest.param([(K8S, bill(K8S, usd=None))], LaunchLimits(), id="own cluster without a cap"),
+        *(
+            pytest.param(
+                [(one, bill(one, usd=None))],
+                LaunchLimits(max_usd=5, budget_usd=5, accept_price=True),
+                id=f"{one.id}, accepted",
+            )
+            for one in (K8S, POOL, SLURM, HOST)
+        ),
+        pytest.param([(HOST, bill(HOST, usd=None))], LaunchLimits(), id="a host without a cap"),
+        pytest.param([(K8S, bill(K8S, usd=0.0))], LaunchLimits(max_usd=0), id="a cluster at a price of 0"),
+        pytest.param([(P5E, bill(listed=30.0))], LaunchLimits(), id="a third of the list"),
+        pytest.param([(P5E, bill(listed=90.0))], LaunchLimits(accept_price=True), id="far below, accepted"),
         pytest.param([(P5E, bill())], LaunchLimits(budget_usd=100, budget_used_usd=90), id="the last of the budget"),
         pytest.param([(P5E, bill())], LaunchLimits(deadline_at=NOON + timedelta(hours=1)), id="just in time"),
     ],
