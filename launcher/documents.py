@@ -57,14 +57,6 @@ class LaunchState(Frozen):
     record_id: Text | None
 
 
-class LaunchesDocument(Frozen):
-    """Every launch of the ledger."""
-
-    schema_version: Literal[1] = 1
-    kind: Literal["launches"] = "launches"
-    launches: tuple[LaunchState, ...]
-
-
 class LaunchStory(Frozen):
     """One launch with all that happened to it."""
 
@@ -88,6 +80,16 @@ class Found(Frozen):
     """It may run, and nobody drives it."""
     evidence: Evidence | None = None
     """After it was taken down."""
+
+
+class LaunchesDocument(Frozen):
+    """Every launch of the ledger."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["launches"] = "launches"
+    launches: tuple[LaunchState, ...]
+    found: tuple[Found, ...] = ()
+    """What was taken down by its id alone, for the ledger says nothing of it."""
 
 
 class ReapDocument(Frozen):

@@ -154,6 +154,21 @@ class DirectBackend:
             down = down and not pids
         return Evidence(down=down, checks=tuple(checks))
 
+    def down_by_id(self, run_id: str) -> Evidence:
+        """End the processes of a run on every machine that we can reach."""
+        checks, down = [], True
+        for machine in self._everywhere:
+            try:
+                machine.bash(node_scripts.stop(run_id=run_id))
+                left = len(machine.bash(node_scripts.count(run_id=run_id)).split())
+            except NodeError as error:
+                checks.append(f"{machine.name}: cannot be asked: {error.message}")
+                down = False
+                continue
+            checks.append(f"{machine.name}: {left} process(es) of {run_id}")
+            down = down and left == 0
+        return Evidence(down=down, checks=tuple(checks))
+
     def provider_time(self, launch: Launch) -> ProviderTime:
         """Return the time on node 0, and when its job was started."""
         machine = self._machines_of(launch)[0]

@@ -32,6 +32,18 @@ def pods(*, context: str, run_id: str | None) -> list[Machine]:
     return [_machine(pod, context, seen_at=date_of(headers.get("Date"))) for pod in listed.items]
 
 
+def contexts() -> list[str]:
+    """Return the contexts that the configuration here names; none where there is no configuration."""
+    try:
+        from kubernetes import config
+        from kubernetes.config import ConfigException
+
+        listed, _ = config.list_kube_config_contexts()
+    except (ImportError, ConfigException, OSError):
+        return []
+    return sorted(str(one["name"]) for one in listed)
+
+
 def delete(machines: Sequence[Machine], *, context: str) -> None:
     """Delete these pods, all that can be, before the first refusal is raised. One that is gone is no error."""
     failures: list[NodeError] = []

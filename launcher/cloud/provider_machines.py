@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from launcher.cloud import aws, kubernetes, lambda_labs
 from launcher.cloud.account import lambda_account, lambda_key_of, witness_of
@@ -37,6 +38,13 @@ class Answer:
     problem: str | None = None
     no_credentials: bool = False
     """It was not asked: no launch used it, and nothing here opens it."""
+
+    def in_words(self) -> str:
+        """Return who was asked, and the answer."""
+        if self.no_credentials:
+            return f"{self.where}: not asked, no credentials"
+        seen = f"{self.where}: {_counted(self.machines)}"
+        return seen if self.problem is None else f"{seen}; {self.problem}"
 
 
 def could_ask(target: Target) -> bool:
@@ -112,11 +120,68 @@ def machines_of_anybody(targets: Collection[Target]) -> list[Answer]:
     used = {target.provider for target in targets if target.through_sky}
     answers = _of_aws(used=Provider.AWS in used) + _of_lambda(used=Provider.LAMBDA in used)
     contexts = {kubernetes.context_of(one) for one in targets if one.provider in (Provider.K8S, Provider.SSH_POOL)}
+    if not used:  # nothing is known of any launch: a new workspace, or a ledger that cannot be read
+        contexts |= set(kubernetes.contexts())
     for context in sorted(contexts):
         answers += _answers(context, lambda context=context: kubernetes.pods(context=context, run_id=None))  # type: ignore[misc]
     if not used and all(answer.no_credentials for answer in answers):
         return [Answer(where=one.where, problem="no credentials") for one in answers]
     return answers
+
+
+def end_everywhere(run_id: str, *, cluster: str) -> list[Answer]:
+    """End what carries the label or name of one launch, with all credentials here; return what was left after that."""
+    answers = _aws_ended(run_id)
+    keys = lambda_labs.keys() if lambda_labs.has_key() else []
+    for key in keys:
+        answers.append(
+            _ended(
+                "Lambda" if len(keys) == 1 else lambda_account(key),
+                partial(lambda_labs.instances, cluster=cluster, key=key),
+                partial(lambda_labs.terminate, key=key),
+            )
+        )
+    if not keys:
+        answers.append(Answer(where="Lambda", no_credentials=True))
+    for context in kubernetes.contexts():
+        asked = partial(kubernetes.pods, context=context, run_id=run_id)
+        answers.append(_ended(f"Kubernetes context {context}", asked, partial(kubernetes.delete, context=context)))
+    return answers
+
+
+def _aws_ended(run_id: str) -> list[Answer]:
+    try:
+        if not aws.has_credentials():
+            return [Answer(where="EC2", no_credentials=True)]
+        regions = aws.enabled_regions(None)
+    except Exception as error:  # noqa: BLE001  whatever a library raises, the provider was not asked
+        return [Answer(where="EC2", problem=_why(error))]
+    silent = aws.listed(run_id=run_id, regions=regions, spot=True).silent
+    asked = [region for region in regions if region not in silent]
+    where = f"EC2 in {len(asked)} regions"
+
+    def of_this_launch() -> list[Machine]:
+        listed = aws.listed(run_id=run_id, regions=asked, spot=True)
+        return [machine for machine in listed.machines if machine.run_id == run_id]  # EC2 reads * and ? in a filter
+
+    ended = _ended(where, of_this_launch, aws.terminate)
+    return [ended, *(Answer(where="EC2", problem=error.message) for error in silent.values())]
+
+
+def _ended(where: str, ask: Callable[[], Sequence[Machine]], end: Callable[[Sequence[Machine]], None]) -> Answer:
+    problem: str | None = None
+    machines: tuple[Machine, ...] = ()
+    try:
+        alive = [machine for machine in ask() if machine.alive]
+        if alive:
+            end(alive)
+    except Exception as error:  # noqa: BLE001  whatever a library raises, the next provider is asked too
+        problem = _why(error)
+    try:
+        machines = tuple(ask())
+    except Exception as error:  # noqa: BLE001  as above
+        problem = problem or _why(error)
+    return Answer(where=where, machines=machines, problem=problem)
 
 
 def _of_aws(*, used: bool) -> list[Answer]:

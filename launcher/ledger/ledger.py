@@ -24,7 +24,7 @@ SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 10.0
 PRIMARY_CODE = 0xFF
 """The bits of SQLite's error code without its detail."""
-ELSEWHERE = "What runs shows, from another workspace: planner launches reap --everywhere --home NEW"
+ELSEWHERE = "What runs shows all the same: planner launches reap; planner launches down ID ends it"
 
 
 _TABLES = """

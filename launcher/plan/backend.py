@@ -178,6 +178,9 @@ class Backend(Protocol):
     def verify_down(self, launch: Launch) -> Evidence:
         """Return whether anything of this launch is left, by those who send the bill."""
 
+    def down_by_id(self, run_id: str) -> Evidence:
+        """End whatever carries the id of a launch, of which nothing else is known, and return what was seen then."""
+
     def provider_time(self, launch: Launch) -> ProviderTime:
         """Return the time by the clock of who has the machines, for whoever does not trust the clock here."""
 

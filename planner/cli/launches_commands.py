@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Annotated
 
 import typer
 
-from launcher.documents import LaunchesDocument, LaunchStory, ReapDocument
+from launcher.documents import Found, LaunchesDocument, LaunchStory, ReapDocument
 from launcher.drive.unwritten import fault_text
 from planner.cli.launch_screen import bill_lines
 from planner.cli.launch_view import bill_rows, reaped_rows, state_rows
@@ -21,6 +22,7 @@ from planner.use_cases.launch_costs import bill_document
 from planner.use_cases.launch_plan import Planned
 from planner.use_cases.launches import Launches, open_ids, planned_document, state_of
 from planner.use_cases.launches_reap import reap as reap_launches
+from planner.use_cases.launches_unread import take_down_by_id, to_take_down
 
 app = command_app()
 launches_group = command_group(app, "launches", "Follow, collect, stop and bill launches.")
@@ -117,21 +119,24 @@ def down(
     if bool(run_ids) == everything:
         raise InputError("name the launches, or give --all, and not both.", fix="List them with: planner launches list")
     with lasting_output(), closing(Launches(home, tell=say)) as launches:
-        wanted = list(run_ids or open_ids(launches.ledger.entries()))
-        for run_id in wanted:
-            launches.ledger.entry(run_id)  # a misspelt id is said before anything is taken down
+        wanted, unread = to_take_down(launches, run_ids)
+        found = take_down_by_id(launches, list(unread))
         entries, failures = launches.cancel_all(wanted)
         if as_json:
-            print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries)))
+            print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries), found=found))
         for entry in entries:
             if entry.launch.run_id not in failures:
                 say(f"{entry.launch.run_id}: {entry.state.value}")
         for run_id, failure in failures.items():
             said = fault_text(failure)
             say(f"Error: {said}" if said.startswith(run_id) else f"Error: {run_id}: {said}")
-        if open_ids(entries):
-            not_down(open_ids(entries))
-        if failures:
+        for one in found:
+            say(f"{one.run_id}: {unread[one.run_id or '']}")
+            say(f"  taken down by its id: {'; '.join(one.evidence.checks if one.evidence else ())}")
+        still = [one.run_id or one.name for one in found if one.alarm] + open_ids(entries)
+        if still:
+            not_down(still)
+        if failures or found:
             raise typer.Exit(NodeError.exit_code)
 
 
@@ -162,7 +167,7 @@ def reap(
     if alarms:
         end_badly(
             f"{', '.join(alarms)}: may run, and no launch controls it.",
-            fix="Take down what is ours: planner launches reap --yes" if not yes else "Look in the provider's console.",
+            fix=_what_to_do(reaped.found, yes=yes),
         )
 
 
@@ -182,6 +187,13 @@ def bill(
         print_document(document)
     else:
         output.print_rows(bill_rows(document), title="Bill")
+
+
+def _what_to_do(found: Sequence[Found], *, yes: bool) -> str:
+    unknown = [one.run_id for one in found if one.alarm and one.run_id and one.verdict == "not in this ledger"]
+    if unknown:
+        return f"Take down what the ledger does not know: planner launches down {' '.join(dict.fromkeys(unknown))}"
+    return "Look in the provider's console." if yes else "Take down what is ours: planner launches reap --yes"
 
 
 def _write(text: str) -> None:

@@ -11,8 +11,11 @@ from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
 from launcher.plan.backend import Backend, Launch, Leftover, Phase
 from launcher.plan.target import Reach
+from launcher.plan.task import cluster_name
+from planner.errors import StoreError
 from planner.use_cases.launch_target import read_hosts
 from planner.use_cases.launches import Launches
+from planner.use_cases.launches_unread import ANY_ID
 
 WHERE = {Reach.LOCAL: "local", Reach.SSH: "host", Reach.SKYPILOT: "SkyPilot and the clouds"}
 
@@ -37,8 +40,9 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
     the next is asked; so is every launch that cannot be proven gone.
     """
     settled: list[Entry] = []
-    found: list[Found] = []
-    for entry in launches.ledger.entries():
+    ledger_read = _read(launches)
+    found = list(ledger_read.found)
+    for entry in ledger_read.entries:
         if entry.open:
             try:
                 after, alarm = _settle(launches, entry)
@@ -47,9 +51,9 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
             else:
                 settled.append(after)
                 found += [alarm] if alarm is not None else []
-    by_id = {entry.launch.run_id: entry for entry in launches.ledger.entries()}
+    by_id = {entry.launch.run_id: entry for entry in _read(launches).entries}
     known = [entry.launch for entry in by_id.values()]
-    for reach in _asked(launches, known, everywhere=everywhere):
+    for reach in _asked(launches, known, everywhere=everywhere or bool(ledger_read.found)):
         try:
             backend = launches.backend(reach)
             left_over = backend.find_leftovers(known)
@@ -58,6 +62,34 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
         else:
             found += [_judge(launches, left, by_id, backend, take_down=take_down) for left in left_over]
     return Reaped(tuple(found), tuple(settled))
+
+
+@dataclass(frozen=True)
+class _LedgerRead:
+    """What the ledger says of launches, and what is to be said of the ledger."""
+
+    entries: tuple[Entry, ...]
+    found: tuple[Found, ...]
+    """Alarms: of the whole ledger, or of each launch that cannot be read."""
+
+
+def _read(launches: Launches) -> _LedgerRead:
+    try:
+        entries, unreadable = launches.ledger.entries(), launches.ledger.unreadable()
+    except StoreError as error:
+        return _LedgerRead((), (_cannot_be_asked("the ledger", fault_text(error)),))
+    alarms = [
+        Found(
+            name=cluster_name(run_id),
+            where="the ledger",
+            run_id=run_id,
+            detail=fault_text(error),
+            verdict="cannot be asked",
+            alarm=True,
+        )
+        for run_id, error in unreadable.items()
+    ]
+    return _LedgerRead(tuple(entries), tuple(alarms))
 
 
 def _settle(launches: Launches, entry: Entry) -> tuple[Entry, Found | None]:
@@ -95,7 +127,7 @@ def _judge(
     if left.run_id is None:
         return Found(**seen, verdict="cannot be asked" if left.alarm else "not asked", alarm=left.alarm)
     if entry is None:
-        return Found(**seen, verdict="not in this ledger", alarm=left.alarm)
+        return _unknown(launches, left, backend, take_down=take_down)
     if entry.state in (State.SUBMITTED, State.RUNNING) and not (left.alarm and launches.is_late(entry)):
         return Found(**seen, verdict="as planned", alarm=False)
     evidence, failed = None, ""
@@ -109,6 +141,33 @@ def _judge(
     gone = evidence is not None and evidence.down
     told = seen | {"detail": left.detail + failed}
     return Found(**told, verdict="should be gone", alarm=not gone or bool(failed), evidence=evidence)
+
+
+def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down: bool) -> Found:
+    """Return what is to be said of a launch that the ledger does not know; of another workspace's it is silent.
+
+    It was this workspace's where its folder is here or the ledger cannot be read (whole): then it is an alarm, and it
+    is taken down where its own label says that its time is over.
+    """
+    assert left.run_id is not None
+    is_id = ANY_ID.fullmatch(left.run_id) is not None
+    ours = is_id and ((launches.folder / left.run_id).is_dir() or bool(_read(launches).found))
+    evidence, failed = None, ""
+    if ours and left.alarm and take_down:
+        try:
+            evidence = backend.down_by_id(left.run_id)
+        except Exception as error:  # noqa: BLE001  whatever it raises, the next machine is asked
+            failed = f"; {fault_text(error)}"
+    gone = evidence is not None and evidence.down
+    return Found(
+        name=left.name,
+        where=left.where,
+        run_id=left.run_id,
+        detail=left.detail + failed,
+        verdict="not in this ledger",
+        alarm=(left.alarm or ours) and not gone,
+        evidence=evidence,
+    )
 
 
 def _cannot_be_settled(

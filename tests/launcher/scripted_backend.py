@@ -72,6 +72,10 @@ class ScriptedBackend:
             return Evidence(down=False, checks=("describe_instances: 1 running",))
         return Evidence(down=True, checks=("describe_instances: none",))
 
+    def down_by_id(self, run_id: str) -> Evidence:
+        self.asked.append(f"down {run_id}")
+        return Evidence(down=True, checks=(f"{run_id}: 0",))
+
     def provider_time(self, launch: Launch) -> ProviderTime:
         return self.time
 

@@ -30,6 +30,7 @@ from launcher.cloud.account import account_of
 from launcher.cloud.provider_machines import (
     could_ask,
     delete,
+    end_everywhere,
     look,
     machines_of,
     machines_of_anybody,
@@ -37,7 +38,7 @@ from launcher.cloud.provider_machines import (
 )
 from launcher.cloud.reservation import check_reservation, reservation_of
 from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
-from launcher.plan.task import sky_config_of
+from launcher.plan.task import cluster_name, sky_config_of
 from planner.errors import InputError, NodeError
 
 
@@ -181,6 +182,30 @@ class SkyBackend:
             )
             return Evidence(down=False, checks=(unknown, *checks), unknown=unknown)
         return Evidence(down=not left and not going and listed is None, checks=tuple(checks))
+
+    def down_by_id(self, run_id: str) -> Evidence:
+        """End the cluster and the managed job of this id, then what any provider has with its label or name.
+
+        Whose machines they were is not known: the keys here are asked, of every provider. The machines of a managed job
+        are left to its controller while it works.
+        """
+        sky, cluster, checks, failed = self._processes.ordinary(), cluster_name(run_id), [], False
+        for question in ("down_managed", "down"):
+            try:
+                there = sky.ask(question, cluster=cluster)
+                if there and question == "down_managed" and _goes_on(dict(sky.ask("look_managed", cluster=cluster))):
+                    going = f"SkyPilot's managed job {cluster} was cancelled; its controller takes the machines down"
+                    return Evidence(down=False, checks=(going,))
+                checks.append(f"SkyPilot, {question}: {'done' if there else 'nothing there'}")
+            except NodeError as error:
+                checks.append(f"SkyPilot, {question}: {error.message}")
+                failed = True
+        answers = end_everywhere(run_id, cluster=cluster)
+        left = any(machine.alive for answer in answers for machine in answer.machines)
+        silent_ones = any(answer.problem is not None for answer in answers)
+        return Evidence(
+            down=not (failed or left or silent_ones), checks=(*checks, *(answer.in_words() for answer in answers))
+        )
 
     def provider_time(self, launch: Launch) -> ProviderTime:
         """Return when the cloud listed the launch's machines, and when it started the first of them."""

@@ -84,10 +84,9 @@ class SkyProcess:
         environment = {"SKYPILOT_DISABLE_USAGE_COLLECTION": "1", **os.environ, **self._extra}
         known = environment.get("PYTHONPATH")
         environment["PYTHONPATH"] = os.pathsep.join([*([known] if known else []), str(PACKAGES)])
-        self._log.parent.mkdir(parents=True, exist_ok=True)
         reading, writing = os.pipe()
         try:
-            with self._log.open("ab") as log:
+            with _opened(self._log) as log:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", WORKER, str(writing)],
                     stdin=subprocess.PIPE,
@@ -153,6 +152,15 @@ class SkyProcess:
                     pipe.close()
         if process is not None:
             process.wait()
+
+
+def _opened(log: Path) -> IO[bytes]:
+    """Open the log; where the disk lets nothing be written it goes nowhere: machines must come down all the same."""
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return log.open("ab")
+    except OSError:
+        return Path(os.devnull).open("ab")
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

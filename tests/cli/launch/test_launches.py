@@ -100,13 +100,6 @@ def test_a_launch_whose_host_is_gone_from_the_file_keeps_no_other_one_running(pl
     assert "It stood in hosts.yaml" in down.err
 
 
-def test_a_ledger_that_cannot_be_read_says_how_to_see_what_runs(planner, launches, tmp_path):
-    launches.ledger.path.write_bytes(b"no ledger" * 1000)
-    answer = planner("launches", "reap", "--everywhere", "--json")
-    assert answer.document["error"]["fix"].endswith("planner launches reap --everywhere --home NEW")
-    assert planner("launches", "reap", "--home", tmp_path / "new", "--json").code == 0
-
-
 def test_down_takes_an_open_launch_down_and_a_misspelt_id_none(planner, launches):
     launch = sleeping(f"down-{os.getpid()}")
     launches.ledger.plan([launch])

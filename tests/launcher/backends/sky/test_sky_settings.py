@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -104,6 +107,44 @@ def test_the_controller_of_managed_jobs_goes_away_in_the_time_of_the_bill(contro
 def test_a_setting_that_would_drop_a_cap_is_refused(own, said):
     with pytest.raises(SettingError, match=said):
         joined([OURS, CONTROLLER], own)
+
+
+ASKS = """
+import json, sys
+from sky import skypilot_config
+from launcher.backends.sky.worker import launch
+try:
+    launch.check_settings(json.loads(sys.argv[1]))
+    print("nothing is wrong")
+    with launch._configured(json.loads(sys.argv[1])):
+        print(json.dumps(skypilot_config.get_nested(("aws", "post_provision_runcmd"), None)))
+    print(json.dumps(skypilot_config.get_nested(("aws", "post_provision_runcmd"), None)))
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        pytest.param("{}", ["nothing is wrong", '["shutdown -h +65"]', "null"], id="none"),
+        pytest.param(
+            "aws: {post_provision_runcmd: [htop]}",
+            ["nothing is wrong", '["shutdown -h +65", "htop"]', '["htop"]'],
+            id="joined, for this launch only",
+        ),
+        pytest.param("aws: {post_provision_runcmd: [shutdown -c]}", ["would undo"], id="a command"),
+        pytest.param("jobs: {controller: {autostop: false}}", ["SettingError", "for ever"], id="a controller"),
+    ],
+)
+def test_skypilot_s_own_reading_of_a_person_s_file_is_joined_or_refused(tmp_path, own, expected):
+    (tmp_path / "config.yaml").write_text(own + "\n", encoding="utf-8")
+    environment = os.environ | {"HOME": str(tmp_path), "SKYPILOT_GLOBAL_CONFIG": str(tmp_path / "config.yaml")}
+    command = [sys.executable, "-c", ASKS, json.dumps([OURS, CONTROLLER])]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path)
+    for text in expected:
+        assert text in done.stdout
 
 
 def test_the_refusal_says_where_to_change_it_and_starts_nothing():

@@ -1,0 +1,85 @@
+"""Launches of which the ledger cannot say anything: taken down by the id that their machines carry, wherever that is.
+
+A ledger may be damaged, whole or in one line, or begin again empty. The machines then still carry the label of their
+launch, and the hosts its id. Nothing is proven so: whose machines they were is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from launcher.documents import Found
+from launcher.drive.unwritten import fault_text
+from launcher.plan.backend import Evidence
+from launcher.plan.target import Reach
+from launcher.plan.task import cluster_name
+from planner.errors import InputError, NotFoundError, PlannerError, StoreError
+from planner.use_cases.launch_target import read_hosts
+from planner.use_cases.launches import Launches, open_ids
+
+MADE_BY_US = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+"""The id of a launch, as launch_plan.py makes it."""
+ANY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""Without the `*` and `?` by which a provider would find the machines of others too."""
+WHERE = "by label and id"
+
+
+def to_take_down(launches: Launches, run_ids: Sequence[str] | None) -> tuple[list[str], dict[str, PlannerError]]:
+    """Return the launches that can be read, by default those that are open, and why the others cannot be.
+
+    Raises where there is no such launch, before anything is taken down.
+    """
+    if not run_ids:
+        try:
+            return open_ids(launches.ledger.entries()), dict(launches.ledger.unreadable())
+        except StoreError as error:
+            fix = "Without it --all names nothing. See what runs: planner launches reap; then: planner launches down ID"
+            raise StoreError(error.message, fix=fix) from error
+    readable: list[str] = []
+    unread: dict[str, PlannerError] = {}
+    for run_id in run_ids:
+        try:
+            launches.ledger.entry(run_id)
+            readable.append(run_id)
+        except StoreError as error:
+            if ANY_ID.fullmatch(run_id) is None:
+                raise InputError(f"'{run_id}' is not the id of a launch.", fix="Name it as reap shows it.") from error
+            unread[run_id] = error
+        except NotFoundError as error:
+            if MADE_BY_US.fullmatch(run_id) is None or launches.ledger.entries():
+                raise
+            unread[run_id] = error  # the ledger is empty: deleted, cut to nothing, or another workspace's
+    return readable, unread
+
+
+def take_down_by_id(launches: Launches, run_ids: Sequence[str]) -> tuple[Found, ...]:
+    """End whatever carries these ids on this machine, on the hosts and in the clouds; return what was seen then."""
+    found = []
+    for run_id in run_ids:
+        answers = [_ended(launches, reach, run_id) for reach in Reach]
+        evidence = Evidence(
+            down=all(answer.down for answer in answers),
+            checks=tuple(check for answer in answers for check in answer.checks),
+        )
+        found.append(
+            Found(
+                name=cluster_name(run_id),
+                where=WHERE,
+                run_id=run_id,
+                detail="the ledger says nothing of it",
+                verdict="should be gone",
+                alarm=not evidence.down,
+                evidence=evidence,
+            )
+        )
+    return tuple(found)
+
+
+def _ended(launches: Launches, reach: Reach, run_id: str) -> Evidence:
+    try:
+        if reach is Reach.SSH and not read_hosts(launches.home):
+            return Evidence(down=True, checks=())
+        return launches.backend(reach).down_by_id(run_id)
+    except Exception as error:  # noqa: BLE001  one way that fails must not keep the others from being tried
+        return Evidence(down=False, checks=(f"{reach.value}: {fault_text(error)}",))
