@@ -22,6 +22,7 @@ from planner.errors import InputError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price, PriceOrigin
 from planner.quantity.time_units import HOURS_PER_MONTH
+from planner.text.table_cells import table_text, unguarded
 
 PRICE_LIMIT_BYTES = 200_000_000
 A_DAY = timedelta(days=1)
@@ -133,13 +134,8 @@ def _implausible(place: str, row: Price, problem: str) -> InputError:
 
 def as_csv(prices: Iterable[Price], *, header: bool = True) -> str:
     """Write price rows with all columns."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    if header:
-        writer.writerow(COLUMNS)
-    for price in prices:
-        writer.writerow([_cell(getattr(price, column)) for column in COLUMNS])
-    return text.getvalue()
+    rows = ([_cell(getattr(price, column)) for column in COLUMNS] for price in prices)
+    return table_text([COLUMNS] if header else [], ",") + table_text(rows, ",")
 
 
 def _cell(value: object) -> str:
@@ -167,7 +163,7 @@ def _row(header: Sequence[str], cells: Sequence[str], origin: str, where: str, l
             f"{where}:{line}: has {len(cells)} cells, the header has {len(header)}.",
             fix="Quote a cell that has a comma, and write a number with a point: 3.06",
         )
-    row = dict(compress(zip(header, cells, strict=True), cells))  # the filled cells
+    row = {name: unguarded(cell) for name, cell in compress(zip(header, cells, strict=True), cells)}  # the filled cells
     row.setdefault("origin", origin)
     row.setdefault("confidence", "list")
     if "fetched_at" not in row and "as_of" in row:

@@ -10,8 +10,10 @@ from datetime import UTC, datetime
 from launcher.documents import BillDocument, LaunchState, ReapDocument
 from launcher.ledger.entry import Entry
 from launcher.plan.backend import NodeStatus
+from planner.cli.visible_output import Drawn
 from planner.model.quantity import Quantity
 from planner.present.table import Row
+from planner.text.visible_text import visible_text
 
 LINE_WIDTH = 118
 
@@ -86,7 +88,7 @@ class LiveView:
             width = min(LINE_WIDTH, shutil.get_terminal_size().columns - 1)  # a line that wraps cannot be redrawn
             lines = [_line(entry, status, now)[:width] for entry, status in pairs]
             up = f"\x1b[{len(self._drawn)}A" if self._drawn else ""
-            sys.stderr.write(up + "".join(f"\r\x1b[2K{line}\n" for line in lines))
+            sys.stderr.write(Drawn(up + "".join(f"\r\x1b[2K{line}\n" for line in lines)))
             sys.stderr.flush()
         else:
             lines = [_line(entry, status, None) for entry, status in pairs]
@@ -109,7 +111,7 @@ def _line(entry: Entry, status: NodeStatus | None, now: datetime | None) -> str:
             parts += [word for word in (status.progress, status.detail) if word]
         elif status.detail:
             parts.append(status.detail)
-    return "  ".join(" ".join(part.split()) for part in parts)
+    return visible_text("  ".join(" ".join(part.split()) for part in parts))
 
 
 def _number(value: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -11,6 +12,7 @@ import typer
 
 from planner.cli.command_tree import command_tree
 from planner.cli.streams import error_document, wants_json
+from planner.cli.visible_output import silence, visible_output
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
 
 
@@ -23,6 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
+    with visible_output():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         code = command_tree()(args=arguments, prog_name="planner", standalone_mode=False)
         sys.stdout.flush()
@@ -39,7 +46,7 @@ def run(arguments: list[str]) -> int:
     except (BrokenPipeError, SystemExit) as left:
         if BrokenPipeError not in (type(left), type(left.__context__)):
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read the pipe has seen enough
+        silence(sys.stdout)  # whoever read the pipe has seen enough
         return EXIT_DONE
     except OSError as error:
         where = f"{error.filename}: " if error.filename else "the output: "
@@ -67,7 +74,8 @@ def _misused(error: typer.TyperException, arguments: list[str]) -> int:
 
 def _fail(error: PlannerError, arguments: list[str]) -> int:
     if wants_json(arguments):
-        print(error_document(error))
+        with contextlib.suppress(OSError):  # where stdout is full, stderr says what was wrong
+            print(error_document(error), flush=True)
     print(f"Error: {error.message}", file=sys.stderr)
     if error.fix:
         print(error.fix, file=sys.stderr)

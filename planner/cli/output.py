@@ -11,8 +11,10 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.visible_output import Drawn
 from planner.errors import InputError
 from planner.present.table import WRITERS, Row
+from planner.text.visible_text import visible_text
 
 
 class Format(StrEnum):
@@ -102,9 +104,12 @@ def _print_terminal_table(rows: Sequence[Row], title: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table = Table(title=visible_text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for column in rows[0] if rows else ():
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*row.values())
-    Console(width=None if sys.stdout.isatty() else WIDE_COLUMNS).print(table, markup=False)
+        table.add_row(*map(visible_text, row.values()))
+    console = Console(width=None if sys.stdout.isatty() else WIDE_COLUMNS)
+    with console.capture() as drawn:
+        console.print(table, markup=False)
+    sys.stdout.write(Drawn(drawn.get()))

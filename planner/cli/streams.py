@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
     from planner.model.base import Frozen
 
 
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 class _Lasting(io.TextIOBase):
     """A stream that outlives whoever reads it: after the first failure everything goes nowhere."""
 
     def __init__(self, inner: TextIO) -> None:
         self._inner: TextIO | None = inner
+        self.lost: OSError | None = None
         self._encoding = inner.encoding
 
     @property
@@ -54,7 +59,9 @@ class _Lasting(io.TextIOBase):
             return
         try:
             action(self._inner)
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                self.lost = error
             with contextlib.suppress(OSError, ValueError):  # what is left in its buffer must not fail at the exit
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._inner.fileno())
             self._inner = None
@@ -64,17 +71,21 @@ class _Lasting(io.TextIOBase):
 def lasting_output() -> Iterator[None]:
     """Let a command go on, and end with its own exit code, when its terminal hangs up or its output is closed.
 
-    For commands under which machines run: a watch must not end because `| head` has seen enough.
+    For commands under which machines run: a watch must not end because `| head` has seen enough. A full disk is said
+    at the end.
     """
     kept = sys.stdout, sys.stderr
     before = None
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGHUP"):
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    sys.stdout, sys.stderr = _Lasting(kept[0]), _Lasting(kept[1])
+    sys.stdout, sys.stderr = out, _ = _Lasting(kept[0]), _Lasting(kept[1])
     try:
         yield
+        out.flush()
+        if out.lost is not None:
+            raise out.lost
     finally:
-        sys.stdout.flush()
+        out.flush()
         sys.stdout, sys.stderr = kept
         if before is not None:
             signal.signal(signal.SIGHUP, before)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from planner.model.answer.difference import DiffDocument, Move, WatchDocument, WatchedPlan
 from planner.present.table import NOT_KNOWN, Row
-from planner.present.table import as_markdown as markdown_table
+from planner.text.markdown_text import inline, line, table
 
 MOST_LISTED = 30
 
 
 def as_markdown(diff: DiffDocument) -> str:
     """Write a difference for people."""
-    parts = [f"# What moved: {diff.plan}", f"From {diff.old} to {diff.new}.", recommendation_text(diff)]
+    head, compared = f"# What moved: {inline(diff.plan)}", f"From {inline(diff.old)} to {inline(diff.new)}."
+    parts = [head, compared, line(recommendation_text(diff))]
     rows = move_rows(diff)
-    parts.append(markdown_table(rows) if rows else "No number moved.")
+    parts.append(table(rows) if rows else "No number moved.")
     for name, options in (("Only in the new one", diff.added), ("Only in the old one", diff.removed)):
         if options:
-            parts.append(f"{name}: {', '.join(options)}.")
+            parts.append(f"{name}: {inline(', '.join(options))}.")
     if diff.inputs:
         parts.append("## Inputs that changed")
         listed = diff.inputs[:MOST_LISTED]
         parts.append(
-            markdown_table(
+            table(
                 [
                     {"cause": one.cause.value, "input": one.what, "old": one.old or "none", "new": one.new or "none"}
                     for one in listed
@@ -30,7 +31,7 @@ def as_markdown(diff: DiffDocument) -> str:
         )
         if len(diff.inputs) > len(listed):
             parts.append(f"... and {len(diff.inputs) - len(listed)} more (--format json lists them).")
-    parts += [f"Note: {note}." for note in diff.notes]
+    parts += [f"Note: {inline(note)}." for note in diff.notes]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-
 from planner.model.answer.documents import Assumption, ComparisonDocument, RankedOption
 from planner.model.quantity import Quantity
 from planner.present import html
@@ -33,8 +29,10 @@ from planner.present.facts import (
     verdict_text,
 )
 from planner.present.table import NOT_KNOWN
-from planner.present.table import as_markdown as markdown_table
 from planner.present.time_table import time_facts, time_rows
+from planner.text import markdown_text
+from planner.text.markdown_text import inline
+from planner.text.table_cells import table_text
 
 CSV_OPTION_COLUMNS = (
     "plan", "rank", "recommended", "pareto", "option", "name", "site", "offer", "region", "price_kind",
@@ -49,15 +47,15 @@ CSV_QUANTITY_COLUMNS = ("value", "low", "high", "unit", "basis", "source", "as_o
 def as_markdown(comparison: ComparisonDocument) -> str:
     """Write the whole comparison as Markdown."""
     parts = [
-        f"# {_plain(comparison.plan)}",
-        _plain(comparison.sentence),
-        limits_text(comparison),
+        f"# {inline(comparison.plan)}",
+        markdown_text.line(comparison.sentence),
+        markdown_text.line(limits_text(comparison)),
         "## Options",
-        markdown_table([_option_row(option, recommended=comparison.recommended) for option in comparison.options]),
+        markdown_text.table([_option_row(option, recommended=comparison.recommended) for option in comparison.options]),
     ]
     for option in comparison.options:
         parts += _option_section(option, recommended=comparison.recommended)
-    parts += ["## Assumptions", markdown_table([_assumption_row(item) for item in comparison.assumptions])]
+    parts += ["## Assumptions", markdown_text.table([_assumption_row(item) for item in comparison.assumptions])]
     parts += ["## How to read this", "\n".join(f"- {line}" for line in reading_notes())]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
@@ -77,16 +75,14 @@ def as_html(comparison: ComparisonDocument, chart_svg: str | None) -> str:
 
 def as_csv(comparison: ComparisonDocument) -> str:
     """Write one row per option; every quantity takes seven columns, all digits kept."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     quantity_columns = [f"{field}_{column}" for field in QUANTITIES for column in CSV_QUANTITY_COLUMNS]
-    writer.writerow([*CSV_OPTION_COLUMNS, *quantity_columns])
+    rows = [[*CSV_OPTION_COLUMNS, *quantity_columns]]
     for option in comparison.options:
         cells = _csv_option(option, comparison)
         for field in QUANTITIES:
             cells += _csv_quantity(quantity_of(option, field))
-        writer.writerow(cells)
-    return text.getvalue()
+        rows.append(cells)
+    return table_text(rows, ",")
 
 
 def limits_text(comparison: ComparisonDocument) -> str:
@@ -111,16 +107,16 @@ def reading_notes() -> tuple[str, ...]:
 def _option_row(option: RankedOption, *, recommended: str | None) -> dict[str, str]:
     return {
         "#": str(option.rank or "-"),
-        "option": _plain(name_text(option)),
-        "accelerators": _plain(machine_text(option)),
-        "terms": _plain(terms_text(option)),
+        "option": name_text(option),
+        "accelerators": machine_text(option),
+        "terms": terms_text(option),
         "campaign time": _brief(option.campaign_hours),
         "done by": str(option.done_by or NOT_KNOWN),
         "to pay": _brief(option.payable_usd) + local_text(option),
         "chance": chance_text(option),
         "Pareto front": "yes" if option.pareto else "",
         "price of": price_date_text(option),
-        "why, or why not": _plain(verdict_text(option, recommended=recommended)),
+        "why, or why not": verdict_text(option, recommended=recommended),
     }
 
 
@@ -128,29 +124,28 @@ def _option_section(option: RankedOption, *, recommended: str | None) -> list[st
     rows = [{"what": name} | _quantity_row(quantity) for name, quantity in known(option)]
     missing = not_known(option)
     parts = [
-        f"### {_plain(name_text(option))} ({_plain(option.id)})",
-        _plain(verdict_text(option, recommended=recommended)),
-        markdown_table(rows),
+        f"### {inline(name_text(option))} ({inline(option.id)})",
+        markdown_text.line(verdict_text(option, recommended=recommended)),
+        markdown_text.table(rows),
     ]
     if option.time is not None:
-        lines = [{name: _plain(cell) for name, cell in row.items()} for row in time_rows(option.time)]
-        parts += ["Where the hours of one training go:", markdown_table(lines)]
-        parts.append("\n".join(f"- {_plain(fact)}" for fact in time_facts(option.time)))
+        parts += ["Where the hours of one training go:", markdown_text.table(time_rows(option.time))]
+        parts.append("\n".join(f"- {markdown_text.line(fact)}" for fact in time_facts(option.time)))
     if option.bill is not None and option.offer is not None:
-        bill = [{name: _plain(cell) for name, cell in row.items()} for row in bill_rows(option.bill)]
-        parts += [f"Bill of {trainings_text(option.bill.trainings)}:", markdown_table(bill)]
-        parts.append(f"Coverage: {_plain(coverage_text(option.bill))}.")
+        bill = markdown_text.table(bill_rows(option.bill))
+        parts += [f"Bill of {trainings_text(option.bill.trainings)}:", bill]
+        parts.append(f"Coverage: {inline(coverage_text(option.bill))}.")
     if missing:
         parts.append(f"Not known: {'; '.join(missing)}.")
-    remarks = [f"**Doubtful:** {_plain(doubt)}" for doubt in option.doubts]
-    remarks += [_plain(note) for note in option.notes if note not in option.doubts]
+    remarks = [f"**Doubtful:** {inline(doubt)}" for doubt in option.doubts]
+    remarks += [markdown_text.line(note) for note in option.notes if note not in option.doubts]
     if remarks:
         parts.append("\n".join(f"- {remark}" for remark in remarks))
     return parts
 
 
 def _assumption_row(item: Assumption) -> dict[str, str]:
-    return {"assumption": _plain(item.name)} | _quantity_row(item.quantity)
+    return {"assumption": item.name} | _quantity_row(item.quantity)
 
 
 def _quantity_row(quantity: Quantity) -> dict[str, str]:
@@ -159,7 +154,7 @@ def _quantity_row(quantity: Quantity) -> dict[str, str]:
         "90 % range": interval_text(quantity),
         "basis": quantity.basis.value,
         "as of": date_text(quantity),
-        "formula and source": _plain(quantity.source),
+        "formula and source": quantity.source,
     }
 
 
@@ -167,11 +162,6 @@ def _brief(quantity: Quantity | None) -> str:
     if quantity is None:
         return "not known"
     return f"{value_text(quantity)} ({interval_text(quantity)}), {quantity.basis.value}"
-
-
-def _plain(text: str) -> str:
-    """Keep text from being read as Markdown or HTML; a table escapes the bar itself."""
-    return re.sub(r"([\\`*\[\]<>#])", r"\\\1", " ".join(text.split()))
 
 
 def _csv_option(option: RankedOption, comparison: ComparisonDocument) -> list[str]:
@@ -194,10 +184,8 @@ def _csv_quantity(quantity: Quantity | None) -> list[str]:
 
 
 def _cell(value: object) -> str:
-    """Write a cell; text that a spreadsheet would run as a formula gets a leading apostrophe."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    text = str(value)
-    return f"'{text}" if isinstance(value, str) and text[:1] in tuple("=+-@\t\r") else text
+    return str(value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 
 from planner.model.answer.documents import CampaignOption, OptionEstimate, RankedOption, SweepDocument
@@ -12,6 +10,8 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity, Unit
 from planner.present.bill_text import bill_text, local_text
+from planner.text import markdown_text
+from planner.text.table_cells import table_text
 
 NOT_KNOWN = "-"
 Row = dict[str, str]
@@ -163,17 +163,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     return _separated(rows, ",")
 
 
-def as_markdown(rows: Sequence[Row]) -> str:
-    """Write a Markdown table."""
-    if not rows:
-        return ""
-    head = list(rows[0])
-    lines = [_markdown_line(head), _markdown_line(["---"] * len(head))]
-    lines += [_markdown_line([row[column] for column in head]) for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-WRITERS: dict[str, Callable[[Sequence[Row]], str]] = {"tsv": as_tsv, "csv": as_csv, "md": as_markdown}
+WRITERS: dict[str, Callable[[Sequence[Row]], str]] = {"tsv": as_tsv, "csv": as_csv, "md": markdown_text.table}
 
 
 def _machine(option: OptionEstimate) -> Row:
@@ -217,12 +207,5 @@ def _yes_no(value: bool | None) -> str:
 def _separated(rows: Sequence[Row], separator: str) -> str:
     if not rows:
         return ""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), delimiter=separator, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _markdown_line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    head = list(rows[0])
+    return table_text([head, *([row[column] for column in head] for row in rows)], separator)

@@ -13,6 +13,8 @@ from launcher.ledger.instant import Instant, boot_instant
 from launcher.plan.backend import Launch, NodeStatus, Phase
 from launcher.plan.target import Reach, Target
 from planner.cli.launch_view import LiveView
+from planner.cli.streams import lasting_output
+from planner.cli.visible_output import visible_output
 from planner.use_cases.launches import Launches
 from planner.use_cases.launches_reap import reap
 from tests.launcher.launches import NOON, asleep, launch_of, rate
@@ -188,3 +190,18 @@ def test_the_live_view_has_one_line_for_each_launch(launches, capsys, monkeypatc
     drawn = capsys.readouterr().err
     assert all(text in drawn for text in expected)
     assert drawn.count("local  r1") == (2 if terminal else 1)
+
+
+def test_the_live_view_steers_the_terminal_and_what_a_node_says_does_not(launches, capsys, monkeypatch):
+    launches.ledger.plan([launch_of(LOCAL)])
+    launches.ledger.move("r1", State.SUBMITTED, at=NOON)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    status = NodeStatus(phase=Phase.RUNNING, progress="step\x1b[2J")
+    view = LiveView(launches.ledger.entries, lambda: {"r1": status}, now=lambda: NOON)
+    with visible_output(), lasting_output():
+        view()
+        view()
+    drawn = capsys.readouterr().err
+    assert "\x1b[1A\r\x1b[2K" in drawn
+    assert "step\\x1b[2J" in drawn
+    assert "\x1b[2J" not in drawn

@@ -1,0 +1,1 @@
+"""Text of others, as terminals, spreadsheets and Markdown readers are given it."""
