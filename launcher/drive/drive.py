@@ -17,7 +17,15 @@ from pathlib import Path
 
 from launcher.collect.results import collected, read_result
 from launcher.drive.elapsed import CLOCKS_DIFFER_S, Elapsed, billed_seconds
-from launcher.drive.submission import HANDED_OVER, SUBMISSION_PATIENCE_S, in_submission, may_still_appear
+from launcher.drive.submission import (
+    HANDED_OVER,
+    SETTLED_AFTER_S,
+    SETTLING,
+    SUBMISSION_PATIENCE_S,
+    in_submission,
+    is_settling,
+    may_still_appear,
+)
 from launcher.drive.unwritten import Unwritten, fault_text, take_down
 from launcher.ledger.entry import Entry, Outcome, State
 from launcher.ledger.instant import Instant, boot_instant
@@ -277,6 +285,13 @@ class Driver:
             patience = timedelta(0) if status.phase is Phase.LOST else COLLECT_PATIENCE
             self._bring_home(entry, OUTCOMES[status.phase], patience=patience)
 
+    def is_settling(self, run_id: str) -> bool:
+        """Return whether a machine of a launch that was given up may still come."""
+        entry, events = self.ledger.entry(run_id), self.ledger.events(run_id)
+        gave_up = next((event.at for event in events if event.kind == "COLLECTING"), None)
+        waited_s = 0.0 if gave_up is None else self.elapsed.waited_s(run_id, gave_up, unknown_s=0.0)
+        return is_settling(entry, events, waited_s=waited_s)
+
     def _may_still_appear(self, entry: Entry) -> bool:
         return may_still_appear(entry, self.ledger.events(entry.launch.run_id), elapsed_s=self.elapsed_s(entry))
 
@@ -357,7 +372,11 @@ class Driver:
             self._note_once(run_id, "PROBLEM", f"down failed: {fault_text(error)}")
         evidence = self.backend.verify_down(launch)
         said = "; ".join(evidence.checks)
-        if evidence.down:
+        if evidence.down and self.is_settling(run_id):
+            again = f"nothing is there; for {SETTLED_AFTER_S / 60:g} minutes a machine may still come and is looked for"
+            if self._note_once(run_id, SETTLING, again):
+                self.tell(f"{run_id}: {again}.")
+        elif evidence.down:
             counted_s = self._counted_s(self.ledger.entry(run_id))
             self.ledger.move(
                 run_id, State.DOWN_VERIFIED, at=self.now(), text=said, counted_s=counted_s, expected=entry.state
@@ -392,11 +411,13 @@ class Driver:
             self.ledger.note(run_id, "CLOCK", f"counted are {counted_s / 60:.0f} minutes: {why}", at=self.now())
         return counted_s
 
-    def _note_once(self, run_id: str, kind: str, text: str) -> None:
+    def _note_once(self, run_id: str, kind: str, text: str) -> bool:
         """Write an event down unless the last one says the same: a loop must not fill the ledger."""
         events = self.ledger.events(run_id)
-        if not events or (events[-1].kind, events[-1].text) != (kind, text):
+        new = not events or (events[-1].kind, events[-1].text) != (kind, text)
+        if new:
             self.ledger.note(run_id, kind, text, at=self.now())
+        return new
 
     def _home_of(self, run_id: str) -> Path:
         return home_of(self.folder, run_id)

@@ -32,8 +32,8 @@ class Elapsed:
     instant: Callable[[], Instant]
     _bases: dict[str, tuple[float, Instant]] = field(default_factory=dict)
     """Seconds since the submission at an instant of this process, and that instant."""
-    _waits: dict[str, tuple[float, Instant]] = field(default_factory=dict)
-    """The same of the first try to bring results home."""
+    _waits: dict[tuple[str, float], tuple[float, Instant]] = field(default_factory=dict)
+    """The same of the first try to bring results home; by launch and what an unknown wait counts."""
     _asked: dict[str, tuple[float | None, Instant]] = field(default_factory=dict)
 
     def begin(self, run_id: str) -> Instant:
@@ -67,16 +67,16 @@ class Elapsed:
         """Return the seconds since the submission by this machine's clock, never negative."""
         return 0.0 if entry.submitted_at is None else max(0.0, (self.now() - entry.submitted_at).total_seconds())
 
-    def waited_s(self, run_id: str, began: datetime) -> float:
+    def waited_s(self, run_id: str, began: datetime, *, unknown_s: float = math.inf) -> float:
         """Return for how long results have been waited for; `began` is when another client wrote that it began.
 
-        Where the clock was set back since then nobody knows, and the wait is over.
+        Where the clock was set back since then nobody knows: then it is `unknown_s` at the first look.
         """
-        at = self.instant()
-        if run_id not in self._waits:
+        at, key = self.instant(), (run_id, unknown_s)
+        if key not in self._waits:
             written_s = (self.now() - began).total_seconds()
-            self._waits[run_id] = (math.inf if written_s < -CLOCKS_DIFFER_S else max(0.0, written_s), at)
-        seconds, then = self._waits[run_id]
+            self._waits[key] = (unknown_s if written_s < -CLOCKS_DIFFER_S else max(0.0, written_s), at)
+        seconds, then = self._waits[key]
         return seconds + (at.since(then) or 0.0)
 
     def _since_base(self, run_id: str, at: Instant) -> float:

@@ -1,11 +1,11 @@
-"""Submissions in progress: whether machines of a launch may still appear after its client died. Pure."""
+"""Submissions that did not end well: whether machines of a launch may still appear after them. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
 
-from launcher.ledger.entry import Entry, Event, State
+from launcher.ledger.entry import Entry, Event, Outcome, State
 
 HANDED_OVER = "HANDED_OVER"
 """The event after a submission: the backend has all of it, nothing more will be asked of it."""
@@ -14,6 +14,12 @@ SUBMISSION_PATIENCE_S = 120.0
 """For which a cancellation waits for a client that is submitting at this moment."""
 ORPHAN_GRACE = timedelta(seconds=10)
 """After a submission whose client died in the middle: what it had asked for may still appear."""
+SETTLING = "SETTLING"
+"""The event of a launch of which nothing is left, and of which something may still appear."""
+SETTLED_AFTER_S = 300.0
+"""For which a machine may appear in a provider's list after its order: EC2's list is eventually consistent, and AWS
+advises to ask again for up to five minutes (EC2 API reference, "Eventual consistency"); of others nothing is known."""
+NO_JOB_SEEN = (Outcome.REFUSED, Outcome.SETUP_FAILED, Outcome.LOST, Outcome.CANCELLED)
 
 
 def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
@@ -24,3 +30,14 @@ def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
 def may_still_appear(entry: Entry, events: Sequence[Event], *, elapsed_s: float) -> bool:
     """Return whether machines that are not seen yet may still appear, so long after the submission."""
     return elapsed_s < ORPHAN_GRACE.total_seconds() and in_submission(entry, events)
+
+
+def is_settling(entry: Entry, events: Sequence[Event], *, waited_s: float) -> bool:
+    """Return whether a machine may still come although none is there, `waited_s` after the launch was given up.
+
+    Where its job was seen to run all of its machines were there; before that an order may be carried out late, also one
+    that was refused, cancelled or cut off.
+    """
+    seen = any(event.kind == State.RUNNING for event in events)
+    ordered = entry.launch.target.through_sky and entry.outcome in NO_JOB_SEEN
+    return ordered and not seen and waited_s < SETTLED_AFTER_S

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -164,15 +165,26 @@ class Launches:
     def cancel_all(self, run_ids: Sequence[str]) -> tuple[list[Entry], dict[str, Exception]]:
         """Take launches down one after the other; one that fails, whatever it raises, does not keep the next running.
 
-        What failed is returned by launch.
+        Those whose machines may still come are looked for until none can. What failed is returned by launch.
         """
         failures: dict[str, Exception] = {}
-        for run_id in run_ids:
-            try:
-                self.cancel(run_id)
-            except Exception as error:  # noqa: BLE001  whatever one launch raises, the next one costs money too
-                failures[run_id] = error
+        for do in (self.cancel, self._see_settled):
+            for run_id in run_ids:
+                try:
+                    do(run_id)
+                except Exception as error:  # noqa: BLE001  whatever one launch raises, the next one costs money too
+                    failures.setdefault(run_id, error)
         return [self.ledger.entry(run_id) for run_id in run_ids], failures
+
+    def _see_settled(self, run_id: str) -> Entry:
+        """Take down again and again what may still come, until nothing can."""
+        entry = self.ledger.entry(run_id)
+        driver = self.driver(entry.launch)
+        while entry.open and driver.is_settling(run_id):
+            time.sleep(self._poll_s(entry.launch))
+            with driver.lock(run_id) as mine:
+                entry = driver.step(run_id) if mine else self.ledger.entry(run_id)
+        return self.settle(run_id)
 
     def settle(self, run_id: str) -> Entry:
         """Make the RunRecord of a launch that is over and has none yet; say once why there is none."""

@@ -53,11 +53,11 @@ class SkyProcess:
         self._answers: IO[bytes] | None = None
         self._asked = 0
 
-    def ask(self, do: str, *, timeout_s: float = ANSWER_TIMEOUT_S, **question: Any) -> Any:
+    def ask(self, do: str, *, timeout_s: float | None = None, **question: Any) -> Any:
         """Return the answer to one question. Raises SkyRefusalError with SkyPilot's own reason."""
         with self._lock:
             process = self._running()
-            answer = self._answer(process, {"do": do, **question}, timeout_s)
+            answer = self._answer(process, {"do": do, **question}, timeout_s or ANSWER_TIMEOUT_S)
         if "error" in answer:
             sky_type, said = str(answer["error"].get("type")), str(answer["error"].get("message"))
             raise setting_refusal(said) if sky_type == SETTING_ERROR else SkyRefusalError(sky_type, said)

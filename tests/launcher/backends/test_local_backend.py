@@ -64,7 +64,7 @@ def test_two_starts_make_one_record_and_their_steps_lie_on_s3_too(driver, tmp_pa
     assert all(probe.fits for probe in record.probes)
     assert record.launch is not None
     seconds = (entry.ended_at - entry.submitted_at).total_seconds()
-    assert record.launch.billed.value == pytest.approx(3.0 * seconds / 3600)
+    assert record.launch.billed.value == pytest.approx(3.0 * seconds / 3600, rel=1e-3)  # the clock is read later
     assert record.launch.billed.low < record.launch.billed.value
     assert record.launch.price.value == 3.0
     assert not record.launch.truncated

@@ -230,7 +230,10 @@ def test_it_is_refused_submitted_once_and_leaves_nothing(sky, world):
     sky.down(launch)
     evidence = sky.verify_down(launch)
     assert evidence.down
-    assert evidence.checks == ("EC2, machines of pl-refused: none", "SkyPilot: no launch under way")
+    assert evidence.checks == (
+        "EC2 in 3 regions, machines of pl-refused: none",
+        "SkyPilot: no launch under way",
+    )
 
 
 @pytest.mark.parametrize("target", [P4D, LAMBDA, K8S, MANAGED], ids=["aws", "lambda", "kubernetes", "managed"])

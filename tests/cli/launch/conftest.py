@@ -1,0 +1,5 @@
+"""What the tests of launches from the command line share."""
+
+from __future__ import annotations
+
+from tests.launcher.settled import _settled_at_once  # noqa: F401  a fixture
