@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow test-e2e app check format schemas golden cli-docs calibrate benchmark accuracy-peers clean help
+.PHONY: demo test test-slow test-e2e fuzz app check format schemas golden cli-docs calibrate benchmark accuracy-peers clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
@@ -69,6 +69,11 @@ $(E2E)/installed: tests/e2e/requirements.txt | $(BIN)/python
 test-e2e: .venv/installed-all $(E2E)/installed
 	@scripts/system-packages
 	$(BIN)/python -m pytest -n 0 tests/e2e/launch_through_sky.py
+
+N ?= 50000
+SEED ?= $(shell date +%Y%m%d)
+fuzz: .venv/installed-all
+	$(BIN)/python scripts/fuzz.py --count $(N) --seed $(SEED)
 
 app: .venv/installed-demo
 	@$(BIN)/planner ui

@@ -19,6 +19,8 @@ EXIT_DONE = 0
 EXIT_NOTHING_FEASIBLE = 3
 """Not an error but an answer: no option meets the limits; the document says which binds and which is nearest."""
 EXIT_INTERRUPTED = 130
+LONGEST_LINE = 2_000
+"""Characters of one line of a message, which may quote a file."""
 
 
 class PlannerError(Exception):
@@ -30,8 +32,8 @@ class PlannerError(Exception):
     def __init__(self, message: str, *, fix: str = "") -> None:
         from planner.redact import clean  # not where nothing fails: the list of commands needs no patterns
 
-        self.message = clean(message)
-        self.fix = clean(fix)
+        self.message = _of_bounded_lines(clean(message))
+        self.fix = _of_bounded_lines(clean(fix))
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -40,6 +42,12 @@ class PlannerError(Exception):
     def document(self) -> dict[str, object]:
         """Return the error as the document that `--json` prints."""
         return {"schema_version": 1, "error": {"kind": self.kind, "message": self.message, "fix": self.fix}}
+
+
+def _of_bounded_lines(text: str) -> str:
+    """Return a text that quotes a file without lines that fill a terminal."""
+    lines = (line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..." for line in text.split("\n"))
+    return "\n".join(lines)
 
 
 class InputError(PlannerError):

@@ -41,6 +41,8 @@ class _HasId(Protocol):
 
 
 ALIASES = Path("hardware", "aliases.csv")
+WORKLOAD_FIX = "Its keys are those of catalogs/workloads/*.yaml."
+DEFAULTS_FIX = "Its blocks and keys are those of catalogs/defaults.yaml."
 Named = TypeVar("Named", bound=_HasId)
 Listed = TypeVar("Listed", Accelerator, Node, Provider, StorageKind, ConvergenceSpread)
 Filed = TypeVar("Filed", Site, Tariff)
@@ -64,7 +66,9 @@ def load_catalog(
     bundled_sites, own_sites = (_layered_files(Site, layers, "sites") for layers in (roots[:1], roots[1:]))
     sites = bundled_sites | own_sites
     presets = known_presets(root)
-    presets += [read_model(Preset, path) for layer in roots for path in _yaml_files(layer / "workloads")]
+    presets += [
+        read_model(Preset, path, fix=WORKLOAD_FIX) for layer in roots for path in _yaml_files(layer / "workloads")
+    ]
     accelerators = _layered(Accelerator, roots, "accelerators.csv")
     own_prices = () if workspace is None else tuple(_own_prices(workspace / "prices", nodes, prices))
     offered = {node.id: node for row in own_prices if (node := offered_node(row, accelerators)) is not None}
@@ -127,13 +131,20 @@ def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict
     """Read one folder of YAML files of every layer; later layers replace earlier ones."""
     filed: dict[str, Filed] = {}
     for folder in (layer / name for layer in roots):
-        filed |= _by_id([read_model(model, path) for path in _yaml_files(folder)], model.__name__.lower(), folder)
+        filed |= _by_id(
+            [
+                read_model(model, path, fix=f"See its keys with: planner schema {model.__name__.lower()}")
+                for path in _yaml_files(folder)
+            ],
+            model.__name__.lower(),
+            folder,
+        )
     return filed
 
 
 def _defaults(roots: Sequence[Path]) -> Defaults:
     """Read the last layer's defaults; a block that the user's file leaves out is the bundled one."""
-    return with_bundled_blocks(read_model(Defaults, _last_file(roots, "defaults.yaml")), roots[0])
+    return with_bundled_blocks(read_model(Defaults, _last_file(roots, "defaults.yaml"), fix=DEFAULTS_FIX), roots[0])
 
 
 def with_bundled_blocks(defaults: Defaults, bundled_root: Path) -> Defaults:

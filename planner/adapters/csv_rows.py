@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import ValidationError
 
@@ -19,12 +20,31 @@ Row = TypeVar("Row", bound=Frozen)
 def read_rows(model: type[Row], path: Path) -> list[Row]:
     """Read a CSV file whose header is exactly the model's fields; an empty cell is null."""
     lines = read_text(path, limit_bytes=RECORD_LIMIT_BYTES).splitlines()
-    reader = csv.DictReader(lines)
     columns = list(model.model_fields)
-    try:
+    with csv_errors(path, reader := csv.DictReader(lines)):
         return _rows(model, path, reader, columns)
+
+
+class LineCount(Protocol):
+    """A reader of CSV, of the csv module."""
+
+    @property
+    def line_num(self) -> int:
+        """How many lines it has read."""
+
+
+@contextmanager
+def csv_errors(where: Path | str, reader: LineCount) -> Iterator[None]:
+    """Turn what the csv module refuses into an error that names the line."""
+    try:
+        yield
     except csv.Error as error:
-        raise InputError(f"{path}:{reader.line_num}: is not CSV: {error}.", fix="Check the quotes.") from error
+        problem, fix = str(error), "Check the quotes."
+        if problem.startswith("new-line character"):
+            problem, fix = "a carriage return stands alone", "Save it with the line ends of Unix or Windows."
+        elif problem.startswith("field larger"):
+            problem = f"a cell has over {csv.field_size_limit():,} characters"
+        raise InputError(f"{where}:{reader.line_num + 1}: is not CSV: {problem}.", fix=fix) from error
 
 
 def _rows(model: type[Row], path: Path, reader: csv.DictReader[str], columns: list[str]) -> list[Row]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from planner.adapters.csv_rows import csv_errors
 from planner.adapters.documents import read_text
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.cost.cloud.price_level import Bands, implausible
@@ -65,7 +66,7 @@ def parse_prices(
     Only the wanted rows are built and checked; of the others, that they have as many cells as the header.
     """
     reader = csv.reader(io.StringIO(text))
-    try:
+    with csv_errors(where, reader):
         header = next(reader, [])
         _check_header(header, where)
         others = any(column in header for column in OTHER_AMOUNTS)
@@ -82,8 +83,6 @@ def parse_prices(
                 first = seen.setdefault(key_of(cells), line)
                 if first != line and not doubles:
                     raise _double(rows[-1][1], where, line, first)
-    except csv.Error as error:
-        raise InputError(f"{where}:{reader.line_num}: is not CSV: {error}.", fix="Check the quotes.") from error
     return rows
 
 

@@ -11,6 +11,7 @@ from planner.adapters.s3_store import SCHEME, S3Store
 from planner.model.base import Frozen, Text
 
 SETTINGS_NAME = "settings.yaml"
+SETTINGS_FIX = "Write one line: runs: s3://bucket/prefix, or a folder."
 
 
 class Settings(Frozen):
@@ -29,7 +30,7 @@ def open_store(workspace: Path) -> RunStore:
     if named:
         return S3Store(named) if _is_remote(named) else FolderStore(Path(named))
     path = workspace / SETTINGS_NAME
-    chosen = read_model(Settings, path).runs if path.is_file() else None
+    chosen = read_model(Settings, path, fix=SETTINGS_FIX).runs if path.is_file() else None
     if chosen is not None and _is_remote(chosen):
         return S3Store(chosen)
     return FolderStore(workspace / (chosen or "runs"))

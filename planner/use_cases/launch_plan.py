@@ -36,6 +36,7 @@ from planner.use_cases.launch_target import Terms, read_hosts, resolve_target
 from planner.use_cases.networks import bench_workload
 
 BUDGET_FILE = "budget.yaml"
+BUDGET_FIX = "Write two lines: schema_version: 1 and, of all launches together, total_usd: 200"
 PREPARATION_MINUTES = 5.0
 """Imports, topology, first steps and teardown of one start."""
 SLOW_FACTOR = 1.5
@@ -62,7 +63,7 @@ class BudgetFile(Frozen):
 def read_budget_usd(home: str | None) -> float | None:
     """Return the workspace's budget; None where nobody set one."""
     path = workspace_dir(home) / BUDGET_FILE
-    return read_model(BudgetFile, path).total_usd if path.exists() else None
+    return read_model(BudgetFile, path, fix=BUDGET_FIX).total_usd if path.exists() else None
 
 
 def plan_launches(

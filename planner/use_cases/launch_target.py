@@ -14,6 +14,7 @@ from planner.errors import InputError
 from planner.model.catalog import Catalog
 
 HOSTS_FILE = "hosts.yaml"
+HOSTS_FIX = "Its keys are in docs/launching.md."
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Terms:
 def read_hosts(home: str | None) -> dict[str, Host]:
     """Return the hosts of the workspace; none where there is no file."""
     path = workspace_dir(home) / HOSTS_FILE
-    return read_model(HostsFile, path).hosts if path.exists() else {}
+    return read_model(HostsFile, path, fix=HOSTS_FIX).hosts if path.exists() else {}
 
 
 def resolve_target(text: str, terms: Terms, catalog: Catalog, hosts: Mapping[str, Host]) -> Target:

@@ -1,0 +1,300 @@
+"""Every file that a command reads: good ones to spoil, where they stand, and the commands that read them."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import yaml
+
+from planner.adapters.workspace import catalogs_dir, examples_dir
+from tests.fuzz.good_files import (
+    BOOK,
+    CONFIGS,
+    FOUND,
+    HOSTED,
+    HOSTS,
+    OF_CONFIG,
+    OF_SITE,
+    RUN_ID,
+    TEXT_PLAN,
+    Good,
+    as_json,
+    goods,
+    ledgers,
+    locks,
+    sites,
+    tables,
+)
+from tests.fuzz.spoil import made_documents, spoilt
+from tests.fuzz.trial import Trial
+from tests.launcher.conftest import good_result
+
+CHUNK = 500
+"""Inputs between two visits to hypothesis; a tenth of them are its documents."""
+MADE = 10
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One kind of file."""
+
+    name: str
+    form: str
+    place: str
+    commands: tuple[str, ...]
+    goods: tuple[Good, ...]
+    weight: int = 2
+
+
+@cache
+def readers() -> list[Reader]:
+    """Return the table."""
+    plans = [path.read_bytes() for path in sorted(examples_dir().glob("*.yaml"))] + [FOUND, HOSTED]
+    networks = [path.read_bytes() for path in sorted((catalogs_dir() / "workloads").glob("[glmqrv]*.yaml"))]
+    runs = [
+        path.read_bytes().replace(b'"id": "', b'"id": "own-', 1)
+        for path in sorted((catalogs_dir() / "runs").glob("*.json"))
+    ]
+    result = json.dumps(good_result(step_seconds=[0.1] * 20, steps=20)).encode()
+    exported = json.dumps({"schema_version": 1, "kind": "runs", "runs": [json.loads(run) for run in runs[:2]]}).encode()
+    asked = ("estimate", "compare", "campaign", "own-or-rent", "report", "explain", "find --provider lambda")
+    plan_commands = tuple(f"{verb} {{}}" for verb in asked)
+    network_commands = (
+        "memory {} --on H100-SXM --gpus 8 --json",
+        "memory {} --on RTX-4090",
+        "strategies {} --on aws/p5.48xlarge --json",
+        "find {} --gpus 8 --firm --json",
+        "launch {} --on aws/p4d.24xlarge --dry-run --json",
+        "task {} --on aws/p4d.24xlarge",
+        "memory {} --on A100-80GB-SXM --method lora --json",
+        "strategies {} --on rtx3090-x10 --nodes 2",
+    )
+    stored = ("runs list --json", "runs list", "runs show latest", "compare plan.yaml --json", "runs export")
+    reading_tables = ("compare plan.yaml --json", "doctor --json", "strategies gpt-305m --on aws/p5.48xlarge --json")
+    return [
+        Reader(
+            "plan",
+            "yaml",
+            "plan.yaml",
+            (*plan_commands, *(f"{one} --json" for one in plan_commands if "report" not in one)),
+            goods(plans),
+            10,
+        ),
+        Reader("plan as JSON", "json", "plan.json", plan_commands, goods(as_json(plans)), 3),
+        Reader("workload", "yaml", "network.yaml", network_commands, goods(networks), 4),
+        Reader(
+            "config.json",
+            "json",
+            "model/config.json",
+            (*network_commands, "compare plan.yaml --json"),
+            goods(CONFIGS, plan=OF_CONFIG),
+            6,
+        ),
+        Reader(
+            "own workload",
+            "yaml",
+            "home/workloads/mine.yaml",
+            ("memory gpt-305m --on H100-SXM", *reading_tables),
+            goods(networks, plan=TEXT_PLAN),
+        ),
+        Reader(
+            "site",
+            "yaml",
+            "home/sites/mine.yaml",
+            (
+                "estimate plan.yaml --json",
+                "compare plan.yaml",
+                "own-or-rent plan.yaml --json",
+                "explain plan.yaml --json",
+            ),
+            sites(),
+            5,
+        ),
+        *(
+            Reader(
+                "tariff",
+                "yaml",
+                "home/tariffs/mine.yaml",
+                (f"own-or-rent plan.yaml --tariff {path.stem} --json",),
+                goods([path.read_bytes()], plan=OF_SITE % b"own-8xh200"),
+                1,
+            )
+            for path in sorted((catalogs_dir() / "tariffs").glob("*.yaml"))
+        ),
+        Reader(
+            "defaults",
+            "yaml",
+            "home/defaults.yaml",
+            ("compare plan.yaml --json", "find gpt-305m --provider lambda --gpus 8 --json"),
+            goods([(catalogs_dir() / "defaults.yaml").read_bytes()], plan=TEXT_PLAN),
+            2,
+        ),
+        Reader(
+            "settings",
+            "yaml",
+            "home/settings.yaml",
+            ("runs list --json", "runs add record.json"),
+            goods([b"runs: team\n", b"runs: ./a/b\n"], record=runs[0]),
+            1,
+        ),
+        Reader(
+            "hosts",
+            "yaml",
+            "home/hosts.yaml",
+            ("launch cpu-smoke --on host/a --dry-run --json", "launch cpu-smoke --on host/a+b --dry-run"),
+            goods([HOSTS]),
+            2,
+        ),
+        Reader(
+            "budget",
+            "yaml",
+            "home/budget.yaml",
+            ("launch cpu-smoke --on aws/p4d.24xlarge --dry-run --json",),
+            goods([b"schema_version: 1\ntotal_usd: 200\n"]),
+            1,
+        ),
+        Reader(
+            "price book",
+            "yaml",
+            "home/price_book.yaml",
+            (
+                "compare plan.yaml --with-price-book --json",
+                "prices check home/price_book.yaml",
+                "prices show --with-price-book --json",
+            ),
+            goods([BOOK], plan=TEXT_PLAN),
+            3,
+        ),
+        Reader("run record", "json", "record.json", ("runs add record.json",), goods(runs), 3),
+        Reader(
+            "result.json",
+            "json",
+            "result.json",
+            ("runs add result.json", "runs add result.json --target aws/p5en.48xlarge"),
+            goods([result]),
+            3,
+        ),
+        Reader("exported runs", "json", "runs.json", ("runs add runs.json",), goods([exported]), 1),
+        Reader("stored run", "json", "home/runs/mine.json", stored, goods(runs, plan=TEXT_PLAN), 4),
+        Reader(
+            "own prices",
+            "csv",
+            "home/prices/mine.csv",
+            (
+                "prices show --json",
+                "prices check home/prices/mine.csv",
+                "compare plan.yaml --json",
+                "prices show --accelerator H100",
+            ),
+            goods(tables("prices"), plan=TEXT_PLAN),
+            4,
+        ),
+        Reader(
+            "current prices",
+            "csv",
+            "home/prices/current/aws.csv",
+            ("prices show --json", "compare plan.yaml --json", "find gpt-305m --provider lambda --gpus 8 --json"),
+            goods(tables("prices/aws"), plan=TEXT_PLAN),
+            2,
+        ),
+        Reader(
+            "price history",
+            "csv",
+            "home/prices/observations/aws.csv",
+            ("prices history aws/p4d.24xlarge --json", "compare plan.yaml --json"),
+            goods(tables("prices/aws"), plan=TEXT_PLAN),
+            2,
+        ),
+        Reader(
+            "measurements",
+            "csv",
+            "mine.csv",
+            ("evidence check mine.csv --json", "evidence add mine.csv"),
+            goods(tables("evidence")),
+            6,
+        ),
+        Reader(
+            "own measurements",
+            "csv",
+            "home/evidence/mine.csv",
+            ("evidence list --json", "evidence list", "explain plan.yaml --json"),
+            goods(tables("evidence"), plan=TEXT_PLAN),
+            2,
+        ),
+        *(
+            Reader(name, "csv", f"home/{name}.csv", reading_tables, goods(tables(name), plan=TEXT_PLAN))
+            for name in ("hardware/nodes", "hardware/accelerators", "providers", "storage", "convergence", "services")
+        ),
+        Reader(
+            "lock",
+            "json",
+            "plan.lock.json",
+            (
+                "compare plan.yaml --locked --json",
+                "estimate plan.yaml --locked",
+                "watch .",
+                "diff plan.lock.json plan.lock.json --json",
+            ),
+            locks(),
+            2,
+        ),
+        Reader(
+            "ledger",
+            "bytes",
+            "home/ledger.sqlite",
+            (
+                "launches list --json",
+                f"launches show {RUN_ID} --json",
+                "launches bill --json",
+                "launch cpu-smoke --on aws/p4d.24xlarge --dry-run --json",
+            ),
+            ledgers(),
+            1,
+        ),
+    ]
+
+
+def trials(seed: str, begin: int, end: int) -> Iterator[Trial]:
+    """Return the inputs of a seed from one number to another; each is the same in every run."""
+    table = readers()
+    keys = {one.name: _keys(one.goods) for one in table if one.form in ("yaml", "json")}
+    every = {
+        one.form: [good.content for other in table if other.form == one.form for good in other.goods] for one in table
+    }
+    for number in range(begin, end):
+        rng = random.Random(f"{seed}:{number}")
+        reader = rng.choices(table, [one.weight for one in table])[0]
+        good = rng.choice(reader.goods)
+        if reader.name in keys and rng.random() < 1 / MADE:
+            made = _made(seed, number // CHUNK, reader.name, tuple(keys[reader.name]))
+            content = _written(rng.choice(made), reader.form, good.content, rng)
+        else:
+            content = spoilt(good.content, reader.form, rng, every[reader.form])
+        command = tuple(word.replace("{}", reader.place) for word in rng.choice(reader.commands).split())
+        yield Trial(number, reader.name, reader.place, content, command, good.also)
+
+
+@cache
+def _made(seed: str, chunk: int, reader: str, keys: tuple[str, ...]) -> list[Any]:
+    return made_documents(keys, random.Random(f"{seed}:{chunk}:{reader}").randrange(10**9), 12)
+
+
+def _written(document: Any, form: str, good: bytes, rng: random.Random) -> bytes:
+    """Write a document that hypothesis made, now and then inside a good one."""
+    if rng.random() < 0.5:
+        whole = json.loads(good) if form == "json" else yaml.safe_load(good)
+        document = {**whole, **{key: value for key, value in document.items() if key in whole}}
+    if form == "json" or rng.random() < 0.3:
+        return json.dumps(document, default=str).encode("utf-8", "surrogatepass")
+    return yaml.safe_dump(document, allow_unicode=True, sort_keys=False).encode("utf-8", "surrogatepass")
+
+
+def _keys(found: tuple[Good, ...]) -> list[str]:
+    names = {name.decode() for good in found for name in re.findall(rb'"?\b([a-z_]{2,40})\b"?:', good.content)}
+    return sorted(names)[:150]
