@@ -1,3 +1,9 @@
-from planner.ui.app import main
+"""What `streamlit run` serves: the pages of planner/ui/app.py, under the app's own address alone."""
 
-main()
+from starlette.middleware import Middleware
+from streamlit.starlette import App
+
+from planner.ui.address_guard import AddressGuard
+from planner.ui.launch import PAGES
+
+app = App(PAGES, middleware=[Middleware(AddressGuard)])

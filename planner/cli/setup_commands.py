@@ -21,6 +21,7 @@ from planner.cli.streams import say
 from planner.errors import InputError, MissingExtraError
 from planner.model.base import SCHEMA_VERSION
 from planner.ui import launch
+from planner.ui.address_guard import PUBLIC_URL, origin_of, public_origins
 from planner.use_cases import catalogs, plans
 
 app = command_app()
@@ -87,12 +88,21 @@ def doctor(as_json: JsonFlag = False, home: HomeOption = None) -> None:
 
 
 @command(app, example="planner ui --port 8600")
-def ui(port: Annotated[int | None, typer.Option(help="Port; default: 8501, or the next free one")] = None) -> None:
+def ui(
+    port: Annotated[int | None, typer.Option(help="Port; default: 8501, or the next free one")] = None,
+    public_url: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="Address under which your own proxy serves it; may be repeated"),
+    ] = None,
+) -> None:
     """Open the app in a browser.
 
-    The app runs on this machine alone. Needs the extra `app`.
+    The app runs on this machine alone, and answers no page of another address. Needs the extra `app`.
     """
     if find_spec("streamlit") is None or find_spec("altair") is None:
         raise MissingExtraError("streamlit", "app")
+    if public_url:
+        os.environ[PUBLIC_URL] = " ".join(origin_of(url) for url in public_url)
+    public_origins()  # a wrong one is refused here, not by the server
     program, *arguments = launch.command(port)
     os.execv(program, [program, *arguments])  # in this process: whoever ends it ends the app

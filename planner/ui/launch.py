@@ -16,6 +16,8 @@ OPTIONS = {
 }
 """The same as `.streamlit/config.toml`, which Streamlit reads only beside the script that it runs."""
 
+PAGES = Path(__file__).resolve().with_name("app.py")
+
 
 def command(port: int | None = None) -> list[str]:
     """Return the command line that serves the app on this machine only; without a port Streamlit takes a free one."""
@@ -30,4 +32,4 @@ def script() -> Path:
     checkout = here.parents[1]
     if (checkout / "pyproject.toml").is_file() and (checkout / "streamlit_app.py").is_file():
         return checkout / "streamlit_app.py"
-    return here / "app.py"
+    return here / "streamlit_app.py"  # the wheel carries it there

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import shutil
-import socket
-import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
+
+from tests.ui.served_app import served
 
 FLAGS = [
     "--no-sandbox",
@@ -24,7 +21,6 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-START_TRIES = 240
 
 
 @dataclass
@@ -61,40 +57,11 @@ def missing(reason: str) -> None:
 
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("app")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = os.environ | {"PLANNER_HOME": str(folder / "planner-home")}
-    with (folder / "log.txt").open("w") as log:
-        command = [sys.executable, "-m", "planner.cli.main", "ui", "--port", str(port)]
-        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
-        try:
-            wait_until_healthy(port, server, folder / "log.txt")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
-            with socket.socket() as gone:  # the process that was ended was the app itself, not its parent
-                assert gone.connect_ex(("127.0.0.1", port)) != 0
+    def command(port: int) -> list[str]:
+        return [sys.executable, "-m", "planner.cli.main", "ui", "--port", str(port)]
 
-
-def wait_until_healthy(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    pause = threading.Event()
-    for _ in range(START_TRIES):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-        try:
-            connection.request("GET", "/_stcore/health")
-            if connection.getresponse().status == 200:
-                return
-        except OSError:
-            pass
-        finally:
-            connection.close()
-        if server.poll() is not None:
-            break
-        pause.wait(0.25)
-    pytest.fail(f"the app did not start:\n{log.read_text()}")
+    with served(command, tmp_path_factory.mktemp("app")) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture

@@ -92,6 +92,7 @@ class TestWheel:
             "planner/ui/.streamlit/config.toml",
             "planner/present/templates/report.html",
             "planner/ui/app.py",
+            "planner/ui/streamlit_app.py",
             "planner/_catalogs/templates/plan.yaml",
             "launcher/__init__.py",
             "workloads/train.py",

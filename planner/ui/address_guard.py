@@ -1,0 +1,99 @@
+"""The app answers under its own address alone: no page of another site, nor of another local port, can talk to it.
+
+A browser that was led to 127.0.0.1 by a name of its attacker (DNS rebinding) sends that name as Host; a page from
+elsewhere that opens a connection to the app is named in Origin. Streamlit checks no Host and compares no ports.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
+PUBLIC_URL = "PLANNER_UI_PUBLIC_URL"
+"""The environment's variable: the address, or several with spaces between, under which a proxy hands the app on."""
+USUAL_PORT = {"http": 80, "https": 443}
+_NAME = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
+
+
+def public_origins(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Return the addresses of the environment, as browsers name them in Origin."""
+    return tuple(origin_of(url) for url in environment.get(PUBLIC_URL, "").split())
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of an address that a person wrote; the scheme's own port is left out."""
+    try:
+        parts = urlsplit(url.rstrip("/"))
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    host = parts.hostname or ""
+    plain = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)
+    if parts.scheme not in USUAL_PORT or not _NAME.fullmatch(host) or not plain:
+        raise InputError(
+            f"{url}: is no address under which an app can be reached.",
+            fix="Write scheme and name as the browser shows them, e.g. https://plans.example.org",
+        )
+    name = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{name}" + ("" if port in (None, USUAL_PORT[parts.scheme]) else f":{port}")
+
+
+def refusal(
+    hosts: Sequence[str], origins: Sequence[str], *, scheme: str, port: int, public: Sequence[str] = ()
+) -> str | None:
+    """Return why a request with these Host and Origin headers is refused; None where it is the app's own."""
+    host = hosts[0].lower() if len(hosts) == 1 else ""
+    local = {_origin(scheme, name, port) for name in LOCAL_NAMES}
+    same = f"{scheme}://{host.removesuffix(f':{USUAL_PORT[scheme]}')}"
+    if same not in local and host not in {origin.partition("://")[2] for origin in public}:
+        return f"Host is not the app's address: {', '.join((*sorted(local), *public))}."
+    allowed = (same, *public) if same in local else public
+    if origins and (len(origins) > 1 or origins[0].lower() not in allowed):
+        return "Origin is not the app's address: only its own page may talk to it."
+    return None
+
+
+class AddressGuard:
+    """Answers 403 to every request and WebSocket that another page made, before Streamlit sees it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._public = public_origins()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on what is the app's own."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        why = refusal(
+            _values(scope, b"host"),
+            _values(scope, b"origin"),
+            scheme="https" if scope["scheme"] in ("https", "wss") else "http",
+            port=scope["server"][1],
+            public=self._public,
+        )
+        if why is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": why})  # before it is accepted: a 403
+        else:
+            head = [(b"content-type", b"text/plain; charset=utf-8"), (b"x-content-type-options", b"nosniff")]
+            await send({"type": "http.response.start", "status": 403, "headers": head})
+            await send({"type": "http.response.body", "body": f"{why}\n".encode()})
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+
+
+def _origin(scheme: str, name: str, port: int) -> str:
+    return f"{scheme}://{name}" + ("" if port == USUAL_PORT[scheme] else f":{port}")
