@@ -6,13 +6,14 @@ client that never comes back leaves nothing running for ever.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 from launcher.backends import node_scripts
-from launcher.collect.results import collected, last_step
+from launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
 from launcher.plan.backend import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase, ProviderTime
 from planner.errors import NodeError
 
@@ -114,7 +115,7 @@ class DirectBackend:
             if len(machines) > 1:
                 write(f"== node {rank}: {machine.name}\n")
             run = f"{node_scripts.home(machine.folder)}/results/{launch.run_id}"
-            write(machine.bash(f"cat {run}/node-{rank}/job.log 2>/dev/null || :"))
+            write(machine.bash(f"tail -c {LOG_LIMIT_BYTES} {run}/node-{rank}/job.log 2>/dev/null || :"))
 
     def collect(self, launch: Launch, into: Path) -> Collected:
         """Copy node 0's results and every node's log and errors."""
@@ -122,10 +123,8 @@ class DirectBackend:
         for rank, machine in enumerate(machines):
             run = f"{machine.folder}/results/{launch.run_id}"
             folder = into if rank == 0 else into / f"node-{rank}"
-            folder.mkdir(exist_ok=True)
             machine.copy_here(f"{run}/node-{rank}", folder)
             for start in range(1, int(launch.task["envs"]["PLANNER_STARTS"]) + 1):
-                (folder / f"start-{start}").mkdir(exist_ok=True)
                 machine.copy_here(f"{run}/start-{start}", folder / f"start-{start}")
         return collected(into, run_id=launch.run_id, nodes=len(machines))
 
@@ -209,9 +208,16 @@ class _Seen:
         self.name = name
         self.started = facts.get("job") == "started"
         self.phase = facts.get("phase", "")
-        self.exit = int(facts["exit"]) if facts.get("exit") else None
+        self.exit = _code(facts.get("exit", ""))
         self.alive = facts.get("alive", "0") != "0"
         self.steps = [value for key, _, value in pairs if key == "step"]
+
+
+def _code(text: str) -> int | None:
+    """Return an exit code; None where there is none yet, and a failure's where it is no number."""
+    if not text:
+        return None
+    return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else 1
 
 
 def _phase(seen: Sequence[_Seen]) -> tuple[Phase, str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from launcher.backends.direct import DirectBackend
+from launcher.collect.incoming import incoming
 from planner.errors import NodeError
 
 SCRIPT_TIMEOUT_S = 120.0
@@ -28,7 +29,13 @@ class ThisMachine:
         """Run a script here."""
         try:
             done = subprocess.run(
-                ["bash", "-s"], input=script, capture_output=True, text=True, check=False, timeout=SCRIPT_TIMEOUT_S
+                ["bash", "-s"],
+                input=script,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                check=False,
+                timeout=SCRIPT_TIMEOUT_S,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NodeError(f"local: {error}.") from error
@@ -48,10 +55,8 @@ class ThisMachine:
     def copy_here(self, folder: str, into: Path) -> None:
         """Copy results to their place in the workspace."""
         if Path(folder).is_dir():
-            try:
-                shutil.copytree(folder, into, dirs_exist_ok=True)
-            except OSError as error:
-                raise NodeError(f"{into}: cannot be written: {error}.", fix="Make room on the disk.") from error
+            with incoming(into) as staged:
+                shutil.copytree(folder, staged, symlinks=True, dirs_exist_ok=True)
 
 
 def local_backend(folder: Path) -> DirectBackend:

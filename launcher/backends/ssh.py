@@ -10,6 +10,7 @@ from pathlib import Path
 
 from launcher.backends.direct import DirectBackend, Machine
 from launcher.backends.hosts import Host
+from launcher.collect.incoming import RSYNC, incoming
 from launcher.plan.backend import Launch
 from planner.errors import InputError, NodeError, NotFoundError
 
@@ -37,15 +38,16 @@ class SshMachine:
     def copy_there(self, folder: Path, to: str) -> None:
         """Copy with rsync; compiled files stay here."""
         self.bash(f"mkdir -p {_remote(to)}\n")
-        self._rsync("--delete", "--exclude=__pycache__", f"{folder}/", f"{self._login}:{_bare(to)}/")
+        self._rsync("-a", "--delete", "--exclude=__pycache__", f"{folder}/", f"{self._login}:{_bare(to)}/")
 
     def copy_here(self, folder: str, into: Path) -> None:
         """Copy with rsync; whole files only, put in place when they are complete."""
         if self.bash(f"test -d {_remote(folder)} && echo there; :").strip():
-            self._rsync(f"{self._login}:{_bare(folder)}/", f"{into}/")
+            with incoming(into) as staged:
+                self._rsync(*RSYNC, f"{self._login}:{_bare(folder)}/", f"{staged}/")
 
     def _rsync(self, *arguments: str) -> None:
-        command = ["rsync", "-a", "--timeout=60", "-e", shlex.join(self._ssh()), *arguments]
+        command = ["rsync", "--timeout=60", "-e", shlex.join(self._ssh()), *arguments]
         self._run(command, given=None, timeout_s=COPY_TIMEOUT_S)
 
     def _ssh(self) -> list[str]:
@@ -70,7 +72,8 @@ class SshMachine:
                 input=given,
                 stdin=subprocess.DEVNULL if given is None else None,
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
+                errors="replace",
                 check=False,
                 timeout=timeout_s,
             )

@@ -10,6 +10,7 @@ from launcher.cloud import store_results
 from launcher.collect.results import collected
 from launcher.plan.backend import Collected, Launch
 from planner.errors import NodeError
+from planner.redact import clean
 
 GONE = "ClusterDoesNotExist"
 JOB_LOG = "job.log"
@@ -43,7 +44,7 @@ def _write_log(sky: SkyProcess, launch: Launch, into: Path, problems: list[str])
         if not (isinstance(error, SkyRefusalError) and error.sky_type == GONE):  # where there is nothing to read
             problems.append(str(error))
     else:
-        (into / JOB_LOG).write_text(text, encoding="utf-8", errors="replace")
+        (into / JOB_LOG).write_text(clean(text), encoding="utf-8", errors="replace")
 
 
 def _fetch_from_nodes(sky: SkyProcess, launch: Launch, into: Path, problems: list[str], *, sky_home: Path) -> None:
@@ -56,6 +57,6 @@ def _fetch_from_nodes(sky: SkyProcess, launch: Launch, into: Path, problems: lis
     config = sky_home / SSH_CONFIGS / launch.cluster
     for rank, host in enumerate(hosts):
         folder = into if rank == 0 else into / f"node-{rank}"
-        problem = copy_results(host, launch.run_id, folder, config=config)
+        problem = copy_results(host, launch.run_id, folder, config=config, own=(JOB_LOG,))
         if problem is not None:
             problems.append(f"node {rank}: {problem}")

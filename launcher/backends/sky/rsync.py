@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Collection
 from pathlib import Path
+
+from launcher.collect.incoming import RSYNC, incoming
 
 RESULTS_ON_NODE = "planner-results"
 SSH_CONFIGS = Path(".sky") / "generated" / "ssh"
@@ -11,12 +14,15 @@ SSH_CONFIGS = Path(".sky") / "generated" / "ssh"
 RSYNC_TIMEOUT_S = 300
 
 
-def copy_results(host: str, run_id: str, folder: Path, *, config: Path) -> str | None:
+def copy_results(host: str, run_id: str, folder: Path, *, config: Path, own: Collection[str] = ()) -> str | None:
     """Copy one node's results of a run into `folder`; return why it failed. What came over before a failure stays."""
-    source = f"{host}:{RESULTS_ON_NODE}/{run_id}/"
-    folder.mkdir(parents=True, exist_ok=True)
+    with incoming(folder, own=own) as staged:
+        return _copied(f"{host}:{RESULTS_ON_NODE}/{run_id}/", staged, config=config)
+
+
+def _copied(source: str, folder: Path, *, config: Path) -> str | None:
     ssh = f"ssh -F {config} -o BatchMode=yes -o ConnectTimeout=20"
-    command = ["rsync", "--recursive", "--times", "--partial", f"--rsh={ssh}", source, f"{folder}/"]
+    command = ["rsync", *RSYNC, f"--rsh={ssh}", source, f"{folder}/"]
     try:
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", errors="replace", timeout=RSYNC_TIMEOUT_S, check=False
