@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-"""What a spreadsheet begins a formula with, or leaves out before one."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+"""What a spreadsheet begins a formula with, or leaves out before one; after apostrophes, so that none is lost."""
 _HARMLESS = re.compile(r"[-+]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|-")
 """A number, or the dash that stands where nothing is known."""
-_BREAKS = '"\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029'
+_BREAK = re.compile('["\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]')
 """Where one reader or another ends a line or a cell."""
 
 
@@ -29,12 +29,14 @@ def unguarded(cell: str) -> str:
 
 
 def _line(cells: Sequence[str], separator: str) -> str:
-    if len(cells) == 1 and not cells[0]:
+    written = [guarded(cell) for cell in cells]
+    line = separator.join(written)
+    if line and line.count(separator) == len(written) - 1 and not _BREAK.search(line):
+        return line
+    if len(written) == 1 and not line:
         return '""'  # an empty line would be no row
-    return separator.join(_quoted(guarded(cell), separator) for cell in cells)
+    return separator.join(_quoted(cell, separator) for cell in written)
 
 
 def _quoted(cell: str, separator: str) -> str:
-    if separator in cell or any(one in cell for one in _BREAKS):
-        return '"' + cell.replace('"', '""') + '"'
-    return cell
+    return '"' + cell.replace('"', '""') + '"' if separator in cell or _BREAK.search(cell) else cell

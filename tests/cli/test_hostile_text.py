@@ -167,6 +167,18 @@ def test_a_report_in_a_file_holds_the_name_as_text(planner, hostile, tmp_path, e
         assert not any(token.type.startswith("html") for token in tokens)
 
 
+def test_frozen_plans_show_the_name_as_text(planner, hostile):
+    lock = hostile.parent / f"{hostile.stem}.lock.json"
+    answers = [planner("estimate", hostile, "--freeze"), planner("diff", lock, lock), planner("watch", hostile.parent)]
+    assert [answer.code for answer in answers] == [0, 0, 0], answers
+    for answer in answers:
+        assert steering_characters(answer.out + answer.err) == set()
+    tokens = MarkdownIt("commonmark").enable("table").parse(answers[1].out)
+    heading = next(token for token in tokens if token.type == "inline")
+    assert "".join(child.content for child in heading.children) == f"What moved: {SHOWN}"
+    assert not any(token.type.startswith("html") for token in tokens)
+
+
 def test_what_the_table_draws_itself_reaches_the_terminal(hostile):
     """On a terminal titles are in italics, as rich draws them; the name in a cell is text all the same."""
     leader, follower = pty.openpty()
