@@ -17,6 +17,7 @@ from pathlib import Path
 
 from launcher.bench.output_log import OutputLog
 from planner.errors import InputError, MissingExtraError, NodeError
+from planner.whole_file import whole_file
 from workloads.contract import failure
 from workloads.contract.result import steps_file
 from workloads.measure.environment import available_cores
@@ -53,7 +54,8 @@ def run_local(
         raise InputError(f"{work_dir} already holds a run.", fix="Give every run a folder of its own.")
     work_dir.mkdir(parents=True, exist_ok=True)
     spec_path = work_dir / SPEC_NAME
-    spec_path.write_text(json.dumps(dict(spec), indent=2) + "\n", encoding="utf-8")
+    with whole_file(spec_path) as file:
+        file.write(json.dumps(dict(spec), indent=2).encode() + b"\n")
 
     log = OutputLog(work_dir / LOG_NAME)
     started_unix_s = time.time()

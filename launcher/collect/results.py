@@ -31,7 +31,7 @@ def collected(folder: Path, *, run_id: str, nodes: int) -> Collected:
     problems = {path: problem for path in files if (problem := result_problem(path)) is not None}
     results = tuple(path for path in files if _whole(path) is not None)
     steps = tuple(path for start in starts if (path := start / STEPS_NAME).is_file())
-    logs = sorted(folder.rglob("*.log"))
+    logs = sorted(path for path in folder.rglob("*.log") if path.is_file())
     done = {rank for log in logs for rank in _done_ranks(log, run_id)}
     return Collected(
         folder=folder,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import TypeVar
 
@@ -44,9 +45,12 @@ PLAINLY = {
 def read_text(path: Path, *, limit_bytes: int, fix: str = "") -> str:
     """Read a file, refusing what is missing, unreadable, too large or not text."""
     try:
-        if path.is_dir():
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
             raise InputError(f"{path}: is a folder, not a file.", fix=fix)
-        with path.open("rb") as file:  # a pipe or a device has no size beforehand
+        if not stat.S_ISREG(mode):  # a pipe would be waited for, a device may have no end
+            raise InputError(f"{path}: is no ordinary file.", fix="Write what it holds into a file, and name that.")
+        with path.open("rb") as file:  # one below /proc has no size beforehand
             data = file.read(limit_bytes + 1)
         if len(data) > limit_bytes:
             size = max(len(data), path.stat().st_size)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
@@ -13,6 +12,7 @@ from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_tex
 from planner.adapters.mapping_text import parse_mapping
 from planner.errors import StoreError
 from planner.model.evidence.run import RunRecord
+from planner.whole_file import whole_file
 
 
 class RunStore(Protocol):
@@ -77,22 +77,14 @@ class FolderStore:
         """
         path = self._path(record)
         text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
-        temporary = ""
         if self.folder.exists() and not self.folder.is_dir():
             raise StoreError(
                 f"{self.folder}: is a file, not a folder.", fix="Name another workspace with PLANNER_HOME."
             )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", dir=self.folder, suffix=".part", delete=False
-            ) as file:
-                temporary = file.name
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).chmod(0o644)
-            os.link(temporary, path)
+            with whole_file(path, replace=False) as file:
+                file.write(text.encode())
         except FileExistsError:
             if path.exists() and self._read(path) == record:
                 return path
@@ -102,9 +94,6 @@ class FolderStore:
                 f"{self.folder}: the run could not be written: {os.strerror(error.errno or 0)}.",
                 fix="Make the folder writable or name another workspace with PLANNER_HOME.",
             ) from error
-        finally:
-            if temporary:
-                Path(temporary).unlink(missing_ok=True)
         return path
 
     def _path(self, record: RunRecord) -> Path:

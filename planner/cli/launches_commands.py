@@ -78,7 +78,7 @@ def logs(run_id: IdArgument, home: HomeOption = None) -> None:
         if entry.open:
             launches.backend(entry.launch.target.reach).logs(entry.launch, _write)
             return
-        paths = sorted((launches.folder / run_id).rglob("*.log"))
+        paths = sorted(path for path in (launches.folder / run_id).rglob("*.log") if path.is_file())
     if not paths:
         raise InputError(f"{run_id}: left no log.", fix=f"See: planner launches show {run_id}")
     for path in paths:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.evidence import FOLDER, evidence_files, read_measurements
 from planner.adapters.image_networks import read_image_networks
 from planner.adapters.workspace import catalogs_dir, workspace_dir
-from planner.errors import InputError
+from planner.errors import InputError, StoreError
 from planner.model.catalog import Catalog
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
@@ -21,6 +21,7 @@ from planner.speed.evidence.measured_image_config import is_of_images, observe_i
 from planner.speed.evidence.measured_text_config import observe
 from planner.speed.physics.observation import Observation, Refusal
 from planner.speed.physics.planned_image_config import ImageObservation
+from planner.whole_file import whole_file
 
 USABLE = ("ok", "hw-assumed")
 """Beginnings of quality flags of rows of the fit; `weak` rows are predicted and excluded from it."""
@@ -135,11 +136,20 @@ def evidence_add(path: Path, catalog: Catalog, home: str | None = None) -> Path:
             f"{path}: no row can be used{': ' + reason[0][0] if reason else ''}.",
             fix="See every row's reason with: planner evidence check FILE",
         )
-    target = workspace_dir(home) / FOLDER / path.name
-    if target.exists():
-        if target.read_bytes() == path.read_bytes():
-            return target
-        raise InputError(f"{target}: another table already has this name.", fix="Give the file another name.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(path, target)
+    if path.suffix != ".csv":
+        raise InputError(f"{path}: only files that end in .csv are looked for.", fix="Give the file such a name.")
+    target, content = workspace_dir(home) / FOLDER / path.name, path.read_bytes()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(target, replace=False) as file:
+            file.write(content)
+    except FileExistsError:
+        if not target.is_file() or target.read_bytes() != content:
+            problem = f"{target}: another table already has this name."
+            raise InputError(problem, fix="Give the file another name.") from None
+    except OSError as error:
+        raise StoreError(
+            f"{target}: cannot be written: {os.strerror(error.errno or 0)}; nothing was added.",
+            fix="Free some space, or name another workspace with PLANNER_HOME.",
+        ) from error
     return target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -196,7 +197,24 @@ class TestFiles:
         one_error(planner("estimate", path), name, "100.0 MB")
 
     def test_an_endless_file(self, planner):
-        one_error(planner("estimate", "/dev/zero"), "/dev/zero", "at most")
+        one_error(planner("estimate", "/dev/zero"), "/dev/zero: is no ordinary file")
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "compare",
+            "find",
+            "runs add",
+            "evidence check",
+            "evidence add",
+            "prices check",
+            "memory --on H100-SXM",
+            "accuracy --measurements",
+        ],
+    )
+    def test_a_pipe_that_nobody_writes_to(self, planner, tmp_path, command):
+        os.mkfifo(tmp_path / "pipe.yaml")
+        one_error(planner(*command.split(), tmp_path / "pipe.yaml"), "pipe.yaml: is no ordinary file")
 
     def test_a_record_of_100_mb(self, planner, tmp_path):
         path = tmp_path / "record.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import shutil
 import socket
 import zlib
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from launcher.plan.target import Target
 from planner.errors import InputError, NodeError
+from planner.whole_file import whole_file
 
 CATALOG = Path(".sky") / "catalogs" / "v8"
 """Below SkyPilot's home. Source: CATALOG_SCHEMA_VERSION of skypilot 0.14."""
@@ -53,7 +55,8 @@ def _port_of(place: Path) -> int:
         raise NodeError(
             f"no port from {FIRST_PORT} on is free for SkyPilot's server.", fix="End a program that has one."
         )
-    kept.write_text(f"{port}\n", encoding="utf-8")
+    with whole_file(kept) as file:
+        file.write(f"{port}\n".encode())
     return port
 
 
@@ -89,9 +92,9 @@ def _set_price(path: Path, target: Target, usd_per_node_hour: float) -> None:
         raise InputError(f"SkyPilot's catalog has no {target.name}{where}.", fix="Name another region.")
     for row in ours:
         row["Price"] = f"{usd_per_node_hour:.6f}"
-    part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows(rows)
-    part.replace(path)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns)
+    writer.writeheader()
+    writer.writerows(rows)
+    with whole_file(path) as file:
+        file.write(text.getvalue().encode())

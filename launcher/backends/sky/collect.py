@@ -11,6 +11,7 @@ from launcher.collect.results import collected
 from launcher.plan.backend import Collected, Launch
 from planner.errors import NodeError
 from planner.redact import clean
+from planner.whole_file import whole_file
 
 GONE = "ClusterDoesNotExist"
 JOB_LOG = "job.log"
@@ -44,7 +45,8 @@ def _write_log(sky: SkyProcess, launch: Launch, into: Path, problems: list[str])
         if not (isinstance(error, SkyRefusalError) and error.sky_type == GONE):  # where there is nothing to read
             problems.append(str(error))
     else:
-        (into / JOB_LOG).write_text(clean(text), encoding="utf-8", errors="replace")
+        with whole_file(into / JOB_LOG, follow=False) as file:
+            file.write(clean(text).encode(errors="replace"))
 
 
 def _fetch_from_nodes(sky: SkyProcess, launch: Launch, into: Path, problems: list[str], *, sky_home: Path) -> None:

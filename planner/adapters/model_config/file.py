@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, read_text
@@ -20,7 +19,6 @@ def network_file(path: Path) -> Path:
 
 def read_network_file(path: Path, *, fix: str) -> tuple[Json, str]:
     """Return the mapping that a file holds, and its text; a pipe, a page or too large a file is refused."""
-    _check_regular(path, fix=fix)
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=fix)
     begins = text.lstrip()[:200].casefold()
     if begins.startswith("<"):
@@ -28,13 +26,3 @@ def read_network_file(path: Path, *, fix: str) -> tuple[Json, str]:
     if begins.startswith("version https://git-lfs"):
         raise InputError(f"{path}: is a pointer of Git LFS, not the file.", fix="Fetch it with: git lfs pull")
     return parse_mapping(text, where=str(path), fix=fix), text
-
-
-def _check_regular(path: Path, *, fix: str) -> None:
-    """Refuse a pipe, which would be waited for; what is missing or a folder has words of its own in `read_text`."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise InputError(f"{path}: is no ordinary file.", fix=fix)
