@@ -300,6 +300,11 @@ class Ledger:
                 else f"Restore a copy, or move the file away. {ELSEWHERE}"
             )
             raise StoreError(f"{self.path}: the ledger cannot be used: {error}.", fix=fix) from error
+        except UnicodeDecodeError as error:  # SQLite names what is damaged by its bytes
+            raise StoreError(
+                f"{self.path}: the ledger cannot be used: it is damaged.",
+                fix=f"Restore a copy, or move the file away. {ELSEWHERE}",
+            ) from error
         except OSError as error:
             raise StoreError(
                 f"{self.path}: the ledger cannot be used: {error.strerror}.", fix="Check the disk and the place."

@@ -6,6 +6,7 @@ import csv
 import gc
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
@@ -149,7 +150,7 @@ def _check_header(header: Sequence[str], where: str) -> None:
     known = (*COLUMNS, *OTHER_AMOUNTS)
     unknown = [column for column in header if column not in known]
     missing = [column for column in REQUIRED if column not in header]
-    twice = [column for column in header if header.count(column) > 1]
+    twice = [column for column, count in Counter(header).items() if count > 1]
     for columns, problem in ((unknown, "no such column is known"), (twice, "stands twice"), (missing, "is missing")):
         if columns:
             fix = f"Needed: {','.join(REQUIRED)} and usd_per_hour; known: {','.join(known)}"
@@ -211,7 +212,8 @@ def _plainly(column: str, cell: str, message: str) -> tuple[str, str]:
     if column in AMOUNTS and re.fullmatch(r"\d+,\d+", cell):
         return "has a comma", f"Write a decimal point, {cell.replace(',', '.')}, and no thousands separator."
     if column in ("as_of", "fetched_at", "valid_from", "valid_until") and cell:
-        return "is no date", "Write dates as 2026-11-21."
+        far_off = re.search(r"(less|greater) than or equal to .*", message)
+        return f"must be {far_off[0]}" if far_off else "is no date", "Write dates as 2026-11-21."
     if column == "currency":
         return "is not USD", "Convert the price to USD, and name the rate in note."
     return message, "Write plain digits with a point, dates as 2026-11-21, and leave unknown cells empty."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -24,6 +25,8 @@ Positive = Annotated[float, Field(strict=True, gt=0, le=1e18), AfterValidator(_n
 NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e18)]
 Fraction = Annotated[float, Field(strict=True, gt=0, le=1)]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**15)]
+Day = Annotated[date, Field(ge=date(1990, 1, 1), le=date(2100, 12, 31))]
+"""A day that a file states; one far from today is a slip, and sums with it leave the calendar."""
 
 
 class Frozen(BaseModel):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from planner.model.base import Frozen, Positive, Text
+from planner.model.base import Day, Frozen, Positive, Text
 from planner.model.currency_codes import MINOR_DIGITS, known_code
 
 CurrencyCode = Annotated[
@@ -27,7 +26,7 @@ class Currency(Frozen):
     low: Positive | None = None
     """`low` and `high` bound the rate with 90 % probability; left out: the rate itself."""
     high: Positive | None = None
-    as_of: date
+    as_of: Day
     source: Text
 
     @model_validator(mode="after")

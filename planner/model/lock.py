@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any, Literal
 
 from planner.model.answer.documents import ComparisonDocument, EstimateDocument
-from planner.model.base import Frozen, Text
+from planner.model.base import Day, Frozen, Text
 from planner.model.catalog import Catalog
 
 
@@ -16,7 +15,7 @@ class Lock(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["lock"] = "lock"
     planner_version: Text
-    frozen_on: date
+    frozen_on: Day
     """The day from which the campaign is counted, whenever the lock is read."""
     plan_sha256: str
     """Of the plan's content: comments and the order of keys do not count."""

@@ -42,7 +42,7 @@ def machine_named(option: PlanOption, catalog: Catalog, *, where: str) -> Machin
         assert option.site is not None, "the model lets exactly one of site, own, offer and run through"
         site = catalog.find_site(option.site, where=f"{where}.site")
         node = _find_node(site.node, catalog, where=f"site {site.id}")
-        machine = Machine(site, None, node, _accelerator(node, catalog), node.accelerators)
+        machine = Machine(site, None, node, accelerator_of(node, catalog), node.accelerators)
     assert machine.site is not None
     hold = hold_of(option, machine.site, where=where)
     return replace(machine, hold=hold, site=to_be_bought(machine.site, option) if hold is Hold.BUY else machine.site)
@@ -86,7 +86,7 @@ def _rented(option: PlanOption, offer: str, catalog: Catalog, *, where: str) -> 
     node = _find_node(offer, catalog, where=f"{where}.offer")
     price = find_price(option, catalog, where=where)
     hold = hold_of(option, None, where=where)
-    return Machine(None, price, node, _accelerator(node, catalog), node.accelerators, hold=hold)
+    return Machine(None, price, node, accelerator_of(node, catalog), node.accelerators, hold=hold)
 
 
 def _find_node(name: str, catalog: Catalog, *, where: str) -> Node:
@@ -96,10 +96,12 @@ def _find_node(name: str, catalog: Catalog, *, where: str) -> Node:
     return node
 
 
-def _accelerator(node: Node, catalog: Catalog) -> Accelerator:
+def accelerator_of(node: Node, catalog: Catalog) -> Accelerator:
+    """Return the accelerator of a node; raise where a node of the workspace names one that no catalog has."""
     accelerator = catalog.accelerators.get(node.accelerator)
     if accelerator is None:
-        raise NotFoundError("accelerator", node.accelerator, catalog.accelerators, where=f"node {node.id}")
+        fix = "Add it to hardware/accelerators.csv of the workspace."
+        raise NotFoundError("accelerator", node.accelerator, catalog.accelerators, where=f"node {node.id}", fix=fix)
     return accelerator
 
 

@@ -11,6 +11,7 @@ from planner.model.network.architecture import TextModel
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.scenario.frameworks import other_maker
 from planner.scenario.job import checked_adapters, known_framework
+from planner.scenario.machine import accelerator_of
 from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.throughput.node_network import is_stated
 from planner.speed.throughput.strategy_search import Question, search
@@ -42,7 +43,7 @@ def find_strategies(
         raise NotFoundError("machine", machine, catalog.nodes, fix="See catalogs/hardware/nodes.csv")
     if not isinstance(network.architecture, TextModel):
         raise InputError(f"{workload}: splits are searched for decoders only.", fix="Name a decoder.")
-    accelerator = catalog.accelerators[node.accelerator]
+    accelerator = accelerator_of(node, catalog)
     if accelerator.hbm_gib is None or accelerator.no_training_reason is not None or catalog.calibration is None:
         reason = accelerator.no_training_reason or "its memory is not known"
         raise InputError(f"{accelerator.id} cannot be searched: {reason}.", fix="Name another machine.")

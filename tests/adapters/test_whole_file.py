@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from planner import whole_file as module
 from planner.whole_file import ABANDONED_S, whole_file
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +65,8 @@ def test_the_part_of_a_living_writer_stays(tmp_path: Path) -> None:
 
 
 def test_a_part_that_was_cleared_before_it_was_locked_is_made_anew(tmp_path, monkeypatch) -> None:
-    lock, cleared = fcntl.flock, []
+    lock = fcntl.flock
+    cleared: list[Path] = []
 
     def late(descriptor: int, how: int) -> None:
         if not cleared:
@@ -74,7 +74,7 @@ def test_a_part_that_was_cleared_before_it_was_locked_is_made_anew(tmp_path, mon
             cleared[0].unlink()
         lock(descriptor, how)
 
-    monkeypatch.setattr(module.fcntl, "flock", late)
+    monkeypatch.setattr(fcntl, "flock", late)
     write(tmp_path / "x.txt", b"new")
     assert len(cleared) == 1
     assert (tmp_path / "x.txt").read_bytes() == b"new"
@@ -93,7 +93,7 @@ def test_without_locks_only_what_is_old_goes(tmp_path, monkeypatch, older: int, 
     def none(descriptor: int, how: int) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(module.fcntl, "flock", none)
+    monkeypatch.setattr(fcntl, "flock", none)
     (tmp_path / PART).write_bytes(b"half")
     then = time.time() - ABANDONED_S + older
     os.utime(tmp_path / PART, (then, then))

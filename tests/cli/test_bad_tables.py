@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planner.adapters.workspace import catalogs_dir
 from planner.errors import LONGEST_LINE
-from tests.cli.refusals import one_error
+from tests.cli.refusals import one_error, replaced
 
 HEADER = "id,source,gpu,num_gpus,n_layers,hidden,n_heads,seq_len,tokens_per_s_per_gpu"
 ROW = "a,mine,H100-SXM,8,32,4096,32,2048,9000"
@@ -74,3 +78,92 @@ def test_every_file_of_the_workspace_says_how_to_mend_it(planner: Any, tmp_path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("schema_version: 1\nnobodys: key\n", encoding="utf-8")
     one_error(planner(*command.split()), f"Error: {path}")
+
+
+LIMIT = {"0001-01-01": "1990-01-01", "9999-12-31": "2100-12-31"}
+
+
+class TestFiguresThatAreSlips:
+    """A year, a count or a size that nothing real has: one error that names it."""
+
+    @pytest.mark.parametrize("year", ["0001-01-01", "9999-12-31", "0000", "1989-12"])
+    def test_the_year_of_a_measurement(self, planner: Any, tmp_path: Path, year: str) -> None:
+        path = tmp_path / "mine.csv"
+        path.write_text(f"{HEADER},source_date\n{ROW},{year}\n")
+        one_error(
+            planner("evidence", "check", path), f"{path}:2: source_date: must begin with a year from 1990 to 2100"
+        )
+
+    @pytest.mark.parametrize("day", LIMIT)
+    @pytest.mark.parametrize("key", ["start", "deadline"])
+    def test_a_day_of_a_plan(self, planner: Any, plan_file: Any, key: str, day: str) -> None:
+        plan = plan_file(f"schema_version: 1\nname: x\ncampaign: {{{key}: {day}}}\n")
+        one_error(planner("compare", plan), f"campaign.{key}: must be ", f"than or equal to {LIMIT[day]}")
+
+    @pytest.mark.parametrize("day", LIMIT)
+    @pytest.mark.parametrize("column", ["as_of", "valid_until", "fetched_at"])
+    def test_a_day_of_a_price(self, planner: Any, tmp_path: Path, column: str, day: str) -> None:
+        cells = {"provider": "us", "instance_type": "box", "region": "here", "price_kind": "on_demand"}
+        cells |= {"usd_per_hour": "1", "source": "me", "as_of": "2026-11-20"} | {column: day}
+        path = tmp_path / "prices.csv"
+        path.write_text(f"{','.join(cells)}\n{','.join(cells.values())}\n")
+        one_error(planner("prices", "check", path), f"{path}:2: {column}: must be ", f"than or equal to {LIMIT[day]} (")
+
+    @pytest.mark.parametrize("epochs", ["1e18", "1000000000000000000"])
+    def test_epochs(self, planner: Any, plan_file: Any, epochs: str) -> None:
+        plan = plan_file(replaced("epochs: 10", f"epochs: {epochs}"))
+        one_error(planner("compare", plan), "work.epochs: must be less than or equal to 1000000000")
+
+    @pytest.mark.parametrize(
+        ("key", "value", "most"),
+        [("image_size", 10**12, 100_000), ("image_size", 100_016, 100_000), ("layers", 10**6, 1000)],
+    )
+    def test_the_size_of_an_image_network(self, planner: Any, tmp_path: Path, key: str, value: int, most: int) -> None:
+        vit = {"kind": "vit", "layers": 12, "hidden": 768, "heads": 12, "ffn_hidden": 3072, "patch_size": 16}
+        path = tmp_path / "network.json"
+        path.write_text(json.dumps({"architecture": {**vit, "image_size": 224, "classes": 1000, key: value}}))
+        answer = planner("memory", path, "--on", "H100-SXM")
+        one_error(answer, f"architecture.{key}: must be less than or equal to {most}")
+
+    def test_the_image_of_a_model_s_configuration(self, planner: Any, tmp_path: Path) -> None:
+        path = tmp_path / "config.json"
+        path.write_text(json.dumps(VIT | {"image_size": 10**12}))
+        one_error(planner("memory", path, "--on", "H100-SXM"), f"{path}: ", "image_size")
+
+
+VIT = {
+    "model_type": "vit", "hidden_size": 768, "image_size": 224, "intermediate_size": 3072, "num_attention_heads": 12,
+    "num_channels": 3, "num_hidden_layers": 12, "patch_size": 16, "num_labels": 1000,
+}  # fmt: skip
+
+
+def test_a_header_with_100_000_columns_is_counted_once(planner: Any, tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text("provider," * 100_000 + "x\n")
+    one_error(planner("prices", "check", path), f"{path}:1: x: no such column is known")
+
+
+def test_a_node_of_an_accelerator_that_nobody_knows(planner: Any, tmp_path: Path) -> None:
+    table = catalogs_dir() / "hardware" / "nodes.csv"
+    path = tmp_path / "planner-home" / "hardware" / "nodes.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text(table.read_text("utf-8").replace(",H100-SXM,", ",H1000,"), encoding="utf-8")
+    words = ("there is no accelerator 'H1000'", "H100-SXM")
+    one_error(planner("strategies", "gpt-305m", "--on", "aws/p5.48xlarge"), *words)
+
+
+def test_a_result_without_the_length_of_its_samples(planner: Any, tmp_path: Path, result: Any) -> None:
+    good = result()
+    del good["spec"]["seq_len"]
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(good))
+    one_error(planner("runs", "add", path), "spec", "seq_len is missing")
+
+
+def test_a_ledger_whose_damage_has_no_letters(planner: Any, tmp_path: Path) -> None:
+    path = tmp_path / "planner-home" / "ledger.sqlite"
+    path.parent.mkdir(parents=True)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE launches (run_id TEXT)")
+    path.write_bytes(path.read_bytes().replace(b"run_id TEXT)", b"run\xff\xfe TEXT("))
+    one_error(planner("launches", "list"), f"{path}: the ledger cannot be used")

@@ -161,7 +161,7 @@ class TestCheck:
         [
             (HEADER + ROW.format(usd="$50", day="2026-11-20"), "offer.csv:2: usd_per_hour: has a currency sign"),
             (HEADER + ROW.format(usd=35064, day="2026-11-20"), "a price per month?"),
-            (HEADER + ROW.format(usd=50, day="2999-01-01"), "offer.csv:2: as_of: 2999-01-01 is still to come"),
+            (HEADER + ROW.format(usd=50, day="2099-01-01"), "offer.csv:2: as_of: 2099-01-01 is still to come"),
             (HEADER + ROW.format(usd=50, day="2026-11-20").replace("p5.48", "p99"), "aws/p99xlarge is not in"),
         ],
         ids=["a dollar sign", "per month", "of a day to come", "an unknown instance"],

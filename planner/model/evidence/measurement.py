@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from planner.model.base import Frozen, Text
 
@@ -33,6 +33,14 @@ COLUMNS = (
 """The columns of a published file, listed by hand; a table may have more, which are ignored, and lack some."""
 
 
+def _year(text: str) -> str:
+    """Refuse a date whose year is a slip; other words for a date are left as they are."""
+    if text[:4].isdecimal() and not EARLIEST <= int(text[:4]) <= LAST:
+        raise ValueError(f"must begin with a year from {EARLIEST} to {LAST}, as 2026-11")
+    return text
+
+
+EARLIEST, LAST = 1990, 2100
 LATEST = 2026
 """The year that a row without a date is taken to be of."""
 
@@ -43,7 +51,7 @@ class Measurement(Frozen):
     id: Text
     source: Text
     source_ref: str = ""
-    source_date: str = ""
+    source_date: Annotated[str, AfterValidator(_year)] = ""
     model: str = ""
     model_family: str = ""
     params_total: Amount | None = None

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from planner.model.base import Count, Id, NonNegative, Text
-from planner.model.network.architecture import Architecture
+from planner.model.network.architecture import Architecture, TextModel
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.redact import clean, clean_data
 
@@ -58,6 +58,13 @@ class _SpecShape(_Shape):
     seq_len: Annotated[int, Field(strict=True, ge=1, le=10**9)] | None = None
     lora: _LoraShape | None = None
     note: Text | None = None
+
+    @model_validator(mode="after")
+    def _texts_have_a_length(self) -> Self:
+        if self.seq_len is None and isinstance(self.architecture, TextModel):
+            raise ValueError("seq_len is missing, the length of its samples")
+        return self
+
     seed: Small = 0
 
 

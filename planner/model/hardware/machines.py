@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date
 from enum import StrEnum
 from typing import Literal
 
-from planner.model.base import Count, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, Positive, Text
 from planner.model.network.workload import Precision
 
 
@@ -34,7 +33,7 @@ class Accelerator(Frozen):
     trap: Text | None = None
     """How this row's numbers are usually got wrong."""
     source: Text
-    as_of: date
+    as_of: Day
     confidence: Literal["high", "medium", "low"]
 
     def peak_tflops(self, precision: Precision) -> float | None:
@@ -73,4 +72,4 @@ class Node(Frozen):
     rated_kw: Positive | None = None
     """What the data sheet says the whole node draws at most."""
     source: Text
-    as_of: date
+    as_of: Day

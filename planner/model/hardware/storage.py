@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Literal, Self
 
 from pydantic import model_validator
 
-from planner.model.base import Frozen, Id, Positive, Text
+from planner.model.base import Day, Frozen, Id, Positive, Text
 from planner.model.figure import PositiveFigure
 from planner.model.quantity import Basis, Quantity, Unit
 
@@ -37,7 +36,7 @@ class StorageKind(Frozen):
     scope: Scope
     basis: Basis
     source: Text
-    as_of: date
+    as_of: Day
 
     @model_validator(mode="after")
     def _ranges_hold_their_values(self) -> Self:

@@ -16,6 +16,10 @@ KINDS = ("decoder", "moe_decoder", "encoder", "resnet", "vit")
 TAG = "kind:"
 """Begins the name that pydantic gives to each way of reading an architecture."""
 
+Blocks = Annotated[int, Field(strict=True, ge=1, le=1000)]
+"""Of an image network, whose operators are listed one by one; the deepest published have some hundred."""
+Pixels = Annotated[int, Field(strict=True, ge=1, le=100_000)]
+"""On a side of an image."""
 LayerNumber = Annotated[int, Field(strict=True, ge=0)]
 
 
@@ -125,11 +129,11 @@ class Resnet(Frozen):
     """
 
     kind: Literal["resnet"]
-    blocks: Annotated[tuple[Count, ...], Field(min_length=1, max_length=8)]
+    blocks: Annotated[tuple[Blocks, ...], Field(min_length=1, max_length=8)]
     """In each stage; every stage after the first halves the image and doubles the width."""
     width: Count = 64
     """Channels after the stem, and of the first stage's 3x3 convolutions."""
-    image_size: Count
+    image_size: Pixels
     """Pixels on a side; three colours."""
     classes: Count
 
@@ -141,12 +145,12 @@ class Vit(Frozen):
     """
 
     kind: Literal["vit"]
-    layers: Count
+    layers: Blocks
     hidden: Count
     heads: Count
     ffn_hidden: Count
     patch_size: Count
-    image_size: Count
+    image_size: Pixels
     """Pixels on a side; three colours."""
     classes: Count
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from planner.model.base import Count, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, Positive, Text
 
 NEEDED = {
     "resnet": ("blocks", "block", "width"),
@@ -89,7 +88,7 @@ class ImageNetwork(Frozen):
     parameters_millions: Positive
     """As published: what our own count is held against."""
     source: Text
-    as_of: date
+    as_of: Day
 
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> Self:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
-from planner.model.base import Count, Frozen, Id, Text
+from planner.model.base import Count, Day, Frozen, Id, Text
 from planner.model.network.architecture import Architecture, Encoder, ImageModel
 from planner.model.network.workload import QUICK_WINDOW, STANDARD_WINDOW, Precision, Preset
 
@@ -71,7 +70,7 @@ class KnownNetwork(Frozen):
     """Why the count of these sizes is more than 1 % off the published one."""
     source: Text
     """Repository and file of the sizes."""
-    as_of: date
+    as_of: Day
 
     @property
     def architecture(self) -> Architecture:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, Positive, Text
 from planner.model.network.architecture import Architecture, check_seq_len
@@ -38,7 +38,7 @@ class WorkloadChoice(Frozen):
 class Work(Frozen):
     """How much is trained: samples over epochs, or a number of tokens, samples or steps (one epoch over them)."""
 
-    epochs: Positive | None = None
+    epochs: Annotated[Positive, Field(le=1e9)] | None = None
     samples_per_epoch: Positive | None = None
     tokens: Positive | None = None
     samples: Positive | None = None

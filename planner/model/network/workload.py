@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from planner.errors import InputError
-from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, NonNegative, Positive, Text
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture, Resnet, check_seq_len
 
@@ -191,7 +190,7 @@ class Preset(BenchWorkload):
     """What others call it, as "meta-llama/Llama-3.1-8B"; `name_key` tells which spellings are one name."""
     description: Text
     source: Text
-    as_of: date
+    as_of: Day
 
 
 class ArchitectureFile(Frozen):

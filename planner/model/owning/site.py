@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Frozen, Id, Text
+from planner.model.base import Count, Day, Frozen, Id, Text
 from planner.model.figure import (
     FractionFigure,
     LeftYearsFigure,
@@ -67,7 +66,7 @@ class AlreadyOwned(Frozen):
     resale_usd: UsdFigure | None = None
     """What it would sell for today; left out, it is taken from `paid_usd` and the residual curve."""
     paid_usd: PositiveFigure | None = None
-    bought_on: date | None = None
+    bought_on: Day | None = None
     remaining_life_years: LeftYearsFigure | None = None
     """Left out: the life less the age; 0 is a machine past its life, which is looked at one year at a time."""
     book_usd: UsdFigure | None = None
@@ -151,9 +150,9 @@ class Incentive(Frozen):
     """Share of the base written off in each year."""
     eligibility: Text
     eligible: bool = False
-    expires: date | None = None
+    expires: Day | None = None
     source: Text
-    as_of: date
+    as_of: Day
 
     @model_validator(mode="after")
     def _rate_or_schedule(self) -> Self:
@@ -230,7 +229,7 @@ class Site(Frozen):
     incentives: tuple[Incentive, ...] = ()
     tax: Tax | None = None
     source: Text
-    as_of: date
+    as_of: Day
     """Ages and the expiry of incentives are counted to this day."""
 
     @property

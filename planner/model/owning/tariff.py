@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Frozen, Id, NonNegative, Text
+from planner.model.base import Day, Frozen, Id, NonNegative, Text
 from planner.model.currency import CurrencyCode
 from planner.model.figure import PositiveFigure, UsdFigure
 
@@ -40,7 +39,7 @@ class Tariff(Frozen):
     demand_per_kw_month: NonNegative = 0.0
     """Per contracted kW, used or not."""
     source: Text
-    as_of: date
+    as_of: Day
     note: Text | None = None
 
     @model_validator(mode="after")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated
 
 from pydantic import Field
 
-from planner.model.base import Count, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, Positive, Text
 from planner.model.quantity import Quantity
 
 
@@ -24,7 +23,7 @@ class ConvergenceSpread(Frozen):
     submissions: Count | None = None
     """Whose median it is; null where the source gives the figure alone."""
     source: Text
-    as_of: date
+    as_of: Day
 
 
 class Convergence(Frozen):

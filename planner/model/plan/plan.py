@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Fraction, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Fraction, Frozen, Id, Positive, Text
 from planner.model.currency import Currency
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.adapters import Adapters
@@ -68,8 +67,8 @@ class CampaignLimits(Frozen):
     """How many such trainings a year has, for `planner own-or-rent`; left out: `runs` are one year's work, or are
     spread over the years to a deadline that is more than one away."""
     at_once: Count = 1
-    start: date | None = None
-    deadline: date | None = None
+    start: Day | None = None
+    deadline: Day | None = None
     budget_usd: Money | None = None
     budget_local: Money | None = None
     """The same in the plan's `currency`."""

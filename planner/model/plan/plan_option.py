@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, Positive, Text
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.workload import Strategy
 from planner.model.owning.hold import Hold
@@ -65,7 +64,7 @@ class PlanOption(Frozen):
     """Share of the machine's busy hours that others use; of a machine to be bought, and pay for."""
     sell_after: bool = False
     """A machine to be bought is sold when the campaign ends: what it still fetches is taken off its cost."""
-    ready_on: date | None = None
+    ready_on: Day | None = None
     """The day from which it can be used; left out: today, of a machine to be bought after its lead time."""
     offer: Id | None = None
     run: Id | None = None

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, NonNegative, Positive, Text
 
 
 class PriceKind(StrEnum):
@@ -82,7 +82,7 @@ class Price(Frozen):
     seen_usd_per_hour: tuple[Positive, ...] = ()
     """Of a spot or marketplace price that was selected: what was seen of it lately, the oldest first; `usd_per_hour` is
     the median. Never in a file."""
-    seen_from: date | None = None
+    seen_from: Day | None = None
     """The day of the oldest of these; `as_of` is that of the newest."""
     list_usd_per_hour: Positive | None = None
     """Where `usd_per_hour` is net, by the user's price book: the list price. Never in a file."""
@@ -104,8 +104,8 @@ class Price(Frozen):
     """How long one commits to pay, used or not: 8,760 for a 1-year plan of AWS."""
     upfront_fraction: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
     """Share of the commitment that is paid before the first hour."""
-    valid_from: date | None = None
-    valid_until: date | None = None
+    valid_from: Day | None = None
+    valid_until: Day | None = None
     """Last day of an offer, a block or an allocation."""
     node_hours_limit: Positive | None = None
     """Node-hours that an allocation holds."""
@@ -114,9 +114,9 @@ class Price(Frozen):
     origin: PriceOrigin = PriceOrigin.BUNDLED
     source: Text
     source_version: Text | None = None
-    as_of: date
+    as_of: Day
     """The day for which the source states the price."""
-    fetched_at: date
+    fetched_at: Day
     """The day on which the source was read."""
     confidence: Confidence
     note: Text | None = None

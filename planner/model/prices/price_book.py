@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, Positive, Text
 from planner.model.prices.offer import Price, PriceKind
 
 DiscountFraction = Annotated[float, Field(strict=True, gt=0, lt=1)]
@@ -22,8 +22,8 @@ class Scope(Frozen):
     """As a plan names it: provider/instance_type."""
     kind: PriceKind | None = None
     region: Text | None = None
-    valid_from: date | None = None
-    valid_until: date | None = None
+    valid_from: Day | None = None
+    valid_until: Day | None = None
     """The last day."""
 
     def applies(self, price: Price, on: date) -> bool:
@@ -70,7 +70,7 @@ class Commitment(Scope):
     nodes: Count
     usd_per_hour: Positive
     """What one of them costs us."""
-    valid_until: date
+    valid_until: Day
     source: Text
 
 
@@ -81,7 +81,7 @@ class Credit(Frozen):
     provider: Id
     usd: Positive
     """What is left of it."""
-    expires: date
+    expires: Day
     """The last day."""
     source: Text
 
@@ -90,7 +90,7 @@ class PriceBook(Frozen):
     """`price_book.yaml` in the workspace."""
 
     schema_version: Literal[1]
-    as_of: date
+    as_of: Day
     discounts: tuple[Discount, ...] = ()
     quotes: tuple[Quote, ...] = ()
     commitments: tuple[Commitment, ...] = ()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Frozen, Id, Text
+from planner.model.base import Day, Frozen, Id, Text
 
 Usd = Annotated[float, Field(strict=True, ge=0, le=100)]
 
@@ -34,7 +33,7 @@ class ServiceRate(Frozen):
     """Of each month; the bill takes it once."""
     no_price_reason: Text | None = None
     source: Text
-    as_of: date
+    as_of: Day
     note: Text | None = None
 
     @model_validator(mode="after")

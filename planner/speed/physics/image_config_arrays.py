@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.network.image_blocks import Operator
@@ -159,11 +160,13 @@ def gather(rows: Sequence[Described]) -> ImageConfigs:
         for field in fields(ImageConfigs)
         if field.name not in FROM_NETWORK
     }
-    sums = {name: np.array([_sums(operators)[name] for operators in networks])[of] for name in FROM_NETWORK[1:]}
+    of_networks = [_sums(operators) for operators in networks]
+    sums = {name: np.array([each[name] for each in of_networks])[of] for name in FROM_NETWORK[1:]}
     products = _products([row.operators for row in rows])
     return ImageConfigs(products=products, **sums, **told)
 
 
+@lru_cache(maxsize=8)
 def _sums(operators: tuple[Operator, ...]) -> dict[str, float]:
     def total(kind: str, *, wide: bool = False, backward: bool = True) -> float:
         chosen = [each for each in operators if each.kind == kind and each.wide == wide]
@@ -194,6 +197,7 @@ def _products(networks: Sequence[tuple[Operator, ...]]) -> Products:
     return Products(columns[0].astype(int), *columns[1:])
 
 
+@lru_cache(maxsize=8)
 def _rows_of(operators: tuple[Operator, ...]) -> list[tuple[float, ...]]:
     products = Counter(each for each in operators if each.kind in PRODUCTS)
     return [
