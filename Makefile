@@ -90,7 +90,7 @@ schemas: .venv/installed-all
 
 golden: .venv/installed-all
 	$(BIN)/python -m pytest --update-golden -q tests/cli tests/present
-	$(BIN)/python -m pytest --update-golden -q -n 0 tests/docs/test_readme.py
+	$(BIN)/python -m pytest --update-golden -q -n 0 tests/docs/test_readme.py tests/launcher/faults/test_table.py
 	git diff --stat tests/golden README.md
 
 cli-docs: .venv/installed-all

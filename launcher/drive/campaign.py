@@ -81,8 +81,8 @@ class Campaign:
         return [future.result() for future in futures]
 
     def _tick(self) -> None:
-        """Draw the view; a terminal that is gone must not end the watch."""
-        with contextlib.suppress(OSError, ValueError):
+        """Draw the view; neither a terminal that is gone nor a ledger that it cannot read may end the watch."""
+        with contextlib.suppress(Exception):
             self.tick()
 
 

@@ -328,8 +328,8 @@ class Driver:
             self._note_once(run_id, "PROBLEM", " ".join(collection.problems))
         if outcome is Outcome.COMPLETED and not collection.complete:
             outcome = Outcome.TRUNCATED
-        elif outcome is Outcome.COMPLETED and collection.problems:
-            outcome = Outcome.FAILED  # the job says that it has a result, and nobody can read it
+        elif outcome is Outcome.COMPLETED and (collection.problems or not collection.results):
+            outcome = Outcome.FAILED  # the job says that it has a result, and there is none that can be read
         if outcome in (Outcome.LOST, Outcome.TRUNCATED) and not collection.results and not collection.steps:
             self._lose(entry, outcome)
             return
@@ -347,6 +347,7 @@ class Driver:
         )
 
     def _lose(self, entry: Entry, outcome: Outcome) -> None:
+        outcome = Outcome.LOST if outcome is Outcome.COMPLETED else outcome  # without a result nothing is complete
         self.ledger.move(
             entry.launch.run_id,
             State.LOST,

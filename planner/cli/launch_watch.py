@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
@@ -10,7 +11,7 @@ import typer
 from launcher.ledger.entry import Entry, Outcome
 from planner.cli.launch_view import LiveView
 from planner.cli.streams import say
-from planner.errors import NodeError
+from planner.errors import NodeError, PlannerError
 from planner.use_cases.launches import Launches
 
 TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")
@@ -43,17 +44,20 @@ def conclude(launches: Launches, entries: Sequence[Entry]) -> None:
                 say(f"  {text}")
     still = [entry.launch.run_id for entry in entries if entry.open]
     if still:
-        not_down(still)
+        not_down(launches, still)
     bad = [entry.launch.run_id for entry in entries if entry.outcome is not Outcome.COMPLETED]
-    if bad:
-        end_badly(
-            f"{', '.join(bad)} did not complete; nothing is left running.",
-            fix=f"See: planner launches show {bad[0]}",
-        )
+    unread = [entry.launch.run_id for entry in entries if entry.record_id is None and entry.launch.run_id not in bad]
+    if bad or unread:
+        said = f"{', '.join(bad)} did not complete" if bad else f"{', '.join(unread)} left no record"
+        end_badly(f"{said}; nothing is left running.", fix=f"See: planner launches show {(bad or unread)[0]}")
 
 
-def not_down(run_ids: Sequence[str]) -> NoReturn:
-    """End with code 4: these launches may still run."""
+def not_down(launches: Launches, run_ids: Sequence[str]) -> NoReturn:
+    """End with code 4: these launches may still run, and why that is not known better."""
+    for run_id in run_ids:
+        with contextlib.suppress(PlannerError):  # of a launch that the ledger does not know nothing is written
+            if why := launches.why_open(run_id):
+                say(f"  {run_id}: {why}")
     end_badly(f"{', '.join(run_ids)}: machines may still run.", fix="Check again with: planner launches reap")
 
 

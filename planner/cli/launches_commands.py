@@ -135,7 +135,7 @@ def down(
             say(f"  taken down by its id: {'; '.join(one.evidence.checks if one.evidence else ())}")
         still = [one.run_id or one.name for one in found if one.alarm] + open_ids(entries)
         if still:
-            not_down(still)
+            not_down(launches, still)
         if failures or found:
             raise typer.Exit(NodeError.exit_code)
 

@@ -36,6 +36,8 @@ from planner.use_cases.expectations import expect_from
 from planner.use_cases.launch_plan import Planned, check_prices_again, read_budget_usd
 from planner.use_cases.launch_target import read_hosts
 
+WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
+"""Events that say why a launch is not over."""
 LEDGER_FILE = "ledger.sqlite"
 LAUNCHES_FOLDER = "launches"
 DIRECT_POLL_S = 2.0
@@ -175,6 +177,11 @@ class Launches:
                 except Exception as error:  # noqa: BLE001  whatever one launch raises, the next one costs money too
                     failures.setdefault(run_id, error)
         return [self.ledger.entry(run_id) for run_id in run_ids], failures
+
+    def why_open(self, run_id: str) -> str:
+        """Return the last reason for which a launch is not over; nothing where none was written down."""
+        events = reversed(self.ledger.events(run_id))
+        return next((event.text for event in events if event.kind in WHY_OPEN and event.text), "")
 
     def _see_settled(self, run_id: str) -> Entry:
         """Take down again and again what may still come, until nothing can."""

@@ -19,9 +19,6 @@ from planner.use_cases.launches_unread import ANY_ID
 
 WHERE = {Reach.LOCAL: "local", Reach.SSH: "host", Reach.SKYPILOT: "SkyPilot and the clouds"}
 
-WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
-"""Events that say why a launch is not over."""
-
 
 @dataclass(frozen=True)
 class Reaped:
@@ -102,8 +99,7 @@ def _settle(launches: Launches, entry: Entry) -> tuple[Entry, Found | None]:
     after = launches.settle(launch.run_id)
     if not after.open or not mine:
         return after, None
-    events = launches.ledger.events(launch.run_id)
-    why = next((event.text for event in reversed(events) if event.kind in WHY_OPEN and event.text), "")
+    why = launches.why_open(launch.run_id)
     if after.state in (State.LOST, State.COLLECTED):
         return after, _cannot_be_settled(
             launch, f"{after.state.value}, not proven gone: {why}", verdict="should be gone"

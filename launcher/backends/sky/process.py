@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from launcher.backends.sky.refusals import SETTING_ERROR, plain_words, setting_refusal
 from planner.errors import MissingExtraError, NodeError
+from planner.redact import clean
 
 WORKER = "launcher.backends.sky.worker.main"
 PACKAGES = Path(__file__).resolve().parents[3]
@@ -27,6 +28,9 @@ LOOK_S = 1.0
 LONGEST_ANSWER = 50_000_000
 """Bytes; logs are cut to their end before they are passed on."""
 CHUNK = 65536
+LONGEST_LINE = 1_000_000
+LOG_PATIENCE_S = 1.0
+"""For which the end of the log is waited for; a program of SkyPilot's that goes on may hold it open."""
 
 
 class SkyRefusalError(NodeError):
@@ -51,6 +55,7 @@ class SkyProcess:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: IO[bytes] | None = None
+        self._writer: threading.Thread | None = None
         self._asked = 0
 
     def ask(self, do: str, *, timeout_s: float | None = None, **question: Any) -> Any:
@@ -86,16 +91,19 @@ class SkyProcess:
         environment["PYTHONPATH"] = os.pathsep.join([*([known] if known else []), str(PACKAGES)])
         reading, writing = os.pipe()
         try:
-            with _opened(self._log) as log:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", WORKER, str(writing)],
-                    stdin=subprocess.PIPE,
-                    stdout=log,  # whatever a library prints is no answer
-                    stderr=log,
-                    pass_fds=(writing,),
-                    env=environment,
-                    start_new_session=True,  # Ctrl-C is for us: we ask SkyPilot to take down what it is launching
-                )
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", WORKER, str(writing)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,  # whatever a library prints is no answer
+                stderr=subprocess.STDOUT,
+                pass_fds=(writing,),
+                env=environment,
+                start_new_session=True,  # Ctrl-C is for us: we ask SkyPilot to take down what it is launching
+            )
+            assert self._process.stdout is not None
+            words = _opened(self._log), self._process.stdout
+            self._writer = threading.Thread(target=_write_log, args=words, daemon=True)
+            self._writer.start()
         except BaseException:
             os.close(reading)
             raise
@@ -152,6 +160,17 @@ class SkyProcess:
                     pipe.close()
         if process is not None:
             process.wait()
+        if self._writer is not None:
+            self._writer.join(LOG_PATIENCE_S)
+
+
+def _write_log(log: IO[bytes], words: IO[bytes]) -> None:
+    """Write down what SkyPilot prints, line by line and without secrets, until all who may print are gone."""
+    with log, words:
+        while line := words.readline(LONGEST_LINE):
+            with contextlib.suppress(OSError):  # a full disk: what is printed must not stand in SkyPilot's way
+                log.write(clean(line.decode("utf-8", errors="replace")).encode())
+                log.flush()
 
 
 def _opened(log: Path) -> IO[bytes]:

@@ -23,7 +23,7 @@ class Fault:
     """Breaks it and returns the command whose exit code counts."""
     exit_code: int
     state: str | None
-    """Of every launch in the ledger afterwards; None where there is none."""
+    """Of every launch in the ledger afterwards, one of several as `A|B`; None where it has none, or cannot be read."""
     outcome: str | None = None
     lost_usd: float = 0.0
     """What the fakes bill for machines that nothing ends (World.lost_usd)."""
@@ -31,5 +31,7 @@ class Fault:
     """Whether nobody but the bill can tell that a machine runs."""
     said: str = ""
     """Words that the command must say."""
+    runs_on: bool = False
+    """Whether the machine runs on as it should, which is no failure."""
     quick: bool = False
     """Whether `make test` runs it too."""

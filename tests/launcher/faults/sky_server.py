@@ -40,8 +40,8 @@ class Boot:
     """The error of the request, SkyPilot's exception and its words."""
     machine: bool = True
     """Whether a machine boots (also where the request fails)."""
-    when: str = "at once"
-    """`later`: when the row calls `boot_now`."""
+    after: int = 0
+    """How many questions later the machine comes; 0: at once."""
     region: str | None = None
     instance_type: str | None = None
     labelled: bool = True
@@ -95,13 +95,19 @@ class SkyServer:
         self.clusters: dict[str, JsonObject] = {}
         self.instead: dict[str, Instead] = {}
         self.boot = Boot()
-        self.waiting: list[Callable[[], None]] = []
+        self.waiting: list[tuple[int, Callable[[], None]]] = []
+        """Machines that come later, and at which question."""
+        self.meanwhile: dict[str, Callable[[], object]] = {}
+        """What somebody does once, before a question is answered."""
         self.asked: list[str] = []
 
     def answer(self, do: str, question: JsonObject) -> JsonObject:
         """Answer a question of the worker."""
         with self.lock:
             self.asked.append(do)
+            self._boot_what_is_due()
+            if do in self.meanwhile:
+                self.meanwhile.pop(do)()
             instead = self.instead.get(do)
             if instead is None or instead.times <= 0:
                 return self._honest(do, question)
@@ -121,12 +127,11 @@ class SkyServer:
         except RequestFailedError as error:
             return {"error": error.args}
 
-    def boot_now(self) -> None:
-        """Boot what waits."""
-        with self.lock:
-            waiting, self.waiting = self.waiting, []
-            for one in waiting:
-                one()
+    def _boot_what_is_due(self) -> None:
+        due = [one for number, one in self.waiting if number <= len(self.asked)]
+        self.waiting = [(number, one) for number, one in self.waiting if number > len(self.asked)]
+        for one in due:
+            one()
 
     def do_launch(
         self, task: JsonObject, cluster: str, settings: list[str], dryrun: bool = False, managed: bool = False
@@ -160,13 +165,13 @@ class SkyServer:
             if boot.fails is None:
                 self._up(cluster, task, ids, kind, place)
 
-        if boot.machine and boot.when == "at once":
+        if boot.machine and not boot.after:
             machines()
         elif boot.machine:
-            self.waiting.append(machines)
+            self.waiting.append((len(self.asked) + boot.after, machines))
         if boot.fails is not None:
             request |= {"status": "FAILED", "error": boot.fails}
-        elif boot.when == "at once":
+        elif not boot.after:
             request["status"] = "SUCCEEDED"
         return request["request_id"]
 
@@ -214,7 +219,6 @@ class SkyServer:
         for one in self.requests:
             if one["request_id"] in requests:
                 one["status"] = "CANCELLED"
-        self.waiting.clear()
 
     def do_status(self, clusters: list[str] | None, refresh: str):
         names = list(self.clusters) if clusters is None else [one for one in clusters if one in self.clusters]

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from tests.launcher.faults.answers import ANSWERS
+from tests.launcher.faults.clouds import CLOUDS
 from tests.launcher.faults.fault import Fault
+from tests.launcher.faults.guards import GUARDS
 from tests.launcher.faults.killed import KILLED
+from tests.launcher.faults.results_rows import RESULTS
+from tests.launcher.faults.states import STATES
+from tests.launcher.faults.submissions import SUBMISSIONS
 
-FAULTS: tuple[Fault, ...] = (*KILLED,)
+FAULTS: tuple[Fault, ...] = (*KILLED, *SUBMISSIONS, *ANSWERS, *CLOUDS, *RESULTS, *STATES, *GUARDS)

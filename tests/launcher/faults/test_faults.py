@@ -21,13 +21,15 @@ def test_fault(fault: Fault, world: World):
     assert "Traceback" not in said, said
     assert done.code == fault.exit_code, said
     entries = world.entries()
-    assert {entry.state.value for entry in entries} == ({fault.state} if fault.state else set()), said
+    states = {entry.state.value for entry in entries}
+    assert states <= set((fault.state or "").split("|")), said
+    assert bool(states) == (fault.state is not None), said
     if fault.outcome is not None:
-        assert {entry.outcome and entry.outcome.value for entry in entries} == {fault.outcome}, said
+        assert {entry.outcome and entry.outcome.value for entry in entries} <= set(fault.outcome.split("|")), said
     assert fault.said in said, said
     alive = world.alive()
     assert world.lost_usd() == pytest.approx(fault.lost_usd), alive
     if not fault.undetectable:
-        assert done.code != 0 or not alive, alive
+        assert done.code != 0 or not alive or fault.runs_on, alive
         closed = {entry.launch.cluster for entry in entries if entry.state is State.DOWN_VERIFIED}
         assert [machine for machine in alive if machine.cluster in closed] == []

@@ -10,12 +10,12 @@ import sys
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from launcher.ledger.entry import Entry
 from launcher.ledger.ledger import Ledger
+from planner.errors import StoreError
 from tests.fakes.servers import AWS_KEYS, Server
 from tests.launcher.conftest import good_result
 from tests.launcher.faults.sky_server import SkyServer
@@ -31,10 +31,13 @@ AMI = "ami-1e749f67"
 QUICK = {
     "planner.use_cases.launches:SKY_POLL_S": 0.1,
     "planner.use_cases.launches:DIRECT_POLL_S": 0.2,
-    "launcher.drive.submission:ORPHAN_GRACE": 1.0,
+    "launcher.drive.submission:ORPHAN_GRACE": 0.5,
+    "launcher.drive.submission:SETTLED_AFTER_S": 1.0,
+    "launcher.ledger.ledger:BUSY_TIMEOUT_S": 0.5,
     "launcher.drive.drive:COLLECT_PATIENCE": 1.0,
 }
 """Waits in seconds, so that a row takes no longer than its processes need to start."""
+LAUNCH = ("launch", "gpt-305m", "--max-usd", "200", "--yes")
 P4D = ("--on", "aws/p4d.24xlarge", "--region", "us-east-1")
 H100_AT_LAMBDA = ("--on", "lambda/gpu_8x_h100_sxm5")
 
@@ -82,9 +85,16 @@ class World:
     machines: list[Machine] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     settings: dict[str, float] = field(default_factory=lambda: dict(QUICK))
+    result: bytes = b""
+    """The result.json that the node leaves."""
+    lambda_key: str = LAMBDA_KEY
+    """With which SkyPilot starts machines there."""
+    ids: list[str] = field(default_factory=list)
+    """Of launches, where the ledger does not know them any more."""
 
     def __post_init__(self) -> None:
         self.home.mkdir(parents=True)
+        self.result = self.result or json.dumps(good_result()).encode()
         key_file = self.folder / ".lambda_cloud" / "lambda_keys"
         key_file.parent.mkdir()
         key_file.write_text(f"api_key = {LAMBDA_KEY}\n", encoding="utf-8")
@@ -98,6 +108,7 @@ class World:
             "LAMBDA_ENDPOINT_URL": f"{self.lambda_labs.url}/api/v1",
             "FAKE_SKY_URL": self.sky_url,
             "PYTHONPATH": os.pathsep.join([str(STAND_IN), str(ROOT)]),
+            "AWS_MAX_ATTEMPTS": "1",
             "NO_COLOR": "1",
             "OMP_NUM_THREADS": "1",
         }
@@ -107,14 +118,13 @@ class World:
         """The workspace."""
         return self.folder / "workspace"
 
-    @cached_property
-    def ledger(self) -> Ledger:
-        """The workspace's ledger."""
-        return Ledger(self.home / "ledger.sqlite")
+    def fault_settings(self) -> dict[str, str]:
+        """Return the waits of this row, as stand_in/sitecustomize.py reads them."""
+        return {"FAULT_SETTINGS": json.dumps(self.settings)}
 
-    def begin(self, *arguments: str, killed_at: str | None = None, **environment: str) -> subprocess.Popen[str]:
-        """Start a command."""
-        settings = {"FAULT_SETTINGS": json.dumps(self.settings), "FAULT_KILLED_AT": killed_at or ""}
+    def begin(self, *arguments: str, at: str = "", does: str = "kill", **environment: str) -> subprocess.Popen[str]:
+        """Start a command; `does` (stand_in/sitecustomize.py) is done to it at a state of the ledger or at a call."""
+        settings = self.fault_settings() | {"FAULT_AT": at, "FAULT_DOES": does}
         return subprocess.Popen(
             [sys.executable, "-m", "planner.cli.main", *arguments],
             stdin=subprocess.DEVNULL,
@@ -126,23 +136,27 @@ class World:
             env=self.environment | settings | environment,
         )
 
-    def cli(self, *arguments: str, killed_at: str | None = None, **environment: str) -> Done:
-        """Run a command to its end, or until it is killed as the ledger comes to a state."""
-        process = self.begin(*arguments, killed_at=killed_at, **environment)
+    def cli(self, *arguments: str, at: str = "", does: str = "kill", **environment: str) -> Done:
+        """Run a command to its end, or until it is killed at a state of the ledger or at a call."""
+        process = self.begin(*arguments, at=at, does=does, **environment)
         out, err = process.communicate(timeout=120)
-        assert killed_at is None or process.returncode == -signal.SIGKILL, f"was not killed at {killed_at}:\n{err}"
+        killed = {"kill": -signal.SIGKILL, "term": -signal.SIGTERM}.get(does) if at else None
+        assert killed in (None, process.returncode), f"was not killed at {at}:\n{err}"
         return Done(process.returncode, out, err)
 
     def launch(
-        self, *options: str, on: tuple[str, ...] = P4D, killed_at: str | None = None, **environment: str
+        self, *options: str, on: tuple[str, ...] = P4D, at: str = "", does: str = "kill", **environment: str
     ) -> Done:
         """Launch a benchmark that may cost a lot, and say yes."""
-        command = ("launch", "gpt-305m", *on, "--max-usd", "200", "--yes", *options)
-        return self.cli(*command, killed_at=killed_at, **environment)
+        return self.cli(*LAUNCH, *on, *options, at=at, does=does, **environment)
 
     def entries(self) -> list[Entry]:
-        """Return what the ledger knows."""
-        return self.ledger.entries()
+        """Return what the ledger knows; nothing where there is none that can be read."""
+        path = self.home / "ledger.sqlite"
+        try:
+            return Ledger(path).entries() if path.is_file() else []
+        except StoreError:
+            return []
 
     def entry(self) -> Entry:
         """Return the only launch."""
@@ -213,6 +227,8 @@ class World:
         """End whatever a row left."""
         self.aws.ask("reset")
         self.lambda_labs.ask("accept")
+        self.lambda_labs.ask("keep", names=[])
+        self.lambda_labs.ask("paged", size=None)
         for machine in self.alive():
             self.end(machine.id)
 
@@ -220,7 +236,7 @@ class World:
         """Put a good result where the node would."""
         place = self.node / "planner-results" / run_id / "start-1"
         place.mkdir(parents=True, exist_ok=True)
-        (place / "result.json").write_text(json.dumps(good_result()), encoding="utf-8")
+        (place / "result.json").write_bytes(self.result)
 
     @property
     def node(self) -> Path:
@@ -228,7 +244,7 @@ class World:
         return self.sshd.folder / "home"
 
     def _lambda(self, path: str, body: dict[str, Any]) -> Any:
-        headers = {"Authorization": f"Bearer {LAMBDA_KEY}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {self.lambda_key}", "Content-Type": "application/json"}
         request = urllib.request.Request(
             f"{self.lambda_labs.url}/api/v1{path}", data=json.dumps(body).encode(), headers=headers
         )

@@ -1,0 +1,246 @@
+"""How rows break launching: what is prepared, and which command's end counts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+from tests.launcher.faults.sky_server import Boot, Instead
+from tests.launcher.faults.world import LAUNCH, P4D, Done, World
+
+Act = Callable[[World], Done]
+Prepare = Callable[[World], object]
+
+
+def launching(*prepared: Prepare, options: tuple[str, ...] = (), on: tuple[str, ...] = P4D, **how: str) -> Act:
+    """Prepare, then launch to the end; `how` as of `World.begin`."""
+
+    def act(world: World) -> Done:
+        for prepare in prepared:
+            prepare(world)
+        return world.launch(*options, on=on, **how)
+
+    return act
+
+
+def left(
+    at: str,
+    *commands: str,
+    does: str = "kill",
+    first: tuple[Prepare, ...] = (),
+    then: tuple[Prepare, ...] = (),
+    on: tuple[str, ...] = P4D,
+    options: tuple[str, ...] = (),
+    **environment: str,
+) -> Act:
+    """Launch with `does` done to the client at a state; prepare, then run commands; the last one's code counts."""
+
+    def act(world: World) -> Done:
+        for prepare in first:
+            prepare(world)
+        done = world.launch(*options, on=on, at=at, does=does)
+        for prepare in then:
+            prepare(world)
+        for command in commands:
+            ids = [entry.launch.run_id for entry in world.entries()] or world.ids
+            done = world.cli(*command.replace("ID", " ".join(ids)).split(), **environment)
+        return done
+
+    return act
+
+
+def sky(do: str, **instead: Any) -> Prepare:
+    """SkyPilot answers a question otherwise."""
+    return lambda world: world.sky.instead.update({do: Instead(**instead)})
+
+
+def boots(**what: Any) -> Prepare:
+    """A submission comes to something else."""
+    return lambda world: setattr(world.sky, "boot", Boot(**what))
+
+
+def ec2(code: str, status: int = 403, **which: Any) -> Prepare:
+    """AWS refuses requests of the product."""
+    return lambda world: world.aws.ask("refuse", **({"code": code, "status": status, "after": 0} | which))
+
+
+def lambda_refuses(status: int) -> Prepare:
+    """Lambda refuses every request."""
+    return lambda world: world.lambda_labs.ask("refuse", code="global/refused", status=status)
+
+
+def lambda_keeps(world: World) -> object:
+    """Lambda refuses to terminate what is there."""
+    names = [f"{machine.cluster}-0a1b2c3d-head" for machine in world.machines]
+    return world.lambda_labs.ask("keep", names=names)
+
+
+def sets(**environment: str) -> Prepare:
+    """Environment variables of every command from now on; an empty one is removed."""
+
+    def prepare(world: World) -> None:
+        for name, value in environment.items():
+            world.environment.pop(name, None)
+            if value:
+                world.environment[name] = value
+
+    return prepare
+
+
+def waits(**seconds: float) -> Prepare:
+    """Lengths of waits, by the names of constants."""
+    places = {
+        "SETTLED_AFTER_S": "launcher.drive.submission",
+        "ANSWER_TIMEOUT_S": "launcher.backends.sky.process",
+    }
+    return lambda world: world.settings.update({f"{places[name]}:{name}": value for name, value in seconds.items()})
+
+
+def writes(path: str, text: str | bytes) -> Prepare:
+    """A file below the home folder."""
+
+    def prepare(world: World) -> None:
+        file = world.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    return prepare
+
+
+def result(text: bytes) -> Prepare:
+    """The node leaves something else than a good result.json."""
+    return lambda world: setattr(world, "result", text)
+
+
+def machines_end(world: World) -> None:
+    """The provider ends every machine, and SkyPilot finds out when it is asked."""
+    for machine in world.machines:
+        world.end(machine.id)
+    sky("queue", error=("ClusterNotUpError", "the cluster does not answer"))(world)
+
+
+def sky_forgets(world: World) -> None:
+    """SkyPilot's list and requests are empty, as after another server's start."""
+    world.sky.clusters.clear()
+    world.sky.requests.clear()
+
+
+def forgets(*names: str) -> Prepare:
+    """Files of the home folder are deleted; `ID`s are remembered for later commands."""
+
+    def prepare(world: World) -> None:
+        world.ids = [entry.launch.run_id for entry in world.entries()]
+        for name in names:
+            (world.folder / name).unlink()
+
+    return prepare
+
+
+def damages(world: World) -> None:
+    """The ledger is overwritten with something else."""
+    world.ids = [entry.launch.run_id for entry in world.entries()]
+    (world.home / "ledger.sqlite").write_bytes(b"no ledger " * 1000)
+
+
+def damages_a_line(world: World) -> None:
+    """One launch of the ledger is no JSON any more."""
+    world.ids = [entry.launch.run_id for entry in world.entries()]
+    with closing(sqlite3.connect(world.home / "ledger.sqlite")) as connection, connection:
+        connection.execute("UPDATE launches SET launch = '{'")
+
+
+def writing_locked(act: Act) -> Act:
+    """Nobody else may write the ledger while it happens."""
+
+    def locked(world: World) -> Done:
+        with closing(sqlite3.connect(world.home / "ledger.sqlite", isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            return act(world)
+
+    return locked
+
+
+def command(*words: str) -> Act:
+    """Run a command."""
+    return lambda world: world.cli(*words)
+
+
+def after(first: Act, then: Act) -> Act:
+    """Do both; the second one's end counts."""
+
+    def act(world: World) -> Done:
+        first(world)
+        return then(world)
+
+    return act
+
+
+def output(shell: str) -> Act:
+    """Launch with a redirection of the shell."""
+
+    def act(world: World) -> Done:
+        words = [sys.executable, "-m", "planner.cli.main", *LAUNCH, *P4D]
+        environment = world.environment | world.fault_settings()
+        one = subprocess.run(
+            ["bash", "-c", f'"$@" {shell}', "bash", *words],
+            env=environment, cwd=world.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+            check=False,
+        )  # fmt: skip
+        return Done(one.returncode, one.stdout, one.stderr)
+
+    return act
+
+
+def at_once(*commands: tuple[str, ...]) -> Callable[[World], list[Done]]:
+    """Run commands at the same time."""
+
+    def act(world: World) -> list[Done]:
+        begun = [world.begin(*words) for words in commands]
+        ended = [(process, process.communicate(timeout=120)) for process in begun]
+        return [Done(process.returncode, *told) for process, told in ended]
+
+    return act
+
+
+def worst(act: Callable[[World], list[Done]], codes: list[int]) -> Act:
+    """Of commands that ran at the same time: these exit codes, in any order; the highest counts."""
+
+    def checked(world: World) -> Done:
+        done = sorted(act(world), key=lambda one: one.code)
+        assert [one.code for one in done] == codes, done
+        return done[-1]
+
+    return checked
+
+
+def meanwhile(do: str, *words: str, then: Act) -> Act:
+    """While SkyPilot is asked something, another client begins a command; the first one's end is awaited too."""
+
+    def act(world: World) -> Done:
+        other: list[subprocess.Popen[str]] = []
+        world.sky.meanwhile[do] = lambda: other.append(world.begin(*words))
+        then(world)
+        (process,) = other
+        out, err = process.communicate(timeout=120)
+        return Done(process.returncode, out, err)
+
+    return act
+
+
+def stopped(world: World) -> Done:
+    """A client is stopped (Ctrl-Z, a laptop that sleeps) while its launch runs; another one finishes; it wakes up."""
+    waiting = world.begin(*LAUNCH, *P4D)
+    world.sky.meanwhile["queue"] = lambda: os.kill(waiting.pid, signal.SIGSTOP)
+    watcher = world.begin("launches", "list")
+    watcher.communicate(timeout=120)
+    os.waitid(os.P_PID, waiting.pid, os.WSTOPPED | os.WNOWAIT)
+    done = world.cli("launches", "down", "--all")
+    os.kill(waiting.pid, signal.SIGCONT)
+    waiting.communicate(timeout=120)
+    return done
