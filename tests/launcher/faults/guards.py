@@ -28,7 +28,7 @@ GUARDS = (
     ),
     Fault(
         "controller-for-ever", "a controller that never stops", "settings", "refused",
-        launching(writes(SETTINGS, "jobs:\n controller:\n resources:\n autostop: false\n"), options=("--managed",
+        launching(writes(SETTINGS, "jobs: {controller: {resources: {autostop: false}}}\n"), options=("--managed",
             "--store", "s3://team/runs")), 3, None,
     ),
     Fault(

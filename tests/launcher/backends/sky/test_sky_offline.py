@@ -232,6 +232,7 @@ def test_it_is_refused_submitted_once_and_leaves_nothing(sky, world):
     assert evidence.down
     assert evidence.checks == (
         "EC2 in 3 regions, machines of pl-refused: none",
+        "the account was not recorded: whoever the keys here are of was asked",
         "SkyPilot: no launch under way",
     )
 
