@@ -142,7 +142,8 @@ class Driver:
             problem = fault_text(error)
             known.say(self.tell, problem, at=self.instant())
             try:
-                known.watch(self.backend, late=self.is_late(known.entry), collect=self._collect_unwritten)
+                late, at = self.is_late(known.entry), self.instant()
+                known.watch(self.backend, late=late, at=at, collect=self._collect_unwritten)
             except Exception as failed:  # noqa: BLE001  a cloud, or a fault of ours: asked again at the next look
                 known.say(self.tell, fault_text(failed), at=self.instant())
             if known.down is not None:
@@ -290,7 +291,7 @@ class Driver:
         entry, events = self.ledger.entry(run_id), self.ledger.events(run_id)
         gave_up = next((event.at for event in events if event.kind == "COLLECTING"), None)
         waited_s = 0.0 if gave_up is None else self.elapsed.waited_s(run_id, gave_up, unknown_s=0.0)
-        return is_settling(entry, events, waited_s=waited_s)
+        return is_settling(entry, events, waited_s=min(waited_s, self.elapsed_s(entry)))  # a clock may be set forward
 
     def _may_still_appear(self, entry: Entry) -> bool:
         return may_still_appear(entry, self.ledger.events(entry.launch.run_id), elapsed_s=self.elapsed_s(entry))

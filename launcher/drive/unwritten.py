@@ -7,12 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from launcher.drive.submission import SETTLED_AFTER_S
 from launcher.ledger.entry import Entry, State
 from launcher.ledger.instant import Instant
-from launcher.plan.backend import Backend, Evidence
+from launcher.plan.backend import Backend, Evidence, Phase
 from planner.errors import PlannerError
 
 SAID_EVERY_S = 60.0
+JOB_SEEN = (Phase.RUNNING, Phase.SUCCEEDED, Phase.FAILED)
+"""Of a launch all of whose machines were there."""
 
 
 @dataclass
@@ -27,6 +30,11 @@ class Unwritten:
     """When everything is taken down, by the clock; None before machines were asked for."""
     down: Evidence | None = None
     """The proof that nothing is left, which could not be written."""
+    _over_at: Instant | None = field(default=None, repr=False)
+    """When the job was found to be over."""
+    _settle_s: float = field(default=0.0, repr=False)
+    """For which machines may still come after that."""
+    _job_seen: bool = field(default=False, repr=False)
     _said: Instant | None = field(default=None, repr=False)
 
     @property
@@ -44,17 +52,25 @@ class Unwritten:
         with contextlib.suppress(Exception):  # what cannot be printed ends no watch
             tell(f"{self.entry.launch.run_id}: {problem} The launch is watched all the same{until}.")
 
-    def watch(self, backend: Backend, *, late: bool, collect: Callable[[Entry], None]) -> None:
+    def watch(self, backend: Backend, *, late: bool, at: Instant, collect: Callable[[Entry], None]) -> None:
         """Look once, without the ledger; when the job or (`late`) its time is over, it is ended.
 
-        What fails is tried again at the next look.
+        What fails is tried again at the next look. Where no job was seen, machines may still come: then nothing that
+        is said of them is the proof until none can (launcher/drive/submission.py).
         """
         launch = self.entry.launch
-        if not late and not backend.status(launch).phase.is_over:
-            return
-        with contextlib.suppress(Exception):  # whatever came stays where it is; the machine costs money
-            collect(self.entry)
+        if self._over_at is None:
+            phase = Phase.LOST if late else backend.status(launch).phase
+            self._job_seen |= self.entry.state is State.RUNNING or phase in JOB_SEEN
+            if not phase.is_over:
+                return
+            self._over_at = at
+            self._settle_s = SETTLED_AFTER_S if launch.target.through_sky and not (late or self._job_seen) else 0.0
+            with contextlib.suppress(Exception):  # whatever came stays where it is; the machine costs money
+                collect(self.entry)
         take_down(backend, self)
+        if (at.since(self._over_at) or 0.0) < self._settle_s:
+            self.down = None
 
 
 def fault_text(error: BaseException) -> str:

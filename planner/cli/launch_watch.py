@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
 import typer
@@ -11,7 +11,7 @@ import typer
 from launcher.ledger.entry import Entry, Outcome
 from planner.cli.launch_view import LiveView
 from planner.cli.streams import say
-from planner.errors import NodeError, PlannerError
+from planner.errors import NodeError, PlannerError, StoreError
 from planner.use_cases.launches import Launches
 
 TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")
@@ -31,8 +31,11 @@ def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[
         raise
 
 
-def conclude(launches: Launches, entries: Sequence[Entry]) -> None:
-    """Print what came of launches; end with code 4 unless all of them completed and nothing runs any more."""
+def conclude(launches: Launches, entries: Sequence[Entry], unread: Mapping[str, StoreError] | None = None) -> None:
+    """Print what came of launches; end with code 4 unless all of them completed and nothing runs any more.
+
+    `unread` are launches of which the ledger cannot say anything.
+    """
     for entry in entries:
         run_id = entry.launch.run_id
         record = f"record {entry.record_id}" if entry.record_id else "no record"
@@ -45,11 +48,14 @@ def conclude(launches: Launches, entries: Sequence[Entry]) -> None:
     still = [entry.launch.run_id for entry in entries if entry.open]
     if still:
         not_down(launches, still)
+    end_badly_if_unread(unread or {})
     bad = [entry.launch.run_id for entry in entries if entry.outcome is not Outcome.COMPLETED]
-    unread = [entry.launch.run_id for entry in entries if entry.record_id is None and entry.launch.run_id not in bad]
-    if bad or unread:
-        said = f"{', '.join(bad)} did not complete" if bad else f"{', '.join(unread)} left no record"
-        end_badly(f"{said}; nothing is left running.", fix=f"See: planner launches show {(bad or unread)[0]}")
+    unrecorded = [
+        entry.launch.run_id for entry in entries if entry.record_id is None and entry.launch.run_id not in bad
+    ]
+    if bad or unrecorded:
+        said = f"{', '.join(bad)} did not complete" if bad else f"{', '.join(unrecorded)} left no record"
+        end_badly(f"{said}; nothing is left running.", fix=f"See: planner launches show {(bad or unrecorded)[0]}")
 
 
 def not_down(launches: Launches, run_ids: Sequence[str]) -> NoReturn:
@@ -59,6 +65,17 @@ def not_down(launches: Launches, run_ids: Sequence[str]) -> NoReturn:
             if why := launches.why_open(run_id):
                 say(f"  {run_id}: {why}")
     end_badly(f"{', '.join(run_ids)}: machines may still run.", fix="Check again with: planner launches reap")
+
+
+def end_badly_if_unread(unread: Mapping[str, StoreError]) -> None:
+    """End with code 4 where launches cannot be read: each of them may run."""
+    for error in unread.values():
+        say(f"  {error.message}")
+    if unread:
+        end_badly(
+            f"{', '.join(unread)}: cannot be read in the ledger, and may run.",
+            fix=f"See: planner launches reap; take down: planner launches down {' '.join(unread)}",
+        )
 
 
 def end_badly(message: str, *, fix: str) -> NoReturn:

@@ -11,18 +11,23 @@ import typer
 
 from launcher.documents import Found, LaunchesDocument, LaunchStory, ReapDocument
 from launcher.drive.unwritten import fault_text
+from launcher.ledger.entry import State
 from planner.cli.launch_screen import bill_lines
 from planner.cli.launch_view import bill_rows, reaped_rows, state_rows
-from planner.cli.launch_watch import conclude, end_badly, not_down, watched
+from planner.cli.launch_watch import conclude, end_badly, end_badly_if_unread, not_down, watched
 from planner.cli.output import HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import lasting_output, print_document, say
 from planner.errors import InputError, NodeError
+from planner.redact import clean
 from planner.use_cases.launch_costs import bill_document
 from planner.use_cases.launch_plan import Planned
 from planner.use_cases.launches import Launches, open_ids, planned_document, state_of
 from planner.use_cases.launches_reap import reap as reap_launches
 from planner.use_cases.launches_unread import take_down_by_id, to_take_down
+
+UNDER_WAY = (State.PLANNED, State.SUBMITTED, State.RUNNING)
+"""States in which a launch may be left for now: its job is not over."""
 
 app = command_app()
 launches_group = command_group(app, "launches", "Follow, collect, stop and bill launches.")
@@ -37,7 +42,7 @@ IdsArgument = Annotated[
 def list_launches(output: TableOptions, home: HomeOption = None) -> None:
     """List every launch in the workspace's ledger."""
     with closing(Launches(home)) as launches:
-        entries = launches.ledger.entries()
+        entries, unread = launches.ledger.entries(), launches.ledger.unreadable()
         states = tuple(state_of(entry) for entry in entries)
     if output.json:
         print_document(LaunchesDocument(launches=states))
@@ -45,6 +50,7 @@ def list_launches(output: TableOptions, home: HomeOption = None) -> None:
         output.print_rows(state_rows(states), title="Launches")
     if open_ids(entries):
         say(f"{len(open_ids(entries))} open. Continue with: planner launches collect")
+    end_badly_if_unread(unread)
 
 
 @command(launches_group, example="planner launches show 20261121-120000-1a2b3c")
@@ -97,15 +103,16 @@ def collect(
     """Resume open launches: wait, collect, take down, record."""
     with lasting_output(), closing(Launches(home, tell=say)) as launches:
         wanted = list(run_ids or open_ids(launches.ledger.entries()))
+        unread = {} if run_ids else launches.ledger.unreadable()
         if wait:
             entries = watched(launches, wanted, lambda view: launches.resume(wanted, tick=view))
         else:
             entries = launches.step_each(wanted)
         if as_json:
             print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries)))
-        if not entries:
+        if not entries and not unread:
             say("No launch is open.")
-        conclude(launches, entries if wait else [entry for entry in entries if not entry.open])
+        conclude(launches, entries if wait else [entry for entry in entries if entry.state not in UNDER_WAY], unread)
 
 
 @command(launches_group, example="planner launches down 20261121-120000-1a2b3c")
@@ -121,7 +128,11 @@ def down(
     with lasting_output(), closing(Launches(home, tell=say)) as launches:
         wanted, unread = to_take_down(launches, run_ids)
         found = take_down_by_id(launches, list(unread))
-        entries, failures = launches.cancel_all(wanted)
+        try:
+            entries, failures = launches.cancel_all(wanted)
+        except KeyboardInterrupt:
+            say(f"Not proven gone: {', '.join(wanted)}. Go on with: planner launches collect {' '.join(wanted)}")
+            raise
         if as_json:
             print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries), found=found))
         for entry in entries:
@@ -182,11 +193,13 @@ def bill(
     """Compare worst case, ledger and provider's bill."""
     with closing(Launches(home)) as launches:
         entries = [launches.ledger.entry(run_id) for run_id in run_ids or []] or launches.ledger.entries()
+        unread = {} if run_ids else launches.ledger.unreadable()
         document = bill_document(entries, ask=ask, today=launches.now().date())
     if output.json:
         print_document(document)
     else:
         output.print_rows(bill_rows(document), title="Bill")
+    end_badly_if_unread(unread)
 
 
 def _what_to_do(found: Sequence[Found], *, yes: bool) -> str:
@@ -197,4 +210,4 @@ def _what_to_do(found: Sequence[Found], *, yes: bool) -> str:
 
 
 def _write(text: str) -> None:
-    sys.stdout.write(text)
+    sys.stdout.write(clean(text))

@@ -50,8 +50,10 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
                 found += [alarm] if alarm is not None else []
     by_id = {entry.launch.run_id: entry for entry in _read(launches).entries}
     known = [entry.launch for entry in by_id.values()]
-    for reach in _asked(launches, known, everywhere=everywhere or bool(ledger_read.found)):
+    for reach in _asked(known, everywhere=everywhere or bool(ledger_read.found)):
         try:
+            if reach is Reach.SSH and not read_hosts(launches.home):
+                continue
             backend = launches.backend(reach)
             left_over = backend.find_leftovers(known)
         except Exception as error:  # noqa: BLE001  as above
@@ -179,11 +181,9 @@ def _cannot_be_asked(where: str, why: str) -> Found:
     return Found(name="?", where=where, run_id=None, detail=why, verdict="cannot be asked", alarm=True)
 
 
-def _asked(launches: Launches, known: Sequence[Launch], *, everywhere: bool) -> list[Reach]:
-    """Return whom to ask: this machine, hosts where there are any, SkyPilot and the clouds where they were used."""
-    wanted = [Reach.LOCAL]
-    if read_hosts(launches.home):
-        wanted.append(Reach.SSH)
+def _asked(known: Sequence[Launch], *, everywhere: bool) -> list[Reach]:
+    """Return whom to ask: this machine, hosts, SkyPilot and the clouds where they were used."""
+    wanted = [Reach.LOCAL, Reach.SSH]
     if everywhere or any(launch.target.through_sky for launch in known):
         wanted.append(Reach.SKYPILOT)
     return wanted

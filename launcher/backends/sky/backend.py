@@ -98,6 +98,8 @@ class SkyBackend:
             raise
         except NodeError as error:
             return NodeStatus(phase=Phase.UNKNOWN, detail=str(error))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            return NodeStatus(phase=Phase.UNKNOWN, detail=f"SkyPilot's answer cannot be read: {type(error).__name__}")
         return status
 
     def logs(self, launch: Launch, write: Callable[[str], None]) -> None:

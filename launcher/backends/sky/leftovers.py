@@ -20,7 +20,8 @@ def cluster_leftover(cluster: dict[str, Any], launch: Launch | None, *, where: s
     """Return the leftover of a cluster in SkyPilot's list; `launch` is the ledger's, where it has one."""
     detail = f"{cluster['status']}{_age(cluster['launched_at'], now)}"
     stuck = cluster["status"] == "AUTOSTOPPING" and _overdue(launch, now)
-    if cluster["autostop_minutes"] < 0 or not cluster["to_down"]:
+    minutes = cluster["autostop_minutes"]
+    if not isinstance(minutes, int) or minutes < 0 or not cluster["to_down"]:
         detail += "; it does not take itself down"
     return Leftover(
         name=cluster["name"],

@@ -29,6 +29,9 @@ LONGEST_ANSWER = 50_000_000
 """Bytes; logs are cut to their end before they are passed on."""
 CHUNK = 65536
 LONGEST_LINE = 1_000_000
+KEY_BEGINS, KEY_ENDS = b"PRIVATE KEY-----", b"-----END"
+KEY_LINES = 150
+"""Of the longest private key."""
 LOG_PATIENCE_S = 1.0
 """For which the end of the log is waited for; a program of SkyPilot's that goes on may hold it open."""
 
@@ -168,8 +171,11 @@ def _write_log(log: IO[bytes], words: IO[bytes]) -> None:
     """Write down what SkyPilot prints, line by line and without secrets, until all who may print are gone."""
     with log, words:
         while line := words.readline(LONGEST_LINE):
+            lines = [line]
+            while KEY_BEGINS in lines[0] and KEY_ENDS not in lines[-1] and len(lines) < KEY_LINES and line:
+                lines.append(line := words.readline(LONGEST_LINE))  # a key is hidden as a whole
             with contextlib.suppress(OSError):  # a full disk: what is printed must not stand in SkyPilot's way
-                log.write(clean(line.decode("utf-8", errors="replace")).encode())
+                log.write(clean(b"".join(lines).decode("utf-8", errors="replace")).encode())
                 log.flush()
 
 

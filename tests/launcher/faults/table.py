@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.launcher.faults.answers import ANSWERS
 from tests.launcher.faults.clouds import CLOUDS
+from tests.launcher.faults.combined import COMBINED
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.guards import GUARDS
 from tests.launcher.faults.killed import KILLED
@@ -11,4 +12,4 @@ from tests.launcher.faults.results_rows import RESULTS
 from tests.launcher.faults.states import STATES
 from tests.launcher.faults.submissions import SUBMISSIONS
 
-FAULTS: tuple[Fault, ...] = (*KILLED, *SUBMISSIONS, *ANSWERS, *CLOUDS, *RESULTS, *STATES, *GUARDS)
+FAULTS: tuple[Fault, ...] = (*KILLED, *SUBMISSIONS, *ANSWERS, *CLOUDS, *RESULTS, *STATES, *GUARDS, *COMBINED)

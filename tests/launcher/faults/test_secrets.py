@@ -34,7 +34,9 @@ SAID = {
     "the provider's refusal": ("api_status", "AuthFailure: secret_key={} is not valid"),
     "SkyPilot's error at down": ("down", "https://me:{}@host/path was refused"),
 }
+PEM = "a private key that SkyPilot prints"
 NODE = ("the job's log", "the result's error", "the result's environment", "a library's output")
+RUNNING = "the log of a job that runs"
 REFUSED = {
     "--image": "docker:me:{}@registry.example/image",
     "--store": "s3://me:{}@bucket/prefix",
@@ -45,7 +47,7 @@ HOSTS = {
     "ssh_options": "hosts: {{a: {{address: h, ssh_options: {{ProxyCommand: 'sshpass -p {} ssh jump'}}}}}}",
     "address": "hosts: {{a: {{address: 'me:{}@h'}}}}",
 }
-PLACES = (*ENVIRONMENT, *FILES, *SAID, *NODE, *REFUSED, *HOSTS)
+PLACES = (*ENVIRONMENT, *FILES, *SAID, *NODE, *REFUSED, *HOSTS, PEM, RUNNING)
 SECRETS = {place: f"cAnary{number:02d}-9/8+7x{number * 7919}" for number, place in enumerate(PLACES)}
 
 
@@ -94,6 +96,21 @@ def test_none_is_found(world: World):
     texts["SkyPilot's task"] = json.dumps([world.sky.requests, *(vars(one) for one in world.machines)]).encode()
     assert leaks(texts) == []
     assert any(name.endswith("job.log") for name in texts)
+
+
+@pytest.mark.slow
+def test_none_is_found_while_it_runs(world: World):
+    key = SECRETS[PEM].replace("-", "")
+    lines = f"-----BEGIN RSA PRIVATE KEY-----\nMIIEowIB\n{key}\n-----END RSA PRIVATE KEY-----\nafter the key"
+    sky("queue", worker={"print": lines}, times=1)(world)
+    sky("tail_logs", answer=f"export WANDB_API_KEY={SECRETS[RUNNING]}\na step\n")(world)
+    world.launch(at="RUNNING")
+    logs = world.cli("launches", "logs", world.entry().launch.run_id)
+    sky_log = next(path.read_text() for path in files(world.home) if path.name == "sky.log")
+    assert "a step" in logs.out
+    assert "after the key" in sky_log
+    assert leaks({"logs": f"{logs.out}{logs.err}".encode(), "sky.log": sky_log.encode()}) == []
+    assert key not in sky_log
 
 
 def files(folder: Path) -> list[Path]:

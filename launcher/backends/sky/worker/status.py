@@ -94,7 +94,7 @@ def _price(resources: Any) -> float | None:
         usd = float(resources.get_cost(3600))
     except Exception:  # noqa: BLE001  a catalog without a price is an exception of pandas, of sky or of Python
         return None
-    return usd if usd > 0 else None
+    return usd if 0 < usd < float("inf") else None
 
 
 def _job(cluster: str) -> JsonObject | None:
