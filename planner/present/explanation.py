@@ -109,7 +109,8 @@ def _step(option: OptionExplanation) -> Iterator[str]:
     for effect in option.effects:
         known = "no evidence of it, so no effect"
         if effect.step_factor is not None:
-            known = f"its steps take {effect.step_factor:.3f} times the physics' seconds"
+            of = "its own work takes" if effect.level in ("chip", "accelerator") else "its steps take"
+            known = f"{of} {effect.step_factor:.3f} times the physics' seconds"
         yield f"  {effect.level} {effect.label}: {known}"
 
 
@@ -149,7 +150,7 @@ def _correction(option: OptionExplanation) -> Iterator[str]:
         else "not corrected by measurements"
     )
     yield f"  seconds = formula x times x {of.factor:.4g} ({runs}; effects of labels, below: x {of.by_labels:.4g})"
-    yield "  times: micro-batches, as far as nothing hides them, and the framework's kernels; -: a share of the rest"
+    yield "  times: micro-batches, as far as nothing hides them, the chip and the kernels; -: a share of the rest"
 
 
 def _extrapolated(option: OptionExplanation) -> Iterator[str]:

@@ -7,7 +7,7 @@ import re
 BOOK = """schema_version: 1
 as_of: 2026-11-01
 credits:
-  - {name: startup, provider: aws, usd: 1000000, expires: 2999-01-01, source: letter}
+  - {name: startup, provider: aws, usd: 1000000, expires: 2099-01-01, source: letter}
 """
 
 

@@ -97,7 +97,7 @@ class TestMoney:
         (home / "price_book.yaml").write_text(
             "schema_version: 1\nas_of: 2026-11-01\n"
             "discounts:\n  - {name: start, provider: ori, discount_fraction: 0.25, source: mail}\n"
-            "credits:\n  - {name: gift, provider: ori, usd: 5, expires: 2999-01-01, source: mail}\n"
+            "credits:\n  - {name: gift, provider: ori, usd: 5, expires: 2099-01-01, source: mail}\n"
         )
         asked = plan(ORI | {"training_hours": 2.0})
         option = planner("estimate", asked, "--json", "--with-price-book").option(ORI_ID)

@@ -11,7 +11,7 @@ from planner.model.answer.explanation import ConstantUsed, LabelEffect, NearRow,
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.estimator.network_kind import NetworkKind, kind_of
 from planner.speed.estimator.text_estimator import fitted
-from planner.speed.estimator.text_fit import LEVELS, Fit
+from planner.speed.estimator.text_fit import LEVELS, WHOLE_STEP, Fit
 from planner.speed.physics.step_formulas import ELSEWHERE
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Se
     seconds = size / (float(kind.estimate(here, asked.own).tokens_per_s_per_gpu[0]) * gpus)
     modelled_seconds = math.exp(float(log_step[0]))
     effects = tuple(_effect(level, getattr(asked.label, level), calibration) for level in LEVELS)
-    by_labels = math.prod(effect.step_factor or 1.0 for effect in effects)
+    by_labels = math.prod(effect.step_factor or 1.0 for effect in effects if effect.level in WHOLE_STEP)
     by_runs = seconds / modelled_seconds
     by_formula = kind.formula_seconds(fit, asked.observation)
     whole = sum(float(share[0]) for share in place.shares.values())
@@ -108,7 +108,7 @@ def _constant(parameter: Parameter, value: float, influence: float) -> ConstantU
 
 
 def _effect(level: str, label: str, calibration: Calibration) -> LabelEffect:
-    effect = calibration.effects[level].get(label)
+    effect = calibration.effects.get(level, {}).get(label)
     return LabelEffect(level=level, label=label, step_factor=None if effect is None else math.exp(effect))
 
 

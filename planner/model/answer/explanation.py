@@ -67,7 +67,7 @@ class StepPart(Frozen):
     share: float
     times: float | None = None
     """Seconds / (seconds of the formula x correction): micro-batches of a step, as far as nothing hides them, and what
-    is known of the framework's kernels. Null: no formula of its own."""
+    is known of the chip and of the framework's kernels. Null: no formula of its own."""
     formula: str
     where: str
     """File and function that compute it."""
@@ -90,11 +90,12 @@ class ConstantUsed(Frozen):
 
 
 class LabelEffect(Frozen):
-    """What the evidence adds to all steps of a label; null: no evidence of it."""
+    """What the evidence adds for a label: to the accelerator's own time (chip, accelerator), or to all of a step."""
 
     level: str
     label: str
     step_factor: float | None
+    """Null: no evidence of it."""
 
 
 class RunEffect(Frozen):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.speed.estimator.robust_fit import RobustProblem
-from planner.speed.estimator.text_fit import Fit
+from planner.speed.estimator.text_fit import WHOLE_STEP, Fit, device_effect
 from planner.speed.physics.image_config_arrays import ImageConfigs, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
 from planner.speed.physics.image_step import image_step
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Labels
     from planner.speed.physics.planned_image_config import ImageObservation
 
-LEVEL_SPREAD = {"accelerator": 0.08, "framework": 0.10, "source": 0.10}
-"""Standard deviation of the logarithm of what one of them adds to all of its step times."""
+LEVEL_SPREAD = {"chip": 0.08, "accelerator": 0.02, "framework": 0.10, "source": 0.10}
+"""Standard deviation of the logarithm of what a chip and an accelerator with it add to its own time, the others to all
+of a step's."""
 HOST_SPREAD = 0.5
 """The same of a framework's time to launch a kernel."""
 NOISE = 0.06
@@ -67,9 +68,10 @@ def model_image_step(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labels
     import numpy as np
 
     effects = fitted.effects
-    added = of_each(labels, lambda label: sum(effects[name].get(getattr(label, name), 0.0) for name in LEVEL_SPREAD))
+    added = of_each(labels, lambda label: sum(effects[name].get(getattr(label, name), 0.0) for name in WHOLE_STEP))
     host = of_each(labels, lambda label: effects["host"].get(label.framework, 0.0))
-    modelled = image_step(configs.with_host_scale(np.exp(host)), fitted.constants)
+    device = device_effect(effects, labels)
+    modelled = image_step(configs.scaled(host=np.exp(host), device=np.exp(device)), fitted.constants)
     return np.asarray(np.log(modelled.seconds) + added), modelled.shares
 
 
@@ -109,6 +111,8 @@ class _Problem(RobustProblem):
             [[float(getattr(each, label_of[level]) == name) for level, name in self.names] for each in data.labels]
         )
         self.of_host = np.array([level == "host" for level, _ in self.names])
+        self.of_device = np.array([level in ("chip", "accelerator") for level, _ in self.names])
+        self.of_step = ~(self.of_host | self.of_device)
         self.centre = np.concatenate([np.log([each.prior for each in IMAGE_PARAMETERS]), np.zeros(len(self.names))])
         spreads = LEVEL_SPREAD | {"host": HOST_SPREAD}
         self.spread = np.array([each.spread for each in IMAGE_PARAMETERS] + [spreads[level] for level, _ in self.names])
@@ -131,9 +135,9 @@ class _Problem(RobustProblem):
         values = np.exp(state[: self.constants])
         constants = {each.name: float(value) for each, value in zip(IMAGE_PARAMETERS, values, strict=True)}
         effects = state[self.constants :]
-        host = np.exp(self.design[:, self.of_host] @ effects[self.of_host])
-        seconds = image_step(self.data.configs.with_host_scale(host), constants).seconds
-        return np.asarray(np.log(seconds) + self.design[:, ~self.of_host] @ effects[~self.of_host])
+        host, device = (np.exp(self.design[:, of] @ effects[of]) for of in (self.of_host, self.of_device))
+        seconds = image_step(self.data.configs.scaled(host=host, device=device), constants).seconds
+        return np.asarray(np.log(seconds) + self.design[:, self.of_step] @ effects[self.of_step])
 
     def residual(self, state: Array) -> Array:
         return self.data.log_seconds - self.modelled(state)
@@ -145,7 +149,7 @@ class _Problem(RobustProblem):
         columns = []
         for place in range(len(state)):
             level = place - self.constants
-            if level >= 0 and not self.of_host[level]:
+            if level >= 0 and self.of_step[level]:
                 columns.append(self.design[:, level])
                 continue
             moved = state.copy()

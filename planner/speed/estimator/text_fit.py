@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Labels, Observation
 
-LEVELS = ("accelerator", "framework", "source")
+LEVELS = ("chip", "accelerator", "framework", "source")
+WHOLE_STEP = ("framework", "source")
+"""Levels whose effect is on all of a step; those of a chip and of an accelerator are on its own time alone, so that
+what waits for links or the host is no faster on a better card."""
 PARTS = ("host", "attention", "elementwise", "sharding")
 """Parts of a step whose speed is a framework's own; those of mixtures of experts are other code than those of dense
 networks."""
 LEVEL_SPREAD = {
-    "accelerator": 0.08,
+    "chip": 0.08,
+    "accelerator": 0.04,
     "framework": 0.05,
     "source": 0.35,
     "host": 0.20,
@@ -30,8 +34,9 @@ LEVEL_SPREAD = {
     "elementwise": 0.15,
     "sharding": 0.40,
 }
-"""Standard deviation of the logarithm of what one accelerator, framework or site adds to all of its step times; and
-of a framework's time for launches, attention, element-wise passes and the gathering of sharded weights."""
+"""Standard deviation of the logarithm of what a chip and an accelerator with it add to its own time, a framework or
+site to all of its step times; and of a framework's time for launches, attention, element-wise passes and the gathering
+of sharded weights."""
 NOISE = 0.07
 """Of one measurement, after everything that the physics knows."""
 TAIL = 4.0
@@ -88,11 +93,25 @@ def model_text_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> 
     import numpy as np
 
     effects = fitted.effects
-    added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in LEVELS))
+    added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in WHOLE_STEP))
+    device = device_effect(effects, labels)
     mixture = configs.experts > 1
-    scales = {f"{part}_scale": np.exp(_of_framework(labels, mixture, effects[part])) for part in PARTS}
+    scales = {"device_scale": np.exp(device)} | {
+        f"{part}_scale": np.exp(_of_framework(labels, mixture, effects[part])) for part in PARTS
+    }
     modelled = step(configs.replaced(**scales), fitted.constants)
     return np.asarray(np.log(modelled.seconds) + added), modelled.shares
+
+
+def device_effect(effects: dict[str, dict[str, float]], labels: Sequence[Labels]) -> Array:
+    """Return the logarithmic effect of chip and accelerator on its own work; older calibrations know no chips."""
+    chips: dict[str, float] = effects.get("chip", {})
+    accelerators = effects["accelerator"]
+
+    def both(label: Labels) -> float:
+        return chips.get(label.chip, 0.0) + accelerators.get(label.accelerator, 0.0)
+
+    return of_each(labels, both)
 
 
 def _of_framework(labels: Sequence[Labels], mixture: Array, effects: dict[str, float]) -> Array:
@@ -141,6 +160,7 @@ class _Problem(RobustProblem):
         self.of_framework = np.zeros((len(data.labels), len(self.frameworks)))
         self.design = np.zeros((len(data.labels), len(self.names)))
         place = {name: column for column, name in enumerate(self.names)}
+        self.of_device = np.array([level not in WHOLE_STEP for level, _ in self.names])
         for row, label in enumerate(data.labels):
             self.of_framework[row, self.frameworks.index(code[row])] = 1.0
             for level in LEVELS:
@@ -170,18 +190,20 @@ class _Problem(RobustProblem):
         )
 
     def step(self, state: Array) -> Step:
-        """Step by the physics alone."""
+        """Step by the physics, with what accelerators and frameworks have of their own."""
         import numpy as np
 
         values = {p.name: float(v) for p, v in zip(PARAMETERS, np.exp(state[: self.constants]), strict=True)}
         own = state[self.constants : self.effects_at].reshape(len(PARTS), len(self.frameworks))
         scales = {f"{part}_scale": np.exp(self.of_framework @ row) for part, row in zip(PARTS, own, strict=True)}
-        return step(self.data.configs.replaced(**scales), values)
+        device = self.design[:, self.of_device] @ state[self.effects_at :][self.of_device]
+        return step(self.data.configs.replaced(device_scale=np.exp(device), **scales), values)
 
     def residual(self, state: Array) -> Array:
         import numpy as np
 
-        return self.data.log_seconds - np.log(self.step(state).seconds) - self.design @ state[self.effects_at :]
+        whole = self.design[:, ~self.of_device] @ state[self.effects_at :][~self.of_device]
+        return np.asarray(self.data.log_seconds - np.log(self.step(state).seconds) - whole)
 
     def jacobian(self, state: Array) -> Array:
         import numpy as np
@@ -196,7 +218,8 @@ class _Problem(RobustProblem):
             for place, rows in places.items():
                 columns[:, place] = column * rows
         own = [modelled.shares[part][:, None] * self.of_framework for part in PARTS]
-        return np.hstack([columns, *own, self.design])
+        levels = np.where(self.of_device, modelled.device_share[:, None], 1.0) * self.design
+        return np.hstack([columns, *own, levels])
 
     def named(self, state: Array) -> Fit:
         effects: dict[str, dict[str, float]] = {level: {} for level in LEVEL_SPREAD}

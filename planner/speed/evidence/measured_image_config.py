@@ -10,7 +10,7 @@ from planner.model.hardware.machines import Accelerator
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import Operator
 from planner.network.image_operators import operators_of, training_macs
-from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, generation_of, peak_flops, says_bf16
+from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, chip_of, generation_of, peak_flops, says_bf16
 from planner.speed.physics.interconnect import parse_link, parse_network_gbit
 from planner.speed.physics.observation import Labels, Refusal
 from planner.speed.physics.planned_image_config import FIELDS_OF_OTHERS, ImageObservation, format_facts, machine_facts
@@ -72,7 +72,9 @@ def observe_image(
     fewest = FEWEST_MULTIPLICATIONS if facts["vector_rate"] else 1.0
     if facts["flops"] * rate * fewest > facts["peak"]:
         return Refusal(row.id, "faster than the accelerator's peak: something in the row is wrong")
-    labels = Labels(accelerator.id, generation_of(accelerator), _framework(row), row.source, network.id)
+    labels = Labels(
+        accelerator.id, generation_of(accelerator), _framework(row), row.source, network.id, chip_of(accelerator)
+    )
     return ImageObservation(row.id, facts, labels, rate, float(row.num_gpus), operators)
 
 

@@ -10,6 +10,8 @@ from planner.speed.physics.number_format import ALIGNED
 
 MASKED_SHARE = 0.15
 """Of an encoder's tokens, those whose logits are computed (Devlin et al. 2018)."""
+CLASSIFIES = re.compile(r"squad|classif|glue|sst-?2|mrpc|\bner\b|question answering|full-ft|\bfull\b")
+"""Words of a fine-tuning that has a small head of its own in the place of that over the vocabulary."""
 USUAL_HEAD = 128
 USUAL_HEADS = USUAL_HEAD, 256
 """Numbers of a head of most networks whose heads are not as wide as the hidden size would make them."""
@@ -39,7 +41,7 @@ def network_of(row: Measurement) -> dict[str, float]:
     plain = row.n_layers * (2 * row.hidden**2 * (1 + kv_heads / heads) + matrices * row.hidden * ffn)
     guessed = experts > 1 or row.ffn_hidden is None
     vocab = row.vocab or (USUAL_VOCAB if guessed else _vocab_beside(plain, row.params_total, hidden=row.hidden))
-    encoder = row.model_family.casefold() in ("encoder", "bert")
+    encoder = is_encoder(row)
     mlp = matrices * row.hidden * ffn * experts
     q_dim = _q_dim(row, heads=heads, kv_heads=kv_heads, mlp=mlp, vocab=vocab, dense=experts == 1)
     attention = 2 * row.hidden * q_dim * (1 + kv_heads / heads)
@@ -64,11 +66,23 @@ def network_of(row: Measurement) -> dict[str, float]:
         "routed_experts": routed,
         "sequential_experts": float(experts > 1 and _calls_experts_by_themselves(row)),
         "vocab": vocab,
-        "head_share": MASKED_SHARE if encoder else 1.0,
+        "head_share": _head_share(row) if encoder else 1.0,
         "unaligned": float(vocab % ALIGNED > 0),
         "causal": float(not encoder),
         "parameters": row.params_total or row.n_layers * layer + 2 * vocab * row.hidden,
     }
+
+
+def is_encoder(row: Measurement) -> bool:
+    """Return whether the network reads both ways: `encoder`, `dense-encoder`, `bert`; no encoder-decoder."""
+    family = row.model_family.casefold()
+    return ("encoder" in family and "decoder" not in family) or "bert" in family
+
+
+def _head_share(row: Measurement) -> float:
+    """Return the share of an encoder's tokens whose logits over the vocabulary are computed: none in a classifier."""
+    said = f"{row.model} {row.notes} {row.method}".casefold()
+    return 0.0 if CLASSIFIES.search(said) and "mlm" not in said else MASKED_SHARE
 
 
 def _vocab_beside(layers: float, parameters: float | None, *, hidden: int) -> int:

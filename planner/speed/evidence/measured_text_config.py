@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from planner.model.evidence.measurement import Measurement
@@ -12,10 +13,17 @@ from planner.speed.evidence.measured_machine import machine_of, spread_of
 from planner.speed.evidence.measured_network import network_of
 from planner.speed.evidence.measured_training import training_of
 from planner.speed.memory.measured_batches import batches_of, length_of
-from planner.speed.physics.accelerator_facts import accelerator_facts, generation_of, peak_flops, says_bf16
+from planner.speed.physics.accelerator_facts import accelerator_facts, chip_of, generation_of, peak_flops, says_bf16
 from planner.speed.physics.observation import Labels, Observation, Refusal
 
 LARGEST_SEQUENCE = 4_000_000
+OTHER_NETWORKS = re.compile(
+    r"encoder[- ]decoder|seq2seq|\b(?:flan-?|m|u|by)?t5\b|\bbart\b|pegasus|mamba|rwkv|\bssm\b|state[- ]space|retnet"
+    r"|hyena|whisper|wav2vec|conformer|diffusion|\bdit\b|\bunet\b|\bgan\b|graph neural|recommend|dlrm"
+)
+"""Networks of which the physics of decoders and encoders says nothing."""
+OTHER_METHODS = re.compile(r"\b(?:dpo|ppo|grpo|rlhf|rloo|orpo|kto|reinforcement|distill\w*)\b")
+"""Trainings that do more in a step than forward, backward and update: rollouts, reference models, teachers."""
 
 
 def observe(
@@ -51,6 +59,7 @@ def observe(
         framework=framework_family(row.framework),
         source=row.source,
         workload=row.model,
+        chip=chip_of(accelerator),
     )
     return Observation(row.id, config, labels, tokens, scored_unit(row))
 
@@ -71,10 +80,21 @@ def _refusal(row: Measurement, accelerator: Accelerator | None) -> str | None:
         return "accelerator's bandwidth not known"
     if row.n_layers is None or row.hidden is None:
         return "architecture not known"
+    if (other := _other_training(row)) is not None:
+        return other
     if (row.tp or 1) * (row.pp or 1) * (row.cp or 1) > row.num_gpus:
         return "out of range: splits exceed the accelerators"
     if (row.pp or 1) > row.n_layers:
         return "out of range: more stages than layers"
+    return None
+
+
+def _other_training(row: Measurement) -> str | None:
+    """Return why the physics has no such network or step; None where it has."""
+    if (network := OTHER_NETWORKS.search(f"{row.model_family} {row.model}".casefold())) is not None:
+        return f"no decoder and no encoder alone: {network[0]}"
+    if (method := OTHER_METHODS.search(row.method.casefold())) is not None:
+        return f"more than one pass of one network in a step: {method[0]}"
     return None
 
 

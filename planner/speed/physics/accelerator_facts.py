@@ -68,6 +68,16 @@ def generation_of(accelerator: Accelerator) -> str:
     return next((known for known in GENERATIONS if name.startswith(known)), "other")
 
 
+def chip_of(accelerator: Accelerator) -> str:
+    """Return the name under which accelerators of one chip are pooled: architecture and 16-bit peak, two digits of it.
+
+    H100 and H800 (SXM), H200 and GH200 all compute 989 dense TFLOP/s in bf16; what one of them lacks of it in
+    measurements, the others lack too.
+    """
+    peak = peak_flops(accelerator, "16bit")
+    return accelerator.architecture if peak is None else f"{accelerator.architecture} {peak / 1e12:.2g}"
+
+
 def power_budget(accelerator: Accelerator) -> float:
     """Return watts per FLOP/s of 16-bit peak, against the usual of the generation; 1 where one of them is not known.
 

@@ -146,6 +146,8 @@ class Configs:
     """Time of attention, against the usual: frameworks call different kernels."""
     elementwise_scale: Array
     """Time of element-wise passes, against the usual: frameworks fuse differently."""
+    device_scale: Array
+    """Time of everything that the accelerator itself computes or moves in its memory, against the physics."""
     sharding_scale: Array
     """Time to gather sharded weights, against the usual: frameworks send messages of different sizes."""
     # How it is spread

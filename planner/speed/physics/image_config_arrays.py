@@ -111,6 +111,8 @@ class ImageConfigs:
     """Images/s that the host of one node feeds; 0: not a limit."""
     host_scale: Array
     """Host time per kernel, against the usual."""
+    device_scale: Array
+    """Time of everything that the accelerator itself computes or moves in its memory, against the physics."""
     dp: Array
 
     def __len__(self) -> int:
@@ -127,9 +129,9 @@ class ImageConfigs:
         products = Products(*(each[places] for each in self.products))
         return ImageConfigs(products=products._replace(of=np.repeat(np.arange(len(chosen)), count)), **arrays)
 
-    def with_host_scale(self, host_scale: Array) -> ImageConfigs:
-        """Return a copy with other launch times."""
-        return replace(self, host_scale=host_scale)
+    def scaled(self, *, host: Array, device: Array) -> ImageConfigs:
+        """Return a copy with other launch times and other times of the accelerator itself."""
+        return replace(self, host_scale=host, device_scale=device)
 
     @property
     def gpus(self) -> Array:

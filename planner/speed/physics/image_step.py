@@ -8,7 +8,7 @@ from planner.speed.physics.communication import ring_seconds
 from planner.speed.physics.compute import BACKWARD, US
 from planner.speed.physics.config_arrays import GENERATIONS
 from planner.speed.physics.part_formula import computes
-from planner.speed.physics.step import HIDING_SHARPNESS, HOST_SHARPNESS, Step, smooth_maximum
+from planner.speed.physics.step import ELSEWHERE, HIDING_SHARPNESS, HOST_SHARPNESS, Step, smooth_maximum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,7 +126,7 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     """
     import numpy as np
 
-    parts = device_parts(c, p)
+    parts = {name: v if name in ELSEWHERE else v * c.device_scale for name, v in device_parts(c, p).items()}
     device = np.sum(list(parts.values()), axis=0)
     host = _host_seconds(c, p)
     busy = smooth_maximum(device, host, HOST_SHARPNESS)
@@ -184,7 +184,8 @@ def _host_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
 def _optimizer_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
-    return np.asarray(c.parameters * p["optimizer"] / (c.hbm * p["hbm"]) / np.where(c.zero >= 1, c.dp, 1.0))
+    held = c.parameters / np.where(c.zero >= 1, c.dp, 1.0)
+    return np.asarray(held * p["optimizer"] / (c.hbm * p["hbm"]) * c.device_scale)
 
 
 def counted_bytes(c: ImageConfigs) -> Array:

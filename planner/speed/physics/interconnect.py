@@ -42,7 +42,7 @@ NO_P2P = re.compile(
 )
 """Words of publications about what joins accelerators inside a machine."""
 PORTS = r"(?:(\d+)\s*x\s*(?:[a-z][a-z0-9 .()-]*?\s)?)?(?<![\d.])(\d{2,4})\s*gb"
-"""Ports and the Gbit/s of each: `8x 400Gb/s`, `8 x ConnectX-7 400 Gb`, `100 GbE`."""
+"""Ports and the Gbit/s of each: `8x 400Gb/s`, `8 x ConnectX-7 400 Gb`, `100 GbE`; `400 Gbps x8` is read beside it."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,10 @@ def parse_network_gbit(text: str, *, per_node: int = 1) -> float | None:
     said = re.sub(r"(storage|management):[^,]*", "", text.casefold())
     rates = [float(count or 1) * float(gbit) for count, gbit in re.findall(PORTS, said)]
     rates += [1000 * float(tbit) for tbit in re.findall(r"(\d+(?:\.\d+)?)\s*tb", said)]
-    each = per_node if re.search(r"per (card|gpu|device|accelerator)", said) else 1
+    each = per_node if re.search(r"(?:per |/ ?)(?:card|gpu|device|accelerator)", said) else 1
+    times = re.search(r"(?:gb|tb)\S*\s*(?:x|\N{MULTIPLICATION SIGN})\s*([2-9])\b", said)
+    if each == 1 and times is not None:
+        each = int(times[1])
     return max(rates) * each if rates else None
 
 

@@ -19,6 +19,8 @@ class Labels:
     framework: str
     source: str
     workload: str
+    chip: str = ""
+    """Accelerators of one chip differ by memory, links and power alone (H100, H800, H200); see `chip_of`."""
 
 
 def of_each(labels: Sequence[Labels], value: Callable[[Labels], float]) -> NDArray[Any]:

@@ -95,7 +95,7 @@ def machine_facts(
     interconnect = interconnect_of(
         accelerator, per_node=per_node, slots=slots, link=link, network_gbit_per_s=network_gbit_per_s
     )
-    return interconnect.facts(per_node=per_node) | {"host_scale": 1.0}
+    return interconnect.facts(per_node=per_node) | {"host_scale": 1.0, "device_scale": 1.0}
 
 
 def observed_image_run(run: RunRecord, catalog: Catalog, node: Node) -> ImageObservation | None:

@@ -12,7 +12,7 @@ from planner.model.network.workload import WHOLE, Checkpointing, Precision, Spli
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapters_of
 from planner.scenario.frameworks import planned_family
-from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, generation_of, peak_flops
+from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, chip_of, generation_of, peak_flops
 from planner.speed.physics.adapter_facts import planned_adapters
 from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.kernels import dispatches_tokens, kernels_of, planned_words
@@ -100,6 +100,7 @@ def planned_text_config(
             "micro_batches": micro_batches,
             "variable_length": 0.0,
             "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
+            "device_scale": 1.0,
             "host_scale": 1.0,
             "attention_scale": 1.0,
             "elementwise_scale": 1.0,
@@ -177,6 +178,7 @@ def labels_of(accelerator: Accelerator, workload: str, framework: str | None = N
         framework=OWN_FRAMEWORK if framework is None else planned_family(framework),
         source=OWN_SITE,
         workload=workload,
+        chip=chip_of(accelerator),
     )
 
 

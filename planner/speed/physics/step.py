@@ -45,11 +45,22 @@ def _exposed(traffic: Array, work: Array) -> Array:
     return smooth_maximum(traffic, work, HIDING_SHARPNESS) - work
 
 
+ELSEWHERE = ("tail", "split", "host", "sharding", "gradients", "overhead", "waiting", "input")
+"""Parts that are no work of the accelerator's own units: gaps between kernels, links, host, waiting, storage."""
+
+
 class Step(NamedTuple):
     """Seconds of one step, and how much of a change in each part arrives in it: d ln seconds / d ln part."""
 
     seconds: Array
     shares: dict[str, Array]
+
+    @property
+    def device_share(self) -> Array:
+        """How much of a change in the accelerator's own time arrives in the step."""
+        import numpy as np
+
+        return np.asarray(np.sum([share for name, share in self.shares.items() if name not in ELSEWHERE], axis=0))
 
 
 @computes(
@@ -114,6 +125,7 @@ def _device_parts(c: Configs, p: Mapping[str, float], longest: Array | float) ->
     stage = c.stage_layers
     parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
     parts["logits"] = compute.head_seconds(c, p) * (p["unbalanced"] + (1 - p["unbalanced"]) / c.pp) * longest
+    parts = {name: value if name in ELSEWHERE else value * c.device_scale for name, value in parts.items()}
     parts["split"] = (
         (communication.tensor_seconds(c, p) + communication.expert_seconds(c, p)) * stage
         + communication.pipeline_seconds(c, p)
@@ -158,6 +170,6 @@ def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     sharded = c.zero >= 1
     share = held.shared / np.where(sharded, c.dp * c.cp, 1.0) + held.expert / np.where(sharded, copies, 1.0)
     share = share * compute.trained_share(c)
-    on_device = share * p["optimizer"] / (c.hbm * p["hbm"])
+    on_device = share * p["optimizer"] / (c.hbm * p["hbm"]) * c.device_scale
     through_cpu = share * OFFLOADED_BYTES / (p["offload_gb"] * 1e9)
     return np.asarray(np.where(c.optimizer_offload > 0, through_cpu, on_device))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +14,7 @@ from planner.adapters.workspace import examples_dir
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.options.explain import explain_plan
 from planner.errors import NotFoundError
-from planner.model.answer.explanation import OptionExplanation
+from planner.model.answer.explanation import LabelEffect, OptionExplanation
 from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
@@ -119,16 +121,19 @@ def of_images(catalog: Catalog) -> OptionExplanation:
     return found
 
 
+def own_work(effects: Sequence[LabelEffect]) -> float:
+    """Return what chip and accelerator add to their own work, as a factor."""
+    return math.prod(one.step_factor or 1.0 for one in effects if one.level in ("chip", "accelerator"))
+
+
 def test_parts_can_be_recomputed_from_formulas_and_constants(catalog: Catalog) -> None:
     """Llama 3 8B (32 layers) under fsdp2 on 8 A100 of 1,555 GB/s, selective: 0.3 of the forward pass again.
 
-    By hand, with the constants of 2026-11-23 (optimizer 44.005, hbm 0.72175, tail_us 131.60, step_ms 3.0331):
-    optimizer 8,030,261,248 / 8 x 44.005 / (1.555e12 x 0.72175) = 0.03936 s, x 1.0542 = 0.04149 s;
-    overhead 3.0331 / 1,000 = 0.003033 s, x 1.0542 = 0.003198 s;
-    elementwise 32 x 4,096 tokens x (0.6 x 4,096 + 0.1 x 2 x 14,336) x 2 bytes x 124.97 x 1.099 / (1.555e12 x 0.72175)
-    = 0.1708 s, x 0.9754 x 1.0542 = 0.1756 s;
-    tail 32 x 131.60e-6 x (1 + 0.33 x 0.3) = 0.004628 s, x 0.9754 x 1.0542 = 0.004759 s, where 0.9754 is what the
-    smooth maximum with the gathers of weights leaves of compute: (micro-batch / compute)^(1 - overlap).
+    By hand: optimizer parameters / 8 x optimizer bytes / (bandwidth x hbm); overhead step_ms; elementwise 32 layers x
+    4,096 tokens x (0.6 x 4,096 + 0.1 x 2 x 14,336) x 2 bytes x elementwise x (1 + 0.33 x 0.3) / (bandwidth x hbm);
+    tail 32 x tail_us x 1.099. The accelerator's own work also takes what its chip adds, tail and links do not; `times`
+    is that, and what the smooth maximum with the gathers of weights leaves of compute: (micro-batch / compute)^(1 -
+    overlap).
     """
     plan = read_model(Plan, examples_dir() / "gpu_guide_llama3_8b.yaml")
     (option,) = explain_plan(plan, catalog, nothing, option="aws/p4d.24xlarge:us-east-1:on_demand").options
@@ -142,21 +147,24 @@ def test_parts_can_be_recomputed_from_formulas_and_constants(catalog: Catalog) -
     constants = {one.name: one.value for one in option.constants}
     parts = {part.name: part for part in option.parts}
     optimizer = 8_030_261_248 / 8 * constants["optimizer"] / (1.555e12 * constants["hbm"])
-    assert parts["optimizer"].seconds / factor == pytest.approx(optimizer)
+    own = own_work(option.effects)
+    assert parts["optimizer"].seconds / factor == pytest.approx(optimizer * own)
     assert parts["overhead"].seconds / factor == pytest.approx(constants["step_ms"] / 1000)
     tail = 32 * constants["tail_us"] * 1e-6 * (1 + 0.33 * 0.3)
     assert parts["tail"].times is not None
     assert parts["tail"].seconds / factor / parts["tail"].times == pytest.approx(tail)
     stream = 4_096 * (0.6 * 4_096 + 0.1 * 2 * 14_336) * 2 * constants["elementwise"] * (1 + 0.33 * 0.3)
     elementwise = 32 * stream / (1.555e12 * constants["hbm"])
-    assert parts["elementwise"].seconds / factor / parts["tail"].times == pytest.approx(elementwise)
+    assert parts["elementwise"].seconds / factor / parts["tail"].times == pytest.approx(elementwise * own)
 
     alone = {name: part.seconds / part.times / factor for name, part in parts.items() if part.times}
-    device = sum(alone[name] for name in ("products", "traffic", "attention", "elementwise", "logits", "tail"))
+    assert parts["elementwise"].times == pytest.approx(parts["tail"].times * own)
+    computed = sum(alone[name] for name in ("products", "traffic", "attention", "elementwise", "logits"))
+    device = computed * own + alone["tail"]
     overlap = constants["overlap"]
     micro = (device**overlap + alone["sharding"] ** overlap) ** (1 / overlap)
     assert parts["tail"].times == pytest.approx((micro / device) ** (1 - overlap), rel=1e-3)
-    whole = (micro + optimizer + constants["step_ms"] / 1000) * (1 + constants["jitter"] * 3)
+    whole = (micro + optimizer * own + constants["step_ms"] / 1000) * (1 + constants["jitter"] * 3)
     assert option.step_seconds == pytest.approx(whole * factor, rel=1e-3)
 
 
@@ -171,11 +179,12 @@ def test_without_own_runs_labels_alone_correct_a_step(catalog: Catalog) -> None:
     assert option.configuration is not None
     constants = catalog.image_calibration.constants
     (part,) = (part for part in option.parts if part.name == "optimizer")
-    assert part.times == pytest.approx(1, rel=1e-3)  # reading images, which no plan states, hides nothing
+    own = own_work(option.effects)
+    assert part.times == pytest.approx(own, rel=1e-3)  # reading images, which no plan states, hides nothing
     alone = 25_557_032 * constants["optimizer"] / (1.555e12 * constants["hbm"])
     if option.configuration.strategy is not Strategy.DDP:
         alone /= 8
-    assert part.seconds / option.correction.factor == pytest.approx(alone, rel=1e-3)
+    assert part.seconds / option.correction.factor == pytest.approx(alone * own, rel=1e-3)
 
 
 def test_every_part_that_the_physics_knows_has_its_formula(catalog: Catalog) -> None:

@@ -59,6 +59,8 @@ def test_shards_of_weights(words: str, shards: float) -> None:
 
 def test_ports_of_each_card_add_up_to_those_of_the_node() -> None:
     assert parse_network_gbit("3x 100GbE per card", per_node=8) == 2400
+    for words in ("400Gbps/GPU", "400 Gb/s/card", "400 Gb/s per GPU (8 per node)"):
+        assert parse_network_gbit(words, per_node=8) == 3200
 
 
 @pytest.mark.parametrize(
@@ -71,6 +73,8 @@ def test_ports_of_each_card_add_up_to_those_of_the_node() -> None:
         pytest.param("GPUDirect-TCPXO, 8x 200 Gbps", 1600, id="a name before the count"),
         pytest.param("NDR InfiniBand, 8 x 400 Gb/s", 3200, id="a name and spaces"),
         pytest.param("3.2 Tbps", 3200, id="in Tbit/s"),
+        pytest.param("400 Gbps x8 per node", 3200, id="the count after the rate"),
+        pytest.param("400 Gb/s on PCIe x16", 400, id="lanes are no ports"),
         pytest.param("not stated", None, id="nothing"),
     ],
 )

@@ -366,3 +366,33 @@ def test_tokens_a_second_of_one_accelerator_follow_from_the_unit(unit: str, tota
     found = seen(tokens_per_s_per_gpu="", throughput_total=total, unit=unit, **more)
     assert isinstance(found, Observation), found
     assert found.tokens_per_s_per_gpu == pytest.approx(300.0, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("changes", "causal", "head_share"),
+    [
+        ({"model_family": "dense-decoder"}, 1.0, 1.0),
+        ({"model_family": "encoder", "method": "pretrain"}, 0.0, 0.15),
+        ({"model_family": "dense-encoder", "method": "pretrain"}, 0.0, 0.15),
+        ({"model_family": "dense-encoder", "method": "full", "model": "RoBERTa-large"}, 0.0, 0.0),
+        ({"model_family": "encoder", "model": "BERT-large (SQuAD v1.1)"}, 0.0, 0.0),
+    ],
+)
+def test_encoders_read_both_ways_and_compute_few_logits(changes, causal, head_share):
+    found = config(**changes)
+    assert (found["causal"], found["head_share"]) == (causal, head_share)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"model_family": "encoder-decoder"}, "no decoder and no encoder alone: encoder-decoder"),
+        ({"model": "FLAN-T5-XL"}, "no decoder and no encoder alone: flan-t5"),
+        ({"model": "mamba-2.8b"}, "no decoder and no encoder alone: mamba"),
+        ({"model": "RWKV-4 7B"}, "no decoder and no encoder alone: rwkv"),
+        ({"model": "whisper-large-v3"}, "no decoder and no encoder alone: whisper"),
+        ({"method": "GRPO"}, "more than one pass of one network in a step: grpo"),
+    ],
+)
+def test_what_the_physics_does_not_have_is_refused_by_name(changes, why):
+    assert seen(**changes) == Refusal("a", why)

@@ -1,0 +1,146 @@
+"""Laws over the accelerators of the catalog: a better data sheet is not slower, more cards and larger batches neither.
+
+Fitted effects of chips and accelerators stand on top of the physics, so what its laws promise is checked with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise, permutations
+
+import pytest
+
+from planner.model.answer.reason import Reason
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.physics.config_arrays import from_rows
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config
+from tests.bundled import bundled_catalog
+
+NETWORKS = ("gpt-305m", "llama3-8b")
+BATCHES = (1, 4, 16)
+COUNTS = (1, 2, 4, 8, 16, 64)
+FRAMEWORKS = (None, "HF Trainer")
+PER_NODE = 8
+NOISE = 0.07
+"""Below which nothing is said to be slower than another: a measurement's own error."""
+SHARED = 0.16
+"""What two accelerators may gain besides their number: ZeRO shares the optimizer's traffic (GB10, 8B, 2 samples)."""
+WITHOUT_PEAK = {"Ascend-910", "Inferentia1"}
+ON_THE_SHEET = ("peak", "peak16", "hbm", "intra", "power", "nvlink_domain")
+NOT_WORSE = ("pcie", "through_host", "number_bytes", "vector_rate")
+
+Key = tuple[str, str, int, int, str | None]
+
+
+@cache
+def grid() -> tuple[dict[Key, dict[str, float]], dict[Key, float]]:
+    """Return configurations, and tokens/s of the whole machine or cluster, of every accelerator of the catalog."""
+    catalog = bundled_catalog()
+    base = catalog.nodes["aws/p5.48xlarge"]
+    configs: dict[Key, dict[str, float]] = {}
+    for accelerator in catalog.accelerators.values():
+        node = base.model_copy(update={"accelerator": accelerator.id, "link": None})
+        for network in NETWORKS:
+            for batch in BATCHES:
+                for count in COUNTS:
+                    for framework in FRAMEWORKS:
+                        found = planned_text_config(
+                            catalog.presets[network].architecture, seq_len=2048, micro_batch=batch, micro_batches=4,
+                            strategy=Strategy.ZERO2, precision=Precision.BF16, checkpointing=Checkpointing.NONE,
+                            compiled=False, accelerator=accelerator, node=node, nodes=max(1, count // PER_NODE),
+                            per_node=min(count, PER_NODE), framework=framework,
+                        )  # fmt: skip
+                        if not isinstance(found, Reason):
+                            configs[accelerator.id, network, batch, count, framework] = found
+    labels = [labels_of(catalog.accelerators[key[0]], key[1], key[4]) for key in configs]
+    assert catalog.calibration is not None
+    rates = estimate_text(from_rows(list(configs.values())), labels, catalog.calibration, own=())
+    totals = {
+        key: float(rate) * key[3] for key, rate in zip(configs, rates.tokens_per_s_per_gpu, strict=True)
+    }  # fmt: skip
+    return configs, totals
+
+
+def better(one: dict[str, float], other: dict[str, float]) -> bool:
+    """Return whether the second accelerator is nowhere worse on its data sheet, and not of an older generation."""
+    same = one["format_step"] == other["format_step"] and other["generation"] >= one["generation"]
+    return (
+        same
+        and all(other[name] >= one[name] * 0.999 for name in ON_THE_SHEET)
+        and all(other[name] <= one[name] for name in NOT_WORSE)
+    )
+
+
+def test_the_grid_covers_the_catalog():
+    with_bandwidth = {one.id for one in bundled_catalog().accelerators.values() if one.hbm_gb_per_s is not None}
+    assert len(with_bandwidth) > 60
+    assert {key[0] for key in grid()[0]} >= with_bandwidth - WITHOUT_PEAK
+
+
+def test_no_accelerator_is_slower_than_one_that_it_beats_in_everything():
+    configs, rates = grid()
+    vendors = {one.id: one.vendor for one in bundled_catalog().accelerators.values()}
+    inverted = []
+    for one, other in permutations(sorted({key[0] for key in configs}), 2):
+        if vendors[one] != vendors[other]:
+            continue
+        for rest in [key[1:] for key in configs if key[0] == one]:
+            mine, theirs = (one, *rest), (other, *rest)
+            if (
+                theirs in configs
+                and better(configs[mine], configs[theirs])
+                and rates[theirs] < rates[mine] * (1 - NOISE)
+            ):
+                inverted.append((one, other, rest, rates[theirs] / rates[mine]))
+    assert inverted == []
+
+
+def along(place: int) -> Iterator[list[Key]]:
+    """Yield the keys that differ in one place alone, in its order."""
+    lines: dict[tuple[object, ...], list[Key]] = {}
+    for key in grid()[0]:
+        lines.setdefault((*key[:place], *key[place + 1 :]), []).append(key)
+    return (sorted(line, key=lambda key: key[place]) for line in lines.values())  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("place", [pytest.param(2, id="micro-batch"), pytest.param(3, id="accelerators in a node")])
+def test_more_is_not_less(place: int):
+    """Inside a machine with peer-to-peer: through a host's bus or a network, links may cost more than is added."""
+    configs, rates = grid()
+    falls = [
+        (less, more, rates[more] / rates[less])
+        for line in along(place)
+        for less, more in pairwise(line)
+        if more[3] <= PER_NODE and not configs[more]["through_host"] and rates[more] < rates[less] * (1 - NOISE)
+    ]
+    assert falls == []
+
+
+def test_no_count_brings_more_than_its_share():
+    """Twice the accelerators are at most twice as fast, but for the optimizer."""
+    rates = grid()[1]
+    leaps = [
+        (less, more, rates[more] / rates[less])
+        for line in along(3)
+        for less, more in pairwise(line)
+        if rates[more] > rates[less] * more[3] / less[3] * (1 + SHARED)
+    ]
+    assert leaps == []
+
+
+@pytest.mark.parametrize(
+    ("slower", "faster"), [("H200-SXM", "GB200-per-GPU"), ("H100-SXM", "B200-SXM"), ("H100-SXM", "H200-SXM")]
+)
+def test_a_small_network_is_no_faster_on_the_older_card(slower: str, faster: str):
+    rates = grid()[1]
+    for batch in BATCHES:
+        assert rates[faster, "gpt-305m", batch, 1, None] >= rates[slower, "gpt-305m", batch, 1, None] * 0.99
+
+
+def test_an_rtx_4090_is_not_five_times_faster_on_two_machines_than_on_one():
+    rates = grid()[1]
+    for batch in BATCHES:
+        one, two = (rates["RTX-4090", "gpt-305m", batch, count, None] for count in (8, 16))
+        assert two <= 2.1 * one
