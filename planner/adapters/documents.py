@@ -18,6 +18,8 @@ Model = TypeVar("Model", bound=Frozen)
 
 PLAN_LIMIT_BYTES = 1_000_000
 RECORD_LIMIT_BYTES = 20_000_000
+SHOWN_PROBLEMS = 10
+"""Mistakes of one file that are listed; the others are counted."""
 
 UNION_MEMBERS = ("function-", "constrained-", "tuple[", "literal[", "str-enum[", "kind:")
 """Beginnings of the names that pydantic puts into the place of a mistake."""
@@ -73,8 +75,9 @@ def parse_model(model: type[Model], data: Json, *, where: str, text: str = "", f
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        problems = _most_specific(error.errors())
-        lines = [_problem(where, text, detail) for detail in problems[:10]]
+        details = error.errors(include_url=False)
+        problems = _most_specific(details)
+        lines = [_problem(where, text, _with_words(detail, details)) for detail in problems[:SHOWN_PROBLEMS]]
         more = len(problems) - len(lines)
         raise InputError("\n".join(lines) + (f"\n... and {more} more." if more > 0 else ""), fix=fix) from error
 
@@ -117,15 +120,16 @@ def _most_specific(details: list[ErrorDetails]) -> list[ErrorDetails]:
 
     That is the way of which the value has the shape: of 0 for `nodes`, "must be 1 or more" and not "must be a list".
     """
-    specific = [_key_path(detail) for detail in details if detail["type"] not in WRONG_SHAPES]
+    specific = {_key_path(detail) for detail in details if detail["type"] not in WRONG_SHAPES}
+    around_specific = {path[:length] for path in specific for length in range(len(path))}
 
     def is_outdone(detail: ErrorDetails) -> bool:
         path = _key_path(detail)
         if detail["type"] == "too_short":  # pydantic drops wrong entries from a list, and then calls it short
-            return any(other[: len(path)] == path and other != path for other in specific)
-        return detail["type"] in WRONG_SHAPES and any(other[: len(path)] == path for other in specific)
+            return path in around_specific
+        return detail["type"] in WRONG_SHAPES and (path in specific or path in around_specific)
 
-    return [_with_words(detail, details) for detail in details if not is_outdone(detail)]
+    return [detail for detail in details if not is_outdone(detail)]
 
 
 def _with_words(detail: ErrorDetails, details: list[ErrorDetails]) -> ErrorDetails:
