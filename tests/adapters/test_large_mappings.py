@@ -6,8 +6,10 @@ import tracemalloc
 
 import pytest
 
+from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import parse_mapping
 from planner.errors import InputError
+from planner.model.plan.plan import Plan
 
 TENFOLD = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 9))
 MERGED = "".join(f"m{n}: &m{n}\n  <<: [{', '.join([f'*m{n - 1}'] * 9)}]\n  k{n}: 1\n" for n in range(1, 9))
@@ -45,3 +47,13 @@ def test_a_large_file_without_aliases_is_read() -> None:
 def test_an_alias_of_itself_is_refused() -> None:
     with pytest.raises(InputError, match="an alias stands for the value that it is in"):
         parse_mapping("a: &a [1, *a]\n", where="plan.yaml")
+
+
+def test_a_hundred_thousand_mistakes_are_counted_and_ten_are_shown() -> None:
+    """Quick enough for a test only where the work grows with the length of the file."""
+    options = [{"node": 1}] * 100_000
+    with pytest.raises(InputError) as caught:
+        parse_model(Plan, {"schema_version": 1, "workload": "gpt-305m", "options": options}, where="plan.yaml")
+    lines = caught.value.message.splitlines()
+    assert len(lines) <= 11
+    assert lines[-1].startswith("... and ")

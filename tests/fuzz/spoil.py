@@ -134,9 +134,11 @@ def _structure(data: bytes, rng: random.Random, others: Sequence[bytes]) -> byte
         if not places:
             break
         _change(*rng.choice(places), rng, document)
-    return (
-        json.dumps(document, indent=1, default=str) if is_json else yaml.safe_dump(document, sort_keys=False)
-    ).encode()
+    try:
+        changed = json.dumps(document, indent=1, default=str) if is_json else yaml.safe_dump(document, sort_keys=False)
+    except (ValueError, RecursionError, yaml.YAMLError):  # a value that holds itself, or what YAML cannot write
+        return _token(data, rng, others)
+    return changed.encode("utf-8", "surrogatepass")
 
 
 def _places(node: Any) -> list[tuple[Any, Any]]:
