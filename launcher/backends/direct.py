@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from launcher.backends import node_scripts
+from launcher.cloud.account import fingerprint
 from launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
 from launcher.plan.backend import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase, ProviderTime
 from planner.errors import NodeError
@@ -58,9 +59,12 @@ class DirectBackend:
         return tuple(seen)
 
     def account(self, launch: Launch) -> str | None:
-        """Return None: a machine of one's own has one owner."""
-        del launch
-        return None
+        """Return which machines these are, by their ids: a name in hosts.yaml may lead to another one later.
+
+        None where one of them has no id.
+        """
+        ids = [machine.bash(node_scripts.identity()).strip() for machine in self._machines_of(launch)]
+        return f"machine {', '.join(map(fingerprint, ids))}" if all(ids) else None
 
     def ready(self, launch: Launch) -> None:
         """Raise where a machine does not answer."""
@@ -100,6 +104,9 @@ class DirectBackend:
                 return NodeStatus(phase=Phase.UNKNOWN, detail=error.message)
             seen.append(_Seen(machine.name, text))
         phase, detail = _phase(seen)
+        other = self._other_machine(launch) if phase.is_over else None
+        if other is not None:
+            return NodeStatus(phase=Phase.UNKNOWN, detail=other)
         began = any(one.phase in ("running", "over") for one in seen)
         return NodeStatus(
             phase=phase,
@@ -142,6 +149,9 @@ class DirectBackend:
     def verify_down(self, launch: Launch) -> Evidence:
         """Look on every machine for processes of the run."""
         checks, down = [], True
+        other = self._other_machine(launch)
+        if other is not None:
+            return Evidence(down=False, checks=(other,), unknown=other)
         for machine in self._machines_of(launch):
             try:
                 pids = machine.bash(node_scripts.count(run_id=launch.run_id)).split()
@@ -152,6 +162,16 @@ class DirectBackend:
             checks.append(f"{machine.name}: {len(pids)} process(es) of {launch.run_id}")
             down = down and not pids
         return Evidence(down=down, checks=tuple(checks))
+
+    def _other_machine(self, launch: Launch) -> str | None:
+        """Return why these machines cannot speak of a launch: it was started on others."""
+        try:
+            asked = self.account(launch)
+        except NodeError:
+            return None  # whoever asks next is told so too
+        if launch.account in (None, asked):
+            return None
+        return f"unknown: it was started on {launch.account}, and {launch.target.id} is now {asked or 'without an id'}"
 
     def down_by_id(self, run_id: str) -> Evidence:
         """End the processes of a run on every machine that we can reach."""

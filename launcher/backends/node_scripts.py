@@ -97,6 +97,11 @@ exit 1
 """
 
 
+def identity() -> str:
+    """Return the script that prints the id of the machine's installation; nothing where it has none."""
+    return "cat /etc/machine-id 2>/dev/null || :\n"
+
+
 def times(*, folder: str, run_id: str) -> str:
     """Return the script that prints the time and that of rank 0's start, in seconds since 1970."""
     started = f"{home(folder)}/results/{shlex.quote(run_id)}/job-0/started"

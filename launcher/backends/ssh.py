@@ -18,6 +18,7 @@ CONNECT_TIMEOUT_S = 10
 SCRIPT_TIMEOUT_S = 180.0
 COPY_TIMEOUT_S = 600.0
 UNREACHABLE = 255
+BEGINS = "PLANNER-SCRIPT-BEGINS"
 
 
 class SshMachine:
@@ -32,8 +33,20 @@ class SshMachine:
         self._login = f"{host.user}@{host.address}" if host.user else host.address
 
     def bash(self, script: str) -> str:
-        """Run a script there, given on stdin: nothing of it shows in the host's list of processes."""
-        return self._run([*self._ssh(), self._login, "bash -s"], given=script, timeout_s=SCRIPT_TIMEOUT_S)
+        """Run a script there, given on stdin: nothing of it shows in the host's list of processes.
+
+        What a login prints before it is left out. A host that did not begin it (another shell, a forced command) has
+        not answered: its silence would prove that nothing runs.
+        """
+        given = f"printf '%s\\n' {BEGINS}\n{script}"
+        said = self._run([*self._ssh(), self._login, "bash -s"], given=given, timeout_s=SCRIPT_TIMEOUT_S)
+        _, began, answer = said.partition(f"{BEGINS}\n")
+        if not began:
+            raise NodeError(
+                f"{self.name}: its login does not run what it is given.",
+                fix=f"It must run bash: {shlex.join([*self._ssh(), self._login, 'bash -s'])}",
+            )
+        return answer
 
     def copy_there(self, folder: Path, to: str) -> None:
         """Copy with rsync; compiled files stay here."""

@@ -114,6 +114,8 @@ def _listed(key: str) -> tuple[list[dict[str, Any]], datetime | None]:
     path, token = "/instances", None
     for _ in range(MOST_PAGES):
         answer, seen_at = _ask(path, key=key, query={} if token is None else {"page_token": token})
+        if not isinstance(answer["data"], list):
+            raise TypeError(path)  # nothing that could be counted is no proof that there is nothing
         found += answer["data"]
         token = next((answer[name] for name in PAGE_TOKENS if answer.get(name)), None)
         if token is None:

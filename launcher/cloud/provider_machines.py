@@ -77,7 +77,8 @@ def look(launch: Launch) -> Seen:
     target = launch.target
     who, silent, places = WHO.get(target.provider, "Kubernetes"), None, ""
     if target.provider is Provider.AWS:
-        regions = aws.enabled_regions(target.region)
+        ordered = {target.region} if target.region is not None else set()  # billed also once the account disabled it
+        regions = sorted({*aws.enabled_regions(target.region), *ordered})
         listing = aws.listed(run_id=launch.run_id, regions=regions, spot=target.purchase == "spot")
         machines = listing.machines
         left_out = [one for one in listing.forbidden if target.region not in (None, one)]

@@ -43,8 +43,8 @@ class Launch(Frozen):
     deadline_at: datetime | None = None
     """When the watchdog takes everything down; None before it was submitted."""
     account: str | None = None
-    """Who has its machines (`AWS account 123456789012`, `Lambda key sha256:...`), without a secret; only their answer
-    proves that nothing is left. None: the machines are a person's own, or the ledger is older than this."""
+    """Who has its machines (`AWS account 123456789012`, `Lambda key sha256:...`; a person's own: `machine sha256:...`),
+    without a secret; only their answer proves that nothing is left. None: they have no id, or the ledger is older."""
 
 
 class Phase(StrEnum):
