@@ -183,6 +183,12 @@ class Driver:
             with contextlib.suppress(Exception):
                 self._collect_unwritten(entry)
             take_down(self.backend, known)
+            give_up_s = time.monotonic() + SETTLED_AFTER_S  # before a job was seen a machine may still come
+            waits = entry.state is State.SUBMITTED and entry.launch.target.through_sky
+            while waits and known.down is not None and time.monotonic() < give_up_s:
+                time.sleep(SETTLED_AFTER_S / 60)
+                known.down = None
+                take_down(self.backend, known)
             if known.down is None:
                 raise NodeError(f"{run_id}: its machines are not proven gone, and {error}") from error
             said = "; ".join(known.down.checks)

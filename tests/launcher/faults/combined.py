@@ -21,6 +21,7 @@ from tests.launcher.faults.acts import (
     sky,
     waits,
     writes,
+    writing_locked,
 )
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import BACKEND, COLLECT, DOWN, FAILING, GONE, REAP
@@ -61,6 +62,12 @@ def late_ones_come(world: World) -> None:
 def come_soon(world: World) -> None:
     """Late machines come some questions from now."""
     world.sky.waiting = [(len(world.sky.asked) + 10, come) for _, come in world.sky.waiting]
+
+
+def listed_as_they_come(world: World) -> Done:
+    """Late machines come some questions after a list."""
+    come_soon(world)
+    return world.cli("launches", "list")
 
 
 def and_they_come(act: Act) -> Act:
@@ -147,6 +154,13 @@ COMBINED = (
     Fault(
         "late-full", "a machine comes late, the disk is full", "disk", "looked for from memory, and ended",
         and_they_come(left("SUBMITTED", does="full", first=(SLOW, boots(fails=FAILING, after=16)), on=H100_AT_LAMBDA)),
+        4, "SUBMITTED",
+    ),
+    Fault(
+        "late-locked", "a machine comes late after `down`, nobody may write the ledger", "ledger",
+        "looked for from memory, and ended",
+        and_they_come(after(left(f"{BACKEND}.status", first=(SLOW, boots(fails=FAILING, after=10**6)),
+            on=H100_AT_LAMBDA), after(listed_as_they_come, writing_locked(command("launches", "down", "--all"))))),
         4, "SUBMITTED",
     ),
     Fault(
