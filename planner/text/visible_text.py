@@ -6,6 +6,7 @@ import re
 
 _UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but newline and tab
+    r"\u115f\u1160\u3164\uffa0"  # fillers of Hangul, which are drawn as nothing
     r"\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # of no width; direction
     r"\ud800-\udfff"  # half a character: a byte of a file name that is no UTF-8
     r"\U0001d173-\U0001d17a\U000e0000-\U000e007f]"

@@ -25,6 +25,7 @@ from planner.text.visible_text import visible_text
         pytest.param("\x9b31m", r"\u009b31m", id="a sequence in one character"),
         pytest.param("\u202egnp.exe", r"\u202egnp.exe", id="from right to left"),
         pytest.param("\u2066a\u2069", r"\u2066a\u2069", id="isolated direction"),
+        pytest.param("pay\u3164pal", r"pay\u3164pal", id="a filler of Hangul"),
         pytest.param("pay\u200bpal", r"pay\u200bpal", id="no width"),
         pytest.param("\ufeffx", r"\ufeffx", id="byte order mark"),
         pytest.param("a\u2028b", r"a\u2028b", id="line separator"),
