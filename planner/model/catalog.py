@@ -11,6 +11,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
 from planner.model.network.names import name_key, nearest_names
+from planner.model.network.other_families import INSTEAD, missing_for
 from planner.model.network.workload import Preset
 from planner.model.owning.holding_defaults import HoldingDefaults
 from planner.model.owning.owning_defaults import OwningDefaults
@@ -102,6 +103,10 @@ class Catalog(Frozen):
         """Return a workload by its name; raise with the nearest names where there is none."""
         preset = self.preset_named(name)
         if preset is None:
+            missing = missing_for(name)
+            if missing is not None:
+                text = f"The planner has no formula for {missing}. {INSTEAD}"
+                raise NotFoundError("workload", name, (), where=where, fix=text)
             near = nearest_names(name, self.presets)
             hint = f"Did you mean {' or '.join(near)}?" if near else fix or "The names: docs/workloads.md"
             raise NotFoundError("workload", name, (), where=where, fix=hint)

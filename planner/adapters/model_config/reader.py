@@ -10,10 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from planner.adapters.model_config.fields import FIX, ConfigFields
 from planner.adapters.model_config.image_families import IMAGE_FAMILIES
-from planner.adapters.model_config.refused import MISSING, fix_of
 from planner.adapters.model_config.text_families import TEXT_FAMILIES, text_document
 from planner.errors import InputError
 from planner.model.network.architecture import Architecture
+from planner.model.network.other_families import MISSING, fix_of
 
 MARKS = ("model_type", "architectures")
 """Keys that a config.json has and no file of ours."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _STATE_SPACE = "state-space layers"
 _HYBRID = "layers that are neither attention nor MLP (state-space, linear attention, convolution)"
 _LATENT = "latent attention (MLA)"
@@ -50,8 +52,23 @@ MISSING: dict[str, str] = {
 """By `model_type`: "the planner has no formula for ..."."""
 
 
+INSTEAD = "Write a network of nearly its size: architecture (layers, hidden, heads, ...), as in docs/workloads.md."
+
+
 def fix_of(model_type: str, *, has_text: bool) -> str:
     """Return what a person can do about a family that is not known."""
     if has_text and MISSING.get(model_type) in (None, _PARTS):
         return "Save its text_config as a file of its own to plan the text part alone, without the others."
-    return "Write a network of nearly its size: architecture (layers, hidden, heads, ...), as in docs/workloads.md."
+    return INSTEAD
+
+
+def missing_for(name: str) -> str | None:
+    """Return what the planner has no formula for of a model that people call so; None where nothing is known of it.
+
+    The name of a family stands in it as whole words: mamba in mamba-2.8b, t5 in flan-t5-xl.
+    """
+    words = f" {' '.join(re.findall('[a-z0-9]+', name.casefold()))} "
+    for family in sorted(MISSING, key=len, reverse=True):
+        if f" {' '.join(re.findall('[a-z0-9]+', family))} " in words:
+            return MISSING[family]
+    return None
