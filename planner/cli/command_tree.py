@@ -20,7 +20,7 @@ COMMANDS = {
         "find": ("find_command", "Find machines for a training among all that are offered"),
         "explain": ("explain_command", "Break an estimate down into formulas, constants and runs"),
         "memory": ("memory_command", "Check whether a training fits a device, and how large a batch"),
-        "bench": ("bench_command", "Measure this machine with the standard benchmark"),
+        "bench": ("launching.bench_command", "Measure this machine with the standard benchmark"),
     },
     "Decide": {
         "estimate": ("plan_commands", "Estimate time, cost and energy of one training per option"),
@@ -34,9 +34,9 @@ COMMANDS = {
         "evidence": ("evidence_commands", "List, check and add published measurements"),
     },
     "Launch": {
-        "launch": ("launch_command", "Run the benchmark on other machines, after showing the bill"),
-        "task": ("task_command", "Print the SkyPilot task of a launch, to run by hand"),
-        "launches": ("launches_commands", "Follow, collect, stop and bill launches"),
+        "launch": ("launching.launch_command", "Run the benchmark on other machines, after showing the bill"),
+        "task": ("launching.task_command", "Print the SkyPilot task of a launch, to run by hand"),
+        "launches": ("launching.launches_commands", "Follow, collect, stop and bill launches"),
     },
     "Prices": {
         "prices": ("price_commands", "Show, refresh and check prices"),

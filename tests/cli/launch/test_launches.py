@@ -12,7 +12,7 @@ from launcher.ledger.entry import Outcome, State
 from launcher.ledger.instant import Instant, boot_instant
 from launcher.plan.backend import Launch, NodeStatus, Phase
 from launcher.plan.target import Reach, Target
-from planner.cli.launch_view import LiveView
+from planner.cli.launching.launch_view import LiveView
 from planner.cli.streams import lasting_output
 from planner.cli.visible_output import visible_output
 from planner.use_cases.launches import Launches

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HEAVY = (
     "torch",
     "sky",
@@ -114,7 +114,7 @@ def test_the_list_of_commands_needs_no_command(arguments):
         ),
         pytest.param(
             ["task", "gpt-305m", "--on", "aws/p4d.24xlarge"],
-            "planner.cli.task_command",
+            "planner.cli.launching.task_command",
             ("planner.ui", "planner.speed.calibration", "launcher.drive"),
             id="task",
         ),

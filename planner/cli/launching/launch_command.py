@@ -14,10 +14,10 @@ import typer
 from launcher.documents import LaunchDocument, PlannedLaunch
 from launcher.plan.guard import LaunchLimits, worst_total_usd
 from planner.adapters.price_filter import NOTHING
-from planner.cli.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
-from planner.cli.launch_options import LimitOptions, TargetOptions, read_terms
-from planner.cli.launch_screen import planned_lines
-from planner.cli.launch_watch import conclude, watched
+from planner.cli.launching.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
+from planner.cli.launching.launch_options import LimitOptions, TargetOptions, read_terms
+from planner.cli.launching.launch_screen import planned_lines
+from planner.cli.launching.launch_watch import conclude, watched
 from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import lasting_output, print_document, say

@@ -16,7 +16,7 @@ from launcher.bench import local
 from launcher.bench.bench import Settings, Talk
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
-from planner.cli.bench_options import (
+from planner.cli.launching.bench_options import (
     BenchWorkloadOptions,
     MeasurementOptions,
     TrainingOptions,

@@ -12,9 +12,9 @@ import typer
 from launcher.documents import Found, LaunchesDocument, LaunchStory, ReapDocument
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import State
-from planner.cli.launch_screen import bill_lines
-from planner.cli.launch_view import bill_rows, reaped_rows, state_rows
-from planner.cli.launch_watch import conclude, end_badly, end_badly_if_unread, not_down, watched
+from planner.cli.launching.launch_screen import bill_lines
+from planner.cli.launching.launch_view import bill_rows, reaped_rows, state_rows
+from planner.cli.launching.launch_watch import conclude, end_badly, end_badly_if_unread, not_down, watched
 from planner.cli.output import HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import lasting_output, print_document, say

@@ -10,8 +10,8 @@ import typer
 
 from launcher.plan.guard import LaunchLimits
 from launcher.plan.target import Purchase
+from planner.cli.launching.secret_options import check_no_secret, read_image, read_store
 from planner.cli.output import check_positive
-from planner.cli.secret_options import check_no_secret, read_image, read_store
 from planner.errors import InputError
 from planner.use_cases.launch_target import Terms
 

@@ -106,7 +106,7 @@ def test_the_example_of_a_command_parses(path):
 
 def test_no_function_of_the_command_line_takes_many_parameters():
     many = {}
-    for path in sorted(CLI.glob("*.py")):
+    for path in sorted(CLI.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef):
                 given = node.args

@@ -197,7 +197,7 @@ class TestFormats:
 
     def test_a_closed_pipe_is_no_fault(self, example):
         command = f"{sys.executable} -m planner.cli.main compare {example('rtx3090_cluster')} --json | head -c 1"
-        root = str(Path(__file__).parents[2])
+        root = str(Path(__file__).parents[3])
         done = subprocess.run(
             ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False, cwd=root,
             env=os.environ,
@@ -212,7 +212,7 @@ def test_the_terminal_honours_no_color(example):
     command = [sys.executable, "-m", "planner.cli.main", "estimate", str(example("local_pc"))]
     with subprocess.Popen(
         command, stdout=follower, stderr=subprocess.DEVNULL, env=os.environ | {"NO_COLOR": "1", "TERM": "xterm"},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     ) as process:  # fmt: skip
         os.close(follower)
         written = b""

@@ -9,7 +9,7 @@ from typing import NoReturn
 import typer
 
 from launcher.ledger.entry import Entry, Outcome
-from planner.cli.launch_view import LiveView
+from planner.cli.launching.launch_view import LiveView
 from planner.cli.streams import say
 from planner.errors import NodeError, PlannerError, StoreError
 from planner.use_cases.launches import Launches

@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar
 import typer
 
 from launcher.bench.bench import DataSettings, LoraSettings, Settings
+from planner.cli.launching.secret_options import check_no_secret
 from planner.cli.output import check_positive
-from planner.cli.secret_options import check_no_secret
 from planner.cli.workload_options import (
     LoraRankOption,
     LoraTargetsOption,

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from launcher.plan.task import task_yaml
-from planner.cli.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
-from planner.cli.launch_options import TargetOptions, read_terms
+from planner.cli.launching.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
+from planner.cli.launching.launch_options import TargetOptions, read_terms
 from planner.cli.output import HomeOption
 from planner.cli.registration import command, command_app
 from planner.use_cases.launch_plan import plan_launches

@@ -20,7 +20,7 @@ from planner.adapters.workspace import catalogs_dir
 from planner.text.table_cells import guarded
 from planner.text.visible_text import visible_text
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 STEERING = "\x1b[2J\x1b]0;owned\x07\x9b31m\x08\x7f\u202e\u200b"
 NAME = f"=cmd|' /C calc'!A0 <b>`x`</b> [l](h) *s* _e_ # {STEERING}end"
 SHOWN = visible_text(NAME)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PLANNER = (sys.executable, "-m", "planner.cli.main")
 PLAN = "examples/local_pc.yaml"
 FULL = "Error: stdout: No space left on device.\nCheck the path, its permissions and the free space.\n"
