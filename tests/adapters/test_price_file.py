@@ -13,6 +13,8 @@ from planner.adapters.price_file import COLUMNS, as_csv, parse_prices, read_pric
 from planner.errors import InputError
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 
+DAYS = date(2020, 1, 1), date(2100, 12, 31)
+
 HEADER = "provider,instance_type,region,price_kind,usd_per_hour,source,as_of"
 OLD_HEADER = (
     "provider,instance_type,region,zone,price_kind,usd_per_hour,no_price_reason,low_usd_per_hour,high_usd_per_hour,"
@@ -149,7 +151,7 @@ PRICES = st.builds(
     region=TEXTS, zone=st.none() | TEXTS, price_kind=st.sampled_from([PriceKind.SPOT, PriceKind.LEASE]),
     usd_per_hour=AMOUNTS, minimum_hours=st.sampled_from([0.0, 24.0]), billing_granularity_s=st.none() | st.just(60.0),
     available=st.none() | st.booleans(), origin=st.sampled_from(PriceOrigin), source=TEXTS,
-    as_of=st.dates(date(2020, 1, 1)), fetched_at=st.dates(date(2020, 1, 1)), confidence=st.just("api"),
+    as_of=st.dates(*DAYS), fetched_at=st.dates(*DAYS), confidence=st.just("api"),
     note=st.none() | TEXTS,
 )  # fmt: skip
 

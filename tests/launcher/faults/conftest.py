@@ -12,7 +12,7 @@ import boto3
 import pytest
 
 from tests.fakes.aws_server import NEVER_REFUSED
-from tests.fakes.servers import Server, running
+from tests.fakes.servers import AWS_KEYS, Server, running
 from tests.launcher.faults.sky_server import SkyServer, serve
 from tests.launcher.faults.world import World
 from tests.launcher.loopback_ssh import Sshd, running_sshd
@@ -26,6 +26,13 @@ Host {{cluster}} {{cluster}}-worker*
   IdentitiesOnly yes
   UserKnownHostsFile {folder}/known_hosts
 """
+
+
+@pytest.fixture(scope="session")
+def aws_server(aws_models: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """An AWS of the rows' own: `reap` is alarmed by every machine of other tests."""
+    with running("aws_server", log=tmp_path_factory.mktemp("aws") / "server.log", environment=AWS_KEYS) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

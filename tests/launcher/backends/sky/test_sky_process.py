@@ -101,6 +101,7 @@ def test_a_process_that_dies_while_its_child_holds_the_pipe_is_not_waited_for(pr
 def test_what_a_library_prints_is_no_answer(process, tmp_path):
     """Neither what Python prints nor what a child process writes to its standard output."""
     assert process.ask("print")[2] == {"do": "print"}
+    process.close()  # which waits for the end of the log
     log = (tmp_path / "deep" / "sky.log").read_text(encoding="utf-8")
     assert "printed" in log
     assert "from a child" in log
