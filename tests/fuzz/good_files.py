@@ -21,7 +21,7 @@ from tests.launcher.launches import launch_of
 
 ROWS = 25
 """Of a table that is spoilt."""
-OLD_LOCK = Path(__file__).parents[1] / "cli" / "old_locks" / "station.lock.json.gz"
+OLD_LOCK = Path(__file__).parents[1] / "cli" / "locks" / "old_locks" / "station.lock.json.gz"
 RUN_ID = "20261121-120000-1a2b3c"
 
 
