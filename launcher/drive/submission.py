@@ -40,4 +40,14 @@ def is_settling(entry: Entry, events: Sequence[Event], *, waited_s: float) -> bo
     """
     seen = any(event.kind == State.RUNNING for event in events)
     ordered = entry.launch.target.through_sky and entry.outcome in NO_JOB_SEEN
-    return ordered and not seen and waited_s < SETTLED_AFTER_S
+    return ordered and not seen and not is_settled(waited_s)
+
+
+def is_settled(waited_s: float) -> bool:
+    """Return whether no machine can come any more, so long after a launch was given up."""
+    return waited_s >= SETTLED_AFTER_S
+
+
+def settle_poll_s() -> float:
+    """Return the seconds between two looks for a machine that may still come."""
+    return SETTLED_AFTER_S / 60

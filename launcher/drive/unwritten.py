@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from launcher.drive.submission import SETTLED_AFTER_S
+from launcher.drive.submission import is_settled
 from launcher.ledger.entry import Entry, State
 from launcher.ledger.instant import Instant
 from launcher.plan.backend import Backend, Evidence, Phase
@@ -30,10 +30,10 @@ class Unwritten:
     """When everything is taken down, by the clock; None before machines were asked for."""
     down: Evidence | None = None
     """The proof that nothing is left, which could not be written."""
+    may_come: bool = False
+    """Whether machines may still come once it is over: its job was not seen, so not all of them were."""
     _over_at: Instant | None = field(default=None, repr=False)
     """When the job was found to be over."""
-    _settle_s: float = field(default=0.0, repr=False)
-    """For which machines may still come after that."""
     _job_seen: bool = field(default=False, repr=False)
     _said: Instant | None = field(default=None, repr=False)
 
@@ -58,32 +58,33 @@ class Unwritten:
         What fails is tried again at the next look. Where no job was seen, machines may still come: then nothing that
         is said of them is the proof until none can (launcher/drive/submission.py).
         """
-        launch = self.entry.launch
         if self._over_at is None:
-            phase = Phase.LOST if late else backend.status(launch).phase
+            phase = Phase.LOST if late else backend.status(self.entry.launch).phase
             self._job_seen |= self.entry.state is State.RUNNING or phase in JOB_SEEN
             if not phase.is_over:
                 return
-            self._over_at = at
-            self._settle_s = SETTLED_AFTER_S if launch.target.through_sky and not (late or self._job_seen) else 0.0
+            self.may_come = not (late or self._job_seen)
             with contextlib.suppress(Exception):  # whatever came stays where it is; the machine costs money
                 collect(self.entry)
-        take_down(backend, self)
-        if (at.since(self._over_at) or 0.0) < self._settle_s:
-            self.down = None
+        self.end(backend, at=at)
+
+    def end(self, backend: Backend, *, at: Instant) -> bool:
+        """Take it down, and return whether it must be again although nothing is there: a machine may still come.
+
+        What is said of it then is no proof yet. Only what SkyPilot orders may come.
+        """
+        self._over_at = self._over_at or at
+        launch = self.entry.launch
+        try:
+            backend.down(launch)
+        finally:
+            evidence = backend.verify_down(launch)
+            settled = is_settled(at.since(self._over_at) or 0.0)
+            settling = self.may_come and launch.target.through_sky and not settled
+            self.down = evidence if evidence.down and not settling else None
+        return evidence.down and settling
 
 
 def fault_text(error: BaseException) -> str:
     """Return what went wrong in a sentence; of what is no error of ours with its kind, which names the fault."""
     return str(error) if isinstance(error, PlannerError) else f"{type(error).__name__}: {error}."
-
-
-def take_down(backend: Backend, known: Unwritten) -> None:
-    """Take a launch down and ask whether anything is left of it."""
-    launch = known.entry.launch
-    try:
-        backend.down(launch)
-    finally:
-        evidence = backend.verify_down(launch)
-        if evidence.down:
-            known.down = evidence

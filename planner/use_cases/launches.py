@@ -17,7 +17,8 @@ from launcher.collect.launch_record import billed_quantity, record_of_launch
 from launcher.collect.results import collected, read_probes, read_result
 from launcher.documents import LaunchState, PlannedLaunch
 from launcher.drive.campaign import Campaign, Watch, raise_worst
-from launcher.drive.drive import Driver, utc_now
+from launcher.drive.context import utc_now
+from launcher.drive.drive import Driver
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
 from launcher.ledger.instant import Instant, boot_instant

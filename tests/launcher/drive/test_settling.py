@@ -20,8 +20,7 @@ HERE = Target(provider=Provider.LOCAL, name="here", devices_per_node=1)
 
 @pytest.fixture(autouse=True)
 def _five_minutes(monkeypatch, _settled_at_once):
-    for module in ("submission", "unwritten", "drive"):
-        monkeypatch.setattr(f"launcher.drive.{module}.SETTLED_AFTER_S", 300.0)
+    monkeypatch.setattr("launcher.drive.submission.SETTLED_AFTER_S", 300.0)
 
 
 @pytest.fixture

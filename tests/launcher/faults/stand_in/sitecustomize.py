@@ -77,7 +77,7 @@ def deed(function: Callable[..., Any], *, after: bool, state: str | None = None)
 
 def _clocks(module: ModuleType) -> None:
     """Let this process see another time."""
-    if module.__name__ == "launcher.drive.drive":
+    if module.__name__ == "launcher.drive.context":
         now: Callable[[], Any] = vars(module)["utc_now"]
         vars(module)["utc_now"] = lambda: now() + timedelta(hours=sum(CLOCK_H))
     if module.__name__ == "launcher.ledger.instant" and (BOOT or AWAKE_S):
@@ -110,7 +110,11 @@ def change(module: ModuleType) -> None:
         setattr(owner, attribute, deed(getattr(owner, attribute), after=False))
 
 
-NAMES = {key.partition(":")[0] for key in [*SETTINGS, AT]} | {LEDGER, "launcher.drive.drive", "launcher.ledger.instant"}
+NAMES = {key.partition(":")[0] for key in [*SETTINGS, AT]} | {
+    LEDGER,
+    "launcher.drive.context",
+    "launcher.ledger.instant",
+}
 
 
 class _Change(importlib.abc.MetaPathFinder):

@@ -1,0 +1,155 @@
+"""The end of a launch: what there is comes home, its machines go down, and those who send the bill prove it."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from launcher.collect.results import collected, read_result
+from launcher.drive import submission
+from launcher.drive.context import DriveContext
+from launcher.drive.elapsed import CLOCKS_DIFFER_S, billed_seconds
+from launcher.drive.submission import SETTLING, is_settling
+from launcher.drive.unwritten import fault_text
+from launcher.ledger.entry import Entry, Outcome, State
+from launcher.plan.backend import Collected
+from planner.errors import InputError
+
+
+@dataclass(frozen=True)
+class Ending(DriveContext):
+    """How a launch is ended, whatever came of it."""
+
+    def is_settling(self, run_id: str) -> bool:
+        """Return whether a machine of a launch that was given up may still come."""
+        entry, events = self.ledger.entry(run_id), self.ledger.events(run_id)
+        gave_up = next((event.at for event in events if event.kind == "COLLECTING"), None)
+        waited_s = 0.0 if gave_up is None else self.elapsed.waited_s(run_id, gave_up, unknown_s=0.0)
+        return is_settling(entry, events, waited_s=min(waited_s, self.elapsed_s(entry)))  # a clock may be set forward
+
+    def _bring_home(self, entry: Entry, outcome: Outcome, *, patience: timedelta) -> None:
+        """Collect before anything is taken down, also after a failure; try again while patience lasts."""
+        run_id = entry.launch.run_id
+        began = next((event.at for event in self.ledger.events(run_id) if event.kind == "COLLECTING"), None)
+        if began is None:
+            began = self.now()
+            self.ledger.note(run_id, "COLLECTING", f"the job is over: {outcome.value}", at=began)
+        waited_s = self.elapsed.waited_s(run_id, began)
+        try:
+            collection = self.backend.collect(entry.launch, self._home_of(run_id))
+        except InputError:
+            raise  # a host that is missing from its file, a disk: nothing that more patience mends
+        except Exception as error:  # noqa: BLE001  a host's bytes, a library's fault: its machine costs money all the same
+            if waited_s < patience.total_seconds():
+                self._note_once(run_id, "PROBLEM", f"results could not be copied yet: {error}")
+                return
+            self.ledger.note(run_id, "PROBLEM", f"results could not be copied: {error}", at=self.now())
+            collection = collected(self._home_of(run_id), run_id=run_id, nodes=entry.launch.target.nodes)
+            if not collection.results and not collection.steps:
+                self._lose(entry, outcome)
+                self._take_down(self.ledger.entry(run_id))
+                return
+            collection = collection.model_copy(update={"complete": False})  # what came before the failure
+        self._write_down(entry, collection, outcome)
+        self._take_down(self.ledger.entry(run_id))
+
+    def _write_down(self, entry: Entry, collection: Collected, outcome: Outcome) -> None:
+        run_id = entry.launch.run_id
+        what = f"{len(collection.results)} result(s), {len(collection.steps)} file(s) of steps"
+        if collection.problems:
+            self._note_once(run_id, "PROBLEM", " ".join(collection.problems))
+        if outcome is Outcome.COMPLETED and not collection.complete:
+            outcome = Outcome.TRUNCATED
+        elif outcome is Outcome.COMPLETED and (collection.problems or not collection.results):
+            outcome = Outcome.FAILED  # the job says that it has a result, and there is none that can be read
+        if outcome in (Outcome.LOST, Outcome.TRUNCATED) and not collection.results and not collection.steps:
+            self._lose(entry, outcome)
+            return
+        if outcome is Outcome.LOST:
+            outcome = Outcome.TRUNCATED  # the machine is lost, what it pushed is not
+        if outcome is Outcome.FAILED and any(_was_stopped(path) for path in collection.results):
+            outcome = Outcome.TRUNCATED  # its own time was over
+        self.ledger.move(
+            run_id,
+            State.COLLECTED,
+            at=self.now(),
+            text=f"{what} in {collection.folder.name}",
+            outcome=outcome,
+            expected=self._now_at(entry),
+        )
+
+    def _lose(self, entry: Entry, outcome: Outcome) -> None:
+        outcome = Outcome.LOST if outcome is Outcome.COMPLETED else outcome  # without a result nothing is complete
+        self.ledger.move(
+            entry.launch.run_id,
+            State.LOST,
+            at=self.now(),
+            text="no result was copied",
+            outcome=outcome,
+            expected=self._now_at(entry),
+        )
+
+    @staticmethod
+    def _now_at(entry: Entry) -> State:
+        """Return the state in which this client left a launch that it has just submitted or looked at."""
+        return State.SUBMITTED if entry.state is State.PLANNED else entry.state
+
+    def _take_down(self, entry: Entry) -> None:
+        """Take everything down, then ask those who send the bill; without their word the launch stays open."""
+        launch, run_id = entry.launch, entry.launch.run_id
+        if self.elapsed_s(entry) > launch.bill.caps.worst_minutes * 60.0:
+            self._see_whether_up(entry)
+        try:
+            self.backend.down(launch)
+        except Exception as error:  # noqa: BLE001  whatever it was, those who send the bill are asked next
+            self._note_once(run_id, "PROBLEM", f"down failed: {fault_text(error)}")
+        evidence = self.backend.verify_down(launch)
+        said = "; ".join(evidence.checks)
+        if evidence.down and self.is_settling(run_id):
+            minutes = submission.SETTLED_AFTER_S / 60
+            again = f"nothing is there; for {minutes:g} minutes a machine may still come and is looked for"
+            if self._note_once(run_id, SETTLING, again):
+                self.tell(f"{run_id}: {again}.")
+        elif evidence.down:
+            counted_s = self._counted_s(self.ledger.entry(run_id))
+            self.ledger.move(
+                run_id, State.DOWN_VERIFIED, at=self.now(), text=said, counted_s=counted_s, expected=entry.state
+            )
+        else:
+            self._note_once(run_id, "STILL_UP", said)
+            self._see_up(entry)
+
+    def _see_whether_up(self, entry: Entry) -> None:
+        """Look whether machines are still up although their time is over; who cannot say is no witness."""
+        with contextlib.suppress(Exception):
+            status = self.backend.status(entry.launch)
+            if status.launched is not None and not status.phase.is_over:
+                self._see_up(entry)
+
+    def _see_up(self, entry: Entry) -> None:
+        elapsed_s = self.elapsed_s(entry)
+        if elapsed_s > entry.launch.bill.caps.worst_minutes * 60.0:
+            self.ledger.see_up(entry.launch.run_id, elapsed_s=elapsed_s)
+
+    def _counted_s(self, entry: Entry) -> float:
+        """Return for how long a launch counts as billed that is gone now; say where that is not the clock's figure."""
+        run_id, worst_s = entry.launch.run_id, entry.launch.bill.caps.worst_minutes * 60.0
+        elapsed_s, by_clock_s = self.elapsed_s(entry), self.elapsed.by_clock(entry)
+        counted_s = billed_seconds(elapsed_s=elapsed_s, seen_up_s=entry.seen_up_s, worst_s=worst_s)
+        if abs(by_clock_s - counted_s) >= CLOCKS_DIFFER_S:
+            why = (
+                f"the proof came {elapsed_s / 60:.0f} minutes after the submission, and nobody saw its machines so late"
+                if elapsed_s > counted_s
+                else f"by the clock of this machine it took {by_clock_s / 60:.0f}"
+            )
+            self.ledger.note(run_id, "CLOCK", f"counted are {counted_s / 60:.0f} minutes: {why}", at=self.now())
+        return counted_s
+
+
+def _was_stopped(path: Path) -> bool:
+    try:
+        return (read_result(path) or {}).get("exit_reason") == "interrupted"
+    except Exception:  # noqa: BLE001  a result that cannot be read says nothing
+        return False
