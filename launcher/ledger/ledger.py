@@ -230,9 +230,13 @@ class Ledger:
     def _all(self, connection: sqlite3.Connection) -> list[Entry]:
         return [self._entry(row) for row in self._rows(connection)]
 
-    @staticmethod
-    def _rows(connection: sqlite3.Connection) -> list[sqlite3.Row]:
-        return connection.execute("SELECT * FROM launches ORDER BY planned_at, run_id").fetchall()
+    def _rows(self, connection: sqlite3.Connection) -> list[sqlite3.Row]:
+        rows = connection.execute("SELECT * FROM launches ORDER BY planned_at, run_id").fetchall()
+        if any(not isinstance(row["run_id"], str) for row in rows):  # SQLite itself refuses to write such a row
+            raise StoreError(
+                f"{self.path}: is damaged: a launch in it has no id.", fix=f"Restore the file. {ELSEWHERE}"
+            )
+        return rows
 
     def _entry(self, row: sqlite3.Row) -> Entry:
         cells: dict[str, Any] = dict(row)

@@ -129,12 +129,12 @@ def _structure(data: bytes, rng: random.Random, others: Sequence[bytes]) -> byte
         document = json.loads(data) if is_json else yaml.safe_load(data)
     except (ValueError, yaml.YAMLError):
         return _token(data, rng, others)
-    for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        places = list(_places(document))
-        if not places:
-            break
-        _change(*rng.choice(places), rng, document)
     try:
+        for _ in range(rng.choice((1, 1, 1, 2, 3))):
+            places = list(_places(document))
+            if not places:
+                break
+            _change(*rng.choice(places), rng, document)
         changed = json.dumps(document, indent=1, default=str) if is_json else yaml.safe_dump(document, sort_keys=False)
     except (ValueError, RecursionError, yaml.YAMLError):  # a value that holds itself, or what YAML cannot write
         return _token(data, rng, others)

@@ -158,3 +158,17 @@ def test_a_full_disk_submits_nothing(ledger, monkeypatch):
     assert "Make room" in full.value.fix
     monkeypatch.setattr(Ledger, "_connect", connect)
     assert ledger.entries() == []
+
+
+def test_a_ledger_whose_launch_lost_its_id_is_damaged(ledger):
+    """As a spoilt page leaves it: SQLite refuses to write such a row, and reads it."""
+    ledger.plan([launch_of(LOCAL)])
+    with sqlite3.connect(ledger.path) as connection:
+        connection.execute("ALTER TABLE launches RENAME TO sound")
+        connection.execute("CREATE TABLE launches AS SELECT * FROM sound")
+        connection.execute("UPDATE launches SET run_id = NULL")
+    connection.close()
+    for ask in (ledger.entries, ledger.unreadable):
+        with pytest.raises(StoreError, match="is damaged: a launch in it has no id") as raised:
+            ask()
+        assert "planner launches reap" in raised.value.fix
