@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from planner.adapters.documents import read_model
 from planner.adapters.run_store import FolderStore, RunStore
@@ -14,10 +17,16 @@ SETTINGS_NAME = "settings.yaml"
 SETTINGS_FIX = "Write one line: runs: s3://bucket/prefix, or a folder."
 
 
+def _named(place: str) -> str:
+    if not place.isprintable():
+        raise ValueError("holds a control character, which no folder or bucket has")
+    return place
+
+
 class Settings(Frozen):
     """`settings.yaml` of a workspace: what a team shares about how it works."""
 
-    runs: Text | None = None
+    runs: Annotated[Text, AfterValidator(_named)] | None = None
     """`s3://bucket/prefix`, or a folder (relative to the workspace); default the folder `runs` of the workspace."""
 
 

@@ -232,6 +232,7 @@ class TestWhichStore:
             ("runs: gs://bucket/runs", "'gs://bucket/runs' is no place on S3"),
             ("runs: s3:/bucket", "'s3:/bucket' is no place on S3"),
             ("run: s3://bucket", "settings.yaml"),
+            ('runs: "\\0"', "a control character"),
         ],
     )
     def test_settings_that_are_wrong_are_named(self, tmp_path, capsys, text, said):
