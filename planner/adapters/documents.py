@@ -44,8 +44,8 @@ PLAINLY = {
 """Where pydantic's own words speak of Python."""
 
 
-def read_text(path: Path, *, limit_bytes: int, fix: str = "") -> str:
-    """Read a file, refusing what is missing, unreadable, too large or not text."""
+def read_bytes(path: Path, *, limit_bytes: int, fix: str = "") -> bytes:
+    """Read a file, refusing what is missing, unreadable or too large."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -60,13 +60,19 @@ def read_text(path: Path, *, limit_bytes: int, fix: str = "") -> str:
                 f"{path}: has {size / 1e6:.1f} MB; at most {limit_bytes / 1e6:g} MB are read.",
                 fix="Check that this is the file you meant.",
             )
-        return data.decode("utf-8-sig")
+        return data
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file.", fix=fix) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 text (byte {error.start}).", fix="Save it as UTF-8.") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {os.strerror(error.errno or 0)}.", fix=fix) from error
+
+
+def read_text(path: Path, *, limit_bytes: int, fix: str = "") -> str:
+    """Read a file, refusing what is missing, unreadable, too large or not text."""
+    try:
+        return read_bytes(path, limit_bytes=limit_bytes, fix=fix).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 text (byte {error.start}).", fix="Save it as UTF-8.") from error
 
 
 def parse_model(model: type[Model], data: Json, *, where: str, text: str = "", fix: str = "") -> Model:

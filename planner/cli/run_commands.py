@@ -1,4 +1,4 @@
-"""`planner runs add|list|show|scaling|ratio|export`."""
+"""`planner runs add|import|list|show|scaling|ratio|export`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from planner import clock
 from planner.adapters.files import write_text
+from planner.cli.import_command import import_logs
 from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.scaling_output import print_scaling
@@ -65,6 +66,11 @@ def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home:
     return by_hand_record(
         data, target, usd_per_hour=usd_per_hour, catalog=catalog, home=home, where=str(path), today=today
     )
+
+
+command(runs_group, "import", example="planner runs import out/ --workload llama3-8b --accelerator RTX-3090 --gpus 2")(
+    import_logs
+)
 
 
 @command(runs_group, "list", example="planner runs list --json")

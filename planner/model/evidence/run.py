@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.node_shapes import (
     CalibrationFacts,
     Cleaned,
@@ -166,6 +167,8 @@ class RunRecord(Frozen):
     """Null: measured where the planner ran, or taken from a document."""
     document: Text | None = None
     """The document that a catalog run comes from."""
+    log: ImportedLog | None = None
+    """The trainer's log that it was read from; null: measured by the benchmark, or taken from a document."""
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:

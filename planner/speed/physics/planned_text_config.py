@@ -192,6 +192,7 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
     if run.verdict:
         return None
     hardware = run.hardware
+    framework = run.log.framework if run.log else None
     steps = (run.global_batch or 0) / run.micro_batch / hardware.accelerators
     config = planned_text_config(
         run.architecture,
@@ -209,8 +210,9 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
         adapters=(run.adapters or adapters_of(run.architecture, run.trained_parameters))
         if run.method == "lora"
         else None,
+        framework=framework,
     )
     if isinstance(config, Reason):
         return None
     rate = run.throughput.value * run.seq_len / hardware.accelerators
-    return Observation(run.id, config, labels_of(accelerator, run.workload), rate, 1.0)
+    return Observation(run.id, config, labels_of(accelerator, run.workload, framework), rate, 1.0)

@@ -11,6 +11,7 @@ from planner.model.network.architecture import TextModel
 from planner.model.network.workload import Precision
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate
+from planner.scenario.frameworks import planned_family
 from planner.scenario.hardware_match import same_hardware
 from planner.scenario.job import Job, frozen_of
 from planner.speed.throughput.power_cap import same_cap
@@ -46,16 +47,23 @@ def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
 def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
     """Return whether strategy, precision, micro-batch and checkpointing agree; what a record omits is taken to agree.
 
-    Runs are the benchmark's: they correct the estimate of another framework, and are no measurement of it.
+    A run of one framework corrects the estimate of another, and is no measurement of it; a plan that names none is
+    answered by the benchmark's runs and by those that were read from logs.
     """
     return (
         run.strategy in (None, candidate.strategy)
         and candidate.parallel_config is None
-        and job.framework is None
+        and _same_framework(run, job)
         and (None in (run.precision, job.precision) or run.precision is job.precision)
         and (None in (run.checkpointing, job.checkpointing) or run.checkpointing is job.checkpointing)
         and (None in (run.micro_batch, job.micro_batch) or run.micro_batch == job.micro_batch)
     )
+
+
+def _same_framework(run: RunRecord, job: Job) -> bool:
+    if job.framework is None:
+        return True
+    return run.log is not None and planned_family(run.log.framework or "") == planned_family(job.framework)
 
 
 def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> list[RunRecord]:

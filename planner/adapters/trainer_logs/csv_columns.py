@@ -1,0 +1,194 @@
+"""A table with named columns: a CSV or TSV of one's own, of Lightning's CSVLogger, or as W&B and MLflow export it.
+
+The names of columns are compared without case, prefixes (`train/`, `device/`) and signs; `COLUMNS` lists them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, pairwise
+
+from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive
+from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, spans_between
+from planner.errors import InputError
+
+FORMAT = "csv"
+COLUMNS = {
+    "step": ("global_step", "trainer_global_step", "step", "steps", "iteration", "iter", "it", "_step"),
+    "clock": ("elapsed_s", "elapsed", "_runtime", "runtime", "relative_time", "time_s", "time", "timestamp",
+              "_timestamp", "wall_time", "datetime", "date"),
+    "step_seconds": ("step_seconds", "step_time_s", "step_time", "seconds_per_step", "iteration_time", "iter_time",
+                     "sec_per_step", "time_per_step"),
+    "step_ms": ("step_time_ms", "step_ms", "ms_per_step", "iteration_time_ms", "elapsed_time_per_iteration_ms"),
+    "steps_per_s": ("steps_per_second", "steps_per_s", "steps_per_sec", "it_s", "its_per_second", "batches_per_sec"),
+    "tokens": ("tokens", "tokens_seen", "total_tokens", "num_tokens", "consumed_tokens", "num_input_tokens_seen"),
+    "tokens_per_s": ("tokens_per_second", "tokens_per_s", "tokens_per_sec", "tok_s", "tps"),
+    "samples_per_s": ("samples_per_second", "samples_per_s", "samples_per_sec", "images_per_second"),
+    "loss": ("loss", "train_loss", "training_loss", "lm_loss"),
+    "global_batch": ("global_batch", "global_batch_size", "batch_size"),
+    "seq_len": ("seq_len", "sequence_length", "max_seq_len", "block_size"),
+    "devices": ("gpus", "devices", "world_size", "n_gpus"),
+}  # fmt: skip
+"""What a column may be called, the surer name first."""
+PREFIXES = r"^(?:train|training|trainer|device|throughput|time|metrics|perf|wps_debugger)[/|.]"
+CSV_FIX = "It needs a column step, and one of elapsed_s, step_seconds, steps_per_s, tokens_per_s or samples_per_s."
+RATES_ALONE = "it holds rates that the trainer averaged, not times of steps; import a log whose steps carry time"
+MOST_HEAD = 100_000
+MOST_ROWS = 500_000
+
+
+def read(source: LogSource) -> list[TrainerLog]:
+    """Return one training of each table that has the columns; a lone table without them is refused with what lacks."""
+    logs = []
+    for name in source.named(r".{1,200}\.(?:csv|tsv)"):
+        rows = table(source.text(name), where=str(source.file(name)))
+        log = log_of_rows(rows, FORMAT, None, (name,))
+        if log is not None:
+            logs.append(log)
+        elif source.names == ("",):
+            raise InputError(f"{source.path}: its columns say no step with its time.", fix=CSV_FIX)
+    return logs
+
+
+def table(text: str, *, where: str) -> list[dict[str, str]]:
+    """Return the rows of a table by column; a last row that was cut off is left out."""
+    head = text[:MOST_HEAD].partition("\n")[0]
+    delimiter = max("\t,;", key=head.count)
+    try:
+        rows = list(islice(csv.reader(io.StringIO(text), delimiter=delimiter), MOST_ROWS + 1))
+    except csv.Error as error:
+        raise InputError(f"{where}: is not CSV: {error}.", fix=CSV_FIX) from error
+    if len(rows) > MOST_ROWS:
+        raise InputError(f"{where}: has over {MOST_ROWS:,} rows.", fix="Keep the steps of some hours.")
+    names = [name.strip() for name in rows[0]] if rows else []
+    return [dict(zip(names, row, strict=True)) for row in rows[1:] if len(row) == len(names)]
+
+
+def log_of_rows(
+    rows: Sequence[Mapping[str, object]], form: str, framework: str | None, files: tuple[str, ...]
+) -> TrainerLog | None:
+    """Return the training that rows tell of, one a step or every so many; None where they carry no step or time."""
+    rows = [row for row in rows if row]
+    named = columns_of(rows)
+    if "step" not in named or not rows:
+        return None
+    losses = [number(row[named["loss"]]) for row in rows if _filled(row, named.get("loss"))]
+    spans, doubts = _spans(rows, named)
+    if not spans:
+        return None
+    return TrainerLog(
+        format=form,
+        framework=framework,
+        spans=tuple(spans),
+        facts=Facts(
+            global_batch=_constant(rows, named.get("global_batch")),
+            seq_len=_constant(rows, named.get("seq_len")),
+            devices=_constant(rows, named.get("devices")),
+        ),
+        losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        doubts=tuple(doubts),
+        files=files,
+    )
+
+
+def columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
+    """Return which column holds what."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    plain = {re.sub(r"[^a-z0-9]+", "_", re.sub(PREFIXES, "", name.casefold())).rstrip("_"): name for name in names}
+    found = {}
+    for what, words in COLUMNS.items():
+        column = next((plain[word] for word in words if word in plain), None)
+        if column is not None:
+            found[what] = column
+    return found
+
+
+def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tuple[list[Span], list[str]]:
+    if "step_seconds" in named or "step_ms" in named:
+        return _timed(rows, named), []
+    if "clock" in named:
+        points = [
+            (int(step), clock)
+            for row in rows
+            if (step := number(row.get(named["step"]))) is not None
+            and (clock := moment_s(row.get(named["clock"]))) is not None
+        ]
+        spans, doubts = spans_between(list(dict(points).items()) if _rises(points) else points)
+        return _with_tokens(spans, rows, named), doubts
+    for what, per in (("steps_per_s", 1.0), ("tokens_per_s", None), ("samples_per_s", None)):
+        if what in named:
+            return _of_rates(rows, named, what, per), [RATES_ALONE]
+    return [], []
+
+
+def _rises(points: Sequence[tuple[int, float]]) -> bool:
+    """Whether no step comes again later: then several rows of one step (loss, evaluation) are one point, the last."""
+    return all(one[0] <= other[0] for one, other in pairwise(points))
+
+
+def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:
+    """Return one span a row: the mean seconds of a step since the row before."""
+    column, unit = (named["step_seconds"], 1.0) if "step_seconds" in named else (named["step_ms"], 1e-3)
+    spans, before = [], None
+    for row in rows:
+        step, seconds = number(row.get(named["step"])), positive(row.get(column))
+        if step is None or seconds is None:
+            continue
+        steps = int(step) - before if before is not None and step > before else 1
+        tokens = positive(row.get(named["tokens_per_s"])) if "tokens_per_s" in named else None
+        span_s = seconds * unit * steps
+        spans.append(Span(int(step) - steps, int(step), span_s, tokens and tokens * span_s))
+        before = int(step)
+    return spans
+
+
+def _with_tokens(spans: list[Span], rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:
+    """Add the tokens of each span, where a column counts them since the start."""
+    if "tokens" not in named:
+        return spans
+    since = {
+        int(step): tokens
+        for row in rows
+        if (step := number(row.get(named["step"]))) is not None
+        and (tokens := number(row.get(named["tokens"]))) is not None
+    }
+    counted = []
+    for span in spans:
+        begin, end = since.get(span.begin), since.get(span.end)
+        tokens = end - begin if begin is not None and end is not None and end > begin else None
+        counted.append(replace(span, tokens=tokens))
+    return counted
+
+
+def _of_rates(
+    rows: Sequence[Mapping[str, object]], named: Mapping[str, str], what: str, steps: float | None
+) -> list[Span]:
+    """Return spans of one step each; of a rate of samples or tokens those that took a second."""
+    spans: list[Span] = []
+    batch_column: str = named.get("global_batch", "")
+    for row in rows:
+        step, rate = number(row.get(named["step"])), positive(row.get(named[what]))
+        if step is None or rate is None:
+            continue
+        if steps is not None:
+            spans.append(Span(int(step) - 1, int(step), steps / rate))
+        elif what == "tokens_per_s":
+            spans.append(Span(int(step) - 1, int(step), 1.0, rate))
+        elif (batch := count(row.get(batch_column))) is not None:
+            spans.append(Span(int(step) - 1, int(step), batch / rate))
+    return spans
+
+
+def _constant(rows: Sequence[Mapping[str, object]], column: str | None) -> int | None:
+    """Return the whole number that a column holds throughout."""
+    values = {row.get(column) for row in rows if _filled(row, column)} if column is not None else set()
+    return count(values.pop()) if len(values) == 1 else None
+
+
+def _filled(row: Mapping[str, object], column: str | None) -> bool:
+    return column is not None and row.get(column) not in (None, "")

@@ -1,0 +1,90 @@
+"""The console's output of Hugging Face's Trainer: progress bars, dictionaries of figures, the lines at the start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.adapters.trainer_logs.numbers_in_text import count, number
+from planner.adapters.trainer_logs.progress_bar import LONGEST_LINE, BarState, bar_states, training_bar
+from planner.adapters.trainer_logs.trainer_log import Facts
+
+_FIGURES = re.compile(r"\{'[A-Za-z_]{1,60}': [^{}]{1,4000}\}")
+_FIGURE = re.compile(r"'([A-Za-z_/]{1,60})': '?([-+\w.]{1,40})'?")
+START_LINES = {
+    "micro_batch": "Instantaneous batch size per device",
+    "global_batch": "Total train batch size (w. parallel, distributed & accumulation)",
+    "accumulation": "Gradient Accumulation steps",
+    "planned": "Total optimization steps",
+}
+"""What `Trainer._inner_training_loop` logs before the first step (transformers 4.0 to 5.23)."""
+
+
+@dataclass
+class Console:
+    """What an output holds."""
+
+    states: list[BarState] = field(default_factory=list)
+    evaluation_lines: list[int] = field(default_factory=list)
+    losses: list[float | None] = field(default_factory=list)
+    totals: dict[str, Any] = field(default_factory=dict)
+    said: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def is_of_trainer(self) -> bool:
+        """Whether the Trainer wrote it."""
+        return bool(self.losses or self.totals or "planned" in self.said)
+
+    @property
+    def planned_steps(self) -> int | None:
+        """How many optimizer steps were to be done."""
+        return self.said.get("planned")
+
+    @property
+    def facts(self) -> Facts:
+        """What the lines at the start say; devices = batch of all / (batch of one x accumulation)."""
+        said = self.said
+        micro, accumulation, whole = (said.get(name) for name in ("micro_batch", "accumulation", "global_batch"))
+        devices = None
+        if micro and accumulation and whole and whole % (micro * accumulation) == 0:
+            devices = whole // (micro * accumulation)
+        return Facts(micro_batch=micro, accumulation=accumulation, global_batch=whole, devices=devices)
+
+    def bar(self, total: int | None) -> list[BarState]:
+        """Return the states of the training's bar."""
+        return training_bar(self.states, total) or training_bar(self.states, None)
+
+    def evaluations_in(self, bar: list[BarState]) -> set[int]:
+        """Return the places in the bar before which an evaluation ended."""
+        ended = set()
+        for line in self.evaluation_lines:
+            place = next((place for place, state in enumerate(bar) if state.line > line), None)
+            if place:
+                ended.add(place)
+        return ended
+
+
+def read_console(lines: Iterable[str]) -> Console:
+    """Read an output; text of other programs in it is passed over."""
+    console = Console()
+    for place, line in enumerate(lines):
+        console.states += bar_states(line, place)
+        if "{'" in line:
+            for found in _FIGURES.finditer(line[:LONGEST_LINE]):
+                _take(console, dict(_FIGURE.findall(found[0])), place)
+        elif " = " in line:
+            for name, words in START_LINES.items():
+                if words in line and (value := count(line.rpartition(" = ")[2])):
+                    console.said[name] = value
+    return console
+
+
+def _take(console: Console, figures: dict[str, str], place: int) -> None:
+    if "train_runtime" in figures:
+        console.totals = {name: number(value) for name, value in figures.items()}
+    elif any(name.startswith("eval_") for name in figures):
+        console.evaluation_lines.append(place)
+    elif "loss" in figures:
+        console.losses.append(number(figures["loss"]))

@@ -1,0 +1,161 @@
+"""Hugging Face's Trainer, and what stands on it: TRL, axolotl, LLaMA-Factory, unsloth.
+
+`trainer_state.json`, `all_results.json`, `train_results.json`, the console's output, the model card. Steps carry time
+only in the console's progress bar; the files hold totals: planned samples / seconds of the last process
+(`transformers.trainer_utils.speed_metrics`, called with the planned steps and samples).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.adapters.mapping_text import Json
+from planner.adapters.trainer_logs.hf_console import Console, read_console
+from planner.adapters.trainer_logs.hf_facts import facts_beside, merged
+from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, Total, TrainerLog, spans_between
+
+FORMAT, FRAMEWORK = "hf-trainer", "HF Trainer"
+STATE, RESULTS = r"trainer_state\.json", r"(?:all|train)_results\.json"
+CONSOLES = r".{1,200}\.(?:log|txt|out|err)|nohup\.out|(?:stdout|stderr|log)(?:\.\w{1,20})?"
+ONLY_TOTALS = (
+    "only totals of the training are known, with start and checkpoints in them, and a resumed training divides all "
+    "planned steps by the seconds of its last process; import the console's output, where the steps carry time"
+)
+SAME_STEPS = 0.99
+"""Steps/s has three decimals."""
+MOST_EVALUATION = 0.9
+"""Of the seconds; where there is more, it is of earlier processes."""
+BAR_RESOLUTION_S = 0.5
+"""Of the time between two states of a progress bar, each the first of its second."""
+MOST_BESIDE_SHARE = 0.5
+"""Of the spans that may hold a checkpoint by its interval; over it, that is left in."""
+
+
+def read(source: LogSource) -> list[TrainerLog]:
+    """Return the trainings: one of each folder's results, or of each console's output."""
+    logs = []
+    states = [name for name in source.named(STATE) if "checkpoint-" not in name] or source.named(STATE)[-1:]
+    results = source.named(RESULTS)
+    consoles = {name: read_console(source.lines(name)) for name in _consoles(source)}
+    told = {name: console for name, console in consoles.items() if console.is_of_trainer}
+    folders = sorted({_folder(name) for name in (*states, *results)})
+    for folder in folders:
+        beside = [name for name in told if _folder(name) == folder or len(folders) == 1]
+        own = [name for name in (*states, *results) if _folder(name) == folder]
+        state = _state(source, own)
+        for name in beside or [""]:
+            logs.append(_log(source, state, told.get(name), (*own, *([name] if beside else []))))
+            told.pop(name, None)
+    logs += [_log(source, {}, console, (name,)) for name, console in told.items()]
+    return [log for log in logs if log.spans or log.total]
+
+
+def _consoles(source: LogSource) -> list[str]:
+    if source.names == ("",):
+        return [] if source.base("").endswith((".json", ".csv", ".tsv", ".jsonl", ".yaml")) else [""]
+    return source.named(CONSOLES)
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _state(source: LogSource, names: list[str]) -> Json:
+    """Join the files of one folder: the last entry that holds a total wins over the files of totals."""
+    joined: Json = {}
+    for name in sorted(names, key=lambda one: "trainer_state" in one):
+        data = source.json(name)
+        entries = data.get("log_history")
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, dict) and "train_runtime" in entry:
+                joined |= entry
+        joined |= data
+    return joined
+
+
+def _log(source: LogSource, state: Json, console: Console | None, files: tuple[str, ...]) -> TrainerLog:
+    facts = facts_beside(source, _folder(files[0]))
+    facts = merged(console.facts if console else Facts(), facts)
+    entries = [entry for entry in state.get("log_history") or [] if isinstance(entry, dict)]
+    facts = replace(facts, micro_batch=facts.micro_batch or count(state.get("train_batch_size")))
+    totals = state if "train_runtime" in state else (console.totals if console else {})
+    if facts.global_batch is None:
+        facts = replace(facts, global_batch=_batch_of_rates(totals))
+    losses = [number(entry.get("loss")) for entry in entries if "loss" in entry] or (console.losses if console else [])
+    doubts: list[str] = []
+    spans: list[Span] = []
+    total = None
+    if console is not None:
+        spans, doubts = console_spans(console, state)
+    if not spans:
+        total, doubts = _total(totals, state, entries)
+    tokens = [entry for entry in entries if number(entry.get("num_tokens"))]
+    if total is not None and tokens:
+        total = replace(total, tokens=number(tokens[-1]["num_tokens"]))
+    elif len(tokens) > 1:
+        spans = _with_tokens(spans, tokens)
+    counted = bool(tokens)
+    return TrainerLog(
+        format=FORMAT,
+        framework=FRAMEWORK,
+        spans=tuple(spans),
+        total=total,
+        resolution_s=BAR_RESOLUTION_S if spans else 0.0,
+        facts=replace(facts, padded=False if counted else facts.padded if facts.padded is not None else True),
+        losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        doubts=tuple(doubts),
+        files=files,
+    )
+
+
+def console_spans(console: Console, state: Json) -> tuple[list[Span], list[str]]:
+    """Return the spans of the training's bar; evaluations stand in the output, checkpoints at their interval."""
+    total = count(state.get("max_steps")) or console.planned_steps
+    bar = console.bar(total)
+    beside = [(bar[place - 1].done, Beside.EVALUATION) for place in console.evaluations_in(bar)]
+    every = count(state.get("save_steps")) or 0
+    if every and bar:
+        saves = [(step, Beside.CHECKPOINT) for step in range(every, bar[-1].done + 1, every)]
+        if len(saves) <= MOST_BESIDE_SHARE * len(bar):
+            beside += saves
+    return spans_between([(state.done, state.elapsed_s) for state in bar], beside=beside)
+
+
+def _total(totals: Json, state: Json, entries: list[Json]) -> tuple[Total | None, list[str]]:
+    """Return steps and seconds of the last process, less those of evaluation.
+
+    Steps = steps/s x seconds, which are the planned ones of all processes before transformers 5, and at most those
+    that were done.
+    """
+    seconds, rate = positive(totals.get("train_runtime")), positive(totals.get("train_steps_per_second"))
+    done = count(state.get("global_step"))
+    if not seconds or not (rate or done):
+        return None, []
+    steps = rate * seconds if rate else float(done or 0)
+    if done and steps > SAME_STEPS * done:
+        steps = float(done)
+    before = (done or steps) - steps
+    own = [entry for entry in entries if (number(entry.get("step")) or 0.0) > before]
+    evaluation = sum(positive(entry.get("eval_runtime")) or 0.0 for entry in own)
+    return Total(steps, seconds - evaluation if evaluation < MOST_EVALUATION * seconds else seconds), [ONLY_TOTALS]
+
+
+def _batch_of_rates(totals: Json) -> int | None:
+    """Return samples of a step = samples/s / steps/s, where these have the digits to tell."""
+    samples, steps = positive(totals.get("train_samples_per_second")), positive(totals.get("train_steps_per_second"))
+    if not samples or not steps or steps < 0.05:
+        return None
+    found = samples / steps
+    return round(found) if abs(found - round(found)) < 0.03 * found and found >= 1 else None
+
+
+def _with_tokens(spans: list[Span], entries: list[Json]) -> list[Span]:
+    """Add the mean tokens of a step, of a training that counts those that are no padding (TRL)."""
+    first, last = entries[0], entries[-1]
+    steps = (count(last.get("step")) or 0) - (count(first.get("step")) or 0)
+    tokens = (number(last["num_tokens"]) or 0.0) - (number(first["num_tokens"]) or 0.0)
+    if steps <= 0 or tokens <= 0:
+        return spans
+    return [replace(span, tokens=span.steps * tokens / steps) for span in spans]

@@ -1,0 +1,74 @@
+"""The formats of trainers' logs that are known: those that come with the planner, then those of installed packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import entry_points
+
+from planner.adapters.trainer_logs import csv_columns, hf_trainer
+from planner.adapters.trainer_logs.log_source import FIX, LogSource
+from planner.adapters.trainer_logs.trainer_log import TrainerLog
+from planner.errors import InputError
+
+ENTRY_POINTS = "training_planner.log_formats"
+"""The group in which a package names its formats: each entry point is a `LogFormat`."""
+
+
+@dataclass(frozen=True)
+class LogFormat:
+    """A format: its name, and what reads all logs of it in a source; an empty list where there are none.
+
+    `read` raises InputError where a file is surely of this format and cannot be read.
+    """
+
+    name: str
+    read: Callable[[LogSource], list[TrainerLog]]
+
+
+OWN_FORMATS = (
+    LogFormat("hf-trainer", hf_trainer.read),
+    LogFormat("csv", csv_columns.read),
+)
+"""The more telling before those that fit nearly anything; the first that finds a log in a file has it."""
+
+
+def read_logs(source: LogSource) -> list[TrainerLog]:
+    """Return the trainings that a file or folder tells of; InputError where there are none."""
+    logs: list[TrainerLog] = []
+    taken: set[str] = set()
+    for one in (*OWN_FORMATS, *_plugged_in()):
+        rest = replace(source, names=tuple(name for name in source.names if name not in taken))
+        if not rest.names:
+            break
+        found = one.read(rest)
+        logs += found
+        taken.update(name for log in found for name in log.files)
+    if not logs:
+        for name in source.names[:1]:
+            source.text(name)  # says what is wrong with the file itself, if anything is
+        known = ", ".join(one.name for one in OWN_FORMATS)
+        raise InputError(f"{source.path}: no log of a known format is there.", fix=f"{FIX} (known: {known}).")
+    return logs
+
+
+@cache
+def _plugged_in() -> tuple[LogFormat, ...]:
+    formats = []
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            loaded = point.load()
+        except Exception as error:
+            raise InputError(
+                f"the log format '{point.name}' cannot be loaded: {type(error).__name__}: {error}.",
+                fix="Mend or uninstall the package that brings it.",
+            ) from error
+        formats.append(_checked(loaded, point.name))
+    return tuple(formats)
+
+
+def _checked(loaded: object, name: str) -> LogFormat:
+    if not isinstance(loaded, LogFormat):
+        raise InputError(f"the log format '{name}' is no LogFormat.", fix="See docs/importing-runs.md")
+    return loaded

@@ -1,0 +1,114 @@
+"""A file or folder that may hold a trainer's log: its text files by name, read within limits, and their hash."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from planner.adapters.documents import read_bytes
+from planner.adapters.mapping_text import Json, parse_mapping
+from planner.errors import InputError
+
+LOG_LIMIT_BYTES = 64_000_000
+MOST_FILES = 2_000
+"""Of a folder and the folders in it, two levels deep."""
+DEEPEST = 2
+ARCHIVES = {
+    b"PK\x03\x04": "a zip archive", b"\x1f\x8b": "a gzip archive", b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ": "an xz archive", b"(\xb5/\xfd": "a zstd archive", b"7z\xbc\xaf": "a 7z archive",
+    b"PAR1": "a Parquet file", b"\x89HDF": "an HDF5 file", b"\x80\x02": "a pickle", b"\x80\x04": "a pickle",
+}  # fmt: skip
+TAR_MAGIC = (257, b"ustar")
+FIX = "Name a trainer's log, its output folder or a CSV; formats: docs/importing-runs.md"
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)")
+
+
+@dataclass
+class LogSource:
+    """A path that a person named, and the files below it by their relative names; read when first asked."""
+
+    path: Path
+    names: tuple[str, ...]
+    _texts: dict[str, str] = field(default_factory=dict)
+    _digests: dict[str, str] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """Return a file's text; InputError where it is too large, an archive, binary or not UTF-8."""
+        if name not in self._texts:
+            data = read_bytes(self.file(name), limit_bytes=LOG_LIMIT_BYTES, fix=FIX)
+            self._texts[name] = _decoded(data, self.file(name))
+            self._digests[name] = hashlib.sha256(data).hexdigest()
+        return self._texts[name]
+
+    def json(self, name: str) -> Json:
+        """Return a file's mapping, as JSON or YAML."""
+        return parse_mapping(self.text(name), where=str(self.file(name)), fix=FIX)
+
+    def lines(self, name: str) -> Iterator[str]:
+        """Yield the lines of a console's output: what a progress bar overwrote counts as lines, colours are dropped."""
+        for line in re.finditer(r"[^\r\n]+", self.text(name)):
+            yield _ESCAPES.sub("", line[0])
+
+    def file(self, name: str) -> Path:
+        """Return a file's path."""
+        return self.path / name if name else self.path
+
+    def named(self, *patterns: str) -> list[str]:
+        """Return the files whose last part matches one of the patterns, the one nearest to the top first."""
+        found = [name for name in self.names if any(re.fullmatch(one, self.base(name)) for one in patterns)]
+        return sorted(found, key=lambda name: (name.count("/"), name))
+
+    def base(self, name: str) -> str:
+        """Return a file's own name."""
+        return Path(name).name if name else self.path.name
+
+    def sha256(self, names: Collection[str]) -> tuple[str, ...]:
+        """Return the hashes of files, sorted."""
+        for name in names:
+            self.text(name)
+        return tuple(sorted({self._digests[name] for name in names}))
+
+
+def open_source(path: Path) -> LogSource:
+    """List what a path holds; nothing is read yet. A lone file may use those that stand beside it by fixed names."""
+    try:
+        if path.is_dir():
+            return LogSource(path, tuple(_listed(path)))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {os.strerror(error.errno or 0)}.", fix=FIX) from error
+    return LogSource(path, ("",))
+
+
+def _listed(folder: Path) -> list[str]:
+    names: list[str] = []
+    for root, folders, files in os.walk(folder, followlinks=False):
+        below = Path(root).relative_to(folder)
+        depth = len(below.parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < DEEPEST else []
+        names += [str(below / name) for name in sorted(files) if not name.startswith(".")]
+        if len(names) > MOST_FILES:
+            raise InputError(
+                f"{folder}: holds over {MOST_FILES:,} files.", fix="Name the log itself, or the folder of one run."
+            )
+    return names
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    kind = next((name for magic, name in ARCHIVES.items() if data.startswith(magic)), None)
+    offset, magic = TAR_MAGIC
+    if data[offset : offset + len(magic)] == magic:
+        kind = "a tar archive"
+    if kind is not None:
+        raise InputError(f"{path}: is {kind}, which is not read.", fix="Unpack it yourself and name the log in it.")
+    if b"\x00" in data[:4_000_000]:
+        raise InputError(f"{path}: is binary or UTF-16, not UTF-8 text.", fix="Save it as UTF-8, or name the log.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if error.start >= len(data) - 3 and error.reason == "unexpected end of data":  # cut within a character
+            return data[: error.start].decode("utf-8-sig")
+        raise InputError(f"{path}: is not UTF-8 text (byte {error.start}).", fix="Save it as UTF-8.") from error

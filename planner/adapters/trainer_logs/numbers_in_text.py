@@ -1,0 +1,65 @@
+"""Numbers as logs write them: 1,234, 12.5k, 01:02:03; None where there is none."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import datetime
+
+THOUSANDS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
+
+
+def number(value: object) -> float | None:
+    """Return a finite number, also of text as `1,234.5` or `12.5k`."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return _finite(value)
+    found = re.fullmatch(r"\s*([-+]?[\d,]{1,30}(?:\.\d{0,30})?(?:[eE][-+]?\d{1,4})?)\s?([kKmMbBgGtT]?)\s*", str(value))
+    if found is None:
+        return None
+    try:
+        return _finite(float(found[1].replace(",", "")) * THOUSANDS[found[2].lower()])
+    except ValueError:
+        return None
+
+
+def _finite(value: float) -> float | None:
+    try:
+        small = float(value)
+    except OverflowError:
+        return None
+    return small if math.isfinite(small) and abs(small) <= 1e18 else None
+
+
+def count(value: object) -> int | None:
+    """Return a whole number over 0."""
+    found = number(value)
+    return int(found) if found is not None and found >= 1 and found == int(found) else None
+
+
+def positive(value: object) -> float | None:
+    """Return a number over 0."""
+    found = number(value)
+    return found if found is not None and found > 0 else None
+
+
+def clock_s(text: str) -> float | None:
+    """Return the seconds of `MM:SS`, `H:MM:SS` or `D days, H:MM:SS`."""
+    found = re.fullmatch(r"(?:(\d{1,5}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{2}(?:\.\d{1,9})?)", text.strip())
+    if found is None:
+        return None
+    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return days * 86_400 + hours * 3_600 + minutes * 60 + seconds
+
+
+def moment_s(value: object) -> float | None:
+    """Return a moment in seconds: a number (of milliseconds where it is as large), or an ISO date and time."""
+    found = number(value)
+    if found is not None:
+        return found / 1e3 if found > 1e11 else found
+    text = str(value).strip().replace(",", ".")
+    try:
+        return datetime.fromisoformat(text).timestamp() if re.match(r"\d{4}-\d\d-\d\d[T ]\d", text) else None
+    except (ValueError, OverflowError, OSError):
+        return None

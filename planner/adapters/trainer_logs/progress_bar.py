@@ -1,0 +1,55 @@
+"""Progress bars of tqdm in a console's output, whose elapsed time times the steps."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from planner.adapters.trainer_logs.numbers_in_text import clock_s
+
+_BAR = re.compile(
+    r"(?:^|\|)\s{0,4}(\d{1,9})/(\d{1,9}) \[((?:\d{1,4} days?, )?[\d:]{4,12})<"
+    r"[\d:?]{1,12}(?: days?, [\d:]{4,9})?,\s{1,4}[\d.?]{1,12}\s?(?:it/s|s/it)"
+)
+LONGEST_LINE = 20_000
+_DESCRIBED = re.compile(r"^\s{0,9}[^\d\s%|][^|%]{0,200}:\s{0,9}\d{1,3}%")
+"""A bar with a name before it (`Map:`, `Loading weights:`) is none of the training."""
+
+
+@dataclass(frozen=True)
+class BarState:
+    """What a bar showed: `done` of `total` after whole seconds."""
+
+    line: int
+    done: int
+    total: int
+    elapsed_s: float
+
+
+def bar_states(line: str, place: int) -> list[BarState]:
+    """Return the states of unnamed bars in it/s that a line shows; what was written over a bar may stand behind it."""
+    if "it" not in line or "/" not in line or _DESCRIBED.match(line):
+        return []
+    shown = [(found, clock_s(found[3])) for found in _BAR.finditer(line[:LONGEST_LINE])]
+    return [
+        BarState(place, int(found[1]), int(found[2]), elapsed)
+        for found, elapsed in shown
+        if elapsed is not None and int(found[1]) <= int(found[2])
+    ]
+
+
+def training_bar(states: list[BarState], total: int | None) -> list[BarState]:
+    """Return the states of the training's bar: of this total, else of the total that was shown for longest.
+
+    Of each whole second the first state alone is kept: there the second has just begun.
+    """
+    if total is None:
+        longest: dict[int, float] = {}
+        for state in states:
+            longest[state.total] = max(longest.get(state.total, 0.0), state.elapsed_s)
+        total = max(longest, key=lambda one: (longest[one], one), default=None)
+    kept: list[BarState] = []
+    for state in states:
+        if state.total == total and not (kept and kept[-1].elapsed_s == state.elapsed_s):
+            kept.append(state)
+    return kept

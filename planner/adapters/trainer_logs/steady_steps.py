@@ -1,0 +1,91 @@
+"""Which steps of a log are training in steady state: compilation, evaluation, checkpoints and stalls are left out."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from planner.adapters.trainer_logs.trainer_log import Beside, Span
+
+WARM_UP_FACTOR = 1.25
+"""First steps slower than so many times the median are compilation and warm-up."""
+MOST_WARM_UP_SHARE = 0.3
+"""Of the spans; what is slow for longer is the training itself."""
+STALL_FACTOR = 3.0
+"""Longer steps than so many times the median have something beside them that the log does not name."""
+SKIP_FACTOR = 0.2
+"""A span under so much of the median a step counts steps that were not done: a resumed training jumps to its place."""
+MOST_STALLED_SHARE = 0.05
+"""Of the spans; where more are as slow, that is how this training runs, and they count."""
+
+
+@dataclass(frozen=True)
+class Steady:
+    """Steps and seconds of steady training, and the seconds that were left out, by what went on there."""
+
+    steps: int
+    seconds: float
+    tokens: float | None
+    dropped_seconds: dict[str, float]
+    dropped_steps: int
+    spread: float
+    """Coefficient of variation of the kept spans' seconds a step; 0 for one."""
+    stalled_share: float
+    """Of the spans, over 3 times the median and yet counted."""
+
+
+def steady(spans: Sequence[Span]) -> Steady | None:
+    """Return the steady part of a training; None where the log holds no span.
+
+    Left out: spans beside which the log names other work (unless all are such), the first ones of each process that
+    are slower than 1.25 times the median, up to 5 % of spans of over 3 times the median, and those of steps that a
+    resumed training did not do again. Steps that two processes trained count twice: both were timed.
+    """
+    if not spans:
+        return None
+    named = [span for span in spans if span.beside is None]
+    usable = list(named or [replace(span, beside=None) for span in spans])
+    median = statistics.median(span.seconds / span.steps for span in usable)
+    skipped = {span for span in usable if span.seconds / span.steps < SKIP_FACTOR * median}
+    warm = _warm_up([span for span in usable if span not in skipped], median)
+    rest = [span for span in usable if span not in warm and span not in skipped]
+    slow = {span for span in rest if span.seconds / span.steps > STALL_FACTOR * median}
+    stalled_share = len(slow) / len(rest)
+    if stalled_share > MOST_STALLED_SHARE:
+        slow = set()
+    kept = [span for span in rest if span not in slow]
+    left_out = [(span.beside, span) for span in spans if named and span.beside is not None]
+    left_out += [(Beside.COMPILE, span) for span in warm] + [(Beside.OTHER, span) for span in slow]
+    left_out += [(Beside.SKIPPED, span) for span in skipped]
+    dropped: dict[str, float] = {}
+    for what, span in left_out:
+        assert what is not None
+        dropped[what.value] = dropped.get(what.value, 0.0) + span.seconds
+    each = [span.seconds / span.steps for span in kept]
+    counted = [span.tokens for span in kept]
+    return Steady(
+        steps=sum(span.steps for span in kept),
+        seconds=sum(span.seconds for span in kept),
+        tokens=None if None in counted else sum(tokens for tokens in counted if tokens is not None),
+        dropped_seconds=dropped,
+        dropped_steps=sum(span.steps for _, span in left_out),
+        spread=statistics.stdev(each) / statistics.mean(each) if len(each) > 1 else 0.0,
+        stalled_share=stalled_share if not slow else 0.0,
+    )
+
+
+def _warm_up(spans: Sequence[Span], median: float) -> set[Span]:
+    """Return the slow spans with which each process begins."""
+    warm: set[Span] = set()
+    most = int(MOST_WARM_UP_SHARE * len(spans))
+    beginning = True
+    before: Span | None = None
+    for span in spans:
+        if before is not None and span.begin < before.end:
+            beginning = True
+        beginning = beginning and span.seconds / span.steps > WARM_UP_FACTOR * median and len(warm) < most
+        if beginning:
+            warm.add(span)
+        before = span
+    return warm

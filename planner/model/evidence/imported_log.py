@@ -1,0 +1,27 @@
+"""Where a run that was read from a trainer's log comes from: the log's format and hash, and what was left out of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from planner.model.base import Frozen, Id, NonNegative, Positive, Text
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class ImportedLog(Frozen):
+    """The log of a run; nothing of its text is kept."""
+
+    format: Id
+    framework: Text | None
+    """As a plan names it (`training.framework`)."""
+    sha256: Annotated[tuple[Sha256, ...], Field(min_length=1)]
+    """Of each file that it was read from."""
+    counted_steps: Positive
+    counted_seconds: Positive
+    dropped_seconds: dict[str, NonNegative] = Field(default_factory=dict)
+    """Left out, by what went on then."""
+    padded: bool | None = None
+    """Samples may be shorter than seq_len, and padding counts as work; null: not known."""

@@ -1,0 +1,140 @@
+"""Trainers' logs made into run records of the workspace: what the log says, joined with what the person says."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from planner.adapters.settings import open_store
+from planner.adapters.trainer_logs.log_formats import read_logs
+from planner.adapters.trainer_logs.log_source import LogSource, open_source
+from planner.adapters.trainer_logs.trainer_log import TrainerLog
+from planner.adapters.workspace import workspace_dir
+from planner.errors import InputError
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.use_cases.importing.run_facts import Known, Stated, known_facts
+from planner.use_cases.importing.run_rate import Rate, doubts_of, imported_log, quantity_of, rate_of
+from planner.use_cases.runs import store_runs
+
+SHORT_S = 10.0
+LONGEST_NAME = 50
+MOST_LOSSES = 10
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A log's run, where it stands, and whether it stood there before."""
+
+    record: RunRecord
+    place: str
+    known_before: bool
+
+
+def records_of(path: Path, stated: Stated, catalog: Catalog) -> list[RunRecord]:
+    """Return the runs that a log, or a folder of logs, tells of; nothing is stored."""
+    source = open_source(path)
+    return [record_of_log(log, source, stated, catalog) for log in read_logs(source)]
+
+
+def import_runs(paths: Sequence[Path], stated: Stated, catalog: Catalog, home: str | None = None) -> list[Imported]:
+    """Store the runs of logs; all are read before the first is stored. A log that stands there already stays."""
+    records: dict[str, RunRecord] = {}
+    for path in paths:
+        records |= {record.id: record for record in records_of(path, stated, catalog)}
+    old = [run for run in catalog.runs.values() if run.log is not None]
+    kept = [known_as(record, old, store=open_store(workspace_dir(home)).where) for record in records.values()]
+    new = [record for record, known in zip(records.values(), kept, strict=True) if known is None]
+    places = {record.id: str(place) for record, place in zip(new, store_runs(new, home), strict=True)}
+    return [
+        Imported(record, places[record.id], False) if known is None else Imported(known, "the workspace", True)
+        for record, known in zip(records.values(), kept, strict=True)
+    ]
+
+
+def known_as(record: RunRecord, old: Sequence[RunRecord], *, store: str) -> RunRecord | None:
+    """Return the run that the files of a log were imported as before; InputError where the new record differs from it.
+
+    Files that were imported together with others say less than all of them: the run of all stands.
+    """
+    for run in old:
+        assert run.log is not None
+        assert record.log is not None
+        mine, theirs = set(record.log.sha256), set(run.log.sha256)
+        if record == run or mine < theirs:
+            return run
+        if mine & theirs:
+            raise InputError(
+                f"this log was imported before as '{run.id}', and the record would differ: {_difference(run, record)}.",
+                fix=f"Say the same flags, or take that record out of {store} first.",
+            )
+    return None
+
+
+def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: Catalog) -> RunRecord:
+    """Return the record of one training; InputError names the flag of a fact that nothing says."""
+    known = known_facts(log, source, stated, catalog)
+    rate = rate_of(log, known, where=str(source.path))
+    sha256 = source.sha256(log.files)
+    doubts = doubts_of(log, known, rate)
+    try:
+        return RunRecord(
+            schema_version=1,
+            id=_id(known, sha256),
+            **_training(known, rate),
+            throughput=quantity_of(log, rate, doubtful=bool(doubts)),
+            samples=math.floor(rate.samples) or None,
+            wall_seconds=rate.seconds,
+            losses_first10=tuple(loss if math.isfinite(loss) else None for loss in log.losses[:MOST_LOSSES]),
+            short_window=rate.seconds < SHORT_S,
+            verdict=doubts,
+            log=imported_log(log, known, rate, sha256),
+        )
+    except ValidationError as error:
+        detail = error.errors(include_input=False, include_url=False)[0]
+        raise InputError(
+            f"{source.path}: its figures make no record: {'.'.join(map(str, detail['loc']))}: {detail['msg']}.",
+            fix="Check the flags, or name another log of the same run.",
+        ) from error
+
+
+def _training(known: Known, rate: Rate) -> dict[str, object]:
+    step_seconds = rate.seconds / rate.steps
+    consistent = (
+        known.global_batch is not None and abs(known.global_batch / step_seconds / rate.samples_per_s - 1) < 0.01
+    )
+    return {
+        "workload": known.workload,
+        "architecture": known.architecture,
+        "seq_len": known.seq_len,
+        "hardware": known.hardware,
+        "strategy": known.strategy,
+        "precision": known.precision,
+        "checkpointing": known.checkpointing,
+        "compiled": known.compiled,
+        "method": "full" if known.adapters is None else "lora",
+        "adapters": known.adapters,
+        "micro_batch": known.micro_batch,
+        "grad_accumulation": known.accumulation,
+        "global_batch": known.global_batch,
+        "step_seconds": step_seconds if consistent else None,
+    }
+
+
+def _id(known: Known, sha256: Sequence[str]) -> str:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", known.workload)[:LONGEST_NAME].strip("-._") or "run"
+    accelerator = known.hardware.accelerator.lower()
+    digest = hashlib.sha256("".join(sha256).encode()).hexdigest()
+    return f"{name}-{accelerator}-x{known.hardware.accelerators}-log-{digest[:10]}"
+
+
+def _difference(old: RunRecord, new: RunRecord) -> str:
+    keys = [key for key in RunRecord.model_fields if getattr(old, key) != getattr(new, key)]
+    told = [key for key in keys if key not in ("id", "log", "throughput", "samples", "step_seconds", "verdict")]
+    return ", ".join(told or keys)

@@ -1,0 +1,180 @@
+"""The facts of an imported run: what the person says, what the log says, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog
+from planner.errors import InputError
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunHardware
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.use_cases.catalogs import find_accelerator
+from planner.use_cases.networks import find_architecture, is_name
+
+Value = TypeVar("Value")
+Choice = TypeVar("Choice", Strategy, Checkpointing)
+PRECISIONS = {
+    "bf16": Precision.BF16, "bfloat16": Precision.BF16, "bf16-mixed": Precision.BF16, "bf16-true": Precision.BF16,
+    "amp_bf16": Precision.BF16, "fp16": Precision.FP16, "float16": Precision.FP16, "16-mixed": Precision.FP16,
+    "amp_fp16": Precision.FP16, "fp32": Precision.FP32, "float32": Precision.FP32, "32-true": Precision.FP32,
+    "no": Precision.FP32, "tf32": Precision.TF32, "fp8": Precision.FLOAT8, "float8": Precision.FLOAT8,
+}  # fmt: skip
+"""What trainers call a number format."""
+
+
+class MissingFactError(InputError):
+    """A fact that neither the log nor the person states; `flag` says it."""
+
+    def __init__(self, where: str, what: str, flag: str, example: str) -> None:
+        super().__init__(f"{where}: the log does not say {what}.", fix=f"Add {flag} {example}")
+        self.what, self.flag, self.example = what, flag, example
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated:
+    """What the person says of the run; None: left to the log."""
+
+    workload: str | None = None
+    accelerator: str | None = None
+    gpus: int | None = None
+    nodes: int | None = None
+    seq_len: int | None = None
+    global_batch: int | None = None
+    micro_batch: int | None = None
+    precision: Precision | None = None
+    strategy: Strategy | None = None
+    checkpointing: Checkpointing | None = None
+    lora: Adapters | None = None
+    machine: str | None = None
+    packed: bool = False
+
+
+@dataclass(frozen=True)
+class Known:
+    """All that a record needs to know of a training."""
+
+    workload: str
+    architecture: Architecture | None
+    seq_len: int | None
+    hardware: RunHardware
+    micro_batch: int | None
+    accumulation: int | None
+    global_batch: int | None
+    precision: Precision | None
+    strategy: Strategy | None
+    checkpointing: Checkpointing | None
+    compiled: bool | None
+    adapters: Adapters | None
+    padded: bool | None
+    doubts: tuple[str, ...]
+
+
+def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Catalog) -> Known:
+    """Join what is said; InputError where a flag contradicts the log, MissingFactError where nobody says."""
+    where, facts = str(source.path), log.facts
+    workload, architecture = _network(facts, source, stated, catalog)
+    image = isinstance(architecture, ImageModel)
+    hardware, doubts = _hardware(facts, stated, catalog, where)
+    seq_len = _agreed(where, "--seq-len", stated.seq_len, facts.seq_len)
+    if seq_len is None and not image:
+        raise MissingFactError(where, "how many tokens a sample has", "--seq-len", "2048")
+    micro_batch = _agreed(where, "--micro-batch", stated.micro_batch, facts.micro_batch)
+    global_batch = _agreed(where, "--global-batch", stated.global_batch, facts.global_batch)
+    if global_batch is None and facts.accumulation and micro_batch:
+        replicas = facts.devices or hardware.accelerators
+        global_batch = micro_batch * facts.accumulation * replicas
+    adapters = stated.lora or (Adapters(rank=facts.lora_rank) if facts.lora_rank else None)
+    precision = PRECISIONS.get((facts.precision or "").casefold())
+    return Known(
+        workload=workload,
+        architecture=architecture,
+        seq_len=None if image else seq_len,
+        hardware=hardware,
+        micro_batch=micro_batch,
+        accumulation=facts.accumulation,
+        global_batch=global_batch,
+        precision=_agreed(where, "--precision", stated.precision, precision),
+        strategy=_agreed(where, "--strategy", stated.strategy, _choice(Strategy, facts.strategy)),
+        checkpointing=_agreed(
+            where, "--checkpointing", stated.checkpointing, _choice(Checkpointing, facts.checkpointing)
+        ),
+        compiled=facts.compiled,
+        adapters=adapters,
+        padded=False if stated.packed or image else facts.padded,
+        doubts=tuple(doubts),
+    )
+
+
+def _network(facts: Facts, source: LogSource, stated: Stated, catalog: Catalog) -> tuple[str, Architecture | None]:
+    """Return the name and the network: the person's, that of the config.json beside the log, of a name in the log."""
+    if stated.workload is not None:
+        network = find_architecture(stated.workload, catalog)
+        named = network.name if is_name(stated.workload, catalog) else None
+        return named or _name_of(network.architecture), network.architecture
+    if facts.config is not None:
+        network = find_architecture(str(source.file(facts.config)), catalog)
+        return _name_of(network.architecture), network.architecture
+    preset = catalog.preset_named(facts.model) if facts.model else None
+    if preset is None:
+        raise MissingFactError(str(source.path), "what was trained", "--workload", "llama3-8b (or its config.json)")
+    return preset.name, preset.architecture
+
+
+def _name_of(architecture: Architecture) -> str:
+    """Name a network by its sizes: the name of its file or folder may be of a person or a project."""
+    sizes = [str(getattr(architecture, key)) for key in ("layers", "hidden") if hasattr(architecture, key)]
+    return "-".join([str(getattr(architecture, "kind", "network")), *sizes])
+
+
+def _hardware(facts: Facts, stated: Stated, catalog: Catalog, where: str) -> tuple[RunHardware, list[str]]:
+    said = find_accelerator(stated.accelerator, catalog).id if stated.accelerator else None
+    read = _read_accelerator(facts.accelerator, catalog)
+    accelerator = _agreed(where, "--accelerator", said, read)
+    if accelerator is None:
+        raise MissingFactError(where, "on which accelerator it ran", "--accelerator", "RTX-3090")
+    gpus = stated.gpus or facts.devices
+    if gpus is None:
+        raise MissingFactError(where, "on how many accelerators it ran", "--gpus", "2")
+    doubts = []
+    if facts.devices and gpus != facts.devices:
+        if gpus % facts.devices:
+            raise InputError(
+                f"{where}: --gpus {gpus}: the log tells of {facts.devices}.", fix=f"Write --gpus {facts.devices}"
+            )
+        doubts.append(
+            f"the log's batch is that of {facts.devices} processes and not of {gpus}; state it with --global-batch"
+        )
+    nodes = _agreed(where, "--nodes", stated.nodes, facts.nodes) or 1
+    if gpus % nodes:
+        raise InputError(f"{where}: --gpus {gpus} do not divide among --nodes {nodes}.", fix="Count all accelerators.")
+    if stated.machine is not None and stated.machine not in catalog.nodes:
+        raise InputError(f"--machine {stated.machine}: no node has this id.", fix="See catalogs/hardware/nodes.csv")
+    hardware = RunHardware(
+        accelerator=accelerator, node=stated.machine, nodes=nodes, accelerators_per_node=gpus // nodes
+    )
+    return hardware, doubts
+
+
+def _read_accelerator(name: str | None, catalog: Catalog) -> str | None:
+    if name is None:
+        return None
+    try:
+        return find_accelerator(name, catalog).id
+    except InputError:
+        return None
+
+
+def _choice(kind: type[Choice], name: str | None) -> Choice | None:
+    return next((one for one in kind if one.value == (name or "").casefold()), None)
+
+
+def _agreed(where: str, flag: str, stated: Value | None, read: Value | None) -> Value | None:
+    """Return what is said; InputError where the flag says one thing and the log another."""
+    if stated is not None and read is not None and stated != read:
+        raise InputError(f"{where}: {flag} {stated}: the log says {read}.", fix=f"Leave {flag} out, or check the log.")
+    return stated if stated is not None else read

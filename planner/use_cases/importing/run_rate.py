@@ -1,0 +1,101 @@
+"""Samples per second of an imported log, its range, and what speaks against it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.adapters.trainer_logs.steady_steps import Steady, steady
+from planner.adapters.trainer_logs.trainer_log import TrainerLog
+from planner.errors import InputError
+from planner.model.evidence.imported_log import ImportedLog
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.use_cases.importing.run_facts import Known, MissingFactError
+
+SINGLE_RUN_FRACTION = 0.05
+"""Of one run without repeats, as for the benchmark's."""
+DOUBTFUL_FRACTION = 0.20
+"""Of a run against which something speaks: totals hold starts and checkpoints, padding is not counted."""
+FEWEST_STEPS = 10
+PADDED = (
+    "samples may be padded, and padding counts as tokens; say --packed if every sample is full, or import a log that "
+    "counts tokens without padding"
+)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What was counted: optimizer steps, their samples and seconds."""
+
+    steps: float
+    seconds: float
+    samples: float
+    steady: Steady | None
+
+    @property
+    def samples_per_s(self) -> float:
+        """Of all accelerators together."""
+        return self.samples / self.seconds
+
+
+def rate_of(log: TrainerLog, known: Known, *, where: str) -> Rate:
+    """Return samples/s = tokens / seq_len / seconds where the log counts tokens, else steps x batch / seconds."""
+    part = steady(log.spans)
+    if part is not None and part.steps > 0:
+        steps, seconds, tokens = float(part.steps), part.seconds, part.tokens
+    elif log.total is not None:
+        steps, seconds, tokens = log.total.steps, log.total.seconds, log.total.tokens
+    else:
+        raise InputError(f"{where}: holds no two steps with a time between them.", fix="Name a longer log.")
+    if tokens is not None and known.seq_len is not None:
+        samples = tokens / known.seq_len
+    elif known.global_batch is not None:
+        samples = steps * known.global_batch
+    else:
+        raise MissingFactError(where, "how many samples a step has on all accelerators", "--global-batch", "64")
+    return Rate(steps, seconds, samples, part)
+
+
+def quantity_of(log: TrainerLog, rate: Rate, *, doubtful: bool) -> Quantity:
+    """Return the rate with its range."""
+    width = max(DOUBTFUL_FRACTION if doubtful else SINGLE_RUN_FRACTION, log.resolution_s / rate.seconds)
+    timed = f"{rate.steps:,.0f} steps in {rate.seconds:.6g} s"
+    return Quantity(
+        value=rate.samples_per_s,
+        low=rate.samples_per_s / (1 + width),
+        high=rate.samples_per_s * (1 + width),
+        unit=Unit.SAMPLES_PER_S,
+        basis=Basis.MEASURED,
+        source=f"the trainer's log ({log.format}): {timed}; a single run, {width:.0%} assumed both ways",
+    )
+
+
+def doubts_of(log: TrainerLog, known: Known, rate: Rate) -> tuple[str, ...]:
+    """Return what speaks against the record, each with what would make it sound."""
+    doubts = [*log.doubts, *known.doubts]
+    if known.padded and known.seq_len is not None:
+        doubts.append(PADDED)
+    if any(not math.isfinite(loss) for loss in log.losses):
+        doubts.append("the loss is not finite: the training did not work; import a run whose loss stays finite")
+    if rate.steps < FEWEST_STEPS:
+        doubts.append(f"only {rate.steps:.0f} steps were timed; {FEWEST_STEPS} are the least")
+    if rate.steady is not None and rate.steady.stalled_share > 0:
+        share = rate.steady.stalled_share
+        doubts.append(
+            f"{share:.0%} of the steps took over 3 times the middle one: something beside the training, as waiting for "
+            "data, is measured too; find it with planner check-run"
+        )
+    return tuple(dict.fromkeys(doubts))
+
+
+def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, ...]) -> ImportedLog:
+    """Return where the record comes from."""
+    return ImportedLog(
+        format=log.format,
+        framework=log.framework,
+        sha256=sha256,
+        counted_steps=float(rate.steps),
+        counted_seconds=rate.seconds,
+        dropped_seconds=rate.steady.dropped_seconds if rate.steady else {},
+        padded=known.padded,
+    )
