@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
+MOST = 1e6
+"""Of a value: where a range ends that has no end."""
+
 
 class Interval(NamedTuple):
-    """`value` lies between `low` and `high` with 90 % probability; all three are positive."""
+    """`value` lies between `low` and `high` with 90 % probability; all three are positive, `low` may be nothing."""
 
     value: float
     low: float
@@ -39,18 +42,23 @@ class Interval(NamedTuple):
         if value == 0:
             return Interval.exact(0.0)
         up = math.hypot(math.log(self.high / self.value), math.log(other.high / other.value))
-        down = math.hypot(math.log(self.value / self.low), math.log(other.value / other.low))
+        down = math.hypot(_log_over(self.value, self.low), _log_over(other.value, other.low))
         return Interval(value, min(value, value * math.exp(-down)), max(value, value * math.exp(up)))
 
     def inverse(self) -> Interval:
-        """Return 1 / self: the range turns over."""
-        return Interval(1 / self.value, 1 / self.high, 1 / self.low)
+        """Return 1 / self: the range turns over; of one that begins at nothing it ends at a million times the value."""
+        return Interval(1 / self.value, 1 / self.high, 1 / max(self.low, self.value / MOST))
 
     def widened_to(self, fraction: float) -> Interval:
         """Return a range at least `fraction` of the value wide on each side."""
         return Interval(
             self.value, min(self.low, self.value * (1 - fraction)), max(self.high, self.value * (1 + fraction))
         )
+
+
+def _log_over(value: float, low: float) -> float:
+    """Return ln(value / low); a range that begins at nothing is infinitely wide."""
+    return math.log(value / low) if low > 0 else math.inf
 
 
 def sum_of(parts: Sequence[Interval]) -> Interval:

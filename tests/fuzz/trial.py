@@ -26,8 +26,8 @@ PATIENCE_S = 20
 """Of the clock: other processes may hold the processor."""
 MEGABYTES = 500
 CODES = (0, 2, 3)
-ALARM = (4, "cannot be read in the ledger, and may run.")
-"""The code and the words for a launch that a spoilt ledger hides: what may run unseen is an alarm, no wrong input."""
+ALARMS = ("cannot be read in the ledger, and may run.", "the benchmark ended with '")
+"""Words beside exit code 4: a launch that a spoilt ledger hides may run unseen; a result says that its run failed."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
 """Audit events of which every path must lie in the trial's folder."""
@@ -186,7 +186,7 @@ def _judged(trial: Trial, code: int, thrown: str, out: bytes, err: bytes) -> tup
         lines = [line.strip() for line in thrown.splitlines()]
         places = [line for line in lines if line.startswith("File ") and ("/planner/" in line or "/launcher/" in line)]
         return f"{lines[-1].split(':')[0]} at {places[-1].split('/')[-1] if places else '?'}", thrown[-SHOWN:]
-    if code not in CODES and not (code == ALARM[0] and ALARM[1] in said):
+    if code not in CODES and not (code == 4 and any(words in said for words in ALARMS)):
         return f"exit code {code}", said[-SHOWN:]
     if "Traceback" in said or "Warning:" in said:
         return "a traceback or warning on stderr", said[-SHOWN:]

@@ -59,3 +59,10 @@ def test_widening_never_narrows(one: Interval, fraction: float) -> None:
 
 def test_nothing_times_anything_is_nothing() -> None:
     assert Interval.exact(0.0).times(Interval(3, 1, 9)) == Interval.exact(0.0)
+
+
+def test_a_range_that_begins_at_nothing() -> None:
+    """ln(high / value): sqrt(ln(2)^2 + ln(2)^2) upwards; downwards there is no end."""
+    product = Interval(1, 0, 2).times(Interval(3, 1.5, 6))
+    assert product == pytest.approx((3, 0, 3 * math.exp(math.sqrt(2) * math.log(2))))
+    assert Interval(2, 0, 4).inverse() == pytest.approx((0.5, 0.25, 5e5))
