@@ -14,14 +14,14 @@ from itertools import islice, pairwise
 
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive
-from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, merged, spans_between
 from planner.errors import InputError
 
 FORMAT = "csv"
 COLUMNS = {
     "step": ("global_step", "trainer_global_step", "step", "steps", "iteration", "iter", "it", "_step"),
     "clock": ("elapsed_s", "elapsed", "_runtime", "runtime", "relative_time", "time_s", "time", "timestamp",
-              "_timestamp", "wall_time", "datetime", "date"),
+              "_timestamp", "relative_time_process", "relative_time_wall", "wall_time", "datetime", "date"),
     "step_seconds": ("step_seconds", "step_time_s", "step_time", "seconds_per_step", "iteration_time", "iter_time",
                      "sec_per_step", "time_per_step"),
     "step_ms": ("step_time_ms", "step_ms", "ms_per_step", "iteration_time_ms", "elapsed_time_per_iteration_ms"),
@@ -35,7 +35,7 @@ COLUMNS = {
     "devices": ("gpus", "devices", "world_size", "n_gpus"),
 }  # fmt: skip
 """What a column may be called, the surer name first."""
-PREFIXES = r"^(?:train|training|trainer|device|throughput|time|metrics|perf|wps_debugger)[/|.]"
+PREFIXES = r"^(?:(?:train|training|trainer|device|throughput|time|metrics|perf|wps_debugger)[/|.])+"
 CSV_FIX = "It needs a column step, and one of elapsed_s, step_seconds, steps_per_s, tokens_per_s or samples_per_s."
 RATES_ALONE = "it holds rates that the trainer averaged, not times of steps; import a log whose steps carry time"
 MOST_HEAD = 100_000
@@ -50,7 +50,7 @@ def read(source: LogSource) -> list[TrainerLog]:
         log = log_of_rows(rows, FORMAT, None, (name,))
         if log is not None:
             logs.append(log)
-        elif source.names == ("",):
+        elif source.lone:
             raise InputError(f"{source.path}: its columns say no step with its time.", fix=CSV_FIX)
     return logs
 
@@ -70,7 +70,12 @@ def table(text: str, *, where: str) -> list[dict[str, str]]:
 
 
 def log_of_rows(
-    rows: Sequence[Mapping[str, object]], form: str, framework: str | None, files: tuple[str, ...]
+    rows: Sequence[Mapping[str, object]],
+    form: str,
+    framework: str | None,
+    files: tuple[str, ...],
+    *,
+    facts: Facts | None = None,
 ) -> TrainerLog | None:
     """Return the training that rows tell of, one a step or every so many; None where they carry no step or time."""
     rows = [row for row in rows if row]
@@ -81,16 +86,18 @@ def log_of_rows(
     spans, doubts = _spans(rows, named)
     if not spans:
         return None
+    said = Facts(
+        global_batch=_constant(rows, named.get("global_batch")),
+        seq_len=_constant(rows, named.get("seq_len")),
+        devices=_constant(rows, named.get("devices")),
+    )
     return TrainerLog(
         format=form,
         framework=framework,
         spans=tuple(spans),
-        facts=Facts(
-            global_batch=_constant(rows, named.get("global_batch")),
-            seq_len=_constant(rows, named.get("seq_len")),
-            devices=_constant(rows, named.get("devices")),
-        ),
+        facts=merged(facts or Facts(), said),
         losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        rates_alone=bool(doubts) and doubts[0] == RATES_ALONE and all(span.tokens == 1.0 for span in spans),
         doubts=tuple(doubts),
         files=files,
     )
@@ -168,7 +175,7 @@ def _with_tokens(spans: list[Span], rows: Sequence[Mapping[str, object]], named:
 def _of_rates(
     rows: Sequence[Mapping[str, object]], named: Mapping[str, str], what: str, steps: float | None
 ) -> list[Span]:
-    """Return spans of one step each; of a rate of samples or tokens those that took a second."""
+    """Return spans of one step each; of a rate of tokens in its own unit: one token and the seconds that it took."""
     spans: list[Span] = []
     batch_column: str = named.get("global_batch", "")
     for row in rows:
@@ -178,7 +185,7 @@ def _of_rates(
         if steps is not None:
             spans.append(Span(int(step) - 1, int(step), steps / rate))
         elif what == "tokens_per_s":
-            spans.append(Span(int(step) - 1, int(step), 1.0, rate))
+            spans.append(Span(int(step) - 1, int(step), 1 / rate, 1.0))
         elif (batch := count(row.get(batch_column))) is not None:
             spans.append(Span(int(step) - 1, int(step), batch / rate))
     return spans

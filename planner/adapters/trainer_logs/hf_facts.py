@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 
+from planner.adapters.trainer_logs.config_keys import facts_of_config
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count
-from planner.adapters.trainer_logs.trainer_log import Facts
+from planner.adapters.trainer_logs.trainer_log import Facts, merged
 
 CARD = {
     "micro_batch": "train_batch_size",
@@ -18,27 +19,23 @@ CARD = {
 """Lines of the model card that the Trainer writes (transformers.modelcard), `- train_batch_size: 4`."""
 
 
-def facts_beside(source: LogSource, folder: str) -> Facts:
-    """Return what the files in the log's folder say, or in that of a lone log."""
+CONFIGS = ("args.json", "training_args.yaml", "axolotl.yaml", "axolotl.yml", "config.yaml", "config.yml", "train.yaml")
+"""Arguments of the trainers that stand on it, by the names under which people and trainers keep them."""
+
+
+def facts_beside(source: LogSource, log: str) -> Facts:
+    """Return what the files in the log's folder say; what the model card says of the batch comes first."""
     facts = Facts()
-    for name in source.names:
-        if name.rpartition("/")[0] != folder:
-            continue
-        base = source.base(name)
-        if base == "README.md":
-            facts = merged(_of_card(source.text(name)), facts)
-        elif base == "config.json":
-            facts = merged(Facts(config=name), facts)
-        elif base == "adapter_config.json":
-            facts = merged(Facts(lora_rank=count(source.json(name).get("r"))), facts)
+    for name in source.beside(log, *CONFIGS):
+        facts = merged(facts, facts_of_config(source.json(name)))
+    for name in source.beside(log, "adapter_config.json"):
+        facts = merged(Facts(lora_rank=count(source.json(name).get("r"))), facts)
+    for name in source.beside(log, "config.json"):
+        facts = merged(Facts(config=name), facts)
+    for name in source.beside(log, "README.md"):
+        facts = merged(_of_card(source.text(name)), facts)
     whole = facts.micro_batch and facts.micro_batch * (facts.accumulation or 1) * (facts.devices or 1)
-    return facts if facts.global_batch or not whole else replace(facts, global_batch=whole)
-
-
-def merged(first: Facts, second: Facts) -> Facts:
-    """Return what the first says, and what the second says besides."""
-    said = {item.name: getattr(first, item.name) for item in fields(Facts) if getattr(first, item.name) is not None}
-    return replace(second, **said)
+    return facts if facts.global_batch or not whole or not facts.devices else replace(facts, global_batch=whole)
 
 
 def _of_card(text: str) -> Facts:
@@ -50,7 +47,8 @@ def _of_card(text: str) -> Facts:
     if "micro_batch" not in said:
         return Facts()
     said.setdefault("accumulation", 1)
-    if "global_batch" in said and "devices" not in said:
+    said.setdefault("global_batch", said["micro_batch"] * said["accumulation"] * said.get("devices", 1))
+    if "devices" not in said:
         devices, left = divmod(said["global_batch"], said["micro_batch"] * said["accumulation"])
         if devices and not left:
             said["devices"] = devices

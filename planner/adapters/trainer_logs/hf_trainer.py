@@ -11,14 +11,13 @@ from dataclasses import replace
 
 from planner.adapters.mapping_text import Json
 from planner.adapters.trainer_logs.hf_console import Console, read_console
-from planner.adapters.trainer_logs.hf_facts import facts_beside, merged
+from planner.adapters.trainer_logs.hf_facts import facts_beside
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, Total, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, Total, TrainerLog, merged, spans_between
 
 FORMAT, FRAMEWORK = "hf-trainer", "HF Trainer"
 STATE, RESULTS = r"trainer_state\.json", r"(?:all|train)_results\.json"
-CONSOLES = r".{1,200}\.(?:log|txt|out|err)|nohup\.out|(?:stdout|stderr|log)(?:\.\w{1,20})?"
 ONLY_TOTALS = (
     "only totals of the training are known, with start and checkpoints in them, and a resumed training divides all "
     "planned steps by the seconds of its last process; import the console's output, where the steps carry time"
@@ -38,7 +37,7 @@ def read(source: LogSource) -> list[TrainerLog]:
     logs = []
     states = [name for name in source.named(STATE) if "checkpoint-" not in name] or source.named(STATE)[-1:]
     results = source.named(RESULTS)
-    consoles = {name: read_console(source.lines(name)) for name in _consoles(source)}
+    consoles = {name: read_console(source.lines(name)) for name in source.consoles()}
     told = {name: console for name, console in consoles.items() if console.is_of_trainer}
     folders = sorted({_folder(name) for name in (*states, *results)})
     for folder in folders:
@@ -50,12 +49,6 @@ def read(source: LogSource) -> list[TrainerLog]:
             told.pop(name, None)
     logs += [_log(source, {}, console, (name,)) for name, console in told.items()]
     return [log for log in logs if log.spans or log.total]
-
-
-def _consoles(source: LogSource) -> list[str]:
-    if source.names == ("",):
-        return [] if source.base("").endswith((".json", ".csv", ".tsv", ".jsonl", ".yaml")) else [""]
-    return source.named(CONSOLES)
 
 
 def _folder(name: str) -> str:
@@ -76,7 +69,7 @@ def _state(source: LogSource, names: list[str]) -> Json:
 
 
 def _log(source: LogSource, state: Json, console: Console | None, files: tuple[str, ...]) -> TrainerLog:
-    facts = facts_beside(source, _folder(files[0]))
+    facts = facts_beside(source, files[0])
     facts = merged(console.facts if console else Facts(), facts)
     entries = [entry for entry in state.get("log_history") or [] if isinstance(entry, dict)]
     facts = replace(facts, micro_batch=facts.micro_batch or count(state.get("train_batch_size")))

@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
 
-from planner.adapters.trainer_logs import csv_columns, hf_trainer
+from planner.adapters.trainer_logs import (
+    composer,
+    csv_columns,
+    deepspeed,
+    hf_trainer,
+    megatron,
+    mlflow_export,
+    nanogpt,
+    torchtitan,
+    torchtune,
+    wandb_export,
+)
 from planner.adapters.trainer_logs.log_source import FIX, LogSource
 from planner.adapters.trainer_logs.trainer_log import TrainerLog
 from planner.errors import InputError
@@ -29,6 +40,14 @@ class LogFormat:
 
 OWN_FORMATS = (
     LogFormat("hf-trainer", hf_trainer.read),
+    LogFormat("torchtitan", torchtitan.read),
+    LogFormat("torchtune", torchtune.read),
+    LogFormat("megatron", megatron.read),
+    LogFormat("composer", composer.read),
+    LogFormat("nanogpt", nanogpt.read),
+    LogFormat("deepspeed", deepspeed.read),
+    LogFormat("mlflow", mlflow_export.read),
+    LogFormat("wandb", wandb_export.read),
     LogFormat("csv", csv_columns.read),
 )
 """The more telling before those that fit nearly anything; the first that finds a log in a file has it."""

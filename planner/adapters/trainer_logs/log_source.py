@@ -15,14 +15,16 @@ from planner.errors import InputError
 
 LOG_LIMIT_BYTES = 64_000_000
 MOST_FILES = 2_000
-"""Of a folder and the folders in it, two levels deep."""
-DEEPEST = 2
+"""Of a folder and the folders in it."""
+DEEPEST = 4
+"""Levels of folders below the one that is named (MLflow: experiment, run, metrics, train)."""
 ARCHIVES = {
     b"PK\x03\x04": "a zip archive", b"\x1f\x8b": "a gzip archive", b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive", b"(\xb5/\xfd": "a zstd archive", b"7z\xbc\xaf": "a 7z archive",
     b"PAR1": "a Parquet file", b"\x89HDF": "an HDF5 file", b"\x80\x02": "a pickle", b"\x80\x04": "a pickle",
 }  # fmt: skip
 TAR_MAGIC = (257, b"ustar")
+CONSOLES = r".{1,200}\.(?:log|txt|out|err)|nohup\.out|(?:stdout|stderr|log)(?:\.\w{1,20})?"
 FIX = "Name a trainer's log, its output folder or a CSV; formats: docs/importing-runs.md"
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)")
 
@@ -32,7 +34,10 @@ class LogSource:
     """A path that a person named, and the files below it by their relative names; read when first asked."""
 
     path: Path
+    folder: Path
     names: tuple[str, ...]
+    lone: bool = False
+    """The path is one file; others beside it are read for facts alone."""
     _texts: dict[str, str] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
 
@@ -55,16 +60,23 @@ class LogSource:
 
     def file(self, name: str) -> Path:
         """Return a file's path."""
-        return self.path / name if name else self.path
+        return self.folder / name
 
     def named(self, *patterns: str) -> list[str]:
         """Return the files whose last part matches one of the patterns, the one nearest to the top first."""
-        found = [name for name in self.names if any(re.fullmatch(one, self.base(name)) for one in patterns)]
+        found = [name for name in self.names if any(re.fullmatch(one, base(name)) for one in patterns)]
         return sorted(found, key=lambda name: (name.count("/"), name))
 
-    def base(self, name: str) -> str:
-        """Return a file's own name."""
-        return Path(name).name if name else self.path.name
+    def consoles(self) -> list[str]:
+        """Return the files that may be a console's output; a lone file may have any name."""
+        ends = (".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".yaml", ".yml")
+        return [name for name in self.names if not name.endswith(ends)] if self.lone else self.named(CONSOLES)
+
+    def beside(self, name: str, *wanted: str) -> list[str]:
+        """Return which of the wanted files stand in the folder of a file."""
+        folder = name.rpartition("/")[0]
+        names = [f"{folder}/{one}" if folder else one for one in wanted]
+        return [one for one in names if self.file(one).is_file()]
 
     def sha256(self, names: Collection[str]) -> tuple[str, ...]:
         """Return the hashes of files, sorted."""
@@ -73,14 +85,19 @@ class LogSource:
         return tuple(sorted({self._digests[name] for name in names}))
 
 
+def base(name: str) -> str:
+    """Return a file's own name."""
+    return name.rpartition("/")[2]
+
+
 def open_source(path: Path) -> LogSource:
     """List what a path holds; nothing is read yet. A lone file may use those that stand beside it by fixed names."""
     try:
         if path.is_dir():
-            return LogSource(path, tuple(_listed(path)))
+            return LogSource(path, path, tuple(_listed(path)))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {os.strerror(error.errno or 0)}.", fix=FIX) from error
-    return LogSource(path, ("",))
+    return LogSource(path, path.parent, (path.name,), lone=True)
 
 
 def _listed(folder: Path) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -67,6 +67,12 @@ class Facts:
     """The file of the network, a Hugging Face config.json."""
 
 
+def merged(first: Facts, second: Facts) -> Facts:
+    """Return what the first says, and what the second says besides."""
+    said = {item.name: getattr(first, item.name) for item in fields(Facts) if getattr(first, item.name) is not None}
+    return replace(second, **said)
+
+
 @dataclass(frozen=True)
 class TrainerLog:
     """A log as it was read; `framework` is a name that a plan may give (`training.framework`)."""
@@ -78,6 +84,10 @@ class TrainerLog:
     facts: Facts = field(default_factory=Facts)
     resolution_s: float = 0.0
     """Of the clock: a progress bar shows whole seconds."""
+    rates_alone: bool = False
+    """The spans hold rates: one token each and its seconds, so that neither can be summed up."""
+    tokens_of_one_device: bool = False
+    """The spans' tokens are those of one accelerator."""
     losses: tuple[float, ...] = ()
     doubts: tuple[str, ...] = ()
     """Each with what would make the record sound."""

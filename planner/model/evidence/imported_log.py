@@ -20,7 +20,8 @@ class ImportedLog(Frozen):
     sha256: Annotated[tuple[Sha256, ...], Field(min_length=1)]
     """Of each file that it was read from."""
     counted_steps: Positive
-    counted_seconds: Positive
+    counted_seconds: Positive | None
+    """Null: the log holds rates alone."""
     dropped_seconds: dict[str, NonNegative] = Field(default_factory=dict)
     """Left out, by what went on then."""
     padded: bool | None = None

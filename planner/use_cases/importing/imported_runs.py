@@ -89,10 +89,10 @@ def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: C
             id=_id(known, sha256),
             **_training(known, rate),
             throughput=quantity_of(log, rate, doubtful=bool(doubts)),
-            samples=math.floor(rate.samples) or None,
-            wall_seconds=rate.seconds,
+            samples=(math.floor(rate.samples) or None) if rate.has_seconds else None,
+            wall_seconds=rate.seconds if rate.has_seconds else None,
             losses_first10=tuple(loss if math.isfinite(loss) else None for loss in log.losses[:MOST_LOSSES]),
-            short_window=rate.seconds < SHORT_S,
+            short_window=rate.has_seconds and rate.seconds < SHORT_S,
             verdict=doubts,
             log=imported_log(log, known, rate, sha256),
         )
@@ -107,7 +107,9 @@ def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: C
 def _training(known: Known, rate: Rate) -> dict[str, object]:
     step_seconds = rate.seconds / rate.steps
     consistent = (
-        known.global_batch is not None and abs(known.global_batch / step_seconds / rate.samples_per_s - 1) < 0.01
+        rate.has_seconds
+        and known.global_batch is not None
+        and abs(known.global_batch / step_seconds / rate.samples_per_s - 1) < 0.01
     )
     return {
         "workload": known.workload,

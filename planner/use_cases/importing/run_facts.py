@@ -80,7 +80,10 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
     workload, architecture = _network(facts, source, stated, catalog)
     image = isinstance(architecture, ImageModel)
     hardware, doubts = _hardware(facts, stated, catalog, where)
-    seq_len = _agreed(where, "--seq-len", stated.seq_len, facts.seq_len)
+    padded_less = facts.padded is not False and (stated.seq_len or 0) < (facts.seq_len or 0)
+    seq_len = (
+        stated.seq_len if padded_less and stated.seq_len else _agreed(where, "--seq-len", stated.seq_len, facts.seq_len)
+    )
     if seq_len is None and not image:
         raise MissingFactError(where, "how many tokens a sample has", "--seq-len", "2048")
     micro_batch = _agreed(where, "--micro-batch", stated.micro_batch, facts.micro_batch)

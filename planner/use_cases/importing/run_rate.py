@@ -31,6 +31,8 @@ class Rate:
     seconds: float
     samples: float
     steady: Steady | None
+    has_seconds: bool = True
+    """False: the log holds rates alone, and steps and seconds are in no unit of their own."""
 
     @property
     def samples_per_s(self) -> float:
@@ -47,19 +49,24 @@ def rate_of(log: TrainerLog, known: Known, *, where: str) -> Rate:
         steps, seconds, tokens = log.total.steps, log.total.seconds, log.total.tokens
     else:
         raise InputError(f"{where}: holds no two steps with a time between them.", fix="Name a longer log.")
+    if tokens is not None and log.tokens_of_one_device:
+        tokens *= known.hardware.accelerators
     if tokens is not None and known.seq_len is not None:
         samples = tokens / known.seq_len
     elif known.global_batch is not None:
         samples = steps * known.global_batch
     else:
         raise MissingFactError(where, "how many samples a step has on all accelerators", "--global-batch", "64")
-    return Rate(steps, seconds, samples, part)
+    return Rate(steps, seconds, samples, part, not log.rates_alone)
 
 
 def quantity_of(log: TrainerLog, rate: Rate, *, doubtful: bool) -> Quantity:
     """Return the rate with its range."""
-    width = max(DOUBTFUL_FRACTION if doubtful else SINGLE_RUN_FRACTION, log.resolution_s / rate.seconds)
-    timed = f"{rate.steps:,.0f} steps in {rate.seconds:.6g} s"
+    width = max(
+        DOUBTFUL_FRACTION if doubtful else SINGLE_RUN_FRACTION,
+        log.resolution_s / rate.seconds if rate.has_seconds else 0.0,
+    )
+    timed = f"{rate.steps:,.0f} steps" + (f" in {rate.seconds:.6g} s" if rate.has_seconds else ", rates alone")
     return Quantity(
         value=rate.samples_per_s,
         low=rate.samples_per_s / (1 + width),
@@ -83,7 +90,7 @@ def doubts_of(log: TrainerLog, known: Known, rate: Rate) -> tuple[str, ...]:
         share = rate.steady.stalled_share
         doubts.append(
             f"{share:.0%} of the steps took over 3 times the middle one: something beside the training, as waiting for "
-            "data, is measured too; find it with planner check-run"
+            "data, is measured too; import a run without it"
         )
     return tuple(dict.fromkeys(doubts))
 
@@ -95,7 +102,7 @@ def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, .
         framework=log.framework,
         sha256=sha256,
         counted_steps=float(rate.steps),
-        counted_seconds=rate.seconds,
-        dropped_seconds=rate.steady.dropped_seconds if rate.steady else {},
+        counted_seconds=rate.seconds if rate.has_seconds else None,
+        dropped_seconds=rate.steady.dropped_seconds if rate.steady and rate.has_seconds else {},
         padded=known.padded,
     )

@@ -45,13 +45,18 @@ def write(tmp_path: Path) -> Callable[..., Path]:
     return call
 
 
+def timed_steps(name: str) -> dict[int, float]:
+    """Return the seconds of each step as the process that wrote the log timed them."""
+    with (HERE / "timed_steps" / f"{name}.csv").open(encoding="utf-8") as file:
+        return {int(row["step"]): float(row["seconds"]) for row in csv.DictReader(file)}
+
+
 @pytest.fixture
 def timed() -> Callable[[str], float]:
-    """Return the mean seconds of a step as a callback of the trainer timed them, without evaluation and checkpoints."""
+    """Return the mean seconds of a step, without evaluation and checkpoints."""
 
     def call(name: str) -> float:
-        with (HERE / "timed_steps" / f"{name}.csv").open(encoding="utf-8") as file:
-            seconds = [float(row["seconds"]) for row in csv.DictReader(file)]
+        seconds = timed_steps(name).values()
         return sum(seconds) / len(seconds)
 
     return call

@@ -62,7 +62,7 @@ def test_planned_totals_of_an_old_release_count_at_most_the_steps_that_were_done
 @pytest.mark.parametrize(
     ("card", "expected"),
     [
-        pytest.param({"train_batch_size": 4}, (4, 1, None, 4), id="one card"),
+        pytest.param({"train_batch_size": 4}, (4, 1, 1, 4), id="one card"),
         pytest.param(
             {"train_batch_size": 4, "gradient_accumulation_steps": 8, "total_train_batch_size": 32},
             (4, 8, 1, 32),

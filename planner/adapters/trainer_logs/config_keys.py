@@ -1,0 +1,60 @@
+"""What configurations call the facts of a training: arguments of trainers, parameters in W&B and MLflow, YAML files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner.adapters.trainer_logs.numbers_in_text import count
+from planner.adapters.trainer_logs.trainer_log import Facts
+
+COUNTS = {
+    "micro_batch": ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu",
+                    "local_batch_size", "device_train_microbatch_size"),
+    "accumulation": ("gradient_accumulation_steps",),
+    "global_batch": ("global_batch_size", "total_train_batch_size", "global_train_batch_size"),
+    "seq_len": ("max_seq_length", "max_length", "cutoff_len", "sequence_len", "seq_length", "block_size",
+                "max_seq_len", "seq_len"),
+    "devices": ("world_size", "num_gpus", "gpu_count", "num_devices", "num_processes"),
+    "lora_rank": ("lora_r", "lora_rank", "peft_lora_r"),
+}  # fmt: skip
+"""By fact; the first name that stands in a configuration says it."""
+RECOMPUTED = ("gradient_checkpointing", "activation_checkpointing")
+MODELS = ("model_name_or_path", "base_model", "model_name", "_name_or_path")
+ACCELERATORS = ("gpu", "gpu_name", "gpu_type", "accelerator_name")
+TRUE = ("true", "1", "yes")
+
+
+def facts_of_config(config: Mapping[str, object]) -> Facts:
+    """Return the facts in a configuration; W&B writes each value as {value: ...}, all is text in MLflow."""
+    plain = {key: value["value"] if _is_wrapped(value) else value for key, value in config.items()}  # type: ignore[index]
+    found: dict[str, int | None] = {
+        fact: next((value for name in names if (value := count(plain.get(name)))), None)
+        for fact, names in COUNTS.items()
+    }
+    packed = next((plain[name] for name in ("packing", "sample_packing") if name in plain), None)
+    return Facts(
+        model=_text(plain, MODELS),
+        accelerator=_text(plain, ACCELERATORS),
+        devices=found["devices"],
+        micro_batch=found["micro_batch"],
+        accumulation=found["accumulation"],
+        global_batch=found["global_batch"],
+        seq_len=found["seq_len"],
+        lora_rank=found["lora_rank"],
+        precision=next((name for name in ("bf16", "fp16") if _is_true(plain.get(name))), None),
+        checkpointing="full" if any(_is_true(plain.get(name)) for name in RECOMPUTED) else None,
+        compiled=True if _is_true(plain.get("torch_compile")) else None,
+        padded=None if packed is None else not _is_true(packed),
+    )
+
+
+def _is_wrapped(value: object) -> bool:
+    return isinstance(value, dict) and "value" in value
+
+
+def _is_true(value: object) -> bool:
+    return str(value).casefold() in TRUE
+
+
+def _text(plain: Mapping[str, object], names: tuple[str, ...]) -> str | None:
+    return next((str(plain[name]) for name in names if isinstance(plain.get(name), str) and plain[name]), None)

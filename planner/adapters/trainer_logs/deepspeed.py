@@ -1,0 +1,64 @@
+"""DeepSpeed's throughput lines: `[time] ... global_step=450, RunningAvgSamplesPerSec=25.7, CurrSamplesPerSec=25.8`.
+
+The lines' own times time the steps: the rates leave out what the input takes (deepspeed/utils/timer.py). The
+configuration at the start (`train_batch_size ........ 16`) says the rest.
+"""
+
+from __future__ import annotations
+
+import re
+
+from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, positive
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, TrainerLog, spans_between
+
+_LINE = re.compile(
+    r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\].{0,200}?(?:micro_step=(\d{1,12})/global_step=|\b\d{1,9}/)(\d{1,12}), "
+    r"RunningAvgSamplesPerSec=([\d.]{1,25})"
+)
+_ARGUMENT = re.compile(r"print\]\s{1,4}(\w{2,60}) \.{0,60} (\S{1,200})\s*$")
+
+PRECISIONS = {"bfloat16_enabled": "bf16", "fp16_enabled": "fp16", "float16_enabled": "fp16"}
+
+
+def read(source: LogSource) -> list[TrainerLog]:
+    """Return one training of each console's output."""
+    return [log for name in source.consoles() if (log := _log(source, name)) is not None]
+
+
+def _log(source: LogSource, name: str) -> TrainerLog | None:
+    points: list[tuple[int, float]] = []
+    beside: list[tuple[int, Beside]] = []
+    said: dict[str, str] = {}
+    accumulation = None
+    for line in source.lines(name):
+        if "print]" in line and (found := _ARGUMENT.search(line[:400])):
+            said.setdefault(found[1], found[2])
+        elif "RunningAvgSamplesPerSec=" in line and (found := _LINE.search(line)):
+            step, clock = int(found[3]), moment_s(found[1])
+            if clock is not None and positive(found[4]):
+                points.append((step, clock))
+                accumulation = count(round(int(found[2]) / step)) if found[2] and step else accumulation
+        elif points and "Saving model checkpoint" in line:
+            beside.append((points[-1][0], Beside.CHECKPOINT))
+    if len(points) < 2:
+        return None
+    spans, doubts = spans_between(points, beside=beside)
+    stage = said.get("zero_optimization_stage", "0")
+    return TrainerLog(
+        format="deepspeed",
+        framework="DeepSpeed",
+        spans=tuple(spans),
+        resolution_s=0.001,
+        facts=Facts(
+            micro_batch=count(said.get("train_micro_batch_size_per_gpu")),
+            global_batch=count(said.get("train_batch_size")),
+            accumulation=count(said.get("gradient_accumulation_steps")) or accumulation,
+            devices=count(said.get("world_size")),
+            strategy={"0": "ddp", "1": "zero1", "2": "zero2", "3": "zero3"}.get(stage) if said else None,
+            precision=next((new for old, new in PRECISIONS.items() if said.get(old) == "True"), None),
+            padded=True,
+        ),
+        doubts=tuple(doubts),
+        files=(name,),
+    )

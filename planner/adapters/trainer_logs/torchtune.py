@@ -1,0 +1,47 @@
+"""torchtune: `Step 12 | loss:1.2 lr:2e-05 tokens_per_second_per_gpu:8123.4 ...` (training/metric_logging.py).
+
+A line's rate is of the tokens with a label of that step alone, which may be fewer than those that were computed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.numbers_in_text import number, positive
+from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog
+
+_STEP = re.compile(r"^Step (\d{1,9}) \| (.{1,2000})$")
+_FIGURE = re.compile(r"(\w{1,60}):([-+\w.]{1,40})")
+
+
+def read(source: LogSource) -> list[TrainerLog]:
+    """Return one training of each file."""
+    return [log for name in source.consoles() if (log := _log(source, name)) is not None]
+
+
+def _log(source: LogSource, name: str) -> TrainerLog | None:
+    spans: list[Span] = []
+    losses: list[float] = []
+    for line in source.lines(name):
+        if not (found := _STEP.match(line)):
+            continue
+        step, figures = int(found[1]), dict(_FIGURE.findall(found[2]))
+        rate = positive(figures.get("tokens_per_second_per_gpu"))
+        if rate is None:
+            continue
+        spans.append(Span(step - 1, step, 1 / rate, 1.0))
+        loss = number(figures.get("loss"))
+        losses.append(float("nan") if loss is None else loss)
+    if not spans:
+        return None
+    return TrainerLog(
+        format="torchtune",
+        framework="torchtune",
+        spans=tuple(spans),
+        rates_alone=True,
+        tokens_of_one_device=True,
+        facts=Facts(padded=False),
+        losses=tuple(losses),
+        files=(name,),
+    )
