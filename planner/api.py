@@ -20,7 +20,8 @@ from planner.model.answer.price_answer import PricesDocument
 from planner.model.base import SCHEMA_VERSION, Frozen
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
-from planner.model.network.workload import Checkpointing, Loss, Method, Precision, Strategy
+from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
+from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.use_cases import catalogs, plans, price_books
@@ -137,7 +138,11 @@ def memory(
     seq_len: int | None = None,
     precision: Precision | str | None = None,
     checkpointing: Checkpointing | str | None = None,
-    loss: Loss | str = Loss.EAGER,
+    loss: Loss | str | None = None,
+    kernels: Kernels | str | None = None,
+    optimizer: Optimizer | str | None = None,
+    weights: WeightFormat | str | None = None,
+    offload: Offload | str | None = None,
     method: Method | str | None = None,
     adapters: Adapters | Mapping[str, Any] | None = None,
     home: Home = None,
@@ -146,7 +151,8 @@ def memory(
 
     `workload`: a preset's name or the path of an architecture or plan file. `on`: an accelerator by any usual name.
     `checkpointing=None`: the least that fits. `adapters`: as in a plan, e.g. `{"rank": 16, "frozen": "nf4"}`;
-    `method="full"` trains all weights of a file that names adapters. Raises PlannerError for wrong input.
+    `method="full"` trains all weights of a file that names adapters. What is None of `loss`, `kernels` and the like is
+    not stated, and the range holds every likely setting. Raises PlannerError for wrong input.
     """
     asked = {
         "workload": workload,
@@ -158,6 +164,10 @@ def memory(
         "precision": precision,
         "checkpointing": checkpointing,
         "loss": loss,
+        "kernels": kernels,
+        "optimizer": optimizer,
+        "weights": weights,
+        "offload": offload,
         "method": method,
         "adapters": adapters,
     }

@@ -12,7 +12,8 @@ from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
 from planner.cli.workload_options import AdapterOptions, StrategyOption, WorkloadOptions
 from planner.model.answer.documents import MemoryDocument
-from planner.model.network.workload import Checkpointing, Loss, Method, Strategy
+from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
+from planner.model.network.workload import Checkpointing, Method, Strategy
 from planner.present.memory_screen import memory_lines, parts_of
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.use_cases import catalogs, networks
@@ -32,7 +33,13 @@ class StepOptions:
     checkpointing: Annotated[
         Checkpointing | None, typer.Option(help="Activations to recompute; default: as few as fit")
     ] = None
-    loss: Annotated[Loss, typer.Option(help="Kernel of the loss; fused: no fp32 logits")] = Loss.EAGER
+    loss: Annotated[Loss | None, typer.Option(help="How the loss is computed; default: any likely one")] = None
+    kernels: Annotated[Kernels | None, typer.Option(help="Of norms and activations; default: either")] = None
+    optimizer: Annotated[Optimizer | None, typer.Option(help="What is kept of each weight; default: adamw")] = None
+    weights: Annotated[
+        WeightFormat | None, typer.Option(help="Of trained weights; 16bit: no fp32 copy; default: mixed")
+    ] = None
+    offload: Annotated[Offload | None, typer.Option(help="What lies in the host's memory; default: none")] = None
 
 
 @command(app, example="planner memory llama3-8b --on H100-SXM --gpus 8 --strategy fsdp2")
@@ -68,6 +75,10 @@ def memory(
         precision=workload.precision,
         checkpointing=step.checkpointing,
         loss=step.loss,
+        kernels=step.kernels,
+        optimizer=step.optimizer,
+        weights=step.weights,
+        offload=step.offload,
         method=Method.FULL if adapters is None else Method.LORA,
         adapters=adapters,
         trace=trace,

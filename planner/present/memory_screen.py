@@ -11,6 +11,12 @@ from planner.present.screen import Column, table_lines, wrapped
 from planner.present.short_figures import Scale
 from planner.present.table import NOT_KNOWN
 
+CHANGES = (
+    Column(key="change", title="change"),
+    Column(key="fits", title="fits", right=True),
+    Column(key="option", title="option", drop=2),
+    Column(key="costs", title="costs", drop=1),
+)
 GIB = Scale("GiB", 1.0)
 PARTS = (
     Column(key="part", title="on one device"),
@@ -21,8 +27,8 @@ WAYS = (
     Column(key="way", title="checkpointing"),
     Column(key="gib", title=GIB.title, right=True),
     Column(key="range", title="(90 %)", gap=1, drop=1),
-    Column(key="fits", title="fits"),
-    Column(key="largest", title="micro-batch up to", right=True),
+    Column(key="fits", title="fits", right=True),
+    Column(key="largest", title="micro-batch to", right=True),
     Column(key="mark"),
 )
 
@@ -45,7 +51,7 @@ def memory_lines(document: MemoryDocument, *, width: int, details: bool = False)
     ways = [
         {
             "way": way.checkpointing.value,
-            "fits": way.fits or NOT_KNOWN,
+            "fits": _chance(way.chance, way.fits),
             "largest": _largest(way.largest_micro_batch),
             "mark": "<-" if way.checkpointing is document.checkpointing else "",
         }
@@ -54,25 +60,51 @@ def memory_lines(document: MemoryDocument, *, width: int, details: bool = False)
     ]
     lines = [*wrapped(_title(document), width=width), "", *wrapped(verdict_text(document), width=width, indent="  ")]
     lines += ["", *table_lines(PARTS, parts, width=width), "", *table_lines(WAYS, ways, width=width)]
+    if document.remedies:
+        lines += ["", *wrapped("What would make it fit, cheapest first, each on top of the last:", width=width)]
+        rows = [
+            {"change": one.change, "option": one.option, "fits": _chance(one.chance, None), "costs": one.costs}
+            for one in document.remedies
+        ]
+        lines += table_lines(CHANGES, rows, width=width)
     if not details:
         return [*lines, "Sources: --details"]
     return [*lines, *(line for text in _details(document) for line in wrapped(text, width=width, indent="    "))]
 
 
 def verdict_text(document: MemoryDocument) -> str:
-    """Write whether it fits, and what to do where it does not."""
+    """Write whether it fits and with which chance, and what was assumed."""
     needed = GIB.value(document.total_gib)
     of = "" if document.hbm_gib is None else f" of {GIB.value(document.hbm_gib)}"
     how = f"with {document.checkpointing.value} checkpointing" if document.checkpointing != "none" else "as it is"
-    other = next((way for way in document.ways if way.fits == "yes"), None)
-    if document.fits == "yes":
-        return f"Fits {how}: {needed}{of} GiB, micro-batch up to {_largest(document.largest_micro_batch)}."
     if document.fits is None:
         return f"Whether it fits is not known: it needs {needed} GiB, and the device's memory is not known."
-    instead = f" With {other.checkpointing.value} checkpointing it fits." if other is not None else ""
-    if document.fits == "uncertain":
-        return f"Uncertain {how}: {needed}{of} GiB. Measure it, or leave more room.{instead}"
-    return f"Does not fit {how}: {needed}{of} GiB.{instead}"
+    chance = _chance(document.chance, document.fits)
+    word = {"yes": f"Fits {how}, {chance}", "no": f"Does not fit {how}: chance {chance}"}
+    said = f"{word.get(document.fits, f'May fit {how}, {chance}')}: {needed}{of} GiB"
+    if document.fits == "yes":
+        said += f", micro-batch up to {_largest(document.largest_micro_batch)}"
+    return f"{said}.{_assumed(document)}"
+
+
+def _assumed(document: MemoryDocument) -> str:
+    """Write which settings were not stated, and what was taken."""
+    named = [name for name in document.unstated if name in OPTIONS]
+    if document.trainer is None or not named:
+        return ""
+    taken = [f"{OPTIONS[name]} {getattr(document.trainer, name).value}" for name in named]
+    return f" Not stated, so any likely one counts in the chance: {', '.join(taken)}."
+
+
+OPTIONS = {"loss": "--loss", "kernels": "--kernels"}
+"""Settings of the trainer that the command takes, and that change the chance where nobody states them."""
+
+
+def _chance(chance: float | None, fits: str | None) -> str:
+    """Write a chance in whole per cent, never as certain; of an old answer its word."""
+    if chance is None:
+        return fits or NOT_KNOWN
+    return "under 1 %" if chance < 0.01 else "over 99 %" if chance > 0.99 else f"{chance * 100:.0f} %"
 
 
 def _title(document: MemoryDocument) -> str:

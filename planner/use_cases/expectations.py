@@ -15,11 +15,12 @@ from launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import NodeResult
 from planner.model.network.architecture import Architecture, TextModel
-from planner.model.network.workload import BenchWorkload, Checkpointing, Loss, Precision, Preset, Strategy
+from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
+from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Preset, Strategy
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample
-from planner.speed.memory.device_fit import largest_micro_batch
-from planner.speed.memory.memory import Memory, device_memory
+from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
+from planner.speed.memory.memory import device_memory
 
 INIT_STD = 0.02
 """Of the benchmark's normal weights (workloads/models/decoder.py), as in GPT-2."""
@@ -68,8 +69,10 @@ def start_micro_batch(
     precision = settings.precision or workload.precision
     adapters = adapters_of(lora_document(settings.lora, precision))
 
-    def need(micro_batch: int) -> Memory:
-        return device_memory(
+    usable = usable_gib(known.hbm_gib)
+
+    def fits(micro_batch: int) -> bool:
+        need = device_memory(
             workload.architecture,
             seq_len=workload.seq_len,
             micro_batch=micro_batch,
@@ -77,16 +80,18 @@ def start_micro_batch(
             precision=precision,
             devices=settings.devices,
             checkpointing=settings.checkpointing,
-            loss=loss_kind(compiled=settings.compile, loss_chunks=settings.loss_chunks),
+            trainer=trainer_memory(compiled=settings.compile, loss_chunks=settings.loss_chunks),
             adapters=adapters,
         )
+        return need.total_gib <= usable
 
-    return max(1, largest_micro_batch(need, hbm_gib=known.hbm_gib))
+    return max(1, largest_micro_batch(fits))
 
 
-def loss_kind(*, compiled: bool, loss_chunks: int) -> Loss:
-    """Compiled or in chunks, the loss keeps no fp32 copies of the logits."""
-    return Loss.FUSED if compiled or loss_chunks > 1 else Loss.EAGER
+def trainer_memory(*, compiled: bool, loss_chunks: int) -> TrainerMemory:
+    """Return how the benchmark trains: AdamW's kernel is one; its blocks and loss are eager unless it is compiled."""
+    loss = Loss.CHUNKED if loss_chunks > 1 else Loss.COMPILED if compiled else Loss.EAGER
+    return TrainerMemory(loss=loss, kernels=Kernels.FUSED if compiled else Kernels.EAGER)
 
 
 def first_loss(decoder: TextModel) -> float:
@@ -135,5 +140,5 @@ def _memory(result: NodeResult, architecture: Architecture) -> float:
         precision=Precision(spec["precision"]),
         devices=result.world_size,
         checkpointing=Checkpointing(spec.get("checkpointing", "none")),
-        loss=loss_kind(compiled=compiled, loss_chunks=chunks),
+        trainer=trainer_memory(compiled=compiled, loss_chunks=chunks),
     ).total_gib

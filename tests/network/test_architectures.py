@@ -15,7 +15,7 @@ from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import active_parameters, flops_per_sample, flops_per_token, parameters
-from planner.speed.memory.device_fit import largest_micro_batch
+from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
 
 FULL = FlopsConvention.FULL_ATTENTION
@@ -92,7 +92,7 @@ def test_more_experts_cost_memory_and_hardly_any_flops() -> None:
 
 
 def test_states_are_of_all_experts(catalog: Catalog) -> None:
-    """16 bytes x 30,532,122,624 over 64 devices, by hand: 7.109 GiB."""
+    """12 bytes x 30,532,122,624 over 64 devices at the loss, without gradients, by hand: 5.332 GiB."""
     need = device_memory(
         catalog.presets["qwen3-30b-a3b"].architecture,
         seq_len=4096,
@@ -102,7 +102,7 @@ def test_states_are_of_all_experts(catalog: Catalog) -> None:
         devices=64,
         checkpointing=Checkpointing.FULL,
     )
-    assert need.states_gib == pytest.approx(7.109, abs=0.001)
+    assert need.states_gib == pytest.approx(5.332, abs=0.001)
 
 
 SETTINGS = st.fixed_dictionaries(
@@ -117,7 +117,7 @@ SETTINGS = st.fixed_dictionaries(
 
 
 @given(settings=SETTINGS, more=st.integers(1, 100), name=st.sampled_from(["resnet50", "vit-b16", "qwen3-30b-a3b"]))
-def test_memory_of_every_kind_grows_with_the_batch(
+def test_memory_of_every_kind_never_falls_with_the_batch(
     catalog: Catalog, settings: dict[str, Any], more: int, name: str
 ) -> None:
     preset = catalog.presets[name]
@@ -125,7 +125,7 @@ def test_memory_of_every_kind_grows_with_the_batch(
     def total(**changes: Any) -> float:
         return device_memory(preset.architecture, seq_len=preset.seq_len, **settings | changes).total_gib
 
-    assert total(micro_batch=settings["micro_batch"] + more) > total()
+    assert total(micro_batch=settings["micro_batch"] + more) >= total()
     none, selective, full = (total(checkpointing=way) for way in Checkpointing)
     assert none >= selective >= full
     assert total(devices=settings["devices"] + more) <= total()
@@ -145,7 +145,7 @@ def test_the_batches_that_nvidia_trains_resnet50_with_fit(
 ) -> None:
     """Theirs is momentum and not Adam, 0.1 GiB less. Source: NVIDIA/DeepLearningExamples at 097c7ff, configs.yml."""
 
-    def need(batch: int) -> Any:
+    def need(batch: int) -> float:
         return device_memory(
             catalog.presets["resnet50"].architecture,
             seq_len=None,
@@ -154,9 +154,9 @@ def test_the_batches_that_nvidia_trains_resnet50_with_fit(
             precision=precision,
             devices=8,
             checkpointing=Checkpointing.NONE,
-        )
+        ).total_gib
 
-    largest = largest_micro_batch(need, hbm_gib=hbm_gib)
+    largest = largest_micro_batch(lambda batch: need(batch) <= usable_gib(hbm_gib))
     assert largest >= micro_batch
     if micro_batch < 256:
         assert largest < 256

@@ -12,7 +12,8 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
 from planner.model.currency import Currency
-from planner.model.network.workload import BenchMode, Checkpointing, Loss, Precision, Split, Strategy
+from planner.model.network.trainer_memory import Loss, TrainerMemory
+from planner.model.network.workload import BenchMode, Checkpointing, Precision, Split, Strategy
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Owning
 from planner.model.prices.offer import PriceKind
@@ -272,13 +273,28 @@ class MemoryWay(Frozen):
     checkpointing: Checkpointing
     total_gib: Quantity
     fits: Literal["yes", "no", "uncertain"] | None
-    """Against the whole range; uncertain where the device's size lies in it. Null: the size is not known."""
+    """yes: with a chance of 0.8 or more; no: of 0.2 or less. Null: the device's size is not known."""
     largest_micro_batch: int | None
-    """That fits with 5 % of the device free, by the best estimate; 0: none does. Null: the size is not known."""
+    """That fits with a chance of 0.8; 0: none does. Null: the device's size is not known."""
+    chance: float | None = None
+    """That it fits. Null: the device's size is not known, or an answer stored before 0.2.0."""
+
+
+class MemoryRemedy(Frozen):
+    """A change on top of those before it, and the chance to fit after it."""
+
+    change: str
+    option: str
+    """Of `planner memory`, to see it."""
+    costs: str
+    chance: float
 
 
 class MemoryDocument(Frozen):
-    """`planner memory --json`: what one device must hold. `total_gib` is the sum of the four parts."""
+    """`planner memory --json`: what one device must hold at its fullest moment; `total_gib` is the sum of four parts.
+
+    Their ranges, and the chance, hold what was not stated (`unstated`) as well; the values are of `trainer`.
+    """
 
     schema_version: Literal[1] = 1
     kind: Literal["memory"] = "memory"
@@ -306,6 +322,15 @@ class MemoryDocument(Frozen):
     largest_micro_batch: int | None
     ways: tuple[MemoryWay, ...]
     """Every kind of checkpointing, the lightest first."""
+    chance: float | None = None
+    """That it fits."""
+    fullest_at: str | None = None
+    """The moment of a step: loss, backward, gradients or step."""
+    trainer: TrainerMemory | None = None
+    unstated: tuple[str, ...] = ()
+    """Settings of `trainer` that were assumed."""
+    remedies: tuple[MemoryRemedy, ...] = ()
+    """What would make it fit, the cheapest first; empty where it fits with nine in ten."""
     notes: tuple[str, ...]
 
 

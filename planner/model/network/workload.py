@@ -80,14 +80,6 @@ class Checkpointing(StrEnum):
     FULL = "full"
 
 
-class Loss(StrEnum):
-    """How the cross-entropy is computed, which decides what the logits take."""
-
-    EAGER = "eager"
-    FUSED = "fused"
-    """Compiled, chunked, or one kernel: no fp32 copies of the logits."""
-
-
 class Method(StrEnum):
     """Which weights are trained: all of them, or low-rank adapters beside frozen ones (Hu et al. 2021)."""
 

@@ -14,11 +14,16 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import checkpointings_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.speed.memory.memory import USABLE_FRACTION, Memory, device_memory
+from planner.speed.memory.chance import OPEN, SURE, Likely, chance_within, with_chance
+from planner.speed.memory.memory import Memory, device_memory
 
 LARGEST_MICRO_BATCH = 64
 """Of sequences; images are smaller."""
 LARGEST_IMAGE_BATCH = 1024
+LIKELIER = 0.5
+"""The chance from which an option is not refused."""
+MOST_SAMPLES = 1 << 24
+"""Of a micro-batch; more is no question."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class DeviceFit:
     """Micro-batches of a step on each replica; None: what the plan's global batch needs, or one."""
     checkpointing: Checkpointing | None = None
     memory: Memory | None = None
+    chance: float | None = None
+    """That it fits; None where nothing was computed."""
     reason: Reason | None = None
     note: str | None = None
 
@@ -39,6 +46,8 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     """Find the largest micro-batch that fits, with as little recomputation as possible: none, selective, full.
 
     Selective recomputes a few per cent of the FLOPs and full a third, so the lighter comes first, at a smaller batch.
+    It fits with a chance of four in five; where nothing does, the smallest micro-batch with all layers recomputed is
+    still taken if it fits more likely than not.
     Where the network is unknown, a device at least as large as the measured one holds the measured micro-batch.
     """
     if candidate.accelerator.no_training_reason is not None:
@@ -62,25 +71,47 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     for checkpointing in ways:
         if _need(job, candidate, smallest, checkpointing).total_gib <= _usable_gib(candidate):
             micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing)
-            need = _need(job, candidate, micro_batch, checkpointing)
-            return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need)
-    return _lacking(job, candidate, _need(job, candidate, smallest, ways[-1]), ways[-1])
+            return _taken(job, candidate, micro_batch, checkpointing)
+    last = _taken(job, candidate, smallest, ways[-1])
+    assert last.chance is not None, "its memory was computed"
+    assert last.memory is not None, "its memory was computed"
+    if last.chance >= LIKELIER:
+        note = f"it fits with a chance of {last.chance:.0%}: measure it, or take a device with more memory"
+        return replace(last, note=note)
+    return _lacking(job, candidate, last.memory, ways[-1])
 
 
-def fits_device(memory: Memory, *, hbm_gib: float) -> Literal["yes", "no", "uncertain"]:
-    """Compare the whole range with the device: uncertain where its size lies inside."""
-    if memory.high_gib <= hbm_gib:
+def _taken(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> DeviceFit:
+    need = _need(job, candidate, micro_batch, checkpointing)
+    assert candidate.accelerator.hbm_gib is not None, "asked before"
+    chance = chance_within([Likely(1.0, need.total_gib)], candidate.accelerator.hbm_gib)
+    return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need, chance=chance)
+
+
+def fits_device(chance: float) -> Literal["yes", "no", "uncertain"]:
+    """Return whether a training fits with such a chance."""
+    if chance >= SURE:
         return "yes"
-    return "no" if memory.low_gib > hbm_gib else "uncertain"
+    return "no" if chance <= OPEN else "uncertain"
 
 
-def largest_micro_batch(need: Callable[[int], Memory], *, hbm_gib: float) -> int:
-    """Return the largest micro-batch whose best estimate leaves 5 % of the device free; 0 where none does.
+def largest_micro_batch(fits: Callable[[int], bool]) -> int:
+    """Return the largest micro-batch that fits, 0 where none does; what is larger than one that does not, does not.
 
-    Memory is a straight line in the micro-batch: largest = (usable - at 0) / (at 1 - at 0), rounded down.
+    It is doubled, and the last doubling halved.
     """
-    fixed_gib, with_one_gib = need(0).total_gib, need(1).total_gib
-    return max(0, int((hbm_gib * USABLE_FRACTION - fixed_gib) / (with_one_gib - fixed_gib)))
+    fitting, too_large = 0, 1
+    while too_large <= MOST_SAMPLES and fits(too_large):
+        fitting, too_large = too_large, 2 * too_large
+    while too_large - fitting > 1:
+        middle = (fitting + too_large) // 2
+        fitting, too_large = (middle, too_large) if fits(middle) else (fitting, middle)
+    return fitting
+
+
+def usable_gib(hbm_gib: float) -> float:
+    """Return the estimate that fits a device with a chance of four in five."""
+    return hbm_gib / with_chance(1.0, SURE)
 
 
 def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:
@@ -93,13 +124,14 @@ def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Check
         precision=job.precision or Precision.BF16,
         devices=candidate.accelerators,
         checkpointing=checkpointing,
+        accumulates=job.global_batch is not None and job.global_batch > micro_batch * candidate.accelerators,
         adapters=job.adapters,
     )
 
 
 def _usable_gib(candidate: Candidate) -> float:
     assert candidate.accelerator.hbm_gib is not None
-    return candidate.accelerator.hbm_gib * USABLE_FRACTION
+    return usable_gib(candidate.accelerator.hbm_gib)
 
 
 def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing) -> int:

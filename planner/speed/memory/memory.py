@@ -1,60 +1,96 @@
-"""What one device must hold while it trains: states, activations, logits, buffers."""
+"""What one device must hold while it trains: the fullest moment of a step."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
-from planner.model.network.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, TextModel, Vit
-from planner.model.network.workload import Checkpointing, Loss, Precision, Strategy
-from planner.network.activations import activation_bytes_per_sample, bytes_per_number
-from planner.network.flops import all_matmul_parameters, layer_maps, parameters
-from planner.network.lora_memory import SHARDS_WEIGHTS, adapted, lora_state_bytes, trained_parameters
-from planner.speed.physics.number_format import uses_autocast
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.trainer_memory import USUAL_TRAINER, Loss, TrainerMemory
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.network.activations import bytes_per_number
+from planner.network.lora_memory import SHARDS_WEIGHTS
+from planner.speed.memory.activations import Saved, saved_per_sample
+from planner.speed.memory.buffers import buffer_bytes, has_wide_stream
+from planner.speed.memory.states import States, device_states
 
 GIB = 2**30
 CONTEXT_GIB = 1.0
 """CUDA context and NCCL channels. Published runs show 1 to 3 GiB, with what the allocator cannot use."""
-USABLE_FRACTION = 0.95
-"""A device filled further retries allocations (docs/accuracy.md)."""
-RANGE_FRACTION = 0.15
-"""Published peaks lie within 9 % of estimates made this way (docs/accuracy.md); kernels and versions add to it."""
-DEEPSPEED_BUCKET = 5e8
-"""Gradients that DeepSpeed reduces at once: the default of `reduce_bucket_size`."""
-STATE_BYTES = 16
-"""Of a trained parameter: 16-bit weight and gradient 2 + 2, fp32 weight and two moments 12."""
-REPLICATED_BYTES = {Strategy.DDP: 16, Strategy.ZERO1: 4, Strategy.ZERO2: 2, Strategy.ZERO3: 0, Strategy.FSDP2: 0}
-"""Of these, what every device holds; the rest is shared out."""
+SLACK = 1.04
+"""Of what tensors take, what the allocator reserves for them when it is short. Fitted (docs/accuracy.md, Memory)."""
+LOGIT_BYTES = {Loss.EAGER: (14.0, 12.0), Loss.FUSED: (8.0, 8.0), Loss.COMPILED: (4.0, 8.0), Loss.CHUNKED: (1.0, 2.0)}
+"""Per token and vocabulary entry, at 16 bit and in fp32. eager: 16-bit logits 2, their fp32 copy 4, its log-softmax 4,
+its gradient 4. fused: as kernels show it that keep an fp32 copy. compiled: logits and gradient; between published
+torchtitan runs, compiling the loss saved 15.8 and 16.6 GiB where 10 bytes less are 19.6 and 8 are 15.7. chunked: what
+is whole for a moment."""
+LAST_NORM_BYTES = 8.0
+"""Of a hidden unit and token at the loss: the last norm's input, its fp32 copy and its output."""
+
+
+class Phase(StrEnum):
+    """The moments of a step at which a device can be fullest."""
+
+    LOSS = "loss"
+    """All activations, and the logits."""
+    BACKWARD = "backward"
+    """All activations, and the layer that is computed again."""
+    GRADIENTS = "gradients"
+    """All gradients, at the end of the backward pass."""
+    STEP = "step"
+    """All gradients, and what the optimizer's step forms."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Bytes on one device, at one micro-batch."""
+
+    states: States
+    saved: Saved
+    logits: float
+    buffers: float
+
+    def fullest(self, *, accumulates: bool = False) -> Memory:
+        """Return the moment with the largest sum; `accumulates`: gradients of earlier micro-batches are there always.
+
+        loss: weights + moments + kept + logits + buffers; backward: working for logits; gradients: all states + the
+        last layer + buffers; step: all states + what the step forms.
+        """
+        states, saved = self.states, self.saved
+        before = states.weights + states.moments + (states.gradients if accumulates else 0.0)
+        moments = {
+            Phase.LOSS: (before, saved.kept, self.logits, self.buffers),
+            Phase.BACKWARD: (before, saved.kept + saved.working, 0.0, self.buffers),
+            Phase.GRADIENTS: (states.held, saved.last, 0.0, self.buffers),
+            Phase.STEP: (states.held + states.step, 0.0, 0.0, 0.0),
+        }
+        phase = max(moments, key=lambda name: sum(moments[name]))
+        of_states, activations, logits, buffers = (part / GIB for part in moments[phase])
+        spare = (SLACK - 1) * (of_states + activations + logits + buffers) + CONTEXT_GIB
+        return Memory(of_states, activations, logits, buffers + spare, phase)
 
 
 @dataclass(frozen=True)
 class Memory:
-    """GiB on each device, at one micro-batch."""
+    """GiB on each device at its fullest moment."""
 
     states_gib: float
     activations_gib: float
     logits_gib: float
     buffers_gib: float
-    """Communication, copies of weights and those that adapters materialise, and the context."""
+    """Communication, copies of weights and those that adapters materialise; what the allocator loses; the context."""
+    phase: Phase = Phase.LOSS
 
     @property
     def total_gib(self) -> float:
-        """Sum of the parts; true within about `RANGE_FRACTION`.
-
-        A sum and not the peak over the phases of a step: what the allocator reserved for one layer's forward pass
-        is in pieces too small for the logits. The peak of phases would lie 11 % under torchtitan's eager figure.
-        """
+        """Sum of the parts: what the device must have; the middle of a range (chance.py)."""
         return self.states_gib + self.activations_gib + self.logits_gib + self.buffers_gib
 
     @property
-    def low_gib(self) -> float:
-        """Nine in ten runs need more."""
-        return self.total_gib * (1 - RANGE_FRACTION)
-
-    @property
-    def high_gib(self) -> float:
-        """Nine in ten runs need less."""
-        return self.total_gib * (1 + RANGE_FRACTION)
+    def tensors_gib(self) -> float:
+        """What tensors take, without allocator and context: `torch.cuda.max_memory_allocated`."""
+        return (self.total_gib - CONTEXT_GIB) / SLACK
 
 
 def device_memory(
@@ -66,60 +102,84 @@ def device_memory(
     precision: Precision,
     devices: int,
     checkpointing: Checkpointing,
-    loss: Loss = Loss.EAGER,
+    trainer: TrainerMemory = USUAL_TRAINER,
+    accumulates: bool = False,
     traced_layer_bytes: float | None = None,
     adapters: Adapters | None = None,
 ) -> Memory:
-    """Estimate one device's memory with Adam. The parts are the functions below.
+    """Estimate one device's memory at the fullest moment of a step. The parts are those of `device_parts`."""
+    parts = device_parts(
+        architecture,
+        seq_len=seq_len,
+        micro_batch=micro_batch,
+        strategy=strategy,
+        precision=precision,
+        devices=devices,
+        checkpointing=checkpointing,
+        trainer=trainer,
+        traced_layer_bytes=traced_layer_bytes,
+        adapters=adapters,
+    )
+    return parts.fullest(accumulates=accumulates)
+
+
+def device_parts(
+    architecture: Architecture,
+    *,
+    seq_len: int | None,
+    micro_batch: int,
+    strategy: Strategy,
+    precision: Precision,
+    devices: int,
+    checkpointing: Checkpointing,
+    trainer: TrainerMemory = USUAL_TRAINER,
+    traced_layer_bytes: float | None = None,
+    adapters: Adapters | None = None,
+) -> Parts:
+    """Return what one device holds, in bytes.
 
     `adapters`: only these are trained, beside the frozen network. Frozen weights are gathered and copied all the same,
     unless they are kept at 16 bit or less.
     """
-    activations = activation_bytes_per_sample(
+    saved = saved_per_sample(
         architecture,
         seq_len=seq_len,
         precision=precision,
         checkpointing=checkpointing,
-        autocast=uses_autocast(strategy, precision=precision, adapters=adapters),
+        autocast=has_wide_stream(strategy, precision=precision, adapters=adapters, trainer=trainer),
+        sharded=strategy in SHARDS_WEIGHTS and devices > 1,
+        trainer=trainer,
         traced_layer_bytes=traced_layer_bytes,
         adapters=adapters,
     )
-    logits = (seq_len or 1) * micro_batch * head_outputs(architecture)
-    buffers = buffer_bytes(
-        architecture, strategy=strategy, precision=precision, adapters=adapters, checkpointing=checkpointing
+    return Parts(
+        states=device_states(
+            architecture,
+            strategy=strategy,
+            devices=devices,
+            precision=precision,
+            adapters=adapters,
+            trainer=trainer,
+        ),
+        saved=saved.times(micro_batch),
+        logits=(seq_len or 1) * micro_batch * loss_bytes(architecture, trainer.loss, precision=precision),
+        buffers=buffer_bytes(
+            architecture,
+            strategy=strategy,
+            precision=precision,
+            adapters=adapters,
+            checkpointing=checkpointing,
+            trainer=trainer,
+        ),
     )
-    return Memory(
-        states_gib=state_bytes(architecture, strategy=strategy, devices=devices, adapters=adapters) / GIB,
-        activations_gib=activations * micro_batch / GIB,
-        logits_gib=logit_bytes(loss, precision=precision) * logits / GIB,
-        buffers_gib=buffers / GIB + CONTEXT_GIB,
-    )
 
 
-def materialised_bytes(
-    decoder: TextModel, adapters: Adapters, *, precision: Precision, checkpointing: Checkpointing
-) -> float:
-    """Bytes of the dense weights that LoHa materialises and the backward pass multiplies by: of all layers, or of one.
-
-    Of one where layers are computed again (full). Other kinds keep none.
-    """
-    if adapters.kind is not AdapterKind.LOHA:
-        return 0.0
-    at_once = 1 / decoder.layers if checkpointing is Checkpointing.FULL else 1.0
-    return bytes_per_number(precision) * adapted(decoder, adapters).weights * at_once
-
-
-def state_bytes(
-    architecture: Architecture, *, strategy: Strategy, devices: int, adapters: Adapters | None = None
-) -> float:
-    """Return the bytes of weights, gradients and Adam's moments on one device."""
-    per_trained = state_bytes_per_parameter(strategy, devices=devices)
-    if adapters is None:
-        return per_trained * parameters(architecture)
-    assert not isinstance(architecture, ImageModel), "only decoders have adapters"
-    return lora_state_bytes(
-        architecture, adapters, strategy=strategy, devices=devices, trained_bytes_per_parameter=per_trained
-    )
+def loss_bytes(architecture: Architecture, loss: Loss, *, precision: Precision) -> float:
+    """Return the bytes of a token at the loss: of an image network's sample those of its classes."""
+    per_logit = logit_bytes(loss, precision=precision)
+    if isinstance(architecture, ImageModel):
+        return per_logit * architecture.classes
+    return per_logit * architecture.vocab + LAST_NORM_BYTES * architecture.hidden
 
 
 def head_outputs(architecture: Architecture) -> int:
@@ -127,70 +187,6 @@ def head_outputs(architecture: Architecture) -> int:
     return architecture.classes if isinstance(architecture, ImageModel) else architecture.vocab
 
 
-def state_bytes_per_parameter(strategy: Strategy, *, devices: int) -> float:
-    """Bytes of weights, gradients and Adam states per parameter on one device of n.
-
-    ddp 16; zero1 4 + 12/n; zero2 2 + 14/n; zero3 and fsdp2 16/n.
-    fp32 training holds the same 16: weights 4, gradients 4, two moments 8.
-    Source: Rajbhandari et al. 2020 (ZeRO), section 3.
-    """
-    everywhere = REPLICATED_BYTES[strategy]
-    return everywhere + (STATE_BYTES - everywhere) / devices
-
-
-def logit_bytes(loss: Loss, *, precision: Precision) -> int:
-    """Bytes per token and vocabulary entry at the loss.
-
-    eager: three fp32 tensors at once (log-softmax, its gradient, the logits' gradient), 12.
-    fused: logits and their gradient in the type of the products, 4 at 16 bit; what a compiled or a fused
-    cross-entropy needs. Source: torch's cross_entropy; between published torchtitan runs, compiling the loss
-    saved 15.8 and 16.6 GiB where 12 against 4 says 15.7 (docs/accuracy.md).
-    """
-    return 12 if loss is Loss.EAGER else 2 * bytes_per_number(precision)
-
-
-def buffer_bytes(
-    architecture: Architecture,
-    *,
-    strategy: Strategy,
-    precision: Precision,
-    adapters: Adapters | None = None,
-    checkpointing: Checkpointing = Checkpointing.NONE,
-) -> float:
-    """Bytes of weights and gradients that stand there a second time, for communication or as 16-bit copies.
-
-    fsdp2, zero3: two gathered layers (one computes, one is fetched), embedding and head; of a resnet, all of it.
-    zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit copies of the weights, which the backward pass needs;
-    gradients live in their buckets, so those cost nothing more. Frozen weights that are kept at 16 bit need no copy;
-    at 4 bits, one layer is expanded while another is on its way, wherever they lie. A bucket holds no more than what is
-    trained. Weights that adapters materialise come on top.
-    """
-    b, materialised = bytes_per_number(precision), 0.0
-    if adapters is not None:
-        assert isinstance(architecture, TextModel), "only decoders have adapters"
-        materialised = materialised_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
-    if strategy in SHARDS_WEIGHTS:
-        gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
-        return float(b * parameters(gathered)) + materialised
-    bucket = 0.0 if strategy is Strategy.DDP else min(DEEPSPEED_BUCKET, trained_parameters(architecture, adapters))
-    copies = _matmul_weights(architecture) if uses_autocast(strategy, precision=precision, adapters=adapters) else 0
-    expanded = 0
-    if adapters is not None and adapters.frozen is FrozenFormat.NF4:
-        assert isinstance(architecture, TextModel), "only decoders have adapters"
-        two = _two_layers(architecture)
-        assert isinstance(two, TextModel)
-        expanded = layer_maps(two)
-    return float(b * (bucket + copies + expanded)) + materialised
-
-
-def _two_layers(architecture: Decoder | MoeDecoder | Vit) -> Architecture:
-    """Return the same network with two layers; of a mixture two sparse ones, which are the larger."""
-    layers = min(2, architecture.layers)
-    if isinstance(architecture, MoeDecoder):
-        sparse = min(2, architecture.sparse_layers)
-        return architecture.model_copy(update={"layers": sparse, "dense_layers": (), "ffn_hidden": None})
-    return architecture.cut(layers)
-
-
-def _matmul_weights(architecture: Architecture) -> int:
-    return parameters(architecture) if isinstance(architecture, ImageModel) else all_matmul_parameters(architecture)
+def logit_bytes(loss: Loss, *, precision: Precision) -> float:
+    """Bytes per token and vocabulary entry at the loss (LOGIT_BYTES)."""
+    return LOGIT_BYTES[loss][bytes_per_number(precision) == 4]

@@ -19,14 +19,10 @@ from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, froz
 from planner.scenario.frameworks import Abilities, abilities_of
 from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.estimator.text_estimator import estimate_text
-from planner.speed.memory.memory import (
-    CONTEXT_GIB,
-    GIB,
-    USABLE_FRACTION,
-    buffer_bytes,
-    device_memory,
-    state_bytes_per_parameter,
-)
+from planner.speed.memory.buffers import buffer_bytes
+from planner.speed.memory.device_fit import usable_gib
+from planner.speed.memory.memory import Parts, device_parts
+from planner.speed.memory.states import States, state_bytes_per_parameter
 from planner.speed.physics.planned_text_config import labels_of, largest_stage, planned_text_config
 
 if TYPE_CHECKING:
@@ -184,7 +180,7 @@ def _parallel_configs(question: Question, needs: Needs) -> Iterator[ParallelConf
             config = ParallelConfig(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
             key = (config, question.devices)
             need = needs[key] = needs.get(key) or needed_gib(question, config)
-            if need <= (question.accelerator.hbm_gib or 0) * USABLE_FRACTION:
+            if need <= usable_gib(question.accelerator.hbm_gib or 0):
                 yield replace(config, hbm_gib=need)
 
 
@@ -270,7 +266,7 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
     """
     split = config.split
     group_size = question.devices // (split.tensor * split.pipeline)
-    memory = device_memory(
+    parts = device_parts(
         question.architecture,
         seq_len=question.seq_len,
         micro_batch=config.micro_batch,
@@ -283,46 +279,49 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
     in_flight = min(split.pipeline, config.accumulation)
     layers = question.architecture.layers
     largest = largest_stage(layers, split.pipeline) * split.pipeline / layers
-    return (
-        _states_gib(question, config, split.shards or group_size) / (split.tensor * split.pipeline) * largest
-        + memory.activations_gib / split.devices * in_flight * largest
-        + memory.logits_gib / (split.tensor * split.context)
-        + CONTEXT_GIB
-        + _buffers_gib(question, config)
+    states = _states(question, config, split.shards or group_size)
+    saved = parts.saved.times(1 / (split.tensor * split.context))
+    shared = Parts(
+        states=states.times(largest / (split.tensor * split.pipeline)),
+        saved=saved._replace(kept=saved.kept / split.pipeline * in_flight * largest),
+        logits=parts.logits / (split.tensor * split.context),
+        buffers=_buffers(question, config),
     )
+    return shared.fullest(accumulates=config.accumulation > 1).total_gib
 
 
-def _states_gib(question: Question, config: ParallelConfig, group_size: int) -> float:
-    """GiB of states on a device of a replica group, before slices and stages: of what all share and its own experts."""
+def _states(question: Question, config: ParallelConfig, group_size: int) -> States:
+    """Bytes of states on a device of a replica group, before slices and stages: shared ones and its experts."""
     network, adapters, experts = question.architecture, question.adapters, config.split.experts
-    routed = routed_parameters(network)
+    precision = question.precision or Precision.BF16
 
-    def each(devices: int) -> float:
+    def each(devices: int) -> States:
         if adapters is None:
-            return state_bytes_per_parameter(config.strategy, devices=devices)
-        return frozen_bytes_per_parameter(network, adapters, strategy=config.strategy, devices=devices)
+            return state_bytes_per_parameter(config.strategy, devices=devices, precision=precision)
+        frozen = frozen_bytes_per_parameter(network, adapters, strategy=config.strategy, devices=devices)
+        return States(frozen, 0.0, 0.0, 0.0)
 
-    states = (parameters(network) - routed) * each(group_size) + routed / experts * each(group_size // experts)
-    if adapters is not None:
-        states += adapter_parameters(network, adapters) * state_bytes_per_parameter(config.strategy, devices=group_size)
-    return states / GIB
+    routed = routed_parameters(network)
+    states = each(group_size).times(parameters(network) - routed)
+    states = states.plus(each(group_size // experts).times(routed / experts))
+    if adapters is None:
+        return states
+    trained = state_bytes_per_parameter(config.strategy, devices=group_size, precision=precision)
+    return states.plus(trained.times(adapter_parameters(network, adapters)))
 
 
-def _buffers_gib(question: Question, config: ParallelConfig) -> float:
-    """GiB of weights gathered, copied or formed, of the experts that the device holds alone, or of a bucket."""
+def _buffers(question: Question, config: ParallelConfig) -> float:
+    """Bytes of weights gathered, copied or formed, of the experts that the device holds alone, or of a bucket."""
     network, split = question.architecture, config.split
     if isinstance(network, MoeDecoder):
         network = network.model_copy(update={"experts": network.experts // split.experts})
     precision = question.precision or Precision.BF16
-    whole = (
-        buffer_bytes(
-            network,
-            strategy=config.strategy,
-            precision=precision,
-            adapters=question.adapters,
-            checkpointing=config.checkpointing,
-        )
-        / GIB
+    whole = buffer_bytes(
+        network,
+        strategy=config.strategy,
+        precision=precision,
+        adapters=question.adapters,
+        checkpointing=config.checkpointing,
     )
     expanded = question.adapters is not None and question.adapters.frozen is FrozenFormat.NF4
     if expanded and config.strategy not in SHARDS_WEIGHTS:

@@ -8,7 +8,9 @@ from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.lora_memory import adapter_parameters, lora_layer_bytes
-from planner.speed.memory.memory import buffer_bytes, device_memory, materialised_bytes, state_bytes
+from planner.speed.memory.buffers import buffer_bytes, materialised_bytes
+from planner.speed.memory.memory import device_memory
+from planner.speed.memory.states import device_states
 
 SMALL = Decoder(
     layers=3,
@@ -55,7 +57,8 @@ def test_frozen_weights_have_no_gradients_and_no_moments(strategy, devices, froz
     """Embedding and head 2 x 100 x 8, three layers of 2 x 8 x 8 + 2 x 8 x 4 + 3 x 8 x 16 + 2 x 8, a norm of 8; fp32."""
     parameters = 2 * 800 + 3 * (128 + 64 + 384 + 16) + 8
     expected = frozen * parameters + trained * 168
-    assert state_bytes(SMALL, strategy=strategy, devices=devices, adapters=QUERY_VALUE) == pytest.approx(expected)
+    counted = device_states(SMALL, strategy=strategy, devices=devices, adapters=QUERY_VALUE)
+    assert counted.held == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +76,8 @@ def test_frozen_weights_in_a_format_of_their_own(frozen, strategy, shards):
     each = {FrozenFormat.SIXTEEN_BIT: 2.0, FrozenFormat.NF4: 0.5 + 4 / 64}[frozen]
     trained = {Strategy.DDP: 16, Strategy.FSDP2: 16 / 4, Strategy.ZERO2: 2 + 14 / 4, Strategy.ZERO3: 16 / 4}[strategy]
     adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
-    counted = state_bytes(SMALL, strategy=strategy, devices=4, adapters=adapters)
-    assert counted == pytest.approx((each * maps + 2 * rest) / shards + trained * 168)
+    counted = device_states(SMALL, strategy=strategy, devices=4, adapters=adapters)
+    assert counted.held == pytest.approx((each * maps + 2 * rest) / shards + trained * 168)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,14 @@ import pytest
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
-from planner.model.network.workload import Checkpointing, Loss, Precision, Strategy
+from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
+from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import activation_bytes_per_token, layer_activation_bytes, selective_layer_bytes
 from planner.network.flops import parameters
-from planner.speed.memory.device_fit import fits_device, largest_micro_batch
-from planner.speed.memory.memory import Memory, buffer_bytes, device_memory
+from planner.speed.memory.buffers import buffer_bytes
+from planner.speed.memory.chance import Likely, chance_within, with_chance
+from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
+from planner.speed.memory.memory import CONTEXT_GIB, Memory, device_memory
 
 GIB = 2**30
 
@@ -42,8 +45,8 @@ def fsdp2(decoder: Decoder, *, micro_batch: int, seq_len: int, devices: int, **h
         pytest.param(8, 1, 8192, Checkpointing.SELECTIVE, Loss.EAGER, 47.65, id="8 H100, batch 1"),
         pytest.param(8, 1, 8192, Checkpointing.SELECTIVE, Loss.EAGER, 49.58, id="8 H100, batch 1, eager, PR 996"),
         pytest.param(8, 1, 32768, Checkpointing.FULL, Loss.EAGER, 83.9, id="8 H100, 32k tokens, full, float8"),
-        pytest.param(32, 2, 8192, Checkpointing.SELECTIVE, Loss.FUSED, 47.96, id="32 H200, loss compiled, float8"),
-        pytest.param(64, 2, 8192, Checkpointing.SELECTIVE, Loss.FUSED, 46.97, id="64 H200, loss compiled, float8"),
+        pytest.param(32, 2, 8192, Checkpointing.SELECTIVE, Loss.COMPILED, 47.96, id="32 H200, loss compiled, float8"),
+        pytest.param(64, 2, 8192, Checkpointing.SELECTIVE, Loss.COMPILED, 46.97, id="64 H200, loss compiled, float8"),
     ],
 )
 def test_llama_within_ten_percent_of_torchtitan(
@@ -61,10 +64,11 @@ def test_llama_within_ten_percent_of_torchtitan(
         seq_len=seq_len,
         devices=devices,
         checkpointing=checkpointing,
-        loss=loss,
+        trainer=TrainerMemory(loss=loss, kernels=Kernels.FUSED),
     )
-    assert need.total_gib == pytest.approx(published_gib, rel=0.10)
-    assert need.low_gib < published_gib < need.high_gib
+    reserved_gib = need.total_gib - CONTEXT_GIB
+    assert reserved_gib == pytest.approx(published_gib, rel=0.10)
+    assert with_chance(reserved_gib, 0.05) < published_gib < with_chance(reserved_gib, 0.95)
 
 
 def mpt(*, layers: int, hidden: int, heads: int, published_parameters: int) -> Decoder:
@@ -111,19 +115,19 @@ def test_the_micro_batches_of_llm_foundry_fit(
     hbm_gib = catalog.accelerators[accelerator].hbm_gib
     assert hbm_gib is not None
 
-    def need(batch: int) -> Memory:
+    def need(batch: int) -> float:
         return fsdp2(
             decoder,
             micro_batch=batch,
             seq_len=2048,
             devices=8,
             checkpointing=Checkpointing.NONE,
-            loss=Loss.FUSED,
-        )
+            trainer=TrainerMemory(loss=Loss.COMPILED),
+        ).total_gib
 
-    assert fits_device(need(micro_batch), hbm_gib=hbm_gib) == "yes"
-    assert micro_batch <= largest_micro_batch(need, hbm_gib=hbm_gib) < 2 * micro_batch
-    assert fits_device(need(2 * micro_batch), hbm_gib=hbm_gib) == "no"
+    assert chance_within([Likely(1.0, need(micro_batch))], hbm_gib) > 0.8
+    assert micro_batch <= largest_micro_batch(lambda batch: need(batch) <= usable_gib(hbm_gib)) < 2 * micro_batch
+    assert chance_within([Likely(1.0, need(2 * micro_batch))], hbm_gib) < 0.2
 
 
 def test_selective_keeps_every_second_product_of_llama(catalog: Catalog) -> None:
@@ -182,11 +186,11 @@ def test_buffers(catalog: Catalog, strategy: Strategy, precision: Precision, exp
     assert buffer_bytes(decoder, strategy=strategy, precision=precision) / GIB == pytest.approx(expected_gib, rel=1e-6)
 
 
-# What torch's allocator held at most, 10^9 bytes, for Mistral 7B with adapters of rank 16 on the attention's maps, all
+# What torch's allocator held at most, GiB, for Mistral 7B with adapters of rank 16 on the attention's maps, all
 # layers recomputed, 4,096 tokens, eager kernels. IBM fms-acceleration, plugins/accelerated-peft and framework
 # benchmarks, September 2024 (catalogs/evidence/fms_acceleration.csv has their speeds).
 @pytest.mark.parametrize(
-    ("frozen", "devices", "micro_batch", "published_gb"),
+    ("frozen", "devices", "micro_batch", "published_gib"),
     [
         pytest.param(FrozenFormat.SIXTEEN_BIT, 1, 4, 24.87, id="LoRA, batch 4"),
         pytest.param(FrozenFormat.SIXTEEN_BIT, 1, 8, 36.08, id="LoRA, batch 8"),
@@ -196,10 +200,9 @@ def test_buffers(catalog: Catalog, strategy: Strategy, precision: Precision, exp
         pytest.param(FrozenFormat.NF4, 2, 4, 14.87, id="QLoRA, sharded over two"),
     ],
 )
-def test_adapters_of_mistral_within_ten_percent_below_and_twenty_above(
-    frozen: FrozenFormat, devices: int, micro_batch: int, published_gb: float
+def test_adapters_of_mistral_within_fifteen_percent(
+    frozen: FrozenFormat, devices: int, micro_batch: int, published_gib: float
 ) -> None:
-    """The context is 1 GiB on top of what the allocator held."""
     mistral = Decoder(
         layers=32, hidden=4096, heads=32, kv_heads=8, head_dim=128, ffn_hidden=14336, mlp="swiglu", norm="rmsnorm",
         positions="rope", max_positions=32768, vocab=32000, tied_head=False,
@@ -214,5 +217,4 @@ def test_adapters_of_mistral_within_ten_percent_below_and_twenty_above(
         checkpointing=Checkpointing.FULL,
         adapters=Adapters(rank=16, frozen=frozen),
     )
-    held = (need.total_gib - 1) * GIB / 1e9
-    assert published_gb * 0.9 <= held <= published_gb * 1.2
+    assert need.tensors_gib == pytest.approx(published_gib, rel=0.15)

@@ -71,7 +71,7 @@ def test_states_of_experts_are_divided_by_their_degree_and_then_by_zero(
     there = needed_gib(question(), way(strategy, WHOLE))
     copied = {Strategy.DDP: ROUTED, Strategy.FSDP2: ROUTED / 24}.get(strategy, 0.0) * 2 * (1 - 1 / experts)
     saved = ROUTED * (undivided[strategy] - bytes_each) + copied
-    assert (there - here) * 2**30 == pytest.approx(saved, rel=0.01), "and the router's few columns"
+    assert (there - here) * 2**30 == pytest.approx(1.04 * saved, rel=0.01), "the allocator's 4 %; a few of the router"
 
 
 def test_a_dense_network_has_no_experts_to_spread() -> None:
@@ -176,7 +176,7 @@ def test_hybrid_sharding_gathers_weights_within_a_node_and_holds_more() -> None:
     """Of 8.03 billion parameters 16 bytes each are sharded over 8 instead of 64: 14.96 GiB a device instead of 1.87."""
     asked = of_workload("llama3-8b", nodes=8)
     full, hybrid = (needed_gib(asked, way(Strategy.FSDP2, split)) for split in (WHOLE, Split(shards=8)))
-    assert hybrid - full == pytest.approx(8.03e9 * 16 * (1 / 8 - 1 / 64) / 2**30, rel=0.01)
+    assert hybrid - full == pytest.approx(1.04 * 8.03e9 * 16 * (1 / 8 - 1 / 64) / 2**30, rel=0.01), "4 % of slack"
     fsdp = {
         one.split.shards: one.samples_per_s
         for one in search(asked, load_once().calibration, workload="w")

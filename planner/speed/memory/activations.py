@@ -1,0 +1,94 @@
+"""What one device keeps for its backward pass, and what working on a single layer needs besides."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, MoeDecoder, Resnet, TextModel, Vit
+from planner.model.network.trainer_memory import Kernels, TrainerMemory
+from planner.model.network.workload import Checkpointing, Precision
+from planner.network.activations import LayerBytes, activation_bytes_per_sample, bytes_per_number, layer_bytes
+
+WORKING = {Kernels.EAGER: 1.4, Kernels.FUSED: 1.1}
+"""Of what a whole layer saves, while its backward pass runs: gradients of its tensors besides. Fitted
+(docs/accuracy.md, Memory)."""
+SAVED_FUSED = 0.7
+"""Of what eager layers save, where compiled or fused ones save less. Fitted."""
+SHARDED_ADAPTERS = 2.1
+"""Of a layer's working memory, where adapters stand beside sharded weights: measured under Hugging Face's FSDP, cause
+not known. Fitted."""
+SCORE_BYTES = {2: 8.0, 4: 13.0}
+"""Of a score of attention that is written out: itself, its softmax, dropout's mask and result."""
+
+
+class Saved(NamedTuple):
+    """Bytes of one sample, or of all of a micro-batch."""
+
+    kept: float
+    """From the forward pass until the backward pass comes to it."""
+    working: float
+    """Of the layer whose backward pass runs, where it is computed again."""
+    last: float
+    """Of the last layer that the backward pass comes to, whose gradients complete the set."""
+
+    def times(self, factor: float) -> Saved:
+        """Return these of so many samples."""
+        return Saved(*(factor * part for part in self))
+
+
+def saved_per_sample(
+    architecture: Architecture,
+    *,
+    seq_len: int | None,
+    precision: Precision,
+    checkpointing: Checkpointing,
+    autocast: bool,
+    sharded: bool,
+    trainer: TrainerMemory,
+    traced_layer_bytes: float | None = None,
+    adapters: Adapters | None = None,
+) -> Saved:
+    """Return the bytes of one sample: a sequence of `seq_len` tokens, or an image.
+
+    kept = sum of layers x bytes (planner/network/activations.py); working = what a whole layer saves in full training
+    x WORKING: a layer with adapters that is computed again forms the same tensors.
+    """
+    if isinstance(architecture, Resnet):
+        whole = activation_bytes_per_sample(
+            architecture,
+            seq_len=None,
+            precision=precision,
+            checkpointing=checkpointing,
+            traced_layer_bytes=traced_layer_bytes,
+        )
+        return Saved(whole, 0.0, whole / sum(architecture.blocks))
+    tokens = architecture.tokens if isinstance(architecture, Vit) else seq_len
+    assert tokens is not None, "a decoder's samples have a length"
+
+    def layers(way: Checkpointing, beside: Adapters | None) -> tuple[LayerBytes, ...]:
+        return layer_bytes(
+            architecture,
+            precision=precision,
+            checkpointing=way,
+            autocast=autocast,
+            traced_layer_bytes=traced_layer_bytes,
+            adapters=beside,
+        )
+
+    scores = _score_bytes(architecture, tokens, precision) if trainer.eager_attention else 0.0
+    if checkpointing is Checkpointing.NONE:
+        fused = SAVED_FUSED if trainer.kernels is Kernels.FUSED else 1.0
+        found = layers(checkpointing, adapters)
+        kept = sum(kind.layers * (fused * kind.bytes_per_token + scores) for kind in found)
+        return Saved(kept, 0.0, WORKING[trainer.kernels] * (found[0].bytes_per_token + scores)).times(tokens)
+    kept = sum(kind.layers * kind.bytes_per_token for kind in layers(checkpointing, adapters) if not kind.is_whole)
+    whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None))
+    working = WORKING[trainer.kernels] * (whole + scores)
+    if adapters is not None and sharded and not isinstance(architecture, MoeDecoder):
+        working *= SHARDED_ADAPTERS
+    return Saved(kept, working, working).times(tokens)
+
+
+def _score_bytes(network: TextModel | Vit, tokens: int, precision: Precision) -> float:
+    return network.heads * tokens * SCORE_BYTES[bytes_per_number(precision)]

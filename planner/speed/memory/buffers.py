@@ -1,0 +1,107 @@
+"""Weights and gradients that stand on a device a second time: gathered, copied, expanded, in buckets."""
+
+from __future__ import annotations
+
+from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
+from planner.model.network.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, TextModel, Vit
+from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory, WeightFormat
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.network.activations import bytes_per_number
+from planner.network.flops import all_matmul_parameters, layer_maps, parameters
+from planner.network.lora_memory import NF4_BYTES, SHARDS_WEIGHTS, adapted, trained_parameters
+from planner.speed.physics.number_format import uses_autocast
+
+DEEPSPEED_BUCKET = 5e8
+"""Gradients that DeepSpeed reduces at once: the default of `reduce_bucket_size`."""
+DEEPSPEED_LIVE = 1e9
+"""Weights that its stage 3 keeps gathered: the default of `stage3_max_live_parameters`."""
+
+
+def has_wide_stream(
+    strategy: Strategy, *, precision: Precision, adapters: Adapters | None, trainer: TrainerMemory
+) -> bool:
+    """Return whether the stream between layers is in fp32 beside 16-bit products: under autocast, and peft's way."""
+    if adapters is not None and adapters.frozen is FrozenFormat.NF4:
+        return trainer.wide_stream and strategy not in SHARDS_WEIGHTS and bytes_per_number(precision) == 2
+    return casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
+
+
+def casts(strategy: Strategy, *, precision: Precision, adapters: Adapters | None, trainer: TrainerMemory) -> bool:
+    """Return whether fp32 weights are cast for each 16-bit product."""
+    return trainer.weights is WeightFormat.MIXED and uses_autocast(strategy, precision=precision, adapters=adapters)
+
+
+def buffer_bytes(
+    architecture: Architecture,
+    *,
+    strategy: Strategy,
+    precision: Precision,
+    adapters: Adapters | None = None,
+    checkpointing: Checkpointing = Checkpointing.NONE,
+    trainer: TrainerMemory = USUAL_TRAINER,
+) -> float:
+    """Bytes of weights and gradients that stand there a second time, for communication or as 16-bit copies.
+
+    fsdp2, zero3: two gathered layers (one computes, one is fetched), embedding and head; of a resnet, all of it. zero3
+    besides: what it keeps gathered, and two buckets. zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit
+    copies of the weights, which the backward pass needs; gradients live in their buckets, so those cost nothing more.
+    Frozen weights that are kept at 16 bit need no copy; at 4 bits they are gathered so and expanded map by map, and two
+    layers where they lie whole. A bucket holds no more than what is trained. Weights that adapters materialise come on
+    top.
+    """
+    b, materialised = bytes_per_number(precision), 0.0
+    frozen = None if adapters is None else adapters.frozen
+    if adapters is not None:
+        assert isinstance(architecture, TextModel), "only decoders have adapters"
+        materialised = materialised_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
+    bucket = min(DEEPSPEED_BUCKET, trained_parameters(architecture, adapters))
+    if strategy in SHARDS_WEIGHTS:
+        gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
+        size = float(b * parameters(gathered))
+        if frozen is FrozenFormat.NF4:
+            assert isinstance(gathered, TextModel), "only decoders have adapters"
+            maps = layer_maps(gathered)
+            size += (NF4_BYTES - b) * maps + b * maps / (2 * MAPS_OF_A_LAYER)
+        if strategy is Strategy.ZERO3:
+            size += b * (min(DEEPSPEED_LIVE, parameters(architecture)) + 2 * bucket)
+        return size + materialised
+    copies = (
+        _matmul_weights(architecture) if casts(strategy, precision=precision, adapters=adapters, trainer=trainer) else 0
+    )
+    expanded = 0
+    if frozen is FrozenFormat.NF4:
+        assert isinstance(architecture, TextModel), "only decoders have adapters"
+        two = _two_layers(architecture)
+        assert isinstance(two, TextModel)
+        expanded = layer_maps(two)
+    return float(b * ((0 if strategy is Strategy.DDP else bucket) + copies + expanded)) + materialised
+
+
+MAPS_OF_A_LAYER = 7
+"""Query, key, value, output, gate, up, down."""
+
+
+def materialised_bytes(
+    decoder: TextModel, adapters: Adapters, *, precision: Precision, checkpointing: Checkpointing
+) -> float:
+    """Bytes of the dense weights that LoHa materialises and the backward pass multiplies by: of all layers, or of one.
+
+    Of one where layers are computed again (full). Other kinds keep none.
+    """
+    if adapters.kind is not AdapterKind.LOHA:
+        return 0.0
+    at_once = 1 / decoder.layers if checkpointing is Checkpointing.FULL else 1.0
+    return bytes_per_number(precision) * adapted(decoder, adapters).weights * at_once
+
+
+def _two_layers(architecture: Decoder | MoeDecoder | Vit) -> Architecture:
+    """Return the same network with two layers; of a mixture two sparse ones, which are the larger."""
+    layers = min(2, architecture.layers)
+    if isinstance(architecture, MoeDecoder):
+        sparse = min(2, architecture.sparse_layers)
+        return architecture.model_copy(update={"layers": sparse, "dense_layers": (), "ffn_hidden": None})
+    return architecture.cut(layers)
+
+
+def _matmul_weights(architecture: Architecture) -> int:
+    return parameters(architecture) if isinstance(architecture, ImageModel) else all_matmul_parameters(architecture)

@@ -1,0 +1,189 @@
+"""A question about memory, answered: which part takes how much, does it fit, and with which micro-batch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from planner.errors import InputError
+from planner.model.answer.documents import MemoryDocument, MemoryRemedy, MemoryWay
+from planner.model.hardware.machines import Accelerator
+from planner.model.network.architecture import ImageModel, TextModel
+from planner.model.network.workload import Checkpointing
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.network.activations import checkpointings_of
+from planner.network.flops import parameters
+from planner.network.lora_memory import trained_parameters
+from planner.quantity.conversion import to_quantity
+from planner.quantity.interval import Interval
+from planner.speed.memory.chance import LIKELY, SURE, Likely, alternatives, chance_within, size_for
+from planner.speed.memory.device_fit import fits_device, largest_micro_batch
+from planner.speed.memory.memory import (
+    Memory,
+)
+from planner.speed.memory.memory_question import MemoryQuestion, parts_of
+from planner.speed.memory.memory_sources import (
+    FULLEST,
+    activations_source,
+    buffers_source,
+    logits_source,
+    states_source,
+)
+from planner.speed.memory.remedies import Setting, remedies
+
+PART_FRACTION = 0.15
+"""Of a part alone; the total's range is that of its estimates' errors (chance.py)."""
+FULL_FIX = "Leave --method lora out."
+
+
+def answer(question: MemoryQuestion) -> MemoryDocument:
+    """Estimate one device's memory, with every kind of checkpointing beside the one that was asked for."""
+    if question.adapters is not None and isinstance(question.architecture, ImageModel):
+        raise InputError(f"{question.workload}: adapters stand beside the linear maps of a decoder.", fix=FULL_FIX)
+    allowed = checkpointings_of(question.architecture)
+    if question.checkpointing is not None and question.checkpointing not in allowed:
+        raise InputError(
+            f"{question.workload}: checkpointing {question.checkpointing.value} is not for a "
+            f"{question.architecture.kind}.",
+            fix=f"Choose one of: {', '.join(allowed)}.",
+        )
+    ways = tuple(_way(question, checkpointing) for checkpointing in allowed)
+    chosen = question.checkpointing or _lightest(question, ways)
+    way = next(way for way in ways if way.checkpointing is chosen)
+    need = _need(question, chosen, question.micro_batch)
+    hbm_gib = question.accelerator.hbm_gib
+    unstated = tuple(name for name in LIKELY if name not in question.stated)
+    return MemoryDocument(
+        workload=question.workload,
+        parameters=parameters(question.architecture),
+        trained_parameters=trained_parameters(question.architecture, question.adapters),
+        accelerator=question.accelerator.id,
+        accelerators=question.devices,
+        strategy=question.strategy,
+        precision=question.precision,
+        seq_len=question.seq_len,
+        micro_batch=question.micro_batch,
+        checkpointing=chosen,
+        loss=question.trainer.loss,
+        states_gib=_modelled(need.states_gib, question, states_source(question, need.phase)),
+        activations_gib=_modelled(need.activations_gib, question, activations_source(question, chosen, need.phase)),
+        logits_gib=_modelled(need.logits_gib, question, logits_source(question, need.phase)),
+        buffers_gib=_modelled(need.buffers_gib, question, buffers_source(question)),
+        total_gib=way.total_gib,
+        hbm_gib=None if hbm_gib is None else _size(hbm_gib, question.accelerator),
+        fits=way.fits,
+        largest_micro_batch=way.largest_micro_batch,
+        ways=ways,
+        chance=way.chance,
+        fullest_at=need.phase.value,
+        trainer=question.trainer,
+        unstated=unstated,
+        remedies=() if way.chance is None else _remedies(question, chosen),
+        notes=_notes(question, way, ways),
+    )
+
+
+def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRemedy, ...]:
+    """Return what would make it fit, as `planner memory` takes it."""
+    hbm_gib = question.accelerator.hbm_gib
+    assert hbm_gib is not None, "asked before"
+
+    def chance(setting: Setting) -> float:
+        changed = replace(
+            question,
+            micro_batch=setting.micro_batch,
+            strategy=setting.strategy,
+            trainer=setting.trainer,
+            stated=setting.stated,
+            adapters=setting.adapters,
+        )
+        return chance_within(_likely(changed, setting.checkpointing), hbm_gib)
+
+    setting = Setting(
+        checkpointing=chosen,
+        micro_batch=question.micro_batch,
+        strategy=question.strategy,
+        devices=question.devices,
+        trainer=question.trainer,
+        stated=question.stated,
+        adapters=question.adapters,
+    )
+    found = remedies(
+        setting,
+        chance,
+        checkpointings=question.checkpointing is not Checkpointing.NONE or question.checkpointing is None,
+        adapts=isinstance(question.architecture, TextModel) and question.traced_layer_bytes is None,
+    )
+    return tuple(MemoryRemedy(**asdict(remedy)) for remedy in found)
+
+
+def _likely(question: MemoryQuestion, checkpointing: Checkpointing) -> list[Likely]:
+    """Return what is needed in every way in which the trainer may be set."""
+    return [
+        Likely(weight, _need(replace(question, trainer=trainer), checkpointing, question.micro_batch).total_gib)
+        for weight, trainer in alternatives(question.trainer, question.stated)
+    ]
+
+
+def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: int) -> Memory:
+    return parts_of(question, checkpointing, micro_batch).fullest()
+
+
+def _way(question: MemoryQuestion, checkpointing: Checkpointing) -> MemoryWay:
+    need = _need(question, checkpointing, question.micro_batch)
+    likely, hbm_gib = _likely(question, checkpointing), question.accelerator.hbm_gib
+    fits = largest = chance = None
+    if hbm_gib is not None:
+        chance = chance_within(likely, hbm_gib)
+        fits = fits_device(chance)
+        largest = largest_micro_batch(
+            lambda batch: chance_within(_likely(replace(question, micro_batch=batch), checkpointing), hbm_gib) >= SURE
+        )
+    within = Interval(need.total_gib, *sorted((size_for(likely, 0.05), size_for(likely, 0.95))))
+    total = to_quantity(
+        Interval(need.total_gib, min(within.low, need.total_gib), max(within.high, need.total_gib)),
+        Unit.GIB,
+        Basis.MODELLED,
+        f"states + activations + logits + buffers at the fullest moment: {FULLEST[need.phase]}",
+        question.accelerator.as_of,
+    )
+    return MemoryWay(
+        checkpointing=checkpointing, total_gib=total, fits=fits, largest_micro_batch=largest, chance=chance
+    )
+
+
+def _lightest(question: MemoryQuestion, ways: tuple[MemoryWay, ...]) -> Checkpointing:
+    hbm_gib = question.accelerator.hbm_gib
+    if hbm_gib is None:
+        return Checkpointing.NONE
+    fitting = [way.checkpointing for way in ways if way.total_gib.value <= hbm_gib]
+    return fitting[0] if fitting else Checkpointing.FULL
+
+
+def _modelled(gib: float, question: MemoryQuestion, source: str) -> Quantity:
+    within = Interval(gib, gib * (1 - PART_FRACTION), gib * (1 + PART_FRACTION))
+    return to_quantity(within, Unit.GIB, Basis.MODELLED, source, question.accelerator.as_of)
+
+
+def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
+    return to_quantity(
+        Interval(hbm_gib, hbm_gib, hbm_gib), Unit.GIB, Basis.QUOTED, accelerator.source, accelerator.as_of
+    )
+
+
+def _notes(question: MemoryQuestion, way: MemoryWay, ways: tuple[MemoryWay, ...]) -> tuple[str, ...]:
+    notes = []
+    if question.accelerator.hbm_gib is None:
+        notes.append(f"how much memory {question.accelerator.id} has is not known")
+    if question.checkpointing is None and way.checkpointing is not Checkpointing.NONE:
+        notes.append(
+            f"without checkpointing it would need {ways[0].total_gib.value:.1f} GiB, so {way.checkpointing.value} is "
+            "taken; name one with --checkpointing"
+        )
+    elif way.fits == "no":
+        lighter = [other for other in ways if other.fits == "yes"]
+        if lighter:
+            notes.append(
+                f"with {lighter[0].checkpointing.value} checkpointing it would need "
+                f"{lighter[0].total_gib.value:.1f} GiB"
+            )
+    return tuple(notes)

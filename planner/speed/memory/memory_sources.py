@@ -1,0 +1,134 @@
+"""Where the parts of a device's memory come from, written so that each product can be repeated."""
+
+from __future__ import annotations
+
+from planner.model.network.architecture import ImageModel, Resnet, Vit
+from planner.model.network.workload import Checkpointing
+from planner.network.activations import LayerBytes, layer_bytes
+from planner.network.flops import parameters
+from planner.network.lora_memory import frozen_bytes_per_parameter, trained_parameters
+from planner.speed.memory.buffers import has_wide_stream
+from planner.speed.memory.memory import (
+    CONTEXT_GIB,
+    SLACK,
+    Phase,
+    head_outputs,
+    logit_bytes,
+)
+from planner.speed.memory.memory_question import MemoryQuestion, parts_of
+from planner.speed.memory.states import SHARDED, state_bytes_per_parameter
+
+FULLEST = {
+    Phase.LOSS: "the loss, with all activations",
+    Phase.BACKWARD: "the backward pass of a layer that is computed again",
+    Phase.GRADIENTS: "the end of the backward pass, with all gradients",
+    Phase.STEP: "the optimizer's step",
+}
+
+
+def states_source(question: MemoryQuestion, phase: Phase) -> str:
+    """Return bytes x parameters of the states that are there."""
+    how = f"under {question.strategy.value} on {question.devices} ({question.trainer.optimizer.value})"
+    if question.adapters is not None:
+        assert not isinstance(question.architecture, ImageModel), "refused above"
+        frozen = frozen_bytes_per_parameter(
+            question.architecture, question.adapters, strategy=question.strategy, devices=question.devices
+        )
+        trained = trained_parameters(question.architecture, question.adapters)
+        return (
+            f"{frozen:.4g} bytes x {parameters(question.architecture):,} frozen parameters + "
+            f"{_shared_out(question, phase)} x {trained:,} of the adapters, {how}"
+        )
+    return f"{_shared_out(question, phase)} x {parameters(question.architecture):,} parameters, {how}"
+
+
+def _shared_out(question: MemoryQuestion, phase: Phase) -> str:
+    """Write the bytes of a trained parameter as they come about: `(weights 4 / 8 + moments 8 / 8) bytes`."""
+    whole = state_bytes_per_parameter(
+        question.strategy,
+        devices=1,
+        precision=question.precision,
+        trainer=question.trainer,
+    )
+    sharded = SHARDED[question.strategy]
+    there = {name: size for name, size in whole._asdict().items() if size and name in OF_PHASE[phase]}
+    each = [
+        f"{name} {size:g}{f' / {question.devices}' if name in sharded and question.devices > 1 else ''}"
+        for name, size in there.items()
+    ]
+    total = sum(size / (question.devices if name in sharded else 1) for name, size in there.items())
+    return f"({' + '.join(each)}) = {total:.4g} bytes"
+
+
+OF_PHASE = {
+    Phase.LOSS: ("weights", "moments"),
+    Phase.BACKWARD: ("weights", "moments"),
+    Phase.GRADIENTS: ("weights", "gradients", "moments"),
+    Phase.STEP: ("weights", "gradients", "moments", "step"),
+}
+"""Which states are there."""
+
+
+def buffers_source(question: MemoryQuestion) -> str:
+    """Return what the buffers hold."""
+    return (
+        f"{question.strategy.value}'s buffers, {SLACK - 1:.0%} of all parts for the allocator, and {CONTEXT_GIB:g} GiB "
+        "for the context"
+    )
+
+
+def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, phase: Phase) -> str:
+    """Return tokens x bytes of all layers (of a resnet: images x bytes), so that the product can be repeated."""
+    architecture, batch = question.architecture, question.micro_batch
+    counted = "counted" if question.traced_layer_bytes is None else "traced"
+    end = f"(checkpointing {checkpointing.value}; saved tensors {counted})"
+    if phase is Phase.STEP:
+        return "none is left at the optimizer's step"
+    saved = parts_of(question, checkpointing, 1).saved
+    if isinstance(architecture, Resnet):
+        blocks = sum(architecture.blocks)
+        of_blocks = f"{saved.kept:,.10g} bytes of {blocks} blocks"
+        return f"{batch:,} images x {of_blocks}{f' / {blocks}' if phase is Phase.GRADIENTS else ''} {end}"
+    length = architecture.tokens if isinstance(architecture, Vit) else question.seq_len or 1
+    tokens = f"{batch * length:,} tokens"
+    if isinstance(architecture, Vit):
+        tokens = f"{batch:,} images x {architecture.tokens} patches and class token"
+    of_one = f"1 layer x {(saved.last if phase is Phase.GRADIENTS else saved.working) / length:,.10g} bytes"
+    if phase is Phase.GRADIENTS:
+        return f"{tokens} x {of_one} {end}"
+    parts = [_layers_text(kind) for kind in _kept_layers(question, checkpointing)]
+    return f"{tokens} x ({' + '.join([*parts, *([of_one] if phase is Phase.BACKWARD else [])])}) {end}"
+
+
+def _kept_layers(question: MemoryQuestion, checkpointing: Checkpointing) -> list[LayerBytes]:
+    """Return what is kept of the layers of a transformer, those that are alike together."""
+    assert not isinstance(question.architecture, Resnet), "a resnet has blocks"
+    kinds = layer_bytes(
+        question.architecture,
+        precision=question.precision,
+        checkpointing=checkpointing,
+        autocast=has_wide_stream(
+            question.strategy, precision=question.precision, adapters=question.adapters, trainer=question.trainer
+        ),
+        traced_layer_bytes=question.traced_layer_bytes,
+        adapters=question.adapters,
+    )
+    return [kind for kind in kinds if checkpointing is Checkpointing.NONE or not kind.is_whole]
+
+
+def _layers_text(kind: LayerBytes) -> str:
+    """Write `31 layers x 63,616 bytes kept`."""
+    kept = "" if kind.is_whole else " kept"
+    return f"{kind.layers} layer{'s' if kind.layers > 1 else ''} x {kind.bytes_per_token:,.10g} bytes{kept}"
+
+
+def logits_source(question: MemoryQuestion, phase: Phase) -> str:
+    """Return tokens x entries x bytes."""
+    if phase is not Phase.LOSS:
+        return f"none are left at the fullest moment: {FULLEST[phase]}"
+    per_logit = logit_bytes(question.trainer.loss, precision=question.precision)
+    scores = (question.seq_len or 1) * question.micro_batch
+    what = "images" if question.seq_len is None else "tokens"
+    outputs = head_outputs(question.architecture)
+    how = f"and the last norm ({question.trainer.loss.value} loss)"
+    return f"{scores:,} {what} x {outputs:,} entries x {per_logit:g} bytes, {how}"

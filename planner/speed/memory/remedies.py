@@ -1,0 +1,133 @@
+"""What would make a training fit, the cheapest change first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory
+from planner.model.network.workload import Checkpointing, Strategy
+from planner.network.lora_memory import SHARDS_WEIGHTS
+
+GOOD = 0.9
+"""The chance at which no more is changed."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What can be changed about a training without another device."""
+
+    checkpointing: Checkpointing
+    micro_batch: int
+    strategy: Strategy
+    devices: int
+    trainer: TrainerMemory
+    stated: frozenset[str]
+    adapters: Adapters | None = None
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One change on top of those before it, and the chance to fit after it."""
+
+    change: str
+    option: str
+    """Of `planner memory`."""
+    costs: str
+    chance: float
+
+
+def remedies(
+    setting: Setting, chance: Callable[[Setting], float], *, checkpointings: bool, adapts: bool
+) -> list[Remedy]:
+    """Return changes, one on top of the other, until it fits with nine in ten; those that bring nothing are left out.
+
+    Free ones first (kernels, loss), then those that cost time (recomputation, smaller micro-batch), then those that
+    change the arithmetic (optimizer at 8 bit, weights at 16 bit) or the training (adapters), then more devices and the
+    host's memory. `checkpointings`: the network can be recomputed; `adapts`: adapters can be trained in it.
+    """
+    found: list[Remedy] = []
+    now, reached = setting, chance(setting)
+    for change, option, costs, change_of in _changes(checkpointings=checkpointings, adapts=adapts):
+        if reached >= GOOD:
+            break
+        changed = change_of(now)
+        if changed is None:
+            continue
+        after = chance(changed)
+        if after - reached > LEAST:
+            found.append(Remedy(change, option, costs, after))
+            now, reached = changed, after
+    return found
+
+
+LEAST = 0.005
+"""Of chance that a change must bring."""
+Change = Callable[[Setting], "Setting | None"]
+
+
+def _changes(*, checkpointings: bool, adapts: bool) -> Iterator[tuple[str, str, str, Change]]:
+    yield (
+        "a chunked loss (Liger, cut cross-entropy)",
+        "--loss chunked",
+        "nothing",
+        lambda now: _trainer(now, "loss", Loss.CHUNKED),
+    )
+    yield (
+        "fused kernels (Liger, torch.compile)",
+        "--kernels fused",
+        "nothing",
+        lambda now: _trainer(now, "kernels", Kernels.FUSED),
+    )
+    if checkpointings:
+        yield "recomputing all layers", "--checkpointing full", "about a third more time", _recomputed
+    yield "micro-batch 1 and accumulation", "--micro-batch 1", "time, where the device is then not busy", _smallest
+    yield "sharding the states", "--strategy fsdp2", "traffic between the devices", _sharded
+    yield (
+        "an optimizer at 8 bit",
+        "--optimizer adamw-8bit",
+        "rarely quality",
+        lambda now: None if now.adapters else _trainer(now, "optimizer", Optimizer.ADAMW_8BIT),
+    )
+    yield "frozen weights at 4 bit (QLoRA)", "--lora-frozen nf4", "some time and quality", _quantized
+    yield (
+        "the optimizer in the host's memory",
+        "--offload optimizer",
+        "much time",
+        lambda now: None if now.adapters else _trainer(now, "offload", Offload.OPTIMIZER),
+    )
+    if adapts:
+        yield "adapters in place of all weights (LoRA)", "--method lora", "quality on tasks far from the base", _adapted
+        yield "their frozen weights at 4 bit (QLoRA)", "--lora-frozen nf4", "some time and quality", _quantized
+
+
+def _trainer(now: Setting, name: str, value: object) -> Setting | None:
+    if name in now.stated and getattr(now.trainer, name) == value:
+        return None
+    return replace(now, trainer=now.trainer.model_copy(update={name: value}), stated=now.stated | {name})
+
+
+def _recomputed(now: Setting) -> Setting | None:
+    return None if now.checkpointing is Checkpointing.FULL else replace(now, checkpointing=Checkpointing.FULL)
+
+
+def _smallest(now: Setting) -> Setting | None:
+    return None if now.micro_batch == 1 else replace(now, micro_batch=1)
+
+
+def _sharded(now: Setting) -> Setting | None:
+    return None if now.devices == 1 or now.strategy in SHARDS_WEIGHTS else replace(now, strategy=Strategy.FSDP2)
+
+
+def _adapted(now: Setting) -> Setting | None:
+    if now.adapters is not None:
+        return None
+    trainer = now.trainer.model_copy(update={"offload": Offload.NONE, "optimizer": Optimizer.ADAMW})
+    return replace(now, adapters=Adapters(frozen=FrozenFormat.SIXTEEN_BIT), trainer=trainer)
+
+
+def _quantized(now: Setting) -> Setting | None:
+    if now.adapters is None or now.adapters.frozen is FrozenFormat.NF4:
+        return None
+    return replace(now, adapters=now.adapters.model_copy(update={"frozen": FrozenFormat.NF4}))

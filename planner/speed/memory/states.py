@@ -1,0 +1,110 @@
+"""What every device holds for each parameter: weights, gradients, the optimizer's state, and what its step forms."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.trainer_memory import USUAL_TRAINER, Offload, Optimizer, TrainerMemory, WeightFormat
+from planner.model.network.workload import Precision, Strategy
+from planner.network.activations import bytes_per_number
+from planner.network.flops import parameters
+from planner.network.lora_memory import adapter_parameters, frozen_bytes_per_parameter
+
+DEEPSPEED = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+"""They keep 16-bit weights and gradients, and count the fp32 copy as the optimizer's."""
+SHARDED = {
+    Strategy.DDP: (),
+    Strategy.ZERO1: ("moments", "step"),
+    Strategy.ZERO2: ("gradients", "moments", "step"),
+    Strategy.ZERO3: ("weights", "gradients", "moments", "step"),
+    Strategy.FSDP2: ("weights", "gradients", "moments", "step"),
+}
+"""What each strategy shares out among the devices; the rest every device holds. Source: Rajbhandari et al. 2020."""
+MOMENTS = {
+    Optimizer.ADAMW: (8.0, 4.0),
+    Optimizer.ADAMW_8BIT: (2.0, 2.0),
+    Optimizer.ADAMW_4BIT: (1.0, 1.0),
+    Optimizer.ADAFACTOR: (0.0, 0.0),
+    Optimizer.SGD: (4.0, 2.0),
+}
+"""Bytes of a parameter: beside fp32 weights, and where all is kept at 16 bit. Dettmers et al. 2022; torchao."""
+
+
+class States(NamedTuple):
+    """Bytes: of one parameter, or of all of a device."""
+
+    weights: float
+    gradients: float
+    moments: float
+    """With DeepSpeed's fp32 copy of the weights."""
+    step: float
+    """What the optimizer's step forms for a moment: torch's unfused one a copy of the gradients."""
+
+    @property
+    def held(self) -> float:
+        """What is there at the end of a backward pass."""
+        return self.weights + self.gradients + self.moments
+
+    def times(self, factor: float) -> States:
+        """Return these of so many parameters."""
+        return States(*(factor * part for part in self))
+
+    def plus(self, other: States) -> States:
+        """Return the sum."""
+        return States(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+
+def state_bytes_per_parameter(
+    strategy: Strategy,
+    *,
+    devices: int,
+    precision: Precision = Precision.BF16,
+    trainer: TrainerMemory = USUAL_TRAINER,
+) -> States:
+    """Return the bytes of a trained parameter on one device of n.
+
+    Mixed precision with Adam, held: ddp 16; zero1 4 + 12/n; zero2 2 + 14/n; zero3 and fsdp2 16/n. So in fp32: weights
+    4, gradients 4, two moments 8. All at 16 bit: 2 + 2 + 4. Source: Rajbhandari et al. 2020 (ZeRO), section 3.
+    """
+    whole = bytes_per_number(precision) == 4
+    narrow = trainer.weights is WeightFormat.SIXTEEN_BIT and not whole
+    moments = MOMENTS[trainer.optimizer][narrow]
+    if narrow:
+        weights = gradients = 2.0
+    elif strategy in DEEPSPEED and not whole:
+        weights, gradients, moments = 2.0, 2.0, moments + 4.0
+    else:
+        weights = gradients = 4.0
+    unfused = not trainer.fused_step and strategy not in DEEPSPEED
+    parts = {"weights": weights, "gradients": gradients, "moments": moments, "step": gradients if unfused else 0.0}
+    if trainer.step_in_backward:
+        parts |= {"gradients": 0.0, "step": 0.0}
+    if trainer.offload is not Offload.NONE:
+        parts |= {"moments": 0.0, "step": 0.0}
+    if trainer.offload is Offload.ALL:
+        parts |= {"weights": 0.0, "gradients": 0.0}
+    sharded = [name for name in SHARDED[strategy] if name != "gradients" or not trainer.whole_gradients]
+    return States(**{name: size / devices if name in sharded else size for name, size in parts.items()})
+
+
+def device_states(
+    architecture: Architecture,
+    *,
+    strategy: Strategy,
+    devices: int,
+    precision: Precision = Precision.BF16,
+    adapters: Adapters | None = None,
+    trainer: TrainerMemory = USUAL_TRAINER,
+) -> States:
+    """Return the bytes of all states on one device: of adapters in fp32, beside weights that are frozen."""
+    if adapters is None:
+        each = state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
+        return each.times(parameters(architecture))
+    assert not isinstance(architecture, ImageModel), "only decoders have adapters"
+    mixed = trainer.model_copy(update={"weights": WeightFormat.MIXED})
+    each = state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=mixed)
+    frozen = frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices)
+    held = 0.0 if trainer.offload is Offload.ALL else frozen * parameters(architecture)
+    return each.times(adapter_parameters(architecture, adapters)).plus(States(held, 0.0, 0.0, 0.0))
