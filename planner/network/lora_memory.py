@@ -116,14 +116,6 @@ def frozen_bytes_per_parameter(decoder: TextModel, adapters: Adapters, *, strate
     return (2.0 - (2.0 - NF4_BYTES) * layer_maps(decoder) / parameters(decoder)) / shards
 
 
-def lora_state_bytes(
-    decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int, trained_bytes_per_parameter: float
-) -> float:
-    """Return the bytes of frozen weights and of the adapters' weights, gradients and moments."""
-    frozen = frozen_bytes_per_parameter(decoder, adapters, strategy=strategy, devices=devices)
-    return frozen * parameters(decoder) + trained_bytes_per_parameter * adapter_parameters(decoder, adapters)
-
-
 def lora_layer_bytes(
     decoder: TextModel,
     adapters: Adapters,

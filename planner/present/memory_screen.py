@@ -92,8 +92,8 @@ def _assumed(document: MemoryDocument) -> str:
     named = [name for name in document.unstated if name in OPTIONS]
     if document.trainer is None or not named:
         return ""
-    taken = [f"{OPTIONS[name]} {getattr(document.trainer, name).value}" for name in named]
-    return f" Not stated, so any likely one counts in the chance: {', '.join(taken)}."
+    taken = " and ".join(f"{OPTIONS[name]} {getattr(document.trainer, name).value}" for name in named)
+    return f" Parts as with {taken}; range and chance hold the others too."
 
 
 OPTIONS = {"loss": "--loss", "kernels": "--kernels"}

@@ -9,15 +9,8 @@ from planner.model.network.architecture import Architecture, MoeDecoder, Resnet,
 from planner.model.network.trainer_memory import Kernels, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.activations import LayerBytes, activation_bytes_per_sample, bytes_per_number, layer_bytes
+from planner.speed.memory.constants import MemoryConstants
 
-WORKING = {Kernels.EAGER: 1.4, Kernels.FUSED: 1.1}
-"""Of what a whole layer saves, while its backward pass runs: gradients of its tensors besides. Fitted
-(docs/accuracy.md, Memory)."""
-SAVED_FUSED = 0.7
-"""Of what eager layers save, where compiled or fused ones save less. Fitted."""
-SHARDED_ADAPTERS = 2.1
-"""Of a layer's working memory, where adapters stand beside sharded weights: measured under Hugging Face's FSDP, cause
-not known. Fitted."""
 SCORE_BYTES = {2: 8.0, 4: 13.0}
 """Of a score of attention that is written out: itself, its softmax, dropout's mask and result."""
 
@@ -46,13 +39,14 @@ def saved_per_sample(
     autocast: bool,
     sharded: bool,
     trainer: TrainerMemory,
+    constants: MemoryConstants,
     traced_layer_bytes: float | None = None,
     adapters: Adapters | None = None,
 ) -> Saved:
     """Return the bytes of one sample: a sequence of `seq_len` tokens, or an image.
 
     kept = sum of layers x bytes (planner/network/activations.py); working = what a whole layer saves in full training
-    x WORKING: a layer with adapters that is computed again forms the same tensors.
+    x the share that works (constants.py): a layer with adapters that is computed again forms the same tensors.
     """
     if isinstance(architecture, Resnet):
         whole = activation_bytes_per_sample(
@@ -78,15 +72,15 @@ def saved_per_sample(
 
     scores = _score_bytes(architecture, tokens, precision) if trainer.eager_attention else 0.0
     if checkpointing is Checkpointing.NONE:
-        fused = SAVED_FUSED if trainer.kernels is Kernels.FUSED else 1.0
+        fused = constants.saved_fused if trainer.kernels is Kernels.FUSED else 1.0
         found = layers(checkpointing, adapters)
         kept = sum(kind.layers * (fused * kind.bytes_per_token + scores) for kind in found)
-        return Saved(kept, 0.0, WORKING[trainer.kernels] * (found[0].bytes_per_token + scores)).times(tokens)
+        return Saved(kept, 0.0, constants.working(trainer.kernels) * (found[0].bytes_per_token + scores)).times(tokens)
     kept = sum(kind.layers * kind.bytes_per_token for kind in layers(checkpointing, adapters) if not kind.is_whole)
     whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None))
-    working = WORKING[trainer.kernels] * (whole + scores)
+    working = constants.working(trainer.kernels) * (whole + scores)
     if adapters is not None and sharded and not isinstance(architecture, MoeDecoder):
-        working *= SHARDED_ADAPTERS
+        working *= constants.sharded_adapters
     return Saved(kept, working, working).times(tokens)
 
 

@@ -13,18 +13,12 @@ from planner.network.activations import bytes_per_number
 from planner.network.lora_memory import SHARDS_WEIGHTS
 from planner.speed.memory.activations import Saved, saved_per_sample
 from planner.speed.memory.buffers import buffer_bytes, has_wide_stream
+from planner.speed.memory.constants import FITTED, MemoryConstants
 from planner.speed.memory.states import States, device_states
 
 GIB = 2**30
 CONTEXT_GIB = 1.0
 """CUDA context and NCCL channels. Published runs show 1 to 3 GiB, with what the allocator cannot use."""
-SLACK = 1.04
-"""Of what tensors take, what the allocator reserves for them when it is short. Fitted (docs/accuracy.md, Memory)."""
-LOGIT_BYTES = {Loss.EAGER: (14.0, 12.0), Loss.FUSED: (8.0, 8.0), Loss.COMPILED: (4.0, 8.0), Loss.CHUNKED: (1.0, 2.0)}
-"""Per token and vocabulary entry, at 16 bit and in fp32. eager: 16-bit logits 2, their fp32 copy 4, its log-softmax 4,
-its gradient 4. fused: as kernels show it that keep an fp32 copy. compiled: logits and gradient; between published
-torchtitan runs, compiling the loss saved 15.8 and 16.6 GiB where 10 bytes less are 19.6 and 8 are 15.7. chunked: what
-is whole for a moment."""
 LAST_NORM_BYTES = 8.0
 """Of a hidden unit and token at the loss: the last norm's input, its fp32 copy and its output."""
 
@@ -51,7 +45,7 @@ class Parts:
     logits: float
     buffers: float
 
-    def fullest(self, *, accumulates: bool = False) -> Memory:
+    def fullest(self, *, accumulates: bool = False, constants: MemoryConstants = FITTED) -> Memory:
         """Return the moment with the largest sum; `accumulates`: gradients of earlier micro-batches are there always.
 
         loss: weights + moments + kept + logits + buffers; backward: working for logits; gradients: all states + the
@@ -67,8 +61,8 @@ class Parts:
         }
         phase = max(moments, key=lambda name: sum(moments[name]))
         of_states, activations, logits, buffers = (part / GIB for part in moments[phase])
-        spare = (SLACK - 1) * (of_states + activations + logits + buffers) + CONTEXT_GIB
-        return Memory(of_states, activations, logits, buffers + spare, phase)
+        spare = (constants.slack - 1) * (of_states + activations + logits + buffers) + CONTEXT_GIB
+        return Memory(of_states, activations, logits, buffers + spare, phase, constants.slack)
 
 
 @dataclass(frozen=True)
@@ -81,6 +75,7 @@ class Memory:
     buffers_gib: float
     """Communication, copies of weights and those that adapters materialise; what the allocator loses; the context."""
     phase: Phase = Phase.LOSS
+    slack: float = FITTED.slack
 
     @property
     def total_gib(self) -> float:
@@ -90,7 +85,7 @@ class Memory:
     @property
     def tensors_gib(self) -> float:
         """What tensors take, without allocator and context: `torch.cuda.max_memory_allocated`."""
-        return (self.total_gib - CONTEXT_GIB) / SLACK
+        return (self.total_gib - CONTEXT_GIB) / self.slack
 
 
 def device_memory(
@@ -135,6 +130,7 @@ def device_parts(
     trainer: TrainerMemory = USUAL_TRAINER,
     traced_layer_bytes: float | None = None,
     adapters: Adapters | None = None,
+    constants: MemoryConstants = FITTED,
 ) -> Parts:
     """Return what one device holds, in bytes.
 
@@ -149,9 +145,11 @@ def device_parts(
         autocast=has_wide_stream(strategy, precision=precision, adapters=adapters, trainer=trainer),
         sharded=strategy in SHARDS_WEIGHTS and devices > 1,
         trainer=trainer,
+        constants=constants,
         traced_layer_bytes=traced_layer_bytes,
         adapters=adapters,
     )
+    of_a_token = loss_bytes(architecture, trainer.loss, precision=precision, constants=constants)
     return Parts(
         states=device_states(
             architecture,
@@ -162,7 +160,7 @@ def device_parts(
             trainer=trainer,
         ),
         saved=saved.times(micro_batch),
-        logits=(seq_len or 1) * micro_batch * loss_bytes(architecture, trainer.loss, precision=precision),
+        logits=(seq_len or 1) * micro_batch * of_a_token,
         buffers=buffer_bytes(
             architecture,
             strategy=strategy,
@@ -174,9 +172,11 @@ def device_parts(
     )
 
 
-def loss_bytes(architecture: Architecture, loss: Loss, *, precision: Precision) -> float:
+def loss_bytes(
+    architecture: Architecture, loss: Loss, *, precision: Precision, constants: MemoryConstants = FITTED
+) -> float:
     """Return the bytes of a token at the loss: of an image network's sample those of its classes."""
-    per_logit = logit_bytes(loss, precision=precision)
+    per_logit = constants.logits(loss, number_bytes=bytes_per_number(precision))
     if isinstance(architecture, ImageModel):
         return per_logit * architecture.classes
     return per_logit * architecture.vocab + LAST_NORM_BYTES * architecture.hidden
@@ -185,8 +185,3 @@ def loss_bytes(architecture: Architecture, loss: Loss, *, precision: Precision) 
 def head_outputs(architecture: Architecture) -> int:
     """Return how many scores the head gives: the vocabulary, or the classes."""
     return architecture.classes if isinstance(architecture, ImageModel) else architecture.vocab
-
-
-def logit_bytes(loss: Loss, *, precision: Precision) -> float:
-    """Bytes per token and vocabulary entry at the loss (LOGIT_BYTES)."""
-    return LOGIT_BYTES[loss][bytes_per_number(precision) == 4]

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from planner.model.network.architecture import ImageModel, Resnet, Vit
 from planner.model.network.workload import Checkpointing
-from planner.network.activations import LayerBytes, layer_bytes
+from planner.network.activations import LayerBytes, bytes_per_number, layer_bytes
 from planner.network.flops import parameters
 from planner.network.lora_memory import frozen_bytes_per_parameter, trained_parameters
 from planner.speed.memory.buffers import has_wide_stream
-from planner.speed.memory.memory import (
-    CONTEXT_GIB,
-    SLACK,
-    Phase,
-    head_outputs,
-    logit_bytes,
-)
+from planner.speed.memory.constants import FITTED
+from planner.speed.memory.memory import CONTEXT_GIB, Phase, head_outputs
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.states import SHARDED, state_bytes_per_parameter
 
@@ -72,8 +67,8 @@ OF_PHASE = {
 def buffers_source(question: MemoryQuestion) -> str:
     """Return what the buffers hold."""
     return (
-        f"{question.strategy.value}'s buffers, {SLACK - 1:.0%} of all parts for the allocator, and {CONTEXT_GIB:g} GiB "
-        "for the context"
+        f"{question.strategy.value}'s buffers, {FITTED.slack - 1:.0%} of all parts for the allocator, and "
+        f"{CONTEXT_GIB:g} GiB for the context"
     )
 
 
@@ -126,7 +121,7 @@ def logits_source(question: MemoryQuestion, phase: Phase) -> str:
     """Return tokens x entries x bytes."""
     if phase is not Phase.LOSS:
         return f"none are left at the fullest moment: {FULLEST[phase]}"
-    per_logit = logit_bytes(question.trainer.loss, precision=question.precision)
+    per_logit = FITTED.logits(question.trainer.loss, number_bytes=bytes_per_number(question.precision))
     scores = (question.seq_len or 1) * question.micro_batch
     what = "images" if question.seq_len is None else "tokens"
     outputs = head_outputs(question.architecture)
