@@ -136,7 +136,7 @@ def _structure(data: bytes, rng: random.Random, others: Sequence[bytes]) -> byte
                 break
             _change(*rng.choice(places), rng, document)
         changed = json.dumps(document, indent=1, default=str) if is_json else yaml.safe_dump(document, sort_keys=False)
-    except (ValueError, RecursionError, yaml.YAMLError):  # a value that holds itself, or what YAML cannot write
+    except (ValueError, OverflowError, RecursionError, yaml.YAMLError):  # it holds itself, or what YAML cannot write
         return _token(data, rng, others)
     return changed.encode("utf-8", "surrogatepass")
 
