@@ -82,6 +82,7 @@ def _joined(
         wall_seconds=sum(result.window_s for result in parsed),
         repeats=rates,
         data_wait_fraction=_data_wait_fraction(parsed),
+        slowest_rank=_slowest_rank(parsed),
         probes=tuple(probes),
         accelerator_power=_accelerator_power(parsed),
         telemetry=tuple(result.telemetry for result in parsed if result.telemetry is not None),
@@ -200,6 +201,16 @@ def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str]
 def _data_wait_fraction(results: Sequence[NodeResult]) -> float | None:
     waits = [result.data_wait_s / result.window_s for result in results if result.data_wait_s is not None]
     return max(waits, default=None)
+
+
+def _slowest_rank(results: Sequence[NodeResult]) -> float | None:
+    """Return the slowest rank's own work against the middle one's, of the start where that is most."""
+    ratios = [
+        max(result.rank_work_seconds) / statistics.median_low(result.rank_work_seconds)
+        for result in results
+        if len(result.rank_work_seconds) > 1 and min(result.rank_work_seconds) > 0
+    ]
+    return max(ratios, default=None)
 
 
 def _problems(results: Sequence[NodeResult], probes: Sequence[Probe], expected: Expected) -> list[str]:

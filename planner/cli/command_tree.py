@@ -31,6 +31,7 @@ COMMANDS = {
     },
     "Measure": {
         "runs": ("run_commands", "List, add, compare and export measured runs"),
+        "check-run": ("check_run_command", "Check whether a run is as fast as it should be, and why not"),
         "evidence": ("evidence_commands", "List, check and add published measurements"),
     },
     "Launch": {

@@ -29,8 +29,8 @@ class Steady:
     tokens: float | None
     dropped_seconds: dict[str, float]
     dropped_steps: int
-    spread: float
-    """Coefficient of variation of the kept spans' seconds a step; 0 for one."""
+    uneven_share: float
+    """Of the kept seconds beyond the median step."""
     stalled_share: float
     """Of the spans, over 3 times the median and yet counted."""
 
@@ -62,15 +62,16 @@ def steady(spans: Sequence[Span]) -> Steady | None:
     for what, span in left_out:
         assert what is not None
         dropped[what.value] = dropped.get(what.value, 0.0) + span.seconds
+    steps, seconds = sum(span.steps for span in kept), sum(span.seconds for span in kept)
     each = [span.seconds / span.steps for span in kept]
     counted = [span.tokens for span in kept]
     return Steady(
-        steps=sum(span.steps for span in kept),
-        seconds=sum(span.seconds for span in kept),
+        steps=steps,
+        seconds=seconds,
         tokens=None if None in counted else sum(tokens for tokens in counted if tokens is not None),
         dropped_seconds=dropped,
         dropped_steps=sum(span.steps for _, span in left_out),
-        spread=statistics.stdev(each) / statistics.mean(each) if len(each) > 1 else 0.0,
+        uneven_share=max(0.0, 1 - statistics.median(each) * steps / seconds) if kept else 0.0,
         stalled_share=stalled_share if not slow else 0.0,
     )
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from planner.model.base import Frozen, Id, NonNegative, Positive, Text
+from planner.model.base import Fraction, Frozen, Id, NonNegative, Positive, Text
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -24,5 +24,9 @@ class ImportedLog(Frozen):
     """Null: the log holds rates alone."""
     dropped_seconds: dict[str, NonNegative] = Field(default_factory=dict)
     """Left out, by what went on then."""
+    uneven_share: Fraction | None = None
+    """Of the counted seconds beyond the median step: waiting now and then, as for data."""
+    filled_share: Fraction | None = None
+    """Of the tokens that were computed those that are no padding, where the log counts them."""
     padded: bool | None = None
     """Samples may be shorter than seq_len, and padding counts as work; null: not known."""

@@ -125,6 +125,8 @@ class RunRecord(Frozen):
     """What it read: tokens made beforehand, or a person's own token shards through a real input pipeline."""
     data_wait_fraction: NonNegative | None = None
     """Of the window, in which the hungriest rank waited for its input."""
+    slowest_rank: Positive | None = None
+    """Seconds of the slowest rank's own work against the middle one's, without waiting for each other."""
     throughput: Quantity
     step_seconds: Positive | None = None
     samples: Count | None = None

@@ -17,6 +17,7 @@ SINGLE_RUN_FRACTION = 0.05
 DOUBTFUL_FRACTION = 0.20
 """Of a run against which something speaks: totals hold starts and checkpoints, padding is not counted."""
 FEWEST_STEPS = 10
+ALL_FILLED = 0.98
 PADDED = (
     "samples may be padded, and padding counts as tokens; say --packed if every sample is full, or import a log that "
     "counts tokens without padding"
@@ -90,7 +91,7 @@ def doubts_of(log: TrainerLog, known: Known, rate: Rate) -> tuple[str, ...]:
         share = rate.steady.stalled_share
         doubts.append(
             f"{share:.0%} of the steps took over 3 times the middle one: something beside the training, as waiting for "
-            "data, is measured too; import a run without it"
+            "data, is measured too; see planner check-run"
         )
     return tuple(dict.fromkeys(doubts))
 
@@ -104,5 +105,15 @@ def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, .
         counted_steps=float(rate.steps),
         counted_seconds=rate.seconds if rate.has_seconds else None,
         dropped_seconds=rate.steady.dropped_seconds if rate.steady and rate.has_seconds else {},
+        uneven_share=(rate.steady.uneven_share or None) if rate.steady else None,
+        filled_share=_filled_share(known, rate),
         padded=known.padded,
     )
+
+
+def _filled_share(known: Known, rate: Rate) -> float | None:
+    """Return tokens / (steps x batch x sequence length), where the log counts tokens; None where all were counted."""
+    if known.global_batch is None or rate.steady is None or rate.steady.tokens is None or not rate.has_seconds:
+        return None
+    share = rate.samples / (rate.steps * known.global_batch)
+    return share if share < ALL_FILLED else None

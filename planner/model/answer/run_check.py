@@ -1,0 +1,67 @@
+"""The answer of `planner check-run`: is this run as fast as it should be, and what may hold it back."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from planner.model.base import Count, Fraction, Frozen, Id, NonNegative, Positive, Text
+from planner.model.quantity import Quantity
+
+
+class RunVerdict(StrEnum):
+    """How a run compares with what is expected of it."""
+
+    NORMAL = "normal"
+    SLOW = "slow"
+    """Below the range."""
+    TOO_FAST = "too_fast"
+    """Above the range: something stated of it is probably wrong."""
+    NOT_KNOWN = "not_known"
+    """Nothing is expected of such a run, or no fault is proven in it."""
+
+
+class RunCause(Frozen):
+    """Something that may hold the run back, and what mending it gives."""
+
+    code: Id
+    text: Text
+    evidence: Text
+    """Why it is named: what the run shows, or how well it explains the gap."""
+    proven: bool
+    """By what the run itself measured."""
+    probability: Fraction
+    """That it is at work here; 1 of what the run states."""
+    gain: Positive
+    """Times as fast without it."""
+    gain_low: Positive
+    gain_high: Positive
+    free: bool
+    """To mend it costs no hardware."""
+    fix: Text
+    test: Text
+    """The cheapest test, as a command."""
+
+
+class RunCheckDocument(Frozen):
+    """`--json` of `planner check-run`."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["run_check"] = "run_check"
+    run: Id
+    workload: Id
+    accelerator: Id
+    accelerators: Count
+    verdict: RunVerdict
+    sentence: Text
+    measured: Quantity
+    expected: Quantity | None
+    """Of the run as it is stated, from published runs alone."""
+    share_of_peak: NonNegative | None
+    """Model FLOPs, full attention, of the dense peak in the run's number format."""
+    causes: tuple[RunCause, ...]
+    """The likeliest three, the first first."""
+    parts: dict[str, float]
+    """Of an expected step, by the part's name."""
+    assumed: tuple[Text, ...]
+    doubts: tuple[Text, ...]

@@ -1,0 +1,49 @@
+"""The answer of `check-run` on one screen."""
+
+from __future__ import annotations
+
+from planner.model.answer.run_check import RunCheckDocument
+from planner.model.quantity import Quantity
+from planner.present.screen import Column, table_lines, wrapped
+from planner.present.short_figures import Scale
+
+RATE = Scale("samples/s", 1.0)
+CAUSES = (
+    Column(key="number", right=True),
+    Column(key="cause", title="may hold it back", wrap=20),
+    Column(key="gain", title="gain (range)"),
+    Column(key="sure", title="sure", right=True, drop=2),
+    Column(key="free", title="free", drop=1),
+)
+
+
+def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
+    """Return the screen in lines of at most `width`."""
+    title = f"{document.workload} on {document.accelerators}x {document.accelerator} ({document.run})"
+    expected = "not known" if document.expected is None else _rate(document.expected)
+    peak = "" if document.share_of_peak is None else f"; {document.share_of_peak:.0%} of the peak"
+    figures = f"Measured {_rate(document.measured)} samples/s, expected {expected}{peak}."
+    lines = [*wrapped(title, width=width), "", *wrapped(document.sentence, width=width), *wrapped(figures, width=width)]
+    if document.causes:
+        rows = [
+            {
+                "number": str(number),
+                "cause": one.text,
+                "gain": f"x{one.gain:.2f} ({one.gain_low:.2f}-{one.gain_high:.2f})",
+                "sure": f"{one.probability:.0%}",
+                "free": "yes" if one.free else "no",
+            }
+            for number, one in enumerate(document.causes, start=1)
+        ]
+        lines += ["", *table_lines(CAUSES, rows, width=width), ""]
+        for number, one in enumerate(document.causes, start=1):
+            lines += wrapped(f"{number} {one.fix}. Test: {one.test}", width=width, indent="    ")
+    if document.assumed:
+        lines += ["", *wrapped(f"Assumed: {'; '.join(document.assumed)}.", width=width)]
+    for doubt in document.doubts:
+        lines += wrapped(f"Doubtful: {doubt}.", width=width)
+    return lines
+
+
+def _rate(quantity: Quantity) -> str:
+    return f"{RATE.value(quantity)} {RATE.interval(quantity)}".strip()

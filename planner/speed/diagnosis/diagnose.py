@@ -1,0 +1,160 @@
+"""Is a run as fast as it should be? Measured against expected, and the causes that explain the difference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.model.evidence.calibration import Calibration
+from planner.model.evidence.run import RunRecord
+from planner.model.network.workload import Precision
+from planner.speed.diagnosis.causes import RULES, CauseCode, CauseRule
+from planner.speed.diagnosis.likelihood import density, density_of_any, deviation
+from planner.speed.diagnosis.run_setup import Expectation, RunSetup, expectations
+
+SMALLEST_GAIN = 1.05
+"""A cause that costs less is not named."""
+SLOWEST_RANK = math.log(2.5)
+PADDED_GAIN = 1.5
+"""Of samples of unlike lengths without packing, where nothing counts the padding. Assumed."""
+GAIN_SPREAD = 0.5
+"""Of what a fix gives beyond 1, both ways: two estimates of one machine share most of their error. Assumed."""
+MOST_CAUSES = 3
+LEAST_PROBABILITY = 0.05
+NEAR = 0.8
+"""A cause whose score is within this share of the one before is as likely: what is free comes first then."""
+RECOMPUTED_STEP = 4 / 3
+"""Forward and backward are 1 + 2 of the forward pass's work; full recomputation adds one."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cause in a run: how sure it is, and what the run would gain without it."""
+
+    rule: CauseRule
+    probability: float
+    gain: float
+    proven: bool = False
+    stated: bool = False
+
+    @property
+    def score(self) -> float:
+        """Expected logarithmic gain."""
+        return self.probability * math.log(self.gain)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is expected of a run, and its likeliest causes."""
+
+    expected: Expectation | None
+    causes: tuple[Found, ...]
+
+
+def diagnose(run: RunRecord, setup: RunSetup | None, calibration: Calibration | None) -> Diagnosis:
+    """Return what is expected of the run as stated, and what may hold it back.
+
+    Three kinds of causes: proven by what the run itself measured (types of the products, waits, ranks, padding);
+    stated, so that what is expected holds them already (a small batch, recomputation, a slow link); and unseen, whose
+    probability is prior x density of the measured rate with the cause / the same of all, no fault included.
+    """
+    shown = _shown(run)
+    if setup is None or calibration is None:
+        return Diagnosis(None, _best([*shown, *_stated_without_physics(run)]))
+    variants: list[tuple[CauseRule, str, RunSetup]] = []
+    for rule in RULES:
+        if (mended := rule.mended(setup)) is not None:
+            variants.append((rule, "mended", mended))
+        if (unseen := rule.unseen(setup, run)) is not None:
+            variants.append((rule, "unseen", unseen))
+    base, *others = expectations([setup, *(variant for _, _, variant in variants)], calibration)
+    if base is None:
+        return Diagnosis(None, _best([*shown, *_stated_without_physics(run)]))
+    rates = {(rule.code, kind): answer for (rule, kind, _), answer in zip(variants, others, strict=True) if answer}
+    proven = {one.rule.code for one in shown}
+    found = [*shown, *(one for one in _stated(rates, base) if one.rule.code not in proven)]
+    gap = math.log(run.throughput.value / base.value) + sum(math.log(one.gain) for one in shown)
+    taken = proven | {one.rule.code for one in found}
+    found += [one for one in _unseen(run, rates, base, gap) if one.rule.code not in taken]
+    return Diagnosis(base, _best(found))
+
+
+def _best(found: list[Found]) -> tuple[Found, ...]:
+    """Return the likeliest causes that matter; of equals what is free first."""
+    told = [one for one in found if one.gain >= SMALLEST_GAIN and one.probability >= LEAST_PROBABILITY]
+    told.sort(key=lambda one: -one.score)
+    for place in range(len(told) - 1):
+        one, other = told[place], told[place + 1]
+        if other.rule.free and not one.rule.free and not one.proven and other.score >= NEAR * one.score:
+            told[place], told[place + 1] = other, one
+    return tuple(told[:MOST_CAUSES])
+
+
+def _rule(code: CauseCode) -> CauseRule:
+    return next(rule for rule in RULES if rule.code is code)
+
+
+def _shown(run: RunRecord) -> list[Found]:
+    """Return what the run itself proves."""
+    found = []
+    waited = run.data_wait_fraction or 0.0
+    uneven = (run.log.uneven_share or 0.0) if run.log else 0.0
+    if (lost := max(waited, uneven)) > 0:
+        found.append((CauseCode.DATA_WAIT, 1 / max(0.05, 1 - lost)))
+    if run.slowest_rank is not None:
+        found.append((CauseCode.SLOW_RANK, run.slowest_rank))
+    if run.log is not None and run.log.filled_share is not None:
+        found.append((CauseCode.PADDING, 1 / run.log.filled_share))
+    flops = run.matmul_flops_by_dtype
+    wide = sum(value for name, value in flops.items() if name.startswith("float32"))
+    if run.precision in (Precision.BF16, Precision.FP16) and wide > 0:
+        share = wide / sum(flops.values())
+        found.append((CauseCode.FP32, 1 + share))
+    return [Found(_rule(code), 1.0, gain, proven=True) for code, gain in found if gain >= SMALLEST_GAIN]
+
+
+def _stated_without_physics(run: RunRecord) -> list[Found]:
+    """Return what the run's settings cost by counting alone."""
+    full = run.checkpointing is not None and run.checkpointing.value == "full"
+    return [Found(_rule(CauseCode.RECOMPUTATION), 1.0, RECOMPUTED_STEP, stated=True)] if full else []
+
+
+def _stated(rates: dict[tuple[CauseCode, str], Expectation], base: Expectation) -> list[Found]:
+    """Return what the run's settings cost: expected without / expected with them."""
+    gains = {code: answer.value / base.value for (code, kind), answer in rates.items() if kind == "mended"}
+    if CauseCode.LOGITS in gains:  # of fused kernels, the part that the logits gain, and the rest
+        fused = rates[(CauseCode.LOGITS, "mended")]
+        saved = base.shares["logits"] - fused.shares["logits"] * base.value / fused.value
+        gains[CauseCode.LOGITS] = 1 / (1 - min(0.9, max(0.0, saved)))
+        gains[CauseCode.UNFUSED] = max(1.0, gains[CauseCode.UNFUSED] / gains[CauseCode.LOGITS])
+    return [Found(_rule(code), 1.0, gain, stated=True) for code, gain in gains.items() if gain >= SMALLEST_GAIN]
+
+
+def _unseen(
+    run: RunRecord, rates: dict[tuple[CauseCode, str], Expectation], base: Expectation, gap: float
+) -> list[Found]:
+    """Return faults that nothing states, by how well they explain the gap."""
+    spread = deviation(base.low, base.high)
+    weights: dict[CauseCode, tuple[float, float]] = {}
+    for (code, kind), answer in rates.items():
+        cost = math.log(base.value / answer.value)
+        if kind == "unseen" and cost >= math.log(SMALLEST_GAIN):
+            weights[code] = (_rule(code).prior * density(gap, -cost, spread), math.exp(cost))
+    lacking = math.exp(max(0.0, -gap))
+    weights[CauseCode.DATA_WAIT] = (_rule(CauseCode.DATA_WAIT).prior * density_of_any(gap, spread), lacking)
+    if run.hardware.accelerators > 1:
+        any_rank = density_of_any(gap, spread, most=SLOWEST_RANK)
+        weights[CauseCode.SLOW_RANK] = (_rule(CauseCode.SLOW_RANK).prior * any_rank, lacking)
+    sound = density(gap, 0.0, spread)
+    if run.log is not None and run.log.padded:  # shorter samples than stated make a run look fast
+        padding = density(gap, math.log(PADDED_GAIN), spread + 0.3) + sound
+        weights[CauseCode.PADDING] = (0.5 * padding, PADDED_GAIN)
+    elif run.throughput.value > base.high:
+        prior = _rule(CauseCode.PADDING).prior
+        weights[CauseCode.PADDING] = (prior * density(gap, math.log(PADDED_GAIN), spread + 0.3), PADDED_GAIN)
+    total = sound + sum(weight for weight, _ in weights.values()) or 1.0
+    return [
+        Found(_rule(code), min(1.0, weight / total), gain)
+        for code, (weight, gain) in weights.items()
+        if weight > 0 and gain >= SMALLEST_GAIN
+    ]

@@ -1,0 +1,31 @@
+"""How likely a fault is at work unseen: how well the rate with it explains what was measured, against the others."""
+
+from __future__ import annotations
+
+import math
+
+MOST_SLOWED = math.log(4.0)
+LEAST_SLOWED = math.log(1.1)
+"""Of a fault that may cost any amount, as waiting for data."""
+WIDTH_OF_90 = 3.29
+"""Standard deviations between the ends of a 90 % range."""
+
+
+def deviation(low: float, high: float) -> float:
+    """Return the standard deviation of ln rate, of a 90 % range."""
+    return max(0.02, math.log(high / low) / WIDTH_OF_90)
+
+
+def density(gap: float, expected: float, spread: float) -> float:
+    """Normal density of a logarithmic gap."""
+    return math.exp(-0.5 * ((gap - expected) / spread) ** 2) / (spread * math.sqrt(2 * math.pi))
+
+
+def density_of_any(gap: float, spread: float, *, most: float = MOST_SLOWED) -> float:
+    """The same of a fault that slows by any factor between 1.1 and `most`, all logarithms as likely."""
+    below = _cumulated((-LEAST_SLOWED - gap) / spread) - _cumulated((-most - gap) / spread)
+    return below / (most - LEAST_SLOWED)
+
+
+def _cumulated(value: float) -> float:
+    return 0.5 * (1 + math.erf(value / math.sqrt(2)))

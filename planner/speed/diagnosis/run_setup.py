@@ -1,0 +1,191 @@
+"""A measured run in the physics' terms, and what would change if one of its settings were another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from planner.model.catalog import Catalog
+from planner.model.evidence.calibration import Calibration
+from planner.model.evidence.run import RunRecord
+from planner.model.hardware.machines import Accelerator, Node
+from planner.model.network.adapters import Adapters
+from planner.model.network.architecture import TextModel
+from planner.model.network.trainer_memory import USUAL_TRAINER, Kernels, Loss, TrainerMemory
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.machine import machine_of
+from planner.scenario.own_machine import own_node
+from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
+from planner.speed.memory.memory import device_memory
+from planner.speed.physics.observation import Labels
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config
+
+COMPILED = TrainerMemory(loss=Loss.COMPILED, kernels=Kernels.FUSED)
+TRIED = (Strategy.DDP, Strategy.ZERO2, Strategy.FSDP2)
+"""Of a run that does not say, the first that fits."""
+
+
+class Expectation(NamedTuple):
+    """Samples/s of the whole machine with the 90 % range, and the parts of a step."""
+
+    value: float
+    low: float
+    high: float
+    shares: dict[str, float]
+
+
+@dataclass(frozen=True)
+class RunSetup:
+    """What was trained and how, as the run says or as is assumed."""
+
+    network: TextModel
+    seq_len: int
+    micro_batch: int
+    accumulation: int
+    strategy: Strategy
+    precision: Precision
+    checkpointing: Checkpointing
+    compiled: bool
+    accelerator: Accelerator
+    node: Node
+    nodes: int
+    per_node: int
+    adapters: Adapters | None
+    framework: str | None
+    assumed: tuple[str, ...] = ()
+    overrides: Mapping[str, float] = field(default_factory=dict)
+    """Numbers of the physics that no setting has a word for."""
+
+    @property
+    def devices(self) -> int:
+        """All accelerators."""
+        return self.nodes * self.per_node
+
+    @property
+    def labels(self) -> Labels:
+        """What evidence shares with it."""
+        return labels_of(self.accelerator, "", self.framework)
+
+    def config(self) -> dict[str, float] | None:
+        """Return the physics' numbers; None where they cannot be computed."""
+        numbers = planned_text_config(
+            self.network,
+            seq_len=self.seq_len,
+            micro_batch=self.micro_batch,
+            micro_batches=self.accumulation,
+            strategy=self.strategy,
+            precision=self.precision,
+            checkpointing=self.checkpointing,
+            compiled=self.compiled,
+            accelerator=self.accelerator,
+            node=self.node,
+            nodes=self.nodes,
+            per_node=self.per_node,
+            adapters=self.adapters,
+            framework=self.framework,
+        )
+        return numbers | dict(self.overrides) if isinstance(numbers, dict) else None
+
+    def fits(self) -> bool:
+        """Return whether it fits; True where the device's memory is not known."""
+        hbm = self.accelerator.hbm_gib
+        if hbm is None:
+            return True
+        need = device_memory(
+            self.network,
+            seq_len=self.seq_len,
+            micro_batch=self.micro_batch,
+            strategy=self.strategy,
+            precision=self.precision,
+            devices=self.devices,
+            checkpointing=self.checkpointing,
+            trainer=COMPILED if self.compiled else USUAL_TRAINER,
+            accumulates=self.accumulation > 1,
+            adapters=self.adapters,
+        )
+        return need.total_gib <= usable_gib(hbm)
+
+    def largest_micro_batch(self) -> int:
+        """Return the largest micro-batch that fits; the run's own where memory is not known."""
+        if self.accelerator.hbm_gib is None:
+            return self.micro_batch
+        return largest_micro_batch(lambda size: replace(self, micro_batch=size).fits())
+
+
+def setup_of(run: RunRecord, catalog: Catalog) -> RunSetup | None:
+    """Describe a run; None where it is no text network on an accelerator that the physics knows."""
+    accelerator = catalog.accelerators.get(run.hardware.accelerator)
+    network = run.architecture
+    if accelerator is None or not isinstance(network, TextModel) or run.seq_len is None:
+        return None
+    hardware, assumed = run.hardware, []
+    node, _ = machine_of(run, catalog)
+    if hardware.node is None or hardware.node not in catalog.nodes:
+        node = own_node(accelerator, hardware.accelerators_per_node, new=False)
+        if hardware.accelerators > 1:
+            assumed.append(f"link {node.link.value} (--machine names the node)")
+    micro, accumulation = _batch(run)
+    if run.micro_batch is None:
+        assumed.append(f"micro-batch {micro} (--micro-batch)")
+    if run.precision is None:
+        assumed.append("bf16 products (--precision)")
+    setup = RunSetup(
+        network=network,
+        seq_len=run.seq_len,
+        micro_batch=micro,
+        accumulation=accumulation,
+        strategy=run.strategy or Strategy.DDP,
+        precision=run.precision or Precision.BF16,
+        checkpointing=run.checkpointing or Checkpointing.NONE,
+        compiled=bool(run.compiled),
+        accelerator=accelerator,
+        node=node,
+        nodes=hardware.nodes,
+        per_node=hardware.accelerators_per_node,
+        adapters=(run.adapters or Adapters()) if run.method == "lora" else None,
+        framework=run.log.framework if run.log else None,
+    )
+    setup = _that_fits(setup, run)
+    if run.strategy is None and setup.devices > 1:
+        assumed.append(f"strategy {setup.strategy.value} (--strategy)")
+    if run.checkpointing is None:
+        assumed.append(f"recomputation {setup.checkpointing.value} (--checkpointing)")
+    return replace(setup, assumed=tuple(assumed))
+
+
+def _batch(run: RunRecord) -> tuple[int, int]:
+    """Return micro-batch and accumulation; what is not said is one."""
+    each = max(1, (run.global_batch or 0) // run.hardware.accelerators)
+    accumulation = run.grad_accumulation or (max(1, each // run.micro_batch) if run.micro_batch else 1)
+    return run.micro_batch or max(1, each // accumulation), accumulation
+
+
+def _that_fits(setup: RunSetup, run: RunRecord) -> RunSetup:
+    """Return the plainest strategy and the least recomputation that fit, of those that the run leaves open."""
+    strategies = TRIED if run.strategy is None and setup.devices > 1 else (setup.strategy,)
+    ways = tuple(Checkpointing) if run.checkpointing is None else (setup.checkpointing,)
+    tried = [replace(setup, strategy=one, checkpointing=way) for way in ways for one in strategies]
+    return next((one for one in tried if one.fits()), tried[-1])
+
+
+def expectations(setups: list[RunSetup], calibration: Calibration) -> list[Expectation | None]:
+    """Return what the estimator expects of each, from published evidence alone; no run of one's own moves it."""
+    from planner.speed.estimator.text_estimator import estimate_text, fitted
+    from planner.speed.physics.config_arrays import from_rows
+    from planner.speed.physics.step import step
+
+    configs = [setup.config() for setup in setups]
+    known = [(place, config) for place, config in enumerate(configs) if config is not None]
+    found: list[Expectation | None] = [None] * len(setups)
+    if not known:
+        return found
+    rows = from_rows([config for _, config in known])
+    answer = estimate_text(rows, [setups[place].labels for place, _ in known], calibration)
+    shares = step(rows, fitted(calibration).constants).shares
+    for number, (place, _) in enumerate(known):
+        per_sample = setups[place].devices / setups[place].seq_len
+        rates = (answer.tokens_per_s_per_gpu, answer.low_90, answer.high_90)
+        value, low, high = (float(rate[number]) * per_sample for rate in rates)
+        found[place] = Expectation(value, low, high, {name: float(share[number]) for name, share in shares.items()})
+    return found

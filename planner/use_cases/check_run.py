@@ -1,0 +1,170 @@
+"""Is this run normal? A log, a result or a run of the store against what is expected of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from planner.errors import InputError
+from planner.model.answer.run_check import RunCause, RunCheckDocument, RunVerdict
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.plan.plan import FlopsConvention
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.network.flops import flops_per_sample
+from planner.speed.diagnosis.causes import CauseCode
+from planner.speed.diagnosis.diagnose import GAIN_SPREAD, Diagnosis, Found, diagnose
+from planner.speed.diagnosis.run_setup import Expectation, setup_of
+from planner.speed.throughput.matching_runs import training_peak_tflops
+from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE
+from planner.use_cases.expectations import expect_from
+from planner.use_cases.importing.imported_runs import records_of
+from planner.use_cases.importing.run_facts import Stated
+from planner.use_cases.run_files import records_in
+from planner.use_cases.runs import find_run
+
+WORDS = {
+    CauseCode.FP32: ("products in fp32", "set bf16 (HF: --bf16, Lightning: precision=bf16-mixed)",
+                     "grep -i 'bf16\\|precision\\|dtype' CONFIG; one short run with it"),
+    CauseCode.PADDING: ("padding is computed and counted", "pack samples, or group them by length",
+                        "planner runs import LOG --packed, of a short run with packing on"),
+    CauseCode.SMALL_BATCH: ("micro-batch too small", "micro-batch {batch}",
+                            "planner memory {workload} --on {accelerator} --gpus {gpus} --micro-batch {batch}"),
+    CauseCode.DATA_WAIT: ("waiting for data", "more loader workers, prefetching, data tokenized beforehand",
+                          "py-spy dump --pid PID (is the main thread in the DataLoader?)"),
+    CauseCode.SLOW_RANK: ("one accelerator slower than the others", "cool it, free it, or replace it",
+                          "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_throttle_reasons.active "
+                          "--format=csv -l 1"),
+    CauseCode.LOGITS: ("logits and loss without a fused kernel", "a fused or chunked cross-entropy (Liger, cut-CE)",
+                       "planner memory {workload} --on {accelerator} --gpus {gpus} --loss fused"),
+    CauseCode.LINK: ("the link between accelerators", "accumulate more micro-batches (free); P2P, NVLink, other slots",
+                     "nvidia-smi topo -p2p r"),
+    CauseCode.RECOMPUTATION: ("activations are recomputed", "recomputation {recompute}",
+                              "planner memory {workload} --on {accelerator} --gpus {gpus} --checkpointing {recompute}"),
+    CauseCode.HOST: ("the host launches kernels too slowly", "torch.compile, CUDA graphs, a larger micro-batch",
+                     "nvidia-smi dmon -s u -c 20 (far below 100 % while training)"),
+    CauseCode.UNFUSED: ("kernels are not fused", "torch.compile, Liger or TransformerEngine",
+                        "one short run with torch.compile"),
+}  # fmt: skip
+"""Of each cause: what it is, what mends it, the cheapest test."""
+HELD_BACK = 1.25
+"""Gain of a cause from which a run within its range is said to be held back."""
+DOCUMENTS = (".json", ".yaml", ".yml")
+
+
+def run_named(name: str, stated: Stated, catalog: Catalog) -> RunRecord:
+    """Return the run that a path or an id means; nothing is stored."""
+    path = Path(name)
+    if not path.exists():
+        return find_run(name, catalog)
+    if path.suffix in DOCUMENTS and path.is_file():
+        try:
+            found = records_in(path, expect_from(catalog))
+        except InputError:
+            found = records_of(path, stated, catalog)
+    else:
+        found = records_of(path, stated, catalog)
+    if len(found) > 1:
+        raise InputError(f"{name}: holds {len(found)} runs.", fix="Name one log.")
+    return found[0]
+
+
+def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
+    """Compare a run with what is expected of it."""
+    setup = setup_of(run, catalog)
+    found = diagnose(run, setup, catalog.calibration)
+    expected = None if found.expected is None else _quantity(found.expected)
+    verdict = _verdict(run, found)
+    assumed = setup.assumed if setup is not None else ()
+    shares = found.expected.shares if found.expected else {}
+    return RunCheckDocument(
+        run=run.id,
+        workload=run.workload,
+        accelerator=run.hardware.accelerator,
+        accelerators=run.hardware.accelerators,
+        verdict=verdict,
+        sentence=_sentence(run, verdict, found),
+        measured=run.throughput,
+        expected=expected,
+        share_of_peak=_share_of_peak(run, catalog),
+        causes=tuple(_cause(one, run, catalog) for one in found.causes),
+        parts={PART_NAMES[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
+        assumed=assumed,
+        doubts=run.verdict,
+    )
+
+
+def _verdict(run: RunRecord, found: Diagnosis) -> RunVerdict:
+    if found.expected is None:
+        return RunVerdict.NOT_KNOWN
+    if run.throughput.value < found.expected.low:
+        return RunVerdict.SLOW
+    return RunVerdict.TOO_FAST if run.throughput.value > found.expected.high else RunVerdict.NORMAL
+
+
+def _sentence(run: RunRecord, verdict: RunVerdict, found: Diagnosis) -> str:
+    first = f" First: {WORDS[found.causes[0].rule.code][0]}." if found.causes else ""
+    if found.expected is None:
+        return f"What to expect of this run is not known.{first}"
+    ratio = run.throughput.value / found.expected.value
+    if verdict is RunVerdict.NORMAL:
+        sure = [one for one in found.causes[:1] if (one.stated or one.proven) and one.gain >= HELD_BACK]
+        held = f" It could be faster.{first}" if sure else ""
+        return f"Normal: {ratio:.2f} times what is expected of these settings.{held}"
+    if verdict is RunVerdict.SLOW:
+        return f"Slow: {ratio:.2f} times what is expected of these settings.{first}"
+    return f"Too fast: {ratio:.2f} times what is expected; check batch, sequence length and accelerators.{first}"
+
+
+def _quantity(expected: Expectation) -> Quantity:
+    return Quantity(
+        value=expected.value, low=expected.low, high=expected.high, unit=Unit.SAMPLES_PER_S, basis=Basis.MODELLED,
+        source="the estimator on published runs, without any run of your own",
+    )  # fmt: skip
+
+
+def _share_of_peak(run: RunRecord, catalog: Catalog) -> float | None:
+    accelerator = catalog.accelerators.get(run.hardware.accelerator)
+    if accelerator is None or run.architecture is None:
+        return None
+    peak, _ = training_peak_tflops(accelerator, run.precision)
+    if peak is None:
+        return None
+    work = flops_per_sample(
+        run.architecture,
+        seq_len=run.seq_len,
+        convention=FlopsConvention.FULL_ATTENTION,
+        adapters=run.method == "lora",
+    )
+    return run.throughput.value * work / (run.hardware.accelerators * peak * 1e12)
+
+
+def _cause(found: Found, run: RunRecord, catalog: Catalog) -> RunCause:
+    code = found.rule.code
+    setup = setup_of(run, catalog)
+    mended = found.rule.mended(setup) if setup is not None and found.stated else None
+    words = {
+        "workload": run.workload, "accelerator": run.hardware.accelerator, "gpus": run.hardware.accelerators,
+        "batch": mended.micro_batch if mended else "LARGER",
+        "recompute": mended.checkpointing.value if mended else "none",
+    }  # fmt: skip
+    text, fix, test = (part.format_map(words) for part in WORDS[code])
+    if found.proven:
+        evidence = "the run itself shows it"
+    elif found.stated:
+        evidence = "a setting of the run"
+    else:
+        evidence = f"unseen; {found.probability:.0%} likely by how well it explains the rate"
+    beyond = found.gain - 1
+    return RunCause(
+        code=code.value,
+        text=text,
+        evidence=evidence,
+        proven=found.proven,
+        probability=found.probability,
+        gain=found.gain,
+        gain_low=1 + beyond * (1 - GAIN_SPREAD),
+        gain_high=1 + beyond * (1 + GAIN_SPREAD),
+        free=found.rule.free,
+        fix=fix,
+        test=test,
+    )

@@ -1,0 +1,138 @@
+"""`check-run`: eight runs with a known fault, eight sound ones; figures from published tables, named beside each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.adapters.catalog import load_catalog
+from planner.model.answer.run_check import RunVerdict
+from planner.model.evidence.imported_log import ImportedLog
+from planner.model.evidence.run import RunRecord
+from planner.use_cases.check_run import check_run
+
+CATALOG = load_catalog()
+TABLE = "catalogs/evidence"
+
+
+def run(
+    network: str, accelerator: str, gpus: int, seq_len: int, micro_batch: int, tokens_per_s_per_gpu: float, **more: Any
+) -> RunRecord:
+    """A run of a known network at so many tokens/s on each accelerator."""
+    rate = tokens_per_s_per_gpu * gpus / seq_len
+    global_batch = more.pop("global_batch", micro_batch * gpus)
+    framework, log = more.pop("framework", "HF Trainer"), more.pop("log", {})
+    record = {
+        "schema_version": 1,
+        "id": "a-run",
+        "workload": network,
+        "architecture": CATALOG.find_preset(network).architecture,
+        "seq_len": seq_len,
+        "hardware": {
+            "accelerator": accelerator, "node": None, "nodes": 1, "accelerators_per_node": gpus,
+        },
+        "strategy": "fsdp2" if gpus > 1 else "ddp",
+        "precision": "bf16",
+        "checkpointing": "none",
+        "micro_batch": micro_batch,
+        "global_batch": global_batch,
+        "throughput": {
+            "value": rate, "low": rate * 0.95, "high": rate * 1.05, "unit": "samples/s", "basis": "measured",
+            "source": "a published table",
+        },
+        "log": ImportedLog(
+            format="csv", framework=framework, sha256=("0" * 64,), counted_steps=100.0, counted_seconds=100.0, **log
+        ),
+    } | more  # fmt: skip
+    return RunRecord.model_validate(record)
+
+
+A100, H100 = "A100-80GB-SXM", "H100-SXM"
+MISTRAL = ("mistralai/Mistral-7B-v0.1", A100)
+LLAMA = ("llama3-8b", H100)
+SOUND = {
+    # field_reports.csv field-0180, field-0181: fms-hf-tuning's table
+    "Mistral 7B, one A100": run(*MISTRAL, 1, 4096, 8, 3143.1, checkpointing="full"),
+    "Mistral 7B, two A100": run(*MISTRAL, 2, 4096, 4, 3008.9, checkpointing="full"),
+    # torchtitan.csv titan-11, titan-12: docs/performance.md
+    "torchtitan": run(*LLAMA, 8, 8192, 2, 5762, checkpointing="selective", framework="torchtitan, no torch.compile"),
+    "torchtitan, compiled": run(*LLAMA, 8, 8192, 2, 6667, checkpointing="selective", framework="torchtitan"),
+    # nvidia_recipes.csv nemo-095, nemo-161
+    "NeMo": run(*LLAMA, 8, 8192, 1, 10682, global_batch=128, framework="NeMo", strategy="zero1"),
+    "NeMo, fine-tuning": run(*LLAMA, 8, 4096, 1, 12412, global_batch=32, framework="NeMo", strategy="zero1"),
+    # research_trainers.csv rese-54
+    "ATorch": run("meta-llama/Llama-2-7b-hf", A100, 8, 4096, 4, 3345, checkpointing="full", framework="FSDP"),
+    # open_projects.csv proj-82
+    "MI300X": run("llama3-8b", "MI300X", 8, 4096, 4, 7513.5, framework="PyTorch, torch.compile"),
+}
+FAULTY = {
+    # fp32 products of an A100 at 19.5 TFLOP/s, 90 % of it: 0.9 x 19.5e12 / (8 x 7.2e9 FLOP a token) = 305 tokens/s
+    "fp32": run(*MISTRAL, 1, 4096, 8, 305, checkpointing="full"),
+    # 700 of 2,048 tokens are none of padding
+    "padding": run(*LLAMA, 8, 2048, 4, 2500, log={"filled_share": 700 / 2048, "padded": True}),
+    # open_projects.csv proj-86, proj-87: 11,155 tokens/s at a micro-batch of 1, 16,432 at 4
+    "small_batch": run(
+        "llama3-8b", "H200-SXM", 8, 4096, 1, 11155, precision="float8", framework="PyTorch, TransformerEngine"
+    ),
+    # 45 % of the seconds beyond the middle step, 5,762 x 0.55 tokens/s
+    "data_wait": run(
+        *LLAMA, 8, 8192, 2, 3170, checkpointing="selective", framework="torchtitan", log={"uneven_share": 0.45}
+    ),
+    "slow_rank": run(*LLAMA, 8, 8192, 2, 4300, checkpointing="selective", framework="torchtitan", slowest_rank=1.45),
+    # 152,000 words of vocabulary on 1,024 dimensions: the logits hold more work than ten of the 28 layers
+    "logits": run("qwen3-0.6b", H100, 1, 4096, 4, 38000),
+    # runs/seed-003-rtx3090-ddp-x8: 39.6 samples/s of 512 tokens on eight cards, 27.4 on one
+    "link": CATALOG.runs["seed-003-rtx3090-ddp-x8"],
+    # field_reports.csv m04637, m04638: 9,174 tokens/s without recomputation, 7,210 with it, all else the same
+    "recomputation": run(
+        "meta-llama/Llama-3.2-3B", A100, 1, 4096, 2, 7210, checkpointing="full", framework="torchtune, torch.compile"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_run_is_normal(name):
+    assert check_run(SOUND[name], CATALOG).verdict is RunVerdict.NORMAL
+
+
+def test_seven_of_eight_faults_are_the_first_cause():
+    first = [name for name, run in FAULTY.items() if check_run(run, CATALOG).causes[0].code == name]
+    assert len(first) >= 7, f"not first: {FAULTY.keys() - set(first)}"
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_the_fault_is_among_the_causes(name):
+    document = check_run(FAULTY[name], CATALOG)
+    assert name in [cause.code for cause in document.causes]
+    assert len(document.causes) <= 3
+    for cause in document.causes:
+        assert cause.gain_low <= cause.gain <= cause.gain_high
+        assert "{" not in cause.test + cause.fix + cause.text
+
+
+@pytest.mark.parametrize("code", ["fp32", "data_wait"])
+def test_a_run_far_below_its_range_is_slow_by_a_fault_that_nothing_states(code):
+    slow = {"fp32": FAULTY["fp32"], "data_wait": run(*LLAMA, 8, 8192, 2, 1900, checkpointing="selective")}[code]
+    document = check_run(slow, CATALOG)
+    assert document.verdict is RunVerdict.SLOW
+    assert code in [cause.code for cause in document.causes if not cause.proven]
+
+
+def test_samples_shorter_than_stated_look_too_fast_and_padding_is_named():
+    document = check_run(run(*MISTRAL, 1, 4096, 8, 3143 * 5, checkpointing="full", log={"padded": True}), CATALOG)
+    assert document.verdict is RunVerdict.TOO_FAST
+    assert document.causes[0].code == "padding"
+
+
+def test_the_share_of_the_peak_is_that_of_the_model_flops():
+    # 5,762 tokens/s x (6 x 7.504e9 matmul weights + 12 x 32 x 4096 x 8192 of attention) FLOP / 989.4e12
+    expected = 5762 * (6 * 7.504e9 + 12 * 32 * 4096 * 8192) / 989.4e12
+    assert check_run(SOUND["torchtitan"], CATALOG).share_of_peak == pytest.approx(expected, rel=0.01)
+
+
+def test_what_is_expected_of_a_cpu_is_not_known_and_proven_faults_are_named_all_the_same():
+    slow = run("gpt-305m", "CPU", 2, 512, 4, 100, slowest_rank=1.6, data_wait_fraction=0.05)
+    document = check_run(slow, CATALOG)
+    assert document.verdict is RunVerdict.NOT_KNOWN
+    assert [cause.code for cause in document.causes][:1] == ["slow_rank"]
