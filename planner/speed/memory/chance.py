@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
 from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
 
-SPREAD = 0.055
-"""Scale of the logistic distribution of ln(measured / estimated): nine in ten within 17 %. Fitted to published peaks,
-each source left out (docs/accuracy.md, Memory)."""
+SPREADS = ((0.76, 0.045), (0.24, 0.10))
+"""Shares and scales of two logistic distributions of ln(measured / estimated): most runs lie close, some do not; nine
+in ten within 18 %. Fitted to published peaks, each source left out (docs/accuracy.md, Memory)."""
 LIKELY: dict[str, dict[Any, float]] = {
     "loss": {Loss.EAGER: 0.5, Loss.FUSED: 0.2, Loss.COMPILED: 0.1, Loss.CHUNKED: 0.2},
     "kernels": {Kernels.EAGER: 0.5, Kernels.FUSED: 0.5},
@@ -20,8 +21,8 @@ LIKELY: dict[str, dict[Any, float]] = {
 """What trainers do where nobody says, by setting. Assumed: about what the published runs state that do."""
 SURE, OPEN = 0.8, 0.2
 """A training fits with this chance or more, does not with the other or less, and is uncertain between."""
-CLOSE = 1e-4
-"""Of a quantile, as a share of itself."""
+CLOSE, FARTHEST = 1e-5, 3.0
+"""Of a quantile, as a share of itself; and the largest error that is looked for, in logarithms."""
 
 
 class Likely(NamedTuple):
@@ -45,29 +46,31 @@ def alternatives(trainer: TrainerMemory, stated: Iterable[str]) -> list[tuple[fl
 
 
 def chance_within(likely: Sequence[Likely], size_gib: float) -> float:
-    """Return the chance that what is needed is at most a size.
+    """Return the chance that what is needed is at most a size: sum of weight x chance_of_error(ln(size / need))."""
+    return sum(one.weight * chance_of_error(math.log(size_gib / one.need_gib)) for one in likely)
 
-    sum of weight x 1 / (1 + exp(-ln(size / need) / SPREAD)): logistic in the logarithm, heavier in its tails than the
-    normal one.
-    """
-    return sum(one.weight / (1 + math.exp(min(700.0, math.log(one.need_gib / size_gib) / SPREAD))) for one in likely)
+
+def chance_of_error(log_ratio: float) -> float:
+    """Return the chance that ln(measured / estimated) is at most this: sum of share / (1 + exp(-x / scale))."""
+    return sum(share / (1 + math.exp(min(700.0, -log_ratio / scale))) for share, scale in SPREADS)
 
 
 def size_for(likely: Sequence[Likely], chance: float) -> float:
     """Return the size within which it lies with a chance."""
-    low, high = (
-        pick(one.need_gib for one in likely) * math.exp(SPREAD * math.log(chance / (1 - chance))) for pick in (min, max)
-    )
-    return _crossing(lambda size: chance_within(likely, size) - chance, low, high)
-
-
-def _crossing(rises: Callable[[float], float], low: float, high: float) -> float:
+    low, high = (pick(one.need_gib for one in likely) for pick in (min, max))
+    factor = factor_for(chance)
+    low, high = low * min(1.0, factor), high * max(1.0, factor)
     while high - low > CLOSE * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if rises(middle) > 0 else (middle, high)
+        low, high = (low, middle) if chance_within(likely, middle) > chance else (middle, high)
     return (low + high) / 2
 
 
-def with_chance(need_gib: float, chance: float) -> float:
-    """Return the size within which one estimate lies with a chance: need x (chance / (1 - chance))^SPREAD."""
-    return need_gib * math.exp(SPREAD * math.log(chance / (1 - chance)))
+@cache
+def factor_for(chance: float) -> float:
+    """Return the size within which one estimate lies with a chance, as a multiple of it."""
+    low, high = -FARTHEST, FARTHEST
+    while high - low > CLOSE:
+        middle = (low + high) / 2
+        low, high = (low, middle) if chance_of_error(middle) > chance else (middle, high)
+    return math.exp((low + high) / 2)

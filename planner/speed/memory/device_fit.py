@@ -14,7 +14,7 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import checkpointings_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.speed.memory.chance import OPEN, SURE, Likely, chance_within, with_chance
+from planner.speed.memory.chance import OPEN, SURE, Likely, chance_within, factor_for
 from planner.speed.memory.memory import Memory, device_memory
 
 LARGEST_MICRO_BATCH = 64
@@ -111,7 +111,7 @@ def largest_micro_batch(fits: Callable[[int], bool]) -> int:
 
 def usable_gib(hbm_gib: float) -> float:
     """Return the estimate that fits a device with a chance of four in five."""
-    return hbm_gib / with_chance(1.0, SURE)
+    return hbm_gib / factor_for(SURE)
 
 
 def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:

@@ -12,7 +12,7 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import activation_bytes_per_token, layer_activation_bytes, selective_layer_bytes
 from planner.network.flops import parameters
 from planner.speed.memory.buffers import buffer_bytes
-from planner.speed.memory.chance import Likely, chance_within, with_chance
+from planner.speed.memory.chance import Likely, chance_within, factor_for
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import CONTEXT_GIB, Memory, device_memory
 
@@ -68,7 +68,7 @@ def test_llama_within_ten_percent_of_torchtitan(
     )
     reserved_gib = need.total_gib - CONTEXT_GIB
     assert reserved_gib == pytest.approx(published_gib, rel=0.10)
-    assert with_chance(reserved_gib, 0.05) < published_gib < with_chance(reserved_gib, 0.95)
+    assert reserved_gib * factor_for(0.05) < published_gib < reserved_gib * factor_for(0.95)
 
 
 def mpt(*, layers: int, hidden: int, heads: int, published_parameters: int) -> Decoder:

@@ -1,0 +1,192 @@
+"""Published peaks of memory: what each says of its training, what the model says, and constants fitted to the rest."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+from planner.model.base import Count, Frozen, Positive, Text
+from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
+from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory, WeightFormat
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.speed.memory.chance import Likely, chance_within
+from planner.speed.memory.constants import FITTED, MemoryConstants
+from planner.speed.memory.memory import CONTEXT_GIB, Memory, device_parts
+
+
+class MemoryPeak(Frozen):
+    """One run, in the terms of the model; `catalogs/memory/peaks.csv`."""
+
+    id: Text
+    source: Text
+    source_ref: Text
+    source_date: Text
+    said: Text
+    """The source's own words."""
+    model: Text
+    kind: Literal["decoder", "moe_decoder"]
+    layers: Count
+    hidden: Count
+    heads: Count
+    kv_heads: Count
+    ffn_hidden: Count
+    experts: Count | None = None
+    experts_per_token: Count | None = None
+    mlp: Literal["gelu", "swiglu"]
+    vocab: Count
+    tied_head: bool
+    gpu: Text
+    devices: Count
+    seq_len: Count
+    micro_batch: Count
+    precision: Precision
+    checkpointing: Checkpointing
+    strategy: Strategy
+    rank: Count | None = None
+    """Of adapters; None: all weights are trained."""
+    frozen: FrozenFormat | None = None
+    loss: Loss
+    kernels: Kernels
+    optimizer: Optimizer
+    weights: WeightFormat
+    offload: Offload
+    fused_step: bool
+    eager_attention: bool
+    wide_stream: bool
+    step_in_backward: bool
+    whole_gradients: bool
+    accumulates: bool
+    measured_as: Literal["allocated", "reserved", "driver", "failed"]
+    """What the peak is: torch's tensors, what its allocator reserved, what the driver shows; failed: it did not run."""
+    peak_gib: Positive | None = None
+
+    @property
+    def architecture(self) -> TextModel:
+        """The network; norms and positions are those of its kind of MLP."""
+        old = self.mlp == "gelu"
+        shape = {
+            "layers": self.layers, "hidden": self.hidden, "heads": self.heads, "kv_heads": self.kv_heads,
+            "head_dim": self.hidden // self.heads, "mlp": self.mlp, "norm": "layernorm" if old else "rmsnorm",
+            "bias": old, "positions": "learned" if old else "rope", "max_positions": self.seq_len, "vocab": self.vocab,
+            "tied_head": self.tied_head,
+        }  # fmt: skip
+        if self.kind == "decoder":
+            return Decoder.model_validate(shape | {"ffn_hidden": self.ffn_hidden})
+        of_experts = {"experts": self.experts, "experts_per_token": self.experts_per_token}
+        return MoeDecoder.model_validate(
+            shape | of_experts | {"kind": "moe_decoder", "moe_ffn_hidden": self.ffn_hidden}
+        )
+
+    @property
+    def trainer(self) -> TrainerMemory:
+        """How the trainer was set."""
+        return TrainerMemory.model_validate({name: getattr(self, name) for name in TrainerMemory.model_fields})
+
+
+class Scored(NamedTuple):
+    """A peak and what the model says of the same figure, with constants that did not see its source."""
+
+    peak: MemoryPeak
+    estimated_gib: float
+    needed_gib: float
+    """By the device, context and allocator included."""
+
+    @property
+    def error(self) -> float:
+        """Estimate over measurement, less one."""
+        assert self.peak.peak_gib is not None, "of a run that ran"
+        return self.estimated_gib / self.peak.peak_gib - 1
+
+
+def estimate(peak: MemoryPeak, constants: MemoryConstants = FITTED) -> Scored:
+    """Return what the model says of a run."""
+    parts = device_parts(
+        peak.architecture,
+        seq_len=peak.seq_len,
+        micro_batch=peak.micro_batch,
+        strategy=peak.strategy,
+        precision=peak.precision,
+        devices=peak.devices,
+        checkpointing=peak.checkpointing,
+        trainer=peak.trainer,
+        adapters=None if peak.rank is None else Adapters(rank=peak.rank, frozen=peak.frozen),
+        constants=constants,
+    )
+    need = parts.fullest(accumulates=peak.accumulates, constants=constants)
+    return Scored(peak, _as_measured(need, peak), need.total_gib)
+
+
+def _as_measured(need: Memory, peak: MemoryPeak) -> float:
+    figures = {"allocated": need.tensors_gib, "reserved": need.total_gib - CONTEXT_GIB}
+    return figures.get(peak.measured_as, need.total_gib)
+
+
+def score_left_out(peaks: Sequence[MemoryPeak], fit: Callable[[Sequence[MemoryPeak]], MemoryConstants]) -> list[Scored]:
+    """Return every run as constants say it that were fitted to the other sources."""
+    scored = []
+    for source in sorted({peak.source for peak in peaks}):
+        constants = fit([peak for peak in peaks if peak.source != source])
+        scored += [estimate(peak, constants) for peak in peaks if peak.source == source]
+    return scored
+
+
+def mean_log_error(peaks: Iterable[MemoryPeak], constants: MemoryConstants) -> float:
+    """Return the mean of |ln(estimated / measured)| of each source, averaged over sources; what is minimised."""
+    of_source: dict[str, list[float]] = defaultdict(list)
+    for peak in peaks:
+        if peak.peak_gib is not None:
+            of_source[peak.source].append(abs(math.log(1 + estimate(peak, constants).error)))
+    return sum(sum(errors) / len(errors) for errors in of_source.values()) / len(of_source)
+
+
+FREE = ("saved_fused", "sharded_adapters")
+"""Constants that no counting gives; the others are held."""
+
+
+def scaled(factors: Sequence[float]) -> MemoryConstants:
+    """Return the constants with the free ones times these, in their order."""
+    return replace(FITTED, **{name: getattr(FITTED, name) * factor for name, factor in zip(FREE, factors, strict=True)})
+
+
+class Bin(NamedTuple):
+    """Cases whose chance lies in a tenth, and how many of them fitted."""
+
+    low: float
+    cases: int
+    mean_chance: float
+    fitted: float
+
+
+def calibration_bins(scored: Sequence[Scored], sizes_gib: Sequence[float]) -> list[Bin]:
+    """Return ten bins of the chance that a run fits a device: each run against every size.
+
+    A run fits a size if what it took, as the driver would show it, is at most that: its peak by the same ratio as the
+    estimate's. A run that failed does not fit its device, which counts as often as all sizes do.
+    """
+    cases: list[tuple[float, bool]] = []
+    for one in scored:
+        if one.peak.peak_gib is None:
+            cases += [(_chance(one, FAILED_ON_GIB), False)]
+            continue
+        took = one.needed_gib / (1 + one.error)
+        cases += [(_chance(one, size), took <= size) for size in sizes_gib]
+    bins = []
+    for tenth in range(10):
+        inside = [(chance, fits) for chance, fits in cases if min(9, int(chance * 10)) == tenth]
+        if inside:
+            count = len(inside)
+            mean = sum(chance for chance, _ in inside) / count
+            bins.append(Bin(tenth / 10, count, mean, sum(fits for _, fits in inside) / count))
+    return bins
+
+
+FAILED_ON_GIB = 80.0
+"""Of the A100 on which the bundled failures happened."""
+
+
+def _chance(scored: Scored, size_gib: float) -> float:
+    return chance_within([Likely(1.0, scored.needed_gib)], size_gib)
