@@ -90,7 +90,7 @@ def import_logs(
             found = import_runs(paths, stated, catalog, home)
             break
         except MissingFactError as missing:
-            if not _may_ask() or asked >= MOST_QUESTIONS:
+            if not may_ask() or asked >= MOST_QUESTIONS:
                 raise
             asked += 1
             stated = _with_answer(stated, missing)
@@ -102,7 +102,8 @@ def import_logs(
         _say(one)
 
 
-def _may_ask() -> bool:
+def may_ask() -> bool:
+    """Return whether somebody sits there who can answer."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

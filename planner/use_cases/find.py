@@ -43,12 +43,17 @@ def among_all(plan: Plan, filters: FindFilters) -> Plan:
 
 def write_plan(plan: Plan, path: Path) -> None:
     """Write a plan as YAML; a file that is there is not replaced."""
-    import yaml
-
     if path.exists():
         raise InputError(f"{path} exists already.", fix="Name another file.")
+    write_text(path, plan_text(plan))
+
+
+def plan_text(plan: Plan) -> str:
+    """Return a plan as YAML."""
+    import yaml
+
     content = plan.model_dump(mode="json", exclude_defaults=True)
-    write_text(path, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
 def plan_of(

@@ -170,3 +170,13 @@ def test_hostile_files_are_one_clear_error(planner, tmp_path, config, kind):
     folder = planner("runs", "import", path.parent, "--workload", config, *FACTS)
     assert folder.code == 2
     assert stored() == []
+
+
+def test_on_a_terminal_missing_facts_are_asked_for(planner, config, table, monkeypatch):
+    answers = iter(["RTX-3090", 1, 128])
+    monkeypatch.setattr("planner.cli.import_command.may_ask", lambda: True)
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: next(answers))
+    answer = planner("runs", "import", table, "--workload", config)
+    assert answer.code == 0, answer.err
+    assert stored()[0]["hardware"]["accelerator"] == "RTX-3090"
+    assert stored()[0]["seq_len"] == 128

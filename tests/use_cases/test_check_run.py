@@ -10,7 +10,7 @@ from planner.adapters.catalog import load_catalog
 from planner.model.answer.run_check import RunVerdict
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord
-from planner.use_cases.check_run import check_run
+from planner.use_cases.importing.check_run import check_run
 
 CATALOG = load_catalog()
 TABLE = "catalogs/evidence"

@@ -1,0 +1,179 @@
+"""`planner ask`: one question on the command line; it writes the plan and answers as `compare` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from planner import clock
+from planner.adapters.files import write_text
+from planner.cli.import_command import may_ask
+from planner.cli.output import HomeOption, ScreenOptions, check_positive
+from planner.cli.plan_commands import print_comparison
+from planner.cli.registration import command, command_app
+from planner.cli.streams import say
+from planner.cli.workload_options import AdapterOptions
+from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
+from planner.model.network.workload import Precision
+from planner.use_cases import catalogs, plans
+from planner.use_cases.ask import Asked, MissingAnswerError, Question, assumed_lines, plan_of_question
+from planner.use_cases.find import plan_text
+from planner.use_cases.importing.check_run import run_named
+from planner.use_cases.importing.run_facts import Stated
+
+app = command_app()
+WRITTEN = "# Written by planner ask"
+"""The first line of a plan that may be replaced by the next question's."""
+MOST_QUESTIONS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkOptions:
+    """How much is trained, and in which form."""
+
+    heading: ClassVar = "Training"
+
+    data: Annotated[
+        str | None, typer.Option(metavar="NxM", help="Samples x mean tokens (50000x700), or samples alone")
+    ] = None
+    tokens: Annotated[float | None, typer.Option(help="Tokens of the whole training, instead of --data")] = None
+    epochs: Annotated[float | None, typer.Option(help="Times over the data; default: 1")] = None
+    seq_len: Annotated[int | None, typer.Option(help="Tokens per sequence; default: by the data, at most usual")] = None
+    precision: Annotated[Precision | None, typer.Option(help="Number format; default: bf16")] = None
+    framework: Annotated[str | None, typer.Option(metavar="NAME", help="What trains it, e.g. HF Trainer")] = None
+    log: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Trainer's log: network, batch and speed on --own")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitOptions:
+    """On which machines, until when, for how much."""
+
+    heading: ClassVar = "Machines and limits"
+
+    own: Annotated[list[str] | None, typer.Option(metavar="NxCARD", help="What you have: 2xRTX-3090, or a site")] = None
+    on: Annotated[
+        list[str] | None, typer.Option(metavar="OFFER", help="Offer (aws/p5.48xlarge, p4d); default: the best dozen")
+    ] = None
+    budget: Annotated[float | None, typer.Option(metavar="USD", help="At most so much money for all of it")] = None
+    by: Annotated[str | None, typer.Option(metavar="DATE", help="Done by, 2027-06-30 or 2027-06")] = None
+    runs: Annotated[int | None, typer.Option(help="Trainings; default: 1")] = None
+
+
+@command(app, example="planner ask llama3-8b --method lora --data 50000x700 --epochs 3 --own 2xRTX-3090 --budget 300")
+def ask(
+    workload: Annotated[
+        str | None, typer.Argument(metavar="WORKLOAD", help="Network (llama3-8b), config.json, or a run's id")
+    ] = None,
+    *,
+    work: WorkOptions,
+    adapters: AdapterOptions,
+    limits: LimitOptions,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Plan file to write")] = Path("ask.yaml"),
+    output: ScreenOptions,
+    home: HomeOption = None,
+) -> int:
+    """Answer one question: which machines, how long, what cost.
+
+    Writes the plan file and answers as `planner compare` does; says what it assumed and which option changes it. On a
+    terminal it asks for what is missing. The exit code is 3 where no option meets the limits.
+    """
+    for value, name in ((work.tokens, "--tokens"), (work.seq_len, "--seq-len"), (limits.runs, "--runs")):
+        check_positive(value, name)
+    if limits.budget is not None and limits.budget < 0:
+        raise InputError(f"--budget {limits.budget:g} is below 0.", fix="Write USD, as --budget 300.")
+    _check_place(out)
+    catalog = catalogs.open_catalog(home)
+    question = Question(
+        workload=workload,
+        data=work.data,
+        tokens=work.tokens,
+        epochs=work.epochs,
+        seq_len=work.seq_len,
+        precision=work.precision,
+        framework=work.framework,
+        adapters=adapters.adapters,
+        own=tuple(limits.own or ()),
+        on=tuple(limits.on or ()),
+        budget=limits.budget,
+        by=limits.by,
+        runs=limits.runs,
+    )
+    if work.log is not None:
+        stated = _stated(question)
+        question = replace(question, log=run_named(str(work.log), stated, catalog))
+    asked = _asked(question, lambda one: plan_of_question(one, catalog, today=clock.today()))
+    document = plans.compare(asked.plan, catalog, today=clock.today())
+    write_text(out, f"{WRITTEN}; answer it with: planner compare {out}\n{plan_text(asked.plan)}")
+    print_comparison(document, output, asked=str(out))
+    for line in assumed_lines(asked.assumed):
+        say(line)
+    say(f"Wrote {out}.")
+    return 0 if document.recommended is not None else EXIT_NOTHING_FEASIBLE
+
+
+def _stated(question: Question) -> Stated:
+    """Return what the question says of the run in the log; its machine is the first of --own."""
+    count, _, card = (question.own[0] if question.own else "").partition("x")
+    known = card and count.isdigit()
+    return Stated(
+        workload=question.workload,
+        accelerator=card if known else (question.own[0] if question.own else None),
+        gpus=int(count) if known else (1 if question.own else None),
+        seq_len=question.seq_len,
+        precision=question.precision,
+    )
+
+
+def _asked(question: Question, answer: Callable[[Question], Asked]) -> Asked:
+    """Ask on a terminal for what is missing, at most five times; elsewhere the error names the option."""
+    if not may_ask():
+        return answer(question)
+    question = _with_limits(question)
+    for _ in range(MOST_QUESTIONS - len(LIMITS)):
+        try:
+            return answer(question)
+        except MissingAnswerError as missing:
+            given = typer.prompt(f"{missing.what.capitalize()}? ({missing.example})", err=True)
+            name = "data" if missing.flag == "--data" else "workload"
+            question = replace(question, **{name: given})
+    return answer(question)
+
+
+LIMITS = (
+    "Which cards do you have? (2xRTX-3090; empty: none)",
+    "How many USD may it cost? (empty: no limit)",
+    "Until when? (2027-06-30; empty: no deadline)",
+)
+
+
+def _with_limits(question: Question) -> Question:
+    """Ask for the limits, where nothing but a name was given."""
+    if question.own or question.on or question.budget is not None or question.by or question.data or question.tokens:
+        return question
+    own, budget, by = (typer.prompt(text, default="", show_default=False, err=True).strip() for text in LIMITS)
+    return replace(question, own=(own,) if own else (), budget=_usd(budget) if budget else None, by=by or None)
+
+
+def _usd(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"'{text}' is no amount of USD.", fix="Write 300.") from None
+
+
+def _check_place(path: Path) -> None:
+    """Refuse to replace a file that was not written by an earlier question."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is no ordinary file.", fix="Name another with --out.")
+    if path.is_file():
+        with path.open("rb") as file:
+            if not file.read(len(WRITTEN)).decode("utf-8", "replace").startswith(WRITTEN):
+                raise InputError(
+                    f"{path}: is not a plan of planner ask; nothing was changed.", fix="Name another: --out"
+                )
