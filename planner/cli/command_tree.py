@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "Start here": {
         "init": ("setup_commands", "Write a commented plan file to start from"),
-        "ask": ("ask_command", "Answer one question: which machines, how long, what cost"),
         "compare": ("plan_commands", "Rank the options of a plan and recommend one"),
+        "ask": ("ask_command", "Answer one question: which machines, how long, what cost"),
         "find": ("find_command", "Find machines for a training among all that are offered"),
         "explain": ("explain_command", "Break an estimate down into formulas, constants and runs"),
         "memory": ("memory_command", "Check whether a training fits a device, and how large a batch"),

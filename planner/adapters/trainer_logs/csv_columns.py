@@ -19,8 +19,10 @@ from planner.errors import InputError
 
 FORMAT = "csv"
 COLUMNS = {
-    "step": ("global_step", "trainer_global_step", "step", "steps", "iteration", "iter", "it", "_step"),
-    "clock": ("elapsed_s", "elapsed", "_runtime", "runtime", "relative_time", "time_s", "time", "timestamp",
+    "step": ("global_step", "trainer_global_step", "current_steps", "step", "steps", "iteration", "iter", "it",
+             "_step"),
+    "clock": ("elapsed_s", "elapsed", "elapsed_time", "_runtime", "runtime", "relative_time", "time_s", "time",
+              "timestamp",
               "_timestamp", "relative_time_process", "relative_time_wall", "wall_time", "datetime", "date"),
     "step_seconds": ("step_seconds", "step_time_s", "step_time", "seconds_per_step", "iteration_time", "iter_time",
                      "sec_per_step", "time_per_step"),

@@ -14,12 +14,14 @@ from planner.adapters.trainer_logs.trainer_log import Facts
 _FIGURES = re.compile(r"\{'[A-Za-z_]{1,60}': [^{}]{1,4000}\}")
 _FIGURE = re.compile(r"'([A-Za-z_/]{1,60})': '?([-+\w.]{1,40})'?")
 START_LINES = {
-    "micro_batch": "Instantaneous batch size per device",
-    "global_batch": "Total train batch size (w. parallel, distributed & accumulation)",
-    "accumulation": "Gradient Accumulation steps",
-    "planned": "Total optimization steps",
+    "micro_batch": r"(?:Instantaneous )?batch size per device = ([\d,]{1,12})",
+    "global_batch": r"Total (?:train )?batch size \([^()]{1,80}\) = ([\d,]{1,12})",
+    "accumulation": r"Gradient accumulation steps = ([\d,]{1,12})",
+    "planned": r"Total (?:optimization )?steps = ([\d,]{1,12})",
+    "devices": r"Data Parallel GPUs = ([\d,]{1,12})",
 }
-"""What `Trainer._inner_training_loop` logs before the first step (transformers 4.0 to 5.23)."""
+"""What the Trainer logs before the first step (transformers 4.0 to 5.23), and unsloth in its place."""
+_START = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in START_LINES.items()}
 
 
 @dataclass
@@ -47,14 +49,19 @@ class Console:
         """What the lines at the start say; devices = batch of all / (batch of one x accumulation)."""
         said = self.said
         micro, accumulation, whole = (said.get(name) for name in ("micro_batch", "accumulation", "global_batch"))
-        devices = None
-        if micro and accumulation and whole and whole % (micro * accumulation) == 0:
+        devices = said.get("devices")
+        if devices is None and micro and accumulation and whole and whole % (micro * accumulation) == 0:
             devices = whole // (micro * accumulation)
         return Facts(micro_batch=micro, accumulation=accumulation, global_batch=whole, devices=devices)
 
     def bar(self, total: int | None) -> list[BarState]:
         """Return the states of the training's bar."""
         return training_bar(self.states, total) or training_bar(self.states, None)
+
+    def own_steps(self, total: int | None) -> int | None:
+        """Return the steps that the bar shows of this process: a resumed one jumps from none to its place."""
+        done = [state.done for state in self.bar(total) if state.done > 0]
+        return done[-1] - done[0] + 1 if done else None
 
     def evaluations_in(self, bar: list[BarState]) -> set[int]:
         """Return the places in the bar before which an evaluation ended."""
@@ -72,11 +79,11 @@ def read_console(lines: Iterable[str]) -> Console:
     for place, line in enumerate(lines):
         console.states += bar_states(line, place)
         if "{'" in line:
-            for found in _FIGURES.finditer(line[:LONGEST_LINE]):
-                _take(console, dict(_FIGURE.findall(found[0])), place)
+            for figures in _FIGURES.finditer(line[:LONGEST_LINE]):
+                _take(console, dict(_FIGURE.findall(figures[0])), place)
         elif " = " in line:
-            for name, words in START_LINES.items():
-                if words in line and (value := count(line.rpartition(" = ")[2])):
+            for name, pattern in _START.items():
+                if (found := pattern.search(line[:LONGEST_LINE])) and (value := count(found[1])):
                     console.said[name] = value
     return console
 

@@ -28,6 +28,8 @@ MOST_EVALUATION = 0.9
 """Of the seconds; where there is more, it is of earlier processes."""
 BAR_RESOLUTION_S = 0.5
 """Of the time between two states of a progress bar, each the first of its second."""
+SPARSE_S, FINE_S = 2.0, 200.0
+"""Mean time between states of a bar that is shown at logging alone; seconds of which one is under half a per cent."""
 MOST_BESIDE_SHARE = 0.5
 """Of the spans that may hold a checkpoint by its interval; over it, that is left in."""
 
@@ -84,6 +86,8 @@ def _log(source: LogSource, state: Json, console: Console | None, files: tuple[s
         spans, doubts = console_spans(console, state)
     if not spans:
         total, doubts = _total(totals, state, entries)
+    elif (timed := _total_of_a_sparse_bar(spans, totals, state, console)) is not None:
+        spans, total = [], timed
     tokens = [entry for entry in entries if number(entry.get("num_tokens"))]
     if total is not None and tokens:
         total = replace(total, tokens=number(tokens[-1]["num_tokens"]))
@@ -133,6 +137,27 @@ def _total(totals: Json, state: Json, entries: list[Json]) -> tuple[Total | None
     own = [entry for entry in entries if (number(entry.get("step")) or 0.0) > before]
     evaluation = sum(positive(entry.get("eval_runtime")) or 0.0 for entry in own)
     return Total(steps, seconds - evaluation if evaluation < MOST_EVALUATION * seconds else seconds), [ONLY_TOTALS]
+
+
+def _total_of_a_sparse_bar(spans: list[Span], totals: Json, state: Json, console: Console | None) -> Total | None:
+    """Return the totals of the process where they say more than its bar, whose whole seconds are coarse.
+
+    After a jump tqdm shows the bar at logging alone. The totals count where their steps are those of this process, as
+    from transformers 5: not fewer than its bar shows, and after a jump not all that were planned.
+    """
+    bar = console.bar(count(state.get("max_steps")) or console.planned_steps) if console else []
+    if console is None or not bar:
+        return None
+    seconds = sum(span.seconds for span in spans if span.beside is None)
+    planned = bar[0].total
+    shown = console.own_steps(planned)
+    total, _ = _total(totals, state, [entry for entry in state.get("log_history") or [] if isinstance(entry, dict)])
+    if total is None or shown is None or seconds / len(spans) < SPARSE_S or seconds > FINE_S:
+        return None
+    resumed = shown < SAME_STEPS * planned
+    if total.steps < shown or (resumed and total.steps >= SAME_STEPS * planned):
+        return None
+    return total
 
 
 def _batch_of_rates(totals: Json) -> int | None:

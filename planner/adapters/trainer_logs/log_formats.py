@@ -12,12 +12,12 @@ from planner.adapters.trainer_logs import (
     csv_columns,
     deepspeed,
     hf_trainer,
+    json_lines,
     megatron,
     mlflow_export,
     nanogpt,
     torchtitan,
     torchtune,
-    wandb_export,
 )
 from planner.adapters.trainer_logs.log_source import FIX, LogSource
 from planner.adapters.trainer_logs.trainer_log import TrainerLog
@@ -47,7 +47,7 @@ OWN_FORMATS = (
     LogFormat("nanogpt", nanogpt.read),
     LogFormat("deepspeed", deepspeed.read),
     LogFormat("mlflow", mlflow_export.read),
-    LogFormat("wandb", wandb_export.read),
+    LogFormat("json-lines", json_lines.read),
     LogFormat("csv", csv_columns.read),
 )
 """The more telling before those that fit nearly anything; the first that finds a log in a file has it."""

@@ -54,10 +54,13 @@ def clock_s(text: str) -> float | None:
 
 
 def moment_s(value: object) -> float | None:
-    """Return a moment in seconds: a number (of milliseconds where it is as large), or an ISO date and time."""
+    """Return a moment in seconds: a number (of milliseconds where it is as large), an ISO date and time, or H:MM:SS."""
     found = number(value)
     if found is not None:
         return found / 1e3 if found > 1e11 else found
+    elapsed = clock_s(str(value))
+    if elapsed is not None:
+        return elapsed
     text = str(value).strip().replace(",", ".")
     try:
         return datetime.fromisoformat(text).timestamp() if re.match(r"\d{4}-\d\d-\d\d[T ]\d", text) else None

@@ -12,6 +12,8 @@ WARM_UP_FACTOR = 1.25
 """First steps slower than so many times the median are compilation and warm-up."""
 MOST_WARM_UP_SHARE = 0.3
 """Of the spans; what is slow for longer is the training itself."""
+UNEVEN_FACTOR = 1.5
+"""Steps of samples of unlike lengths differ by less; what is longer waits for something."""
 STALL_FACTOR = 3.0
 """Longer steps than so many times the median have something beside them that the log does not name."""
 SKIP_FACTOR = 0.2
@@ -30,7 +32,7 @@ class Steady:
     dropped_seconds: dict[str, float]
     dropped_steps: int
     uneven_share: float
-    """Of the kept seconds beyond the median step."""
+    """Of the kept seconds what steps of over 1.5 times the median take beyond it."""
     stalled_share: float
     """Of the spans, over 3 times the median and yet counted."""
 
@@ -63,7 +65,7 @@ def steady(spans: Sequence[Span]) -> Steady | None:
         assert what is not None
         dropped[what.value] = dropped.get(what.value, 0.0) + span.seconds
     steps, seconds = sum(span.steps for span in kept), sum(span.seconds for span in kept)
-    each = [span.seconds / span.steps for span in kept]
+    uneven = [span for span in kept if span.seconds / span.steps > UNEVEN_FACTOR * median]
     counted = [span.tokens for span in kept]
     return Steady(
         steps=steps,
@@ -71,7 +73,7 @@ def steady(spans: Sequence[Span]) -> Steady | None:
         tokens=None if None in counted else sum(tokens for tokens in counted if tokens is not None),
         dropped_seconds=dropped,
         dropped_steps=sum(span.steps for _, span in left_out),
-        uneven_share=max(0.0, 1 - statistics.median(each) * steps / seconds) if kept else 0.0,
+        uneven_share=sum(max(0.0, span.seconds - median * span.steps) for span in uneven) / seconds if kept else 0.0,
         stalled_share=stalled_share if not slow else 0.0,
     )
 

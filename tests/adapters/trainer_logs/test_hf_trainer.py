@@ -43,6 +43,47 @@ def test_a_resumed_training_counts_the_steps_of_its_own_process(logs, read, time
     assert log.total.seconds / log.total.steps == pytest.approx(timed("hf_resumed"), rel=0.01)  # with its start
 
 
+def test_a_resumed_training_s_console_counts_its_own_steps_too(logs, read, timed):
+    log = read(logs / "hf_resumed")
+    assert log.total.seconds / log.total.steps == pytest.approx(timed("hf_resumed"), rel=0.01)
+    assert log.doubts == ()
+
+
+def test_planned_totals_of_a_resumed_training_do_not_count_beside_its_bar(read, write):
+    """transformers 4: 1,000 planned steps / 50 s of a process that did the last 100, or so."""
+    bars = console((0, "00:00"), (901, "00:02"), (950, "00:26"), (1000, "00:50"), total=1000)
+    totals = "{'train_runtime': 50.0, 'train_samples_per_second': 160.0, 'train_steps_per_second': 20.0, 'epoch': 1.0}"
+    log = read(write(train__log=bars + totals))
+    assert (part(log).steps, part(log).seconds, log.facts.global_batch) == (99, 48.0, 8)
+
+
+def test_unsloth_s_banner_says_batch_and_devices(read, write):
+    head = (
+        "==((====))==  Unsloth - 2x faster free finetuning | Num GPUs used = 1\n"
+        "   \\\\   /|    Num examples = 210,289 | Num Epochs = 1 | Total steps = 100\n"
+        "O^O/ \\_/ \\    Batch size per device = 2 | Gradient accumulation steps = 4\n"
+        "\\        /    Data Parallel GPUs = 1 | Total batch size (2 x 4 x 1) = 8\n"
+    )
+    facts = read(write(train__log=head + console((1, "00:01"), (11, "00:11")))).facts
+    assert (facts.micro_batch, facts.accumulation, facts.devices, facts.global_batch) == (2, 4, 1, 8)
+
+
+def test_llama_factory_s_own_log_times_the_steps_and_its_configuration_says_the_batch(read, tmp_path):
+    line = '{{"current_steps": {n}, "total_steps": 500, "loss": 1.5, "elapsed_time": "0:{m:02d}:{s:02d}"}}\n'
+    rows = "".join(line.format(n=10 * n, m=20 * n // 60, s=20 * n % 60) for n in range(1, 31))
+    (tmp_path / "trainer_log.jsonl").write_text(rows, encoding="utf-8")
+    config = "per_device_train_batch_size: 2\ngradient_accumulation_steps: 8\ncutoff_len: 2048\nbf16: true\n"
+    (tmp_path / "training_args.yaml").write_text(config, encoding="utf-8")
+    log = read(tmp_path)
+    assert part(log).seconds / part(log).steps == 2.0
+    assert (log.framework, log.facts.seq_len, log.facts.precision, log.facts.padded) == (
+        "HF Trainer",
+        2048,
+        "bf16",
+        True,
+    )
+
+
 def test_a_bar_that_jumps_to_where_it_resumes_counts_no_steps_that_were_not_done(read, write):
     path = write(train__log=console((0, "00:00"), (61, "00:02"), (70, "00:11"), (80, "00:21"), (90, "00:31")))
     found = part(read(path))

@@ -21,7 +21,21 @@ MOST_PARAMETERS = 10
 NARROW = 80
 """Columns of the narrowest terminal on which the list of commands must not wrap."""
 VERBS = {
-    *("Add", "Break", "Check", "Collect", "Compare", "Copy", "Estimate", "Fetch", "Find", "Follow", "List", "Measure"),
+    *(
+        "Add",
+        "Answer",
+        "Break",
+        "Check",
+        "Collect",
+        "Compare",
+        "Copy",
+        "Estimate",
+        "Fetch",
+        "Find",
+        "Follow",
+        "List",
+        "Measure",
+    ),
     *("Open", "Print", "Rank", "Report", "Resume", "Run", "Score", "Show", "Write"),
 }
 """Imperatives with which a summary may begin; a new one is added here, after a look at whether it is one."""

@@ -1,20 +1,23 @@
-"""Weights & Biases: a run's history as JSON lines or JSON (`run.history()`, `run.scan_history()`), its config beside.
+"""JSON lines: the history of a run in Weights & Biases (`run.scan_history()`), LLaMA-Factory's `trainer_log.jsonl`.
 
-CSV exports are read as tables (`csv_columns.py`).
+Columns are those of `csv_columns.py`; CSV exports are read as tables.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from planner.adapters.trainer_logs.config_keys import facts_of_config
 from planner.adapters.trainer_logs.csv_columns import log_of_rows
-from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.hf_facts import facts_beside
+from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
 from planner.errors import InputError
 
 MOST_ROWS = 500_000
+LLAMA_FACTORY = "trainer_log.jsonl"
 OWN_COLUMNS = ("_step", "_runtime", "_timestamp")
 
 
@@ -23,9 +26,13 @@ def read(source: LogSource) -> list[TrainerLog]:
     logs = []
     for name in source.named(r".{1,200}\.(?:jsonl|ndjson)", r".{0,60}history.{0,60}\.json"):
         rows = _rows(source, name)
-        if not any(column in row for row in rows[:100] for column in OWN_COLUMNS):
-            continue
-        log = log_of_rows(rows, "wandb", None, (name,), facts=_facts(source, name))
+        is_wandb = any(column in row for row in rows[:100] for column in OWN_COLUMNS)
+        is_factory = base(name) == LLAMA_FACTORY
+        facts = facts_beside(source, name) if is_factory else _facts(source, name)
+        form, framework = ("hf-trainer", "HF Trainer") if is_factory else ("wandb" if is_wandb else "jsonl", None)
+        log = log_of_rows(rows, form, framework, (name,), facts=facts)
+        if log is not None and is_factory:
+            log = replace(log, resolution_s=1.0, facts=merged(log.facts, Facts(padded=True)))
         if log is not None:
             logs.append(log)
     return logs
