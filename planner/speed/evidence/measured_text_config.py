@@ -38,7 +38,7 @@ def observe(
     tokens = measured_tokens(row)
     if tokens is None:
         return Refusal(row.id, "no throughput in tokens")
-    number_format = _format(row.precision)
+    number_format = format_of_row(row.precision)
     peak = peak_flops(accelerator, number_format)
     if peak is None:
         return Refusal(row.id, f"{accelerator.id} has no {number_format} peak")
@@ -80,7 +80,7 @@ def _refusal(row: Measurement, accelerator: Accelerator | None) -> str | None:
         return "accelerator's bandwidth not known"
     if row.n_layers is None or row.hidden is None:
         return "architecture not known"
-    if (other := _other_training(row)) is not None:
+    if (other := other_training(row)) is not None:
         return other
     if (row.tp or 1) * (row.pp or 1) * (row.cp or 1) > row.num_gpus:
         return "out of range: splits exceed the accelerators"
@@ -89,7 +89,7 @@ def _refusal(row: Measurement, accelerator: Accelerator | None) -> str | None:
     return None
 
 
-def _other_training(row: Measurement) -> str | None:
+def other_training(row: Measurement) -> str | None:
     """Return why the physics has no such network or step; None where it has."""
     if (network := OTHER_NETWORKS.search(f"{row.model_family} {row.model}".casefold())) is not None:
         return f"no decoder and no encoder alone: {network[0]}"
@@ -132,7 +132,8 @@ def scored_unit(row: Measurement) -> float:
     return 1.0 if "gpu" in row.unit or "device" in row.unit else float(row.num_gpus)
 
 
-def _format(text: str) -> str:
+def format_of_row(text: str) -> str:
+    """Return the number format that a publication's words on precision mean; 16 bit where they mean none."""
     said = text.casefold()
     for name, words in (
         ("fp4", ("nvfp4", "fp4", "mxfp4")),

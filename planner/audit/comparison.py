@@ -1,0 +1,138 @@
+"""Two or more runs: do they differ in their hardware alone? What the ratio is, and what to run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.audit.findings import doubtful, impossible, note, unknown
+from planner.audit.rate_rules import ASSUMED_FORMAT
+from planner.audit.stated_run import StatedRun
+from planner.model.answer.audit import (
+    AuditVerdict,
+    ComparisonAudit,
+    ComparisonVerdict,
+    Finding,
+    RunAudit,
+    Severity,
+)
+from planner.model.evidence.run import RunRecord
+from planner.model.network.workload import BenchMode
+from planner.speed.physics.accelerator_facts import peak_flops
+
+SOFTWARE = ("torch", "cuda", "nccl", "framework", "transformers", "deepspeed")
+
+
+def compare_runs(runs: Sequence[StatedRun], audits: Sequence[RunAudit]) -> ComparisonAudit | None:
+    """Return whether the runs can rank what they ran on; None of fewer than two, or of rows of a table.
+
+    Unfair: something beside the hardware differs, or one of the runs cannot be true. Undecidable: a setting on which
+    speed depends is not stated. Runs on one kind and count of accelerator are not held to have been tuned.
+    """
+    records = [run.record for run in runs if run.record is not None]
+    if len(records) < 2 or len(records) < len(runs):
+        return None
+    findings = [*_of_the_runs(audits), *_settings(records), *_ratio(runs)]
+    verdict = ComparisonVerdict.FAIR
+    if any(one.severity is Severity.OPEN for one in findings):
+        verdict = ComparisonVerdict.UNDECIDABLE
+    if any(one.severity in (Severity.IMPOSSIBLE, Severity.DOUBTFUL) for one in findings):
+        verdict = ComparisonVerdict.UNFAIR
+    again = _again(records) if verdict is not ComparisonVerdict.FAIR else ()
+    return ComparisonAudit(verdict=verdict, findings=tuple(findings), rerun=again)
+
+
+def _of_the_runs(audits: Sequence[RunAudit]) -> list[Finding]:
+    findings = []
+    for one in audits:
+        if one.verdict is AuditVerdict.IMPOSSIBLE:
+            findings.append(impossible("run_impossible", f"{one.id} cannot be true as stated: it ranks nothing."))
+        elif one.verdict is AuditVerdict.DOUBTFUL:
+            findings.append(doubtful("run_doubtful", f"{one.id} is doubtful."))
+    return findings
+
+
+def _settings(records: Sequence[RunRecord]) -> list[Finding]:
+    findings = []
+    networks = {one.architecture.model_dump_json() if one.architecture else one.workload for one in records}
+    if len(networks) > 1:
+        findings.append(doubtful("model_differs", "The runs trained different networks."))
+    for code, name, what in (
+        ("precision_differs", "precision", "precision"),
+        ("strategy_differs", "strategy", "strategy"),
+        ("sample_length_differs", "seq_len", "sample length"),
+        ("global_batch_differs", "global_batch", "global batch"),
+    ):
+        values = [getattr(one, name) for one in records]
+        stated = {value for value in values if value is not None}
+        shown = ", ".join("not stated" if value is None else str(value) for value in values)
+        if len(stated) > 1:
+            findings.append(doubtful(code, f"The {what} differs: {shown}."))
+        elif None in values and (stated or name in ("precision", "global_batch")):
+            open_code = "precision_not_stated" if name == "precision" else code
+            findings.append(unknown(open_code, f"The {what} is not known to agree: {shown}.", fix=f"Record {name}."))
+    measured = [_measured_type(one) for one in records]
+    if len({one for one in measured if one}) > 1:
+        findings.append(doubtful("precision_differs", f"The products ran in {', '.join(map(str, measured))}."))
+    if any(one.data is None and one.method_version is None for one in records) and records[0].seq_len is not None:
+        says = "Nobody says whether samples were full: samples/s are no tokens/s."
+        findings.append(unknown("packing_not_stated", says, fix="Record tokens and padding of the window."))
+    for name in SOFTWARE:
+        versions = {str(one.environment[name]) for one in records if name in one.environment}
+        if len(versions) > 1:
+            says = f"{name} differs: {', '.join(sorted(versions))}."
+            findings.append(doubtful("software_differs", says, fix="Run both with the newer one."))
+    return findings + _tuning(records)
+
+
+def _measured_type(record: RunRecord) -> str | None:
+    flops = record.matmul_flops_by_dtype
+    return max(flops, key=lambda name: flops[name]) if flops else None
+
+
+def _tuning(records: Sequence[RunRecord]) -> list[Finding]:
+    if len({one.hardware.accelerator for one in records}) < 2:
+        return []
+    tuned = all(one.mode is BenchMode.TUNED for one in records)
+    batches = {one.global_batch for one in records}
+    if tuned and None not in batches and len(batches) == 1:
+        return []
+    says = "The micro-batch was not tuned on each device at one global batch."
+    return [unknown("batch_not_tuned", says, fix="--mode tuned --global-batch N on both.")]
+
+
+def _ratio(runs: Sequence[StatedRun]) -> list[Finding]:
+    first, second = runs[0], runs[1]
+    assert first.record is not None
+    assert second.record is not None
+    if len(runs) != 2 or not first.samples_per_s or not second.samples_per_s:
+        return []
+    a, b = first.record.throughput, second.record.throughput
+    over = second.devices / first.devices
+    ratio = first.samples_per_s / second.samples_per_s * over
+    low, high = a.low / b.high * over, a.high / b.low * over
+    facts = [
+        ("ratio", ratio, "per accelerator", "the throughputs"),
+        ("low", low, "per accelerator", "their ranges"),
+        ("high", high, "per accelerator", "their ranges"),
+    ]
+    says = f"{first.id} does {ratio:.2f} times {second.id} per accelerator ({low:.2f}-{high:.2f} by their own ranges)"
+    if first.accelerator and second.accelerator and first.record.precision is None:
+        peaks = [peak_flops(one.accelerator, ASSUMED_FORMAT) for one in runs if one.accelerator]
+        if len(peaks) == 2 and peaks[0] and peaks[1]:
+            facts.append(("peaks", peaks[0] / peaks[1], "ratio of dense 16-bit peaks", "data sheets"))
+            says += f"; their dense 16-bit peaks stand at {peaks[0] / peaks[1]:.2f}"
+    return [note("ratio", f"{says}.", *facts)]
+
+
+def _again(records: Sequence[RunRecord]) -> tuple[str, ...]:
+    lines = []
+    for record in records:
+        batch = max((one.global_batch or 0 for one in records), default=0)
+        target = record.hardware.node if record.hardware.node and "/" in record.hardware.node else "ssh/HOSTS"
+        line = (
+            f"planner launch {record.workload} --on {target} --nodes {record.hardware.nodes} --precision bf16 "
+            "--strategy ddp --mode tuned"
+        )
+        lines.append(line + (f" --global-batch {batch}" if batch else " --global-batch N"))
+    lines.append("planner bench llama3-8b --layers 4 --precision bf16   (on each: a network that loads the hardware)")
+    return tuple(dict.fromkeys(lines))

@@ -1,0 +1,130 @@
+"""Can the hardware do so many FLOPs? Against the peak of each format, the measured ceiling and the best published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.audit.ceilings import BEST_OF_CEILING, TOLERANCE, Ceiling, ceiling_of
+from planner.audit.findings import Fact, doubtful, impossible, note, unknown
+from planner.audit.stated_run import StatedRun
+from planner.model.answer.audit import Finding
+from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.speed.physics.accelerator_facts import on_ordinary_cores, peak_flops
+
+SHOWN = {"fp32": "fp32", "tf32": "TF32", "bf16": "bf16", "16bit": "16 bit", "fp8": "fp8", "fp4": "fp4"}
+WINOGRAD = 1 / 2.25
+"""Fewest multiplications of fp32 convolutions on ordinary cores (Lavin and Gray 2015)."""
+ASSUMED_FORMAT = "16bit"
+
+
+def rate_findings(
+    run: StatedRun, measured: Sequence[MatmulCeiling], *, forced_recomputation: bool = False
+) -> list[Finding]:
+    """Return what the run's FLOP/s say; `forced_recomputation`: memory proves a second forward pass."""
+    if run.accelerator is None:
+        return [unknown("accelerator_not_known", f"No catalog knows the accelerator '{run.accelerator_name}'.",
+                        fix="Give it by a name in catalogs/hardware/accelerators.csv.")]  # fmt: skip
+    if run.work is None or run.samples_per_s is None:
+        return [unknown("work_not_known", "Network, sample length or throughput are not stated: no FLOPs to check.",
+                        fix="Record architecture and seq_len.")]  # fmt: skip
+    ceiling = ceiling_of(run.accelerator, run.number_format or ASSUMED_FORMAT, measured)
+    if ceiling is None:
+        return [unknown("work_not_known", f"The peak of {run.accelerator.id} is not known.")]
+    findings = _against(run, ceiling, forced_recomputation=forced_recomputation)
+    return findings + _formats(run)
+
+
+def executed(run: StatedRun) -> float:
+    """FLOP/s of one device: the fewest that the samples cost, and stated recomputation."""
+    assert run.work is not None
+    return _rate(run, run.work.least(run.length) + run.recompute * run.work.recomputed(run.length))
+
+
+def _rate(run: StatedRun, flops: float) -> float:
+    """FLOP/s of one device; fp32 convolutions on ordinary cores may need fewer multiplications (Winograd)."""
+    assert run.work is not None
+    vector = run.accelerator is not None and on_ordinary_cores(run.accelerator, run.number_format or ASSUMED_FORMAT)
+    return run.rate(flops) * (WINOGRAD if run.work.of_an_image is not None and vector else 1.0)
+
+
+def _against(run: StatedRun, ceiling: Ceiling, *, forced_recomputation: bool) -> list[Finding]:
+    assert run.work is not None
+    assert run.accelerator is not None
+    done, name = executed(run), SHOWN[run.number_format or ASSUMED_FORMAT]
+    headline = run.rate(run.work.headline(run.length))
+    facts: tuple[Fact, ...] = (
+        ("executed", done / 1e12, "TFLOP/s a device", "fewest FLOPs of a sample x samples/s / devices"),
+        ("headline", headline / 1e12, "TFLOP/s a device", "the same with full attention"),
+        ("peak", ceiling.peak / 1e12, "TFLOP/s", f"{run.accelerator.source} ({run.accelerator.as_of}), dense {name}"),
+        ("ceiling", ceiling.flops / 1e12, "TFLOP/s", ceiling.source),
+    )
+    share = f"{done / ceiling.peak:.0%} of the dense {name} peak ({headline / ceiling.peak:.0%} with full attention)"
+    fewer_bits = _fewer_bits(run)
+    raise_ = doubtful if fewer_bits else impossible
+    suffix = f"; only {' or '.join(fewer_bits)} could do it, and nobody states that" if fewer_bits else ""
+    fix = "Record tokens, devices, precision and active parameters of the run."
+    if done > ceiling.peak:
+        return [raise_("above_peak", f"It would execute {share}: above the peak{suffix}.", *facts, fix=fix)]
+    if done > ceiling.flops * TOLERANCE:
+        says = f"It would execute {share}: above the {ceiling.flops / 1e12:.4g} TFLOP/s that plain products reach"
+        return [raise_("above_ceiling", f"{says}{suffix}.", *facts, fix=fix)]
+    findings = []
+    again = run.rate(run.work.least(run.length) + run.work.recomputed(run.length))
+    if forced_recomputation and again > ceiling.flops * TOLERANCE:
+        says = (
+            f"The batch fits only with all layers recomputed, and so it would execute {again / ceiling.peak:.0%} of the"
+            f" peak, {again / ceiling.flops:.0%} of the {ceiling.flops / 1e12:.4g} TFLOP/s that plain products reach"
+        )
+        more: Fact = ("executed_recomputing", again / 1e12, "TFLOP/s a device", "fewest FLOPs and a second forward")
+        findings.append(raise_("above_ceiling_recomputing", f"{says}{suffix}.", *facts, more, fix=fix))
+    if _rate(run, run.work.least(run.length)) > BEST_OF_CEILING * ceiling.flops:
+        says = (
+            f"It would execute {share}; the best published reach {BEST_OF_CEILING * ceiling.flops / ceiling.peak:.0%}"
+        )
+        findings.append(doubtful("above_best_published", f"{says}.", *facts, fix=fix))
+    return findings
+
+
+def _fewer_bits(run: StatedRun) -> list[str]:
+    """Formats of fewer bits that the accelerator has, where the run states none, and that would be fast enough."""
+    if run.number_format is not None or run.accelerator is None:
+        return []
+    return [
+        SHOWN[name]
+        for name in ("fp8", "fp4")
+        if (peak := peak_flops(run.accelerator, name)) is not None
+        and peak > (peak_flops(run.accelerator, ASSUMED_FORMAT) or 0)
+        and executed(run) <= peak
+    ]
+
+
+def _formats(run: StatedRun) -> list[Finding]:
+    """Say which formats are ruled out, where the run does not prove its own, and from where on none is."""
+    if run.number_format is not None or run.work is None or run.accelerator is None or run.accelerator.vendor == "any":
+        return []
+    least = run.rate(run.work.least(run.length))
+    headline = run.rate(run.work.headline(run.length))
+    peaks = {name: peak_flops(run.accelerator, name) for name in ("fp32", "tf32", "bf16", "fp8")}
+    shares = {name: least / peak for name, peak in peaks.items() if peak}
+    ruled_out = [name for name, share in shares.items() if share > 1]
+    facts: list[Fact] = [
+        (f"{name}_share", share, "of the peak, fewest FLOPs", run.accelerator.source) for name, share in shares.items()
+    ]
+    facts += [
+        (f"{name}_share_full_attention", headline / peak, "of the peak, full attention", run.accelerator.source)
+        for name, peak in peaks.items()
+        if peak
+    ]
+    findings = [note("precision_not_stated", "No precision is stated; a switch fp16=False does not mean fp32.",
+                     fix="Record the precision, and the FLOPs of products by type.")]  # fmt: skip
+    if ruled_out:
+        open_ = [SHOWN[name] for name in shares if name not in ruled_out]
+        says = f"As stated, {' and '.join(SHOWN[name] for name in ruled_out)} are too slow; open: {', '.join(open_)}"
+        findings.append(note("precision_ruled_out", f"{says or 'none'}.", *facts))
+    fp32 = peaks["fp32"]
+    if "fp32" in ruled_out and fp32 and run.work.of_an_image is None and run.samples_per_s:
+        tokens = run.work.tokens_within(fp32 * run.devices / run.samples_per_s)
+        says = f"If samples were shorter than about {tokens:,.0f} tokens, unpadded, precision is open again."
+        fact: Fact = ("tokens", tokens, "tokens a sample", "fewest FLOPs = fp32 peak")
+        findings.append(note("precision_open_below", says, fact, fix="Record the tokens that were trained on."))
+    return findings

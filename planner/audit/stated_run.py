@@ -1,0 +1,114 @@
+"""What a run record or a published row states, in the terms that the rules read; no rule reads an id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner.audit.work import Work, work_of
+from planner.model.catalog import Catalog
+from planner.model.evidence.measurement import Measurement
+from planner.model.evidence.run import RunRecord
+from planner.model.hardware.accelerator_name import accelerator_named
+from planner.model.hardware.machines import Accelerator
+from planner.model.network.image_network import ImageNetwork
+from planner.model.network.workload import Checkpointing, Precision
+from planner.network.image_operators import operators_of, training_macs
+from planner.speed.evidence.measured_image_config import find_network, is_of_images
+from planner.speed.evidence.measured_network import network_of
+from planner.speed.evidence.measured_text_config import format_of_row, measured_tokens, other_training
+from planner.speed.evidence.measured_training import training_of
+from planner.speed.memory.measured_batches import length_of
+
+FORMATS = {
+    Precision.FP32: "fp32", Precision.TF32: "tf32", Precision.BF16: "bf16", Precision.FP16: "16bit",
+    Precision.FLOAT8: "fp8",
+}  # fmt: skip
+RECOMPUTE = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.0, Checkpointing.FULL: 1.0}
+"""Share of the forward pass that is surely computed twice; what selective choices cost is not counted against a run."""
+
+
+@dataclass(frozen=True)
+class StatedRun:
+    """One run as it is stated; None where nobody says."""
+
+    id: str
+    accelerator_name: str
+    accelerator: Accelerator | None
+    devices: int
+    samples_per_s: float | None
+    """Of all devices; of rows in tokens/s, samples of `tokens`."""
+    tokens: float | None
+    work: Work | None
+    number_format: str | None
+    recompute: float = 0.0
+    record: RunRecord | None = None
+
+    def rate(self, flops: float) -> float:
+        """Return FLOP/s of one device, of samples that cost so many FLOPs."""
+        return flops * (self.samples_per_s or 0.0) / self.devices
+
+    @property
+    def length(self) -> float:
+        """Tokens of a sample; of images 1."""
+        return self.tokens or 1.0
+
+    @property
+    def counted_by_us(self) -> bool:
+        """Whether our own benchmark counted devices, tokens and parameters."""
+        return self.record is not None and self.record.method_version is not None
+
+
+def stated_by_record(record: RunRecord, catalog: Catalog) -> StatedRun:
+    """Read a run record."""
+    name = record.hardware.accelerator
+    work = None
+    if record.architecture is not None:
+        work = work_of(record.architecture, adapters=record.method == "lora")
+        if work.of_an_image is None and record.seq_len is None:
+            work = None
+    return StatedRun(
+        id=record.id,
+        accelerator_name=name,
+        accelerator=accelerator_named(name, catalog.accelerators, catalog.aliases),
+        devices=record.hardware.accelerators,
+        samples_per_s=record.throughput.value,
+        tokens=record.seq_len,
+        work=work,
+        number_format=None if record.precision is None else FORMATS[record.precision],
+        recompute=RECOMPUTE[record.checkpointing] if record.checkpointing else 0.0,
+        record=record,
+    )
+
+
+def stated_by_row(row: Measurement, catalog: Catalog, networks: Mapping[str, ImageNetwork]) -> StatedRun:
+    """Read a row of a table of published measurements."""
+    accelerator = accelerator_named(row.gpu, catalog.accelerators, catalog.aliases)
+    work, tokens, samples, number_format, recompute = None, None, None, None, 0.0
+    if row.metric != "time_to_train" and accelerator is not None:
+        number_format = format_of_row(row.precision) if row.precision else None
+        if is_of_images(row, networks):
+            network = find_network(row.model, networks)
+            samples = row.throughput_total
+            work = Work(of_an_image=2 * training_macs(operators_of(network))) if network and samples else None
+        elif row.n_layers and row.hidden and other_training(row) is None:
+            tokens, rate = length_of(row), measured_tokens(row)
+            if rate is not None:
+                samples = rate * row.num_gpus / (tokens or 1.0)
+                work, recompute = _work_of_row(row, accelerator, number_format or "16bit")
+    return StatedRun(row.id, row.gpu, accelerator, row.num_gpus, samples, tokens, work, number_format, recompute)
+
+
+def _work_of_row(row: Measurement, accelerator: Accelerator, number_format: str) -> tuple[Work, float]:
+    network = network_of(row)
+    training = training_of(row, network, number_format, accelerator)
+    maps = 2 * network["hidden"] * (network["q_dim"] + network["kv_dim"])
+    maps += network["mlp_matrices"] * network["hidden"] * network["ffn_hidden"] * network["active_experts"]
+    layers, head = network["layers"] * maps, network["vocab"] * network["hidden"] * network["head_share"]
+    work = Work(
+        token_flops=(4.0 if training["adapters"] else 6.0) * (layers + head),
+        layer_forward=2.0 * layers,
+        attention=network["layers"] * network["q_dim"],
+        causal=bool(network["causal"]),
+    )
+    return work, 1.0 if training["recompute"] >= 1 else 0.0

@@ -1,0 +1,64 @@
+"""FLOPs of a sample as a function of its length: the fewest that it can cost, the headline's, and recomputation's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.model.network.architecture import Architecture, ImageModel
+from planner.network.flops import matmul_parameters
+from planner.network.image_flops import image_training_flops
+
+
+@dataclass(frozen=True)
+class Work:
+    """least = tokens x token_flops + pair x attention x tokens^2, pair 6 where tokens see earlier ones alone, else 12.
+
+    `attention`: layers x heads x head size. `layer_forward`: FLOPs per token of a forward pass through the layers.
+    `of_an_image`: FLOPs of a sample without length.
+    """
+
+    token_flops: float = 0.0
+    layer_forward: float = 0.0
+    attention: float = 0.0
+    causal: bool = True
+    of_an_image: float | None = None
+
+    def least(self, tokens: float) -> float:
+        """Return the fewest FLOPs: no recomputation, half of the attention where it is causal."""
+        return self._of(tokens, 6.0 if self.causal else 12.0)
+
+    def headline(self, tokens: float) -> float:
+        """Return FLOPs with full attention, as publications count them."""
+        return self._of(tokens, 12.0)
+
+    def recomputed(self, tokens: float) -> float:
+        """Return FLOPs of a second forward pass through the layers."""
+        if self.of_an_image is not None:
+            return self.of_an_image / 3
+        return tokens * self.layer_forward + (2.0 if self.causal else 4.0) * self.attention * tokens**2
+
+    def tokens_within(self, flops: float) -> float:
+        """Return the longest sample whose fewest FLOPs are within a budget: the root of a quadratic."""
+        square = (6.0 if self.causal else 12.0) * self.attention
+        if square == 0:
+            return flops / self.token_flops
+        return (math.sqrt(self.token_flops**2 + 4 * square * flops) - self.token_flops) / (2 * square)
+
+    def _of(self, tokens: float, pair: float) -> float:
+        if self.of_an_image is not None:
+            return self.of_an_image
+        return tokens * self.token_flops + pair * self.attention * tokens**2
+
+
+def work_of(architecture: Architecture, *, adapters: bool) -> Work:
+    """Count a network: 6 FLOPs per parameter in a product and token, 4 where adapters alone are trained."""
+    if isinstance(architecture, ImageModel):
+        return Work(of_an_image=image_training_flops(architecture))
+    met = matmul_parameters(architecture)
+    return Work(
+        token_flops=(4.0 if adapters else 6.0) * met,
+        layer_forward=2.0 * (met - architecture.vocab * architecture.hidden),
+        attention=float(architecture.layers * architecture.heads * architecture.head_dim),
+        causal=architecture.is_causal,
+    )

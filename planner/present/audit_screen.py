@@ -1,0 +1,59 @@
+"""The answer of `audit` on a screen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from planner.model.answer.audit import AuditDocument, AuditVerdict, ClaimAudit, Finding, RunAudit
+from planner.present.screen import wrapped
+
+MOST_RUNS = 20
+"""Runs that are listed one by one; of more, those that are impossible or doubtful."""
+
+
+def audit_lines(document: AuditDocument, *, width: int, details: bool = False) -> list[str]:
+    """Return the screen in lines of at most `width`; with `details`, the numbers and sources of each finding."""
+    lines: list[str] = []
+    many = len(document.runs) > MOST_RUNS
+    if many:
+        counts = Counter(one.verdict.value for one in document.runs)
+        said = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+        lines += [*wrapped(f"{len(document.runs)} measurements: {said}.", width=width), ""]
+    for run in document.runs:
+        if many and run.verdict not in (AuditVerdict.IMPOSSIBLE, AuditVerdict.DOUBTFUL):
+            continue
+        lines += _one(run, width=width, details=details)
+    if document.comparison is not None:
+        comparison = document.comparison
+        lines += wrapped(f"The comparison is {comparison.verdict.value}.", width=width)
+        lines += _findings(comparison.findings, width=width, details=details)
+        for command in comparison.rerun:
+            lines += wrapped(f"Run again: {command}", width=width, indent="    ")
+        lines.append("")
+    for claim in document.claims:
+        lines += _one(claim, width=width, details=details)
+    return [*lines, "Numbers and sources: --details. Codes: docs/audit.md."] if not details else lines
+
+
+def _one(audited: RunAudit | ClaimAudit, *, width: int, details: bool) -> list[str]:
+    as_stated = " as stated" if audited.verdict is AuditVerdict.IMPOSSIBLE else ""
+    lines = wrapped(f"{audited.id}: {audited.verdict.value}{as_stated}", width=width)
+    lines += _findings(audited.findings, width=width, details=details)
+    if isinstance(audited, RunAudit) and audited.explanations:
+        lines.append("  It would be true with:")
+        for one in audited.explanations:
+            lines += wrapped(f"- {one.says}. Test: {one.test}", width=width, indent="    ")
+    return [*lines, ""]
+
+
+def _findings(findings: Sequence[Finding], *, width: int, details: bool) -> list[str]:
+    lines = []
+    for one in findings:
+        fix = f" {one.fix}" if one.fix else ""
+        lines += wrapped(f"{one.severity.value} [{one.code}] {one.says}{fix}", width=width, indent="  ")
+        if details:
+            for fact in one.evidence:
+                said = f"{fact.name} {fact.value:.4g} {fact.unit}: {fact.source}"
+                lines += [f"      {line}" for line in wrapped(said, width=width - 6)]
+    return lines

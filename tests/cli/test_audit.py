@@ -1,0 +1,90 @@
+"""`planner audit`: the document, the screen, and input that says too little."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planner.adapters.workspace import catalogs_dir
+from planner.audit.codes import CODES
+
+PAIR = ("seed-004-p5e-h200", "seed-004-onprem-a100")
+
+
+def test_the_document_has_the_keys_that_programs_read(planner):
+    answer = planner("audit", *PAIR, "--json")
+    assert answer.code == 0
+    document = answer.document
+    assert (document["schema_version"], document["kind"]) == (1, "audit")
+    assert [run["verdict"] for run in document["runs"]] == ["doubtful", "impossible"]
+    assert set(document["runs"][0]["findings"][0]) == {"code", "severity", "says", "evidence", "fix"}
+    assert document["comparison"]["verdict"] == "unfair"
+
+
+def test_the_screen_names_the_four_explanations(planner):
+    answer = planner("audit", *PAIR)
+    assert answer.code == 0
+    for words in ("impossible as stated", "shorter than stated", "more accelerators", "mixture", "wrong throughput"):
+        assert words in " ".join(answer.out.split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param((), id="nothing"),
+        pytest.param(("no-such-run",), id="no such run"),
+        pytest.param(("--measurements", "missing.csv"), id="no such file"),
+    ],
+)
+def test_what_cannot_be_read_is_one_error(planner, arguments):
+    answer = planner("audit", *arguments)
+    assert answer.code == 2
+    assert "Traceback" not in answer.err
+
+
+def test_a_record_full_of_nulls_is_one_error(planner, tmp_path):
+    path = tmp_path / "nulls.json"
+    path.write_text(json.dumps(dict.fromkeys(("schema_version", "id", "workload", "hardware", "throughput"))), "utf-8")
+    answer = planner("audit", path)
+    assert answer.code == 2
+    assert "Traceback" not in answer.err
+
+
+TABLE = """id,source,gpu,num_gpus,n_layers,hidden,n_heads,ffn_hidden,vocab,mlp_type,seq_len,precision,\
+tokens_per_s_per_gpu
+sound,서울 연구소,A100-80GB-SXM,8,32,4096,32,11008,32000,swiglu,2048,bf16,3500
+too-fast,서울 연구소,A100-80GB-SXM,8,32,4096,32,11008,32000,swiglu,2048,bf16,9000
+no-such-card,서울 연구소,무명 GPU,8,32,4096,32,11008,32000,swiglu,2048,bf16,9000
+empty,서울 연구소,A100-80GB-SXM,8,,,,,,,,,
+"""
+
+
+def test_every_row_of_a_table_is_a_run(planner, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(TABLE, "utf-8")
+    runs = {run["id"]: run for run in planner("audit", "--measurements", path, "--json").document["runs"]}
+    # 6.74e9 parameters x 6 x 9,000 tokens/s = 360 TFLOP/s of 312
+    assert {name: run["verdict"] for name, run in runs.items()} == {
+        "sound": "credible", "too-fast": "impossible", "no-such-card": "undecidable", "empty": "undecidable",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_bundled_evidence_raises_few_alarms(planner):
+    known, impossible, doubtful = 0, 0, 0
+    for path in sorted((catalogs_dir() / "evidence").glob("*.csv")):
+        for run in planner("audit", "--measurements", path, "--json").document["runs"]:
+            if any(one["severity"] == "open" for one in run["findings"]):
+                continue
+            known += 1
+            impossible += run["verdict"] == "impossible"
+            doubtful += run["verdict"] == "doubtful"
+    assert known > 2000
+    assert impossible < 0.02 * known
+    assert doubtful < 0.05 * known
+
+
+def test_every_code_stands_in_the_documentation():
+    page = (catalogs_dir().parent / "docs" / "audit.md").read_text("utf-8")
+    assert [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")] == list(CODES)
