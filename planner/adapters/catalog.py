@@ -33,6 +33,7 @@ from planner.model.prices.offer import Price, PriceOrigin
 from planner.model.prices.provider import Provider
 from planner.model.prices.service import ServiceRate
 from planner.scenario.own_machine import offered_node
+from planner.scenario.price_lists import with_marks
 
 
 class _HasId(Protocol):
@@ -96,10 +97,13 @@ def load_catalog(
 
 
 def with_observed(catalog: Catalog, workspace: Path, wanted: PriceFilter) -> Catalog:
-    """Add what refreshes have brought: the wanted prices, and the instances that only they name."""
-    observed = PriceStore(workspace).current(wanted)
-    update = {"nodes": observed_nodes(observed) | catalog.nodes, "prices": (*catalog.prices, *observed)}
-    return catalog.model_copy(update=update) if observed else catalog
+    """Add what refreshes have brought: the wanted prices, the instances that only they name, what nobody lists."""
+    if wanted.wants_nothing:
+        return catalog
+    store = PriceStore(workspace)
+    bundled, observed = with_marks(catalog.prices, store.current(wanted), store.lists())
+    update = {"nodes": observed_nodes(observed) | catalog.nodes, "prices": (*bundled, *observed)}
+    return catalog.model_copy(update=update)
 
 
 def _own_runs(workspace: Path, bundled_runs: Mapping[str, RunRecord]) -> dict[str, RunRecord]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
@@ -33,11 +33,13 @@ class Fetched:
 
 def fetch(
     url: str, *, what: str, headers: Mapping[str, str] | None = None, timeout_s: float = TIMEOUT_S,
-    limit_bytes: int = LIMIT_BYTES,
+    limit_bytes: int = LIMIT_BYTES, patience: float = 1.0, first_lines: int = 0,
+    keep_line: Callable[[bytes], bool] | None = None,
 ) -> Fetched:  # fmt: skip
     """Fetch `url`; `what` names the source in errors.
 
-    `timeout_s` is for each read and for the whole transfer; a response is cut off, unread, beyond `limit_bytes`.
+    `timeout_s` is for each read and, times `patience`, for the whole transfer; a response is cut off, unread, beyond
+    `limit_bytes`. With `keep_line`, only the first lines and those that it takes are kept of a long table.
     """
     import ssl
 
@@ -45,7 +47,8 @@ def fetch(
 
     if not url.startswith(("https://", "http://")):
         raise PriceSourceError(f"{what}: {url} is no web address.", fix="Write it with https:// in front.")
-    end = time.monotonic() + timeout_s
+    end = time.monotonic() + timeout_s * patience
+    kept = _Kept(first_lines, keep_line)
     try:
         with httpx.stream(
             "GET", url, headers={"User-Agent": "training-planner"} | dict(headers or {}), follow_redirects=True,
@@ -53,7 +56,7 @@ def fetch(
         ) as response:  # fmt: skip
             if not response.is_success:
                 raise _refusal(what, response.status_code)
-            return _read(response, what=what, end=end, timeout_s=timeout_s, limit_bytes=limit_bytes)
+            return _read(response, kept, what=what, end=end, timeout_s=timeout_s * patience, limit_bytes=limit_bytes)
     except httpx.TimeoutException as error:
         raise _too_slow(what, timeout_s) from error
     except (httpx.LocalProtocolError, UnicodeEncodeError):  # whose words hold the key
@@ -63,14 +66,45 @@ def fetch(
         raise PriceSourceError(problem, fix="Check the network, or try again later.") from error
 
 
-def _read(response: httpx.Response, *, what: str, end: float, timeout_s: float, limit_bytes: int) -> Fetched:
+class _Kept:
+    """What is kept of the bytes that stream past."""
+
+    def __init__(self, first_lines: int, keep_line: Callable[[bytes], bool] | None) -> None:
+        self.data, self.seen = bytearray(), 0
+        self._first, self._keep, self._rest = first_lines, keep_line, b""
+
+    def add(self, part: bytes) -> None:
+        """Take some bytes in."""
+        self.seen += len(part)
+        if self._keep is None:
+            self.data += part
+            return
+        *lines, self._rest = (self._rest + part).split(b"\n")
+        self._take(lines)
+
+    def end(self) -> bytes:
+        """Return what was kept."""
+        if self._rest:
+            self._take([self._rest])
+        return bytes(self.data)
+
+    def _take(self, lines: Iterable[bytes]) -> None:
+        assert self._keep is not None
+        for line in lines:
+            if self._first > 0 or self._keep(line):
+                self._first -= 1
+                self.data += line + b"\n"
+
+
+def _read(
+    response: httpx.Response, kept: _Kept, *, what: str, end: float, timeout_s: float, limit_bytes: int
+) -> Fetched:
     import httpx
 
-    data = bytearray()
     try:
         for part in response.iter_bytes():
-            data += part
-            if len(data) > limit_bytes:
+            kept.add(part)
+            if kept.seen > limit_bytes:
                 raise PriceSourceError(
                     f"{what}: the answer is longer than {limit_bytes / 1e6:g} MB and was cut off.",
                     fix="This is no price list of the known kind; nothing of it was taken.",
@@ -81,6 +115,7 @@ def _read(response: httpx.Response, *, what: str, end: float, timeout_s: float, 
         announced = response.headers.get("Content-Length", "an unknown number of")
         problem = f"{what}: the answer ended after {response.num_bytes_downloaded} of {announced} bytes."
         raise PriceSourceError(problem, fix="Try again.") from error
+    data = kept.end()
     if "html" in response.headers.get("Content-Type", "").lower() or data[:200].lstrip().lower().startswith(
         (b"<!doctype", b"<html")
     ):
@@ -88,7 +123,7 @@ def _read(response: httpx.Response, *, what: str, end: float, timeout_s: float, 
             f"{what}: answered with a web page instead of prices.",
             fix="A login page or a proxy stands between; open the address in a browser to see.",
         )
-    return Fetched(bytes(data), _day(response.headers.get("Last-Modified")))
+    return Fetched(data, _day(response.headers.get("Last-Modified")))
 
 
 def _day(header: str | None) -> date | None:

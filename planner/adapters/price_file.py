@@ -38,7 +38,18 @@ COLUMNS = (
 )  # fmt: skip
 """What is written. A file may leave out all that has a default: earlier files, with fewer columns, stay readable."""
 REQUIRED = ("provider", "instance_type", "region", "price_kind", "source", "as_of")
-KEY = ("provider", "instance_type", "region", "zone", "price_kind", "origin", "source", "as_of")
+KEY = (
+    "provider",
+    "instance_type",
+    "accelerator",
+    "accelerators",
+    "region",
+    "zone",
+    "price_kind",
+    "origin",
+    "source",
+    "as_of",
+)
 """What no two rows of one file have in common."""
 OTHER_AMOUNTS = ("usd_per_month", "usd_per_accelerator_hour")
 """Columns that a person may write in place of usd_per_hour; they are converted as the row is read."""

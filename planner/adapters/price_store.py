@@ -1,8 +1,8 @@
 """What refreshes have brought: every observation is kept, and the newest of each price is at hand for estimates.
 
 In the workspace: `prices/observations/PROVIDER.csv` only grows; `prices/current/PROVIDER.csv` holds the last row of
-each instance, place, kind and origin, and is replaced in one step. A refresh that fails half-way leaves
-both as they were.
+each instance with what it carries, place, kind and origin, and is replaced in one step; `prices/read/lists.csv` says
+which whole lists were read when, and is written last. A refresh that fails half-way leaves all as they were.
 """
 
 from __future__ import annotations
@@ -12,20 +12,24 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import read_text
 from planner.adapters.files import write_text
 from planner.adapters.price_file import COLUMNS, PRICE_LIMIT_BYTES, as_csv, parse_prices, read_prices
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.errors import InputError, StoreError
 from planner.model.prices.offer import Price, PriceOrigin
+from planner.model.prices.price_list import ListRead
+from planner.text.table_cells import table_text
 
-Key = tuple[str, str, str, str | None, str, str]
+Key = tuple[str, str, str | None, int | None, str, str | None, str, str]
 
 
 def key_of(price: Price) -> Key:
     """Return what two observations of one price have in common."""
     return (
-        price.provider, price.instance_type, price.region, price.zone, price.price_kind.value, price.origin.value,
+        price.provider, price.instance_type, price.accelerator, price.accelerators, price.region, price.zone,
+        price.price_kind.value, price.origin.value,
     )  # fmt: skip
 
 
@@ -36,6 +40,7 @@ class PriceStore:
         self.folder = workspace / "prices"
         self._current = self.folder / "current"
         self._history = self.folder / "observations"
+        self._lists = self.folder / "read" / "lists.csv"
 
     def current(self, wanted: PriceFilter = EVERYTHING) -> list[Price]:
         """Return the newest observation of each price that is wanted, from every origin."""
@@ -68,6 +73,30 @@ class PriceStore:
             return 0
         with self._locked():
             return sum(self._add(provider, rows) for provider, rows in by_provider.items())
+
+    def lists(self) -> list[ListRead]:
+        """Return which whole lists were read, each with the day of its last reading."""
+        if not self._lists.exists():
+            return []
+        try:
+            return read_rows(ListRead, self._lists)
+        except InputError as error:
+            fix = "Remove the file; it is written anew by: planner prices refresh"
+            raise StoreError(error.message, fix=fix) from error
+
+    def add_lists(self, lists: Iterable[ListRead]) -> None:
+        """Keep that these lists were read; of each, the last reading counts."""
+        fresh = list(lists)
+        if not fresh:
+            return
+        with self._locked():
+            newest: dict[tuple[str, ...], ListRead] = {}
+            for read in (*self.lists(), *fresh):
+                key = (read.provider, read.origin.value, read.price_kind.value, read.region)
+                if key not in newest or newest[key].read_on <= read.read_on:
+                    newest[key] = read
+            rows = [[str(getattr(read, name)) for name in ListRead.model_fields] for read in newest.values()]
+            write_text(self._lists, table_text([list(ListRead.model_fields)], ",") + table_text(rows, ","))
 
     def _add(self, provider: str, rows: list[Price]) -> int:
         current_path = self._current / f"{provider}.csv"
@@ -120,7 +149,7 @@ class PriceStore:
         from filelock import FileLock
 
         try:
-            for folder in (self._current, self._history):
+            for folder in (self._current, self._history, self._lists.parent):
                 folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self.folder / ".lock"):
                 yield

@@ -60,6 +60,10 @@ def refresh(
         print_document(document)
     else:
         output.print_rows(refresh_rows(document.sources), title="Prices fetched")
+    say(
+        f"Of the bundled prices {document.bundled_renewed} are renewed, {document.bundled_unlisted} nobody lists any "
+        f"more, of {document.bundled_not_asked} no list was read."
+    )
     for path in document.healed:
         say(f"{path}: was unreadable; rebuilt from the stored observations")
     for report in document.sources:

@@ -40,6 +40,7 @@ SHORT_REASONS = {
     ReasonCode.SPOT_NOT_ALLOWED: "not allowed",
     ReasonCode.PROVIDER_NOT_ALLOWED: "not allowed",
     ReasonCode.NOT_AVAILABLE: "not to be had",
+    ReasonCode.NOT_LISTED: "not listed any more",
     ReasonCode.ASK_FOR_QUOTE: "ask for a quote",
     ReasonCode.NODE_NETWORK_NOT_KNOWN: "network not known",
 }

@@ -50,6 +50,7 @@ def refresh_rows(reports: Iterable[SourceReport]) -> list[Row]:
             "source": report.source,
             "prices": str(report.prices),
             "new": str(report.new),
+            "not listed any more": str(report.vanished),
             "left out": str(sum(report.left_out.values())),
             "problems": "; ".join(report.problems),
         }

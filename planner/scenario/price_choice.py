@@ -10,6 +10,7 @@ from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, STALE_DAYS, Price, PriceKind, PriceOrigin
 from planner.model.prices.price_defaults import PriceDefaults
 from planner.scenario.observed_price import FROM_FILES, LATELY_DAYS, median_of, median_row
+from planner.scenario.price_lists import listed_of
 from planner.scenario.region_groups import is_in
 
 ANY_REGION = "any"
@@ -80,11 +81,13 @@ def _cheapest(
 ) -> Price | None:
     """Return the price of the region where it costs least.
 
-    What is sold out comes last. A price that is out of date beside the newest of them is held against it at the doubt
-    of stale prices; of those within a thousandth or a cent of the least, the newest is taken. A spot price that was not
-    seen when the others were (30 days) is not compared at all: all of them may have risen since.
+    What is sold out comes last, and after it what a later whole list of the provider does not hold. A price that is
+    out of date beside the newest of them is held against it at the doubt of stale prices; of those within a thousandth
+    or a cent of the least, the newest is taken. A spot price that was not seen when the others were (30 days) is not
+    compared at all: all of them may have risen since.
     """
-    of_kind = [row for row in rows if row.price_kind is kind]
+    every = [row for row in rows if row.price_kind is kind]
+    of_kind = listed_of([row for row in every if region is None or row.region in (region, ANY_REGION)] or every)
     matching = [row for row in of_kind if region in (None, row.region)]
     matching = matching or [row for row in of_kind if row.region == ANY_REGION]
     places: dict[str, list[Price]] = {}
@@ -126,7 +129,7 @@ def selected(rows: Sequence[Price]) -> list[Price]:
     and marketplace prices in files, all rows of the last `LATELY_DAYS` before the newest count.
     """
     own = [row for row in rows if row.origin is PriceOrigin.USER]
-    rows = own or rows
+    rows = own or listed_of(rows)
     newest = max(row.as_of for row in rows)
     best = min(
         (row for row in rows if (newest - row.as_of).days <= row.stale_days),

@@ -12,6 +12,7 @@ from pathlib import Path
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_file import checked_prices
 from planner.adapters.price_filter import NOTHING, PriceFilter
+from planner.adapters.price_sources.machine_names import Machines
 from planner.adapters.price_sources.source import Names, SourceAnswer
 from planner.adapters.price_store import PriceStore
 from planner.adapters.workspace import workspace_dir
@@ -30,10 +31,13 @@ from planner.model.catalog import Catalog
 from planner.model.hardware.accelerator_name import spelling
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
+from planner.model.prices.price_list import EVERYWHERE
 from planner.scenario.price_choice import ANY_REGION, in_use
+from planner.scenario.price_lists import renewal_of, with_marks
 from planner.use_cases.catalogs import find_accelerator, open_catalog, with_wanted
 
 LAMBDA_KEY_VARIABLE = "LAMBDA_API_KEY"
+AZURE_URL_VARIABLE = "PLANNER_AZURE_PRICES_URL"
 LAMBDA_URL_VARIABLE = "PLANNER_LAMBDA_API_URL"
 
 
@@ -41,6 +45,8 @@ class SourceChoice(StrEnum):
     """Where prices are fetched from."""
 
     AWS = "aws"
+    AWS_LIST = "aws-list"
+    AZURE = "azure"
     GPUHUNT = "gpuhunt"
     LAMBDA = "lambda"
     SKYPILOT = "skypilot"
@@ -64,13 +70,16 @@ def refresh(
     What an earlier refresh left and cannot be read any more is first written anew from the observations. Raises
     PriceSourceError where not one source brought a price.
     """
-    store, reports = PriceStore(workspace_dir(home)), []
+    store = PriceStore(workspace_dir(home))
+    reports: list[SourceReport] = []
     healed = tuple(str(path) for path in store.heal())
     catalog = open_catalog(home)
     wanted = [source for source in SourceChoice if source is not SourceChoice.ALL]
     wanted = wanted if choice is SourceChoice.ALL else [choice]
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
     for source in wanted:
+        if source is SourceChoice.AWS_LIST and len(wanted) > 1 and any(one.prices for one in reports):
+            continue  # AWS itself has answered, with the same list
         try:
             answer = _FETCHERS[source](catalog, now, tuple(regions), timeout_s)
         except PlannerError as error:
@@ -82,8 +91,12 @@ def refresh(
                 sane.append(price)
             else:
                 answer.left_out[f"{price.node} in {price.region}: {problem}"] += 1
+        renewal = renewal_of(store.current(), sane, answer.lists, store.lists())
+        new = store.add(sane)
+        store.add_lists(answer.lists)
         report = SourceReport(
-            source=source.value, prices=len(sane), new=store.add(sane), problems=tuple(answer.problems),
+            source=source.value, prices=len(sane), new=new, renewed=renewal.renewed, added=renewal.added,
+            vanished=renewal.vanished, problems=tuple(answer.problems),
             left_out=dict(answer.left_out), not_asked=tuple(answer.not_asked),
         )  # fmt: skip
         reports.append(report)
@@ -93,7 +106,15 @@ def refresh(
             f"no price was fetched; what was known is kept. {problems}".strip(),
             fix="See what is known, and how old it is: planner prices show",
         )
-    return RefreshDocument(sources=tuple(reports), healed=healed)
+    bundled = [price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED]
+    marked, fetched = with_marks(bundled, store.current(), store.lists())
+    listed = {(price.node, price.price_kind) for price in fetched if price.unlisted_on is None}
+    renewed = sum((price.node, price.price_kind) in listed for price in marked)
+    unlisted = sum(price.unlisted_on is not None and (price.node, price.price_kind) not in listed for price in marked)
+    return RefreshDocument(
+        sources=tuple(reports), healed=healed, bundled_renewed=renewed, bundled_unlisted=unlisted,
+        bundled_not_asked=len(bundled) - renewed - unlisted,
+    )  # fmt: skip
 
 
 def show(
@@ -229,10 +250,27 @@ def _from_aws(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout
     return aws_prices(session=None, nodes=catalog.nodes, now=now, regions=regions or REGIONS, timeout_s=timeout_s)
 
 
+def _from_aws_list(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
+    from planner.adapters.price_sources.aws import REGIONS
+    from planner.adapters.price_sources.aws_list import aws_list_prices
+
+    return aws_list_prices(nodes=catalog.nodes, today=now.date(), regions=regions or REGIONS, timeout_s=timeout_s)
+
+
+def _from_azure(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
+    from planner.adapters.price_sources.azure import API_URL, azure_prices
+
+    url = os.environ.get(AZURE_URL_VARIABLE) or API_URL
+    answer = azure_prices(nodes=catalog.nodes, today=now.date(), api_url=url, timeout_s=timeout_s)
+    return _in_regions(answer, regions)
+
+
 def _from_gpuhunt(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
     from planner.adapters.price_sources.gpuhunt import gpuhunt_prices
 
-    answer = gpuhunt_prices(names=Names(catalog.nodes), today=now.date(), timeout_s=timeout_s)
+    answer = gpuhunt_prices(
+        names=Names(catalog.nodes), machines=Machines(catalog.nodes), today=now.date(), timeout_s=timeout_s
+    )
     return _in_regions(answer, regions)
 
 
@@ -256,11 +294,18 @@ def _from_skypilot(catalog: Catalog, now: datetime, regions: tuple[str, ...], ti
 def _in_regions(answer: SourceAnswer, regions: tuple[str, ...]) -> SourceAnswer:
     if regions:
         answer.prices = [price for price in answer.prices if price.region in (*regions, "any")]
+        answer.lists = [
+            read.model_copy(update={"region": region})
+            for read in answer.lists
+            for region in (regions if read.region == EVERYWHERE else (read.region,))
+        ]
     return answer
 
 
 _FETCHERS: Mapping[SourceChoice, Callable[[Catalog, datetime, tuple[str, ...], float], SourceAnswer]] = {
     SourceChoice.AWS: _from_aws,
+    SourceChoice.AWS_LIST: _from_aws_list,
+    SourceChoice.AZURE: _from_azure,
     SourceChoice.GPUHUNT: _from_gpuhunt,
     SourceChoice.LAMBDA: _from_lambda,
     SourceChoice.SKYPILOT: _from_skypilot,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     import boto3
 
 PRICING_REGION = "us-east-1"
-REGIONS = ("us-east-1", "us-east-2", "us-west-2", "ap-northeast-1", "ap-northeast-2")
+REGIONS = (
+    "us-east-1", "us-east-2", "us-west-2", "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "ap-northeast-1",
+    "ap-northeast-2", "ap-south-1", "ap-southeast-1", "ap-southeast-2",
+)  # fmt: skip
 """Asked by default."""
 BLOCK_TYPES = ("p4d", "p4de", "p5", "p5e", "p5en", "p6-b200", "p6-b300", "trn1", "trn2")
 """Families that AWS sells in Capacity Blocks."""
@@ -46,6 +50,7 @@ QUOTAS = {
 SECOND = {"minimum_hours": 1 / 60, "billing_granularity_s": 1.0}
 """EC2 bills Linux by the second, a minute at least."""
 MOST_PAGES = 100
+REFUSED_TO_ALL = ("AccessDenied", "AccessDeniedException", "AuthFailure", "ExpiredToken", "UnauthorizedOperation")
 MINUTES_BEFORE_THE_END = 30
 """A block's instances are ended this long before its end."""
 
@@ -91,7 +96,6 @@ def aws_prices(
     """
     try:
         import boto3
-        from botocore.exceptions import BotoCoreError, ClientError
     except ImportError as error:
         raise MissingExtraError("boto3", "prices") from error
     session = session or boto3.Session()
@@ -102,15 +106,33 @@ def aws_prices(
     for region in regions:
         question = _Question(session, region, ours, now, timeout_s, answer, {})
         for name, ask in ASKED.items():
-            try:
+            with _alone(question, name):
                 ask(question)
-            except (ClientError, BotoCoreError) as error:
-                answer.problems.append(f"AWS {name} in {region}: {_reason(error)}")
-            except (KeyError, ValueError, TypeError) as error:
-                answer.problems.append(f"AWS {name} in {region}: an answer of unknown shape: {error!r}")
     if not answer.prices and answer.problems:
         raise PriceSourceError(f"no price came from AWS. {answer.problems[0]}.")
     return answer
+
+
+@contextmanager
+def _alone(question: _Question, what: str, *, of_many: bool = False) -> Iterator[None]:
+    """Let what is refused lose itself alone: it is named among the problems, once for each reason.
+
+    What is refused to the account is refused for all types and quotas: of one of many, it ends the question.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+        return
+    except (ClientError, BotoCoreError) as error:
+        problem = _reason(error)
+        if of_many and problem.partition(":")[0] in REFUSED_TO_ALL:
+            raise
+    except (KeyError, ValueError, TypeError) as error:
+        problem = f"an answer of unknown shape: {error!r}"
+    said = [problem in earlier and f" in {question.region}:" in earlier for earlier in question.answer.problems]
+    if not any(said):
+        question.answer.problems.append(f"AWS {what} in {question.region}: {problem}")
 
 
 def _reason(error: Exception) -> str:
@@ -138,12 +160,13 @@ def _list_prices(question: _Question) -> None:
     for instance in question.nodes:
         wanted = {"instanceType": instance, "regionCode": question.region} | LIST_FILTERS
         filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()]
-        pages = _pages(
-            pricing.get_products, "NextToken",
-            ServiceCode="AmazonEC2", FormatVersion="aws_v1", MaxResults=100, Filters=filters,
-        )  # fmt: skip
-        for text in (text for page in pages for text in page["PriceList"]):
-            _add_product(question, instance, json.loads(text))
+        with _alone(question, f"list prices of {instance}", of_many=True):
+            pages = _pages(
+                pricing.get_products, "NextToken",
+                ServiceCode="AmazonEC2", FormatVersion="aws_v1", MaxResults=100, Filters=filters,
+            )  # fmt: skip
+            for text in (text for page in pages for text in page["PriceList"]):
+                _add_product(question, instance, json.loads(text))
 
 
 def _add_product(question: _Question, instance: str, product: Mapping[str, Any]) -> None:
@@ -209,17 +232,19 @@ def _capacity_blocks(question: _Question) -> None:
     for instance in question.nodes:
         if instance.partition(".")[0] not in BLOCK_TYPES:
             continue
-        pages = _pages(
-            ec2.describe_capacity_block_offerings, "NextToken",
-            InstanceType=instance, InstanceCount=1, CapacityDurationHours=BLOCK_HOURS,
-            StartDateRange=question.now, EndDateRange=question.now + timedelta(days=BLOCK_SEARCH_DAYS),
-        )  # fmt: skip
-        offers = [
-            (_block_usd_per_hour(offer), offer)
-            for page in pages
-            for offer in page["CapacityBlockOfferings"]
-            if offer.get("CurrencyCode", "USD") == "USD"
-        ]
+        offers: list[tuple[float, Mapping[str, Any]]] = []
+        with _alone(question, f"Capacity Blocks of {instance}", of_many=True):
+            pages = _pages(
+                ec2.describe_capacity_block_offerings, "NextToken",
+                InstanceType=instance, InstanceCount=1, CapacityDurationHours=BLOCK_HOURS,
+                StartDateRange=question.now, EndDateRange=question.now + timedelta(days=BLOCK_SEARCH_DAYS),
+            )  # fmt: skip
+            offers = [
+                (_block_usd_per_hour(offer), offer)
+                for page in pages
+                for offer in page["CapacityBlockOfferings"]
+                if offer.get("CurrencyCode", "USD") == "USD"
+            ]
         if not offers:
             continue
         usd, first = min(offers, key=lambda pair: (pair[0], pair[1]["StartDate"]))
@@ -277,7 +302,11 @@ def _quotas(question: _Question) -> None:
     """Set beside each price whether the account may start one instance: quotas count vCPU."""
     client = question.client("service-quotas")
     for code, (name, kind, families) in QUOTAS.items():
-        limit = client.get_service_quota(ServiceCode="ec2", QuotaCode=code)["Quota"]["Value"]
+        limit = None
+        with _alone(question, f"quota {code} ({name})", of_many=True):
+            limit = client.get_service_quota(ServiceCode="ec2", QuotaCode=code)["Quota"]["Value"]
+        if limit is None:
+            continue
         prices = question.answer.prices
         for position, price in enumerate(prices):
             vcpus = question.vcpus.get(price.instance_type)
@@ -289,6 +318,8 @@ def _quotas(question: _Question) -> None:
             ):
                 continue
             note = f"your quota, {name}: {limit:g} vCPU; one instance needs {vcpus}"
+            if limit < vcpus:
+                note += f"; ask for {vcpus} of {code} in {question.region} (Service Quotas, EC2)"
             notes = "; ".join(part for part in (price.note, note) if part)
             prices[position] = price.model_copy(update={"available": limit >= vcpus, "note": notes})
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.adapters.http_fetch import TIMEOUT_S, fetch
+from planner.adapters.price_sources.machine_names import Machines
 from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
 from planner.errors import MissingExtraError, PriceSourceError
 from planner.model.prices.offer import PriceKind, PriceOrigin
@@ -40,6 +41,8 @@ NOT_ASKED = {
 """Clouds that gpuhunt asks one by one when it is queried, with no limit on the answer that we could set: not taken, and
 said so. Their prices can be written into a file of one's own."""
 OUR_NAMES = {"lambdalabs": "lambda"}
+INCOMPLETE = {"aws"}
+"""Catalogs that leave machines out which are still sold: p3."""
 LIMIT_BYTES = 50_000_000
 UNPACKED_LIMIT_BYTES = 500_000_000
 ZONED = {"gcp"}
@@ -47,7 +50,7 @@ ZONED = {"gcp"}
 
 
 def gpuhunt_prices(
-    *, names: Names, today: date, providers: Iterable[str] = PROVIDERS, timeout_s: float = TIMEOUT_S
+    *, names: Names, machines: Machines, today: date, providers: Iterable[str] = PROVIDERS, timeout_s: float = TIMEOUT_S
 ) -> SourceAnswer:
     """Read the published catalogs, or the folder in `GPUHUNT_CATALOG_DIR`; one that fails leaves the others alone.
 
@@ -75,7 +78,9 @@ def gpuhunt_prices(
             else:
                 if not items:
                     answer.problems.append(f"gpuhunt's catalog of {provider}: holds no accelerator that it could read")
-                _add(answer, items, names=names, version=version, today=today)
+                _add(answer, items, names=names, machines=machines, version=version, today=today)
+                if provider not in INCOMPLETE:
+                    answer.read_whole(OUR_NAMES.get(provider, provider), PriceOrigin.GPUHUNT, today)
     if not answer.prices and answer.problems:
         raise PriceSourceError(f"gpuhunt: no catalog could be read: {answer.problems[0]}")
     return answer
@@ -125,30 +130,44 @@ def _catalogs_in(folder: Path) -> Iterator[None]:
             os.environ[FOLDER_VARIABLE] = before
 
 
-def _add(answer: SourceAnswer, items: Iterable[CatalogItem], *, names: Names, version: str, today: date) -> None:
-    cheapest: dict[tuple[object, ...], CatalogItem] = {}
+def _add(
+    answer: SourceAnswer, items: Iterable[CatalogItem], *, names: Names, machines: Machines, version: str, today: date
+) -> None:
+    """Add the cheapest row of each machine, place and kind: one name may stand for several numbers of cards."""
+    rows: list[tuple[CatalogItem, tuple[str, str, int], str | None]] = []
     for item in items:
         if not item.price > 0:
             answer.left_out["rows without a price"] += 1
             continue
-        key = (item.instance_name, item.location, item.spot)
-        if key not in cheapest or item.price < cheapest[key].price:
-            cheapest[key] = item
-    for item in cheapest.values():
         provider = OUR_NAMES.get(item.provider, item.provider)
         instance = as_id(item.instance_name)
         carried = names.find(f"{provider}/{instance}", item.gpu_name or "", item.gpu_memory)
         if carried is None:
             answer.left_out[f"accelerator '{item.gpu_name}' is not in the catalog"] += 1
             continue
+        rows.append((item, (instance, carried.accelerator, item.gpu_count or 1), carried.note))
+    provider = OUR_NAMES.get(rows[0][0].provider, rows[0][0].provider) if rows else ""
+    ours = machines.of_source(provider, (offer for _, offer, _ in rows))
+    cheapest: dict[tuple[object, ...], tuple[CatalogItem, tuple[str, str, int], str | None]] = {}
+    for row in rows:
+        key = (ours[row[1]], row[0].location, row[0].spot)
+        if key not in cheapest or row[0].price < cheapest[key][0].price:
+            cheapest[key] = row
+    for item, offer, assumed in cheapest.values():
         zone = item.location if provider in ZONED else None
         answer.add(
-            provider=provider, instance_type=instance, accelerator=carried.accelerator,
-            accelerators=item.gpu_count, region=item.location.rpartition("-")[0] if zone else item.location, zone=zone,
+            provider=provider, instance_type=ours[offer], accelerator=offer[1], accelerators=offer[2],
+            region=item.location.rpartition("-")[0] if zone else item.location, zone=zone,
             price_kind=PriceKind.SPOT if item.spot else PriceKind.ON_DEMAND, usd_per_hour=item.price,
             origin=PriceOrigin.GPUHUNT, source=f"gpuhunt catalog of {item.provider}", source_version=version,
-            as_of=_version_day(version, today), fetched_at=today, confidence="third_party", note=carried.note,
+            as_of=_version_day(version, today), fetched_at=today, confidence="third_party",
+            note=_note(item, ours[offer], assumed),
         )  # fmt: skip
+
+
+def _note(item: CatalogItem, instance: str, assumed: str | None) -> str | None:
+    called = None if as_id(item.instance_name) == instance else f"listed as {item.instance_name[:80]}"
+    return "; ".join(part for part in (called, assumed) if part) or None
 
 
 def _version_day(version: str, today: date) -> date:

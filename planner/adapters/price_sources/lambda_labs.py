@@ -86,6 +86,8 @@ def lambda_prices(
             source_version="v1", as_of=today, fetched_at=today, confidence="api",
             note="; ".join(part for part in (where, carried.note) if part),
         )  # fmt: skip
+    if not answer.problems:
+        answer.read_whole("lambda", PriceOrigin.VENDOR_API, today)
     return answer
 
 

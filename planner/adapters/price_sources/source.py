@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.model.base import Frozen, Id, Positive, Text
 from planner.model.hardware.machines import Node
-from planner.model.prices.offer import Price
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.price_list import EVERYWHERE, ListRead
 
 
 @dataclass
@@ -24,8 +26,17 @@ class SourceAnswer:
     prices: list[Price] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    lists: list[ListRead] = field(default_factory=list)
+    """The lists that were read whole."""
     not_asked: list[str] = field(default_factory=list)
     """What the source could be asked for and was not, each with its reason."""
+
+    def read_whole(self, provider: str, origin: PriceOrigin, today: date, *, region: str = EVERYWHERE) -> None:
+        """Say that all on-demand prices of a provider, or of a region, came, and all spot prices where some did."""
+        kinds = {price.price_kind for price in self.prices if price.provider == provider}
+        for kind in sorted(kinds & {PriceKind.ON_DEMAND, PriceKind.SPOT}):
+            read = ListRead(provider=provider, origin=origin, price_kind=kind, region=region, read_on=today)
+            self.lists.append(read)
 
     def add(self, **cells: Any) -> None:
         """Add a price, or say why the source's row is none."""

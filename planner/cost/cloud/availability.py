@@ -12,7 +12,12 @@ Availability = Literal["yes", "no", "unknown"]
 
 
 def availability(price: Price | None, *, today: date | None) -> Availability:
-    """Return what the price's row says of it; unknown where it does not, or is stale, or the plan states the price."""
+    """Return what the price's row says of it; unknown where it does not, or is stale, or the plan states the price.
+
+    What a later whole list of the provider does not hold any more is not to be had.
+    """
+    if price is not None and price.unlisted_on is not None:
+        return "no"
     if price is None or price.available is None or today is None or price.is_stale(today):
         return "unknown"
     return "yes" if price.available else "no"
@@ -22,5 +27,8 @@ def availability_reasons(price: Price | None, *, today: date | None) -> tuple[Re
     """Return why what is sold out, or above the account's quota, cannot be had."""
     if price is None or availability(price, today=today) != "no":
         return ()
+    if price.unlisted_on is not None:
+        text = f"nobody lists it any more (price list of {price.unlisted_on}; last priced {price.as_of})"
+        return (Reason(code=ReasonCode.NOT_LISTED, text=text),)
     text = f"not to be had ({price.source}, {price.as_of})"
     return (Reason(code=ReasonCode.NOT_AVAILABLE, text=text),)

@@ -73,6 +73,8 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
             continue
         if price.usd_per_hour is None:
             left_out["without a price"] += 1
+        elif price.unlisted_on is not None:
+            left_out["that nobody lists any more"] += 1
         elif availability(price, today=today) == "no":
             left_out["sold out or above your quota"] += 1
         elif filters.available and availability(price, today=today) != "yes":

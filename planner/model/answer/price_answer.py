@@ -94,6 +94,12 @@ class SourceReport(Frozen):
     prices: int
     new: int
     """Prices that were not known like this."""
+    renewed: int = 0
+    """Of the whole lists among them: prices that the list before held too."""
+    added: int = 0
+    """Those that it did not hold."""
+    vanished: int = 0
+    """Those that it held and this one does not: nobody lists them any more."""
     problems: tuple[str, ...]
     left_out: dict[str, int]
     """Rows that are no prices of ours: why, and how many."""
@@ -109,3 +115,9 @@ class RefreshDocument(Frozen):
     sources: tuple[SourceReport, ...]
     healed: tuple[str, ...] = ()
     """Files of newest prices that could not be read, and were written anew from the observations."""
+    bundled_renewed: int = 0
+    """Bundled prices of machines that a list holds on the same terms."""
+    bundled_unlisted: int = 0
+    """Those that a whole list of their provider does not hold any more."""
+    bundled_not_asked: int = 0
+    """Those of providers and terms of which no list was read."""

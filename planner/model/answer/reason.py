@@ -90,6 +90,8 @@ class ReasonCode(StrEnum):
     """`limits.providers` leaves the provider out."""
     NOT_AVAILABLE = "not_available"
     """The provider had none, or the account's quota holds none, when the price was read."""
+    NOT_LISTED = "not_listed"
+    """A later whole list of its provider does not hold the machine on these terms any more."""
     ALLOCATION_TOO_SMALL = "allocation_too_small"
     """The work needs more node-hours than the allocation holds."""
     ALLOCATION_NOT_BEGUN = "allocation_not_begun"

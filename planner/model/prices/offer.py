@@ -111,6 +111,8 @@ class Price(Frozen):
     """Node-hours that an allocation holds."""
     available: bool | None = None
     """Whether the vendor said that it has one to rent, when the price was read; null: it does not say."""
+    unlisted_on: Day | None = None
+    """The day of a later whole list of the provider that does not hold this price any more. Never in a file."""
     origin: PriceOrigin = PriceOrigin.BUNDLED
     source: Text
     source_version: Text | None = None

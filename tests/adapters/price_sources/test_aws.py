@@ -308,3 +308,21 @@ def test_without_credentials_the_message_says_so(monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     with pytest.raises(PriceSourceError, match="no credentials were found"):
         aws_prices(session=None, nodes=NODES, now=NOW)
+
+
+def test_one_type_that_fails_loses_itself_alone(session, monkeypatch):
+    from planner.adapters.price_sources import aws as source
+
+    add = source._add_product
+
+    def fails_for_one(question, instance, product):
+        if instance == "p5.48xlarge":
+            raise KeyError("attributes")
+        add(question, instance, product)
+
+    monkeypatch.setattr(source, "_add_product", fails_for_one)
+    answer = aws_prices(session=session, nodes=NODES, now=NOW, regions=["us-east-1"])
+    listed = {row.instance_type for row in answer.prices if row.price_kind is PriceKind.ON_DEMAND}
+    assert listed == {"g6.xlarge"}
+    (problem,) = answer.problems
+    assert problem.startswith("AWS list prices of p5.48xlarge in us-east-1: an answer of unknown shape")

@@ -10,10 +10,13 @@ import pytest
 
 from planner.adapters.price_sources import gpuhunt as source
 from planner.adapters.price_sources.gpuhunt import gpuhunt_prices
+from planner.adapters.price_sources.machine_names import Machines
 from planner.errors import PriceSourceError
 from planner.model.prices.offer import PriceKind, PriceOrigin
+from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 21)
+MACHINES = Machines(bundled_catalog().nodes)
 HEADER = (
     "instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot,disk_size,gpu_vendor,flags,"
     "cpu_arch,provider_data\n"
@@ -53,7 +56,7 @@ def published(vendor, make_reply, monkeypatch):
 
 
 def fetched(names, *providers):
-    return gpuhunt_prices(names=names, today=TODAY, providers=providers)
+    return gpuhunt_prices(names=names, machines=MACHINES, today=TODAY, providers=providers)
 
 
 def test_prices_come_with_the_version_s_date(published, names):
@@ -65,7 +68,7 @@ def test_prices_come_with_the_version_s_date(published, names):
         ("aws/p5.48xlarge", "us-east-1", None, "on_demand", 55.04),
         ("aws/p5.48xlarge", "us-east-1", None, "spot", 16.95),
         ("gcp/a2-highgpu-1g", "us-central1", "us-central1-a", "on_demand", 3.67),
-        ("runpod/NVIDIA-H100-80GB-PCIe", "US-KS-2", None, "on_demand", 2.89),
+        ("runpod/1x-h100-pcie", "US-KS-2", None, "on_demand", 2.89),
     ]
     assert {(row.as_of, row.source_version, row.origin) for row in answer.prices} == {
         (date(2026, 11, 20), "20261120-7", PriceOrigin.GPUHUNT)
@@ -86,7 +89,7 @@ def test_the_card_is_that_of_our_node_or_named_by_the_instance(published, names)
     assert cards == {
         "aws/p5.48xlarge": "H100-SXM",
         "gcp/a2-highgpu-1g": "A100-40GB-SXM",
-        "runpod/NVIDIA-H100-80GB-PCIe": "H100-PCIe",
+        "runpod/1x-h100-pcie": "H100-PCIe",
     }
 
 
@@ -146,3 +149,24 @@ def test_a_catalog_of_each_published_cloud_is_taken(published, names, provider):
     assert price.node == f"{source.OUR_NAMES.get(provider, provider)}/eight-h100"
     assert (price.usd_per_hour, price.accelerators) == (24.5, 8)
     assert price.accelerator.startswith("H100")
+
+
+def test_one_name_for_several_numbers_of_cards_is_several_machines(published, names):
+    """RunPod calls one card and eight of it by one name."""
+    row = "NVIDIA H200,US-KS-2,{usd},16,188.0,{count},H200,141.0,False,,nvidia,,x86,{{}}\n"
+    text = HEADER + "".join(row.format(usd=4.39 * count, count=count) for count in (1, 2, 8))
+    published("runpod", text)
+    prices = {row.node: (row.accelerators, row.usd_per_hour) for row in fetched(names, "runpod").prices}
+    assert prices == {
+        "runpod/1x-h200-sxm": (1, 4.39), "runpod/8x-h200-sxm": (8, 35.12), "runpod/2x-NVIDIA-H200": (2, 8.78),
+    }  # fmt: skip
+
+
+def test_a_list_is_whole_unless_it_failed_held_nothing_or_leaves_machines_out(published, names):
+    published("aws", AWS)
+    published("gcp", HEADER)
+    published("runpod", RUNPOD)
+    answer = fetched(names, "aws", "gcp", "runpod", "verda")
+    assert [(read.provider, read.price_kind.value, read.region) for read in answer.lists] == [
+        ("runpod", "on_demand", "*")
+    ]

@@ -1,0 +1,27 @@
+"""A provider's whole list, read on a day: what it does not hold any more, nobody lists."""
+
+from __future__ import annotations
+
+from planner.model.base import Day, Frozen, Id, Text
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+
+EVERYWHERE = "*"
+
+
+class ListRead(Frozen):
+    """One row of `prices/lists.csv` of the workspace."""
+
+    provider: Id
+    origin: PriceOrigin
+    price_kind: PriceKind
+    region: Text = EVERYWHERE
+    """The one whose machines the list holds, or `*`: all."""
+    read_on: Day
+
+    def covers(self, price: Price) -> bool:
+        """Return whether the list would hold the row's machine if its provider still had it on these terms."""
+        return (
+            self.provider == price.provider
+            and self.price_kind is price.price_kind
+            and self.region in (EVERYWHERE, price.region)
+        )
