@@ -180,3 +180,35 @@ def test_on_a_terminal_missing_facts_are_asked_for(planner, config, table, monke
     assert answer.code == 0, answer.err
     assert stored()[0]["hardware"]["accelerator"] == "RTX-3090"
     assert stored()[0]["seq_len"] == 128
+
+
+@pytest.mark.parametrize(("packed", "basis"), [(True, "measured"), (False, "modelled")])
+def test_a_sound_log_answers_for_its_machine_and_a_doubtful_one_does_not(planner, tmp_path, packed, basis):
+    """A Trainer of 1 s a step of 8 samples, on one RTX 3090."""
+    bars = "".join(f"\r {n}%|#| {n}/100 [{n // 60:02d}:{n % 60:02d}<01:00,  1.00it/s]" for n in range(100))
+    log = tmp_path / "train.log"
+    log.write_text(bars + "\n{'loss': '2.5', 'epoch': '0.1'}\n", encoding="utf-8")
+    facts = (
+        "--accelerator",
+        "RTX-3090",
+        "--gpus",
+        "1",
+        "--seq-len",
+        "512",
+        "--micro-batch",
+        "8",
+        "--global-batch",
+        "8",
+    )
+    imported = planner("runs", "import", log, "--workload", "gpt-305m", *facts, *(["--packed"] if packed else []))
+    assert imported.code == 0, imported.err
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        "schema_version: 1\nname: n\nworkload: {ref: gpt-305m, seq_len: 512}\nwork: {samples: 8000}\n"
+        "training: {micro_batch: 8}\noptions:\n  - {own: RTX-3090}\n",
+        encoding="utf-8",
+    )
+    (option,) = planner("estimate", plan, "--json").document["options"]
+    assert option["throughput"]["basis"] == basis
+    if packed:
+        assert option["throughput"]["value"] == pytest.approx(8.0, rel=0.005)

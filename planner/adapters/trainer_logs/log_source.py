@@ -14,6 +14,8 @@ from planner.adapters.mapping_text import Json, parse_mapping
 from planner.errors import InputError
 
 LOG_LIMIT_BYTES = 64_000_000
+MOST_LINES = 3_000_000
+"""Of a console's output: three days of a progress bar that is drawn ten times a second."""
 MOST_FILES = 2_000
 """Of a folder and the folders in it."""
 DEEPEST = 4
@@ -55,7 +57,10 @@ class LogSource:
 
     def lines(self, name: str) -> Iterator[str]:
         """Yield the lines of a console's output: what a progress bar overwrote counts as lines, colours are dropped."""
-        for line in re.finditer(r"[^\r\n]+", self.text(name)):
+        text = self.text(name)
+        if text.count("\n") + text.count("\r") > MOST_LINES:
+            raise InputError(f"{self.file(name)}: has over {MOST_LINES:,} lines.", fix="Keep the steps of some hours.")
+        for line in re.finditer(r"[^\r\n]+", text):
             yield _ESCAPES.sub("", line[0])
 
     def file(self, name: str) -> Path:

@@ -11,10 +11,12 @@ from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
 from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog
 
-_ITER = re.compile(r"^\s{0,9}iter (\d{1,9}): loss ([-+\w.]{1,30}), time ([\d.]{1,20})ms")
-_STEP = re.compile(r"^\s{0,9}step (\d{1,9}): (?:train|val) loss ")
+_ITER = re.compile(r"(?:^|\s)iter (\d{1,9}): loss ([-+\w.]{1,30}), time ([\d.]{1,20})ms")
+_STEP = re.compile(r"(?:^|\s)step (\d{1,9}): (?:train|val) loss ")
 _TOKENS = re.compile(r"^tokens per iteration will be: ([\d,]{1,30})")
 _OVERRIDE = re.compile(r"^(?:Overriding: )?(batch_size|block_size|gradient_accumulation_steps) = (\d{1,9})\s*$")
+
+LONGEST_LINE = 2_000
 
 
 def read(source: LogSource) -> list[TrainerLog]:
@@ -28,14 +30,14 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     tokens, evaluated = None, -1
     said: dict[str, int | None] = {}
     for line in source.lines(name):
-        if found := _ITER.match(line):
+        if found := _ITER.search(line[:LONGEST_LINE]):
             step, seconds = int(found[1]), positive(found[3])
             if seconds:
                 beside = Beside.EVALUATION if step == evaluated else None
                 spans.append(Span(step, step + 1, seconds / 1e3, tokens, beside))
             loss = number(found[2])
             losses.append(float("nan") if loss is None else loss)
-        elif found := _STEP.match(line):
+        elif found := _STEP.search(line[:LONGEST_LINE]):
             evaluated = int(found[1])
         elif found := _TOKENS.match(line):
             tokens = positive(found[1])

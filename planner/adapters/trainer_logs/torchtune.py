@@ -11,8 +11,10 @@ from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import number, positive
 from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog
 
-_STEP = re.compile(r"^Step (\d{1,9}) \| (.{1,2000})$")
+_STEP = re.compile(r"(?:^|\s)Step (\d{1,9}) \| (.{1,2000})$")
 _FIGURE = re.compile(r"(\w{1,60}):([-+\w.]{1,40})")
+
+LONGEST_LINE = 2_000
 
 
 def read(source: LogSource) -> list[TrainerLog]:
@@ -24,7 +26,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     spans: list[Span] = []
     losses: list[float] = []
     for line in source.lines(name):
-        if not (found := _STEP.match(line)):
+        if not (found := _STEP.search(line[:LONGEST_LINE])):
             continue
         step, figures = int(found[1]), dict(_FIGURE.findall(found[2]))
         rate = positive(figures.get("tokens_per_second_per_gpu"))

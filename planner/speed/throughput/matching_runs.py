@@ -66,6 +66,11 @@ def _same_framework(run: RunRecord, job: Job) -> bool:
     return run.log is not None and planned_family(run.log.framework or "") == planned_family(job.framework)
 
 
+def _doubtful_log(run: RunRecord, job: Job) -> bool:
+    """Return whether a run of a log is doubtful, as totals are; it answers only for a plan that starts from it."""
+    return run.log is not None and bool(run.verdict) and not (job.named_run and job.named_run.id == run.id)
+
+
 def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> list[RunRecord]:
     """Return the runs that answer for this candidate by arithmetic alone, the best evidence of them.
 
@@ -75,6 +80,7 @@ def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> 
         run
         for run in runs
         if same_workload(run, job)
+        and not _doubtful_log(run, job)
         and same_hardware(run, candidate)
         and same_settings(run, job, candidate)
         and same_cap(run, candidate)

@@ -94,6 +94,7 @@ def deepspeed(*points: tuple[int, int]) -> str:
         ),
         pytest.param(nanogpt(*[100.0] * 9) + "iter 9: loss 3.1, time 10", 9, 0.9, id="nanogpt, cut"),
         pytest.param(nanogpt(*[100.0] * 9).replace("\n", "\r"), 9, 0.9, id="nanogpt, carriage returns"),
+        pytest.param("".join(f"[rank0]: {line}\n" for line in nanogpt(*[100.0] * 9).splitlines()), 9, 0.9, id="a rank"),
         pytest.param(megatron(10, 20, 30), 20, 10.0, id="megatron"),
         pytest.param(megatron(1010, 1020, 1030), 20, 10.0, id="megatron, resumed"),
         pytest.param(megatron(10, 20, 30, 15, 25), 31, 15.5, id="megatron, begun again within a log"),

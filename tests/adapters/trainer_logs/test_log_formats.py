@@ -1,0 +1,90 @@
+"""Formats of other packages, several logs in a folder, and which format has a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from planner.adapters.trainer_logs import log_formats
+from planner.adapters.trainer_logs.log_formats import LogFormat, read_logs
+from planner.adapters.trainer_logs.log_source import MOST_FILES, LogSource, open_source
+from planner.adapters.trainer_logs.trainer_log import Span, TrainerLog
+from planner.errors import InputError
+
+
+@dataclass
+class Point:
+    """An entry point that brings a value, or fails."""
+
+    name: str
+    value: object
+
+    def load(self) -> object:
+        if isinstance(self.value, Exception):
+            raise self.value
+        return self.value
+
+
+@pytest.fixture
+def plugged(monkeypatch) -> Iterator[pytest.MonkeyPatch]:
+    log_formats._plugged_in.cache_clear()
+    yield monkeypatch
+    log_formats._plugged_in.cache_clear()
+
+
+def mine(source: LogSource) -> list[TrainerLog]:
+    names = source.named(r".*\.mine")
+    return [TrainerLog("mine", "my trainer", (Span(0, 10, 5.0),), files=(name,)) for name in names]
+
+
+def test_a_package_may_bring_a_format(plugged, tmp_path):
+    def entry_points(*, group: str) -> list[Point]:
+        assert group == "training_planner.log_formats"
+        return [Point("mine", LogFormat("mine", mine))]
+
+    plugged.setattr(log_formats, "entry_points", entry_points)
+    (tmp_path / "run.mine").write_text("anything", encoding="utf-8")
+    (tmp_path / "log.csv").write_text("step,elapsed_s\n1,1\n2,2\n3,3\n", encoding="utf-8")
+    found = read_logs(open_source(tmp_path))
+    assert sorted(log.format for log in found) == ["csv", "mine"]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        pytest.param(ImportError("no module"), "cannot be loaded: ImportError: no module", id="fails"),
+        pytest.param(mine, "is no LogFormat", id="another thing"),
+    ],
+)
+def test_a_broken_package_is_named(plugged, tmp_path, value, told):
+    plugged.setattr(log_formats, "entry_points", lambda **_: [Point("theirs", value)])
+    with pytest.raises(InputError, match=told) as caught:
+        read_logs(open_source(tmp_path))
+    assert "theirs" in caught.value.message
+
+
+def test_a_folder_of_too_many_files_is_refused(tmp_path):
+    for number in range(MOST_FILES + 1):
+        (tmp_path / f"{number}.txt").touch()
+    with pytest.raises(InputError, match="over 2,000 files"):
+        open_source(tmp_path)
+
+
+def test_a_folder_without_a_log_is_refused_with_the_known_formats(tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
+    with pytest.raises(InputError, match="no log of a known format") as caught:
+        read_logs(open_source(tmp_path))
+    assert "torchtitan" in caught.value.fix
+
+
+def test_links_out_of_a_folder_are_not_followed_to_folders(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "log.csv").write_text("step,elapsed_s\n1,1\n2,2\n", encoding="utf-8")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "link").symlink_to(outside)
+    with pytest.raises(InputError):
+        read_logs(open_source(folder))
