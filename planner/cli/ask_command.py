@@ -18,12 +18,14 @@ from planner.cli.registration import command, command_app
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import Precision
 from planner.use_cases import catalogs, plans
-from planner.use_cases.ask import Asked, MissingAnswerError, Question, assumed_lines, plan_of_question
+from planner.use_cases.ask import Asked, MissingAnswerError, Question, assumed_lines, own_cards, plan_of_question
 from planner.use_cases.find import plan_text
 from planner.use_cases.importing.check_run import run_named
-from planner.use_cases.importing.run_facts import Stated
+from planner.use_cases.importing.run_facts import MissingFactError, Stated
 
 app = command_app()
 WRITTEN = "# Written by planner ask"
@@ -105,8 +107,7 @@ def ask(
         runs=limits.runs,
     )
     if work.log is not None:
-        stated = _stated(question)
-        question = replace(question, log=run_named(str(work.log), stated, catalog))
+        question = replace(question, log=_run_of(work.log, question, catalog))
     asked = _asked(question, lambda one: plan_of_question(one, catalog, today=clock.today()))
     document = plans.compare(asked.plan, catalog, today=clock.today())
     write_text(out, f"{WRITTEN}; answer it with: planner compare {out}\n{plan_text(asked.plan)}")
@@ -117,17 +118,30 @@ def ask(
     return 0 if document.recommended is not None else EXIT_NOTHING_FEASIBLE
 
 
-def _stated(question: Question) -> Stated:
-    """Return what the question says of the run in the log; its machine is the first of --own."""
-    count, _, card = (question.own[0] if question.own else "").partition("x")
-    known = card and count.isdigit()
-    return Stated(
+def _run_of(log: Path, question: Question, catalog: Catalog) -> RunRecord:
+    """Return the run of a log, written on the first machine of --own."""
+    count, card = own_cards(question.own[0]) if question.own else (None, None)
+    stated = Stated(
         workload=question.workload,
-        accelerator=card if known else (question.own[0] if question.own else None),
-        gpus=int(count) if known else (1 if question.own else None),
+        accelerator=card,
+        gpus=count,
         seq_len=question.seq_len,
         precision=question.precision,
     )
+    try:
+        return run_named(str(log), stated, catalog)
+    except MissingFactError as missing:
+        fix = OWN_FLAGS.get(missing.flag, f"Import it with {missing.flag}, and ask of the run: planner ask ID")
+        raise InputError(missing.message, fix=fix) from missing
+
+
+OWN_FLAGS = {
+    "--workload": "Name the network: planner ask llama3-8b --log ...",
+    "--accelerator": "Name the machine it was written on: --own 2xRTX-3090",
+    "--gpus": "Name the machine it was written on: --own 2xRTX-3090",
+    "--seq-len": "Add --seq-len 2048",
+}
+"""What says a fact of a log here, by the option of `planner runs import`."""
 
 
 def _asked(question: Question, answer: Callable[[Question], Asked]) -> Asked:

@@ -247,12 +247,17 @@ def _owned(draft: _Draft) -> list[dict[str, Any]]:
         if text in draft.catalog.sites:
             options.append({"site": text})
             continue
-        found = OWN.fullmatch(text.strip())
-        if found is None:
-            raise InputError(f"--own {text}: is no machine.", fix="Write --own 2xRTX-3090, or a site's id.")
-        count, card = int(found[1] or 1), found[2].strip()
+        count, card = own_cards(text)
         options.append(_with_step(draft, {"own": _card(card, draft), "count": count}))
     return options
+
+
+def own_cards(text: str) -> tuple[int, str]:
+    """Read `2xRTX-3090`: how many of which card."""
+    found = OWN.fullmatch(text.strip())
+    if found is None or found[1] == "0":
+        raise InputError(f"--own {text}: is no machine.", fix="Write --own 2xRTX-3090, or a site's id.")
+    return int(found[1] or 1), found[2].strip()
 
 
 def _card(name: str, draft: _Draft) -> str:
@@ -269,8 +274,11 @@ def _with_step(draft: _Draft, option: dict[str, Any]) -> dict[str, Any]:
     log = draft.question.log
     if log is None or log.global_batch is None or log.hardware.accelerators != option["count"]:
         return option
-    rate = log.throughput
-    step = {"batch": log.global_batch, "seconds": log.global_batch / rate.value, "basis": Basis.MEASURED.value,
+    rate, basis = log.throughput, Basis.MEASURED
+    if log.verdict:
+        basis = Basis.ASSUMED
+        draft.assume(f"the log's speed, which is doubtful: {log.verdict[0]}", "--log")
+    step = {"batch": log.global_batch, "seconds": log.global_batch / rate.value, "basis": basis.value,
             "low_seconds": log.global_batch / rate.high, "high_seconds": log.global_batch / rate.low,
             "source": "the trainer's log"}  # fmt: skip
     return option | {"step": step}

@@ -90,6 +90,15 @@ def test_a_log_gives_batch_and_speed_to_the_machine_it_was_written_on(planner, o
     assert "Assumed: as much work as the log timed" in answer.err
 
 
+def test_the_speed_of_a_doubtful_log_is_assumed(planner, out):
+    answer = planner(
+        "ask", "llama3-8b", "--log", LOGS / "hf_trainer" / "trainer_state.json", "--own", "RTX-3090", "--seq-len",
+        "128", "--on", "p4d", "--out", out,
+    )  # fmt: skip
+    assert yaml.safe_load(out.read_text(encoding="utf-8"))["options"][0]["step"]["basis"] == "assumed"
+    assert "Assumed: the log's speed, which is doubtful: only totals" in answer.err
+
+
 def test_a_configuration_names_the_network(planner, out, tmp_path):
     config = tmp_path / "config.json"
     config.write_text(json.dumps({
@@ -117,6 +126,16 @@ def test_a_configuration_names_the_network(planner, out, tmp_path):
         pytest.param(("llama3-8b", "--tokens", "1e9", "--own", "A100", "--on", "p5"), "A100-40GB", id="which A100"),
         pytest.param(("llama3-8b", "--tokens", "1e9", "--on", "nowhere"), "no offer 'nowhere'", id="no offer"),
         pytest.param(("llama3-8b", "--tokens", "1e9", "--budget", "-1"), "--budget -1", id="less than nothing"),
+        pytest.param(("llama3-8b", "--log", LOGS / "megatron"), "--own 2xRTX-3090", id="a log of no machine"),
+        pytest.param(
+            ("--log", LOGS / "trl", "--own", "RTX-3090"), "planner ask llama3-8b --log", id="a log of nothing"
+        ),
+        pytest.param(
+            ("llama3-8b", "--log", LOGS / "lightning", "--own", "RTX-3090", "--seq-len", "128"),
+            "--global-batch",
+            id="a log without its batch",
+        ),
+        pytest.param(("llama3-8b", "--log", "nowhere.log", "--own", "RTX-3090"), "nowhere.log", id="no log"),
         pytest.param(("lama3-8b", "--tokens", "1e9"), "Did you mean", id="a slip"),
     ],
 )
