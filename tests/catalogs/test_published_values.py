@@ -5,9 +5,18 @@ Expected figures come from the source documents and vendors' data sheets, never 
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
+from functools import cache
+from importlib import resources
+from typing import Any
+
 import pytest
 
+from planner.model.prices.offer import PriceKind
 from planner.network.flops import parameters
+from planner.scenario.price_choice import current_price
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog()
@@ -201,3 +210,40 @@ def test_storage_reads_what_its_guide_says(kind, gb_per_s):
 )
 def test_how_far_mlperf_s_repeated_runs_spread(target, percent):
     assert CATALOG.convergence[target].spread_fraction * 100 == pytest.approx(percent)
+
+
+@pytest.mark.parametrize("instance", [name for name in CATALOG.nodes if name.startswith("aws/g")])
+def test_a_fixed_network_of_aws_is_that_of_describe_instance_types(instance):
+    """Against moto's copy of DescribeInstanceTypes, a second list; "Up to" is none that one may count on."""
+    published = _instance_types()[instance.removeprefix("aws/")]["NetworkInfo"]["NetworkPerformance"]
+    fixed = re.fullmatch(r"(\d+) Gigabit", published)
+    assert CATALOG.nodes[instance].network_gbit_per_s == (float(fixed[1]) if fixed else None)
+
+
+@pytest.mark.parametrize("instance", [name for name in CATALOG.nodes if re.match(r"aws/[gp][4-9]", name)])
+def test_the_cards_of_aws_are_those_of_describe_instance_types(instance):
+    (published,) = _instance_types()[instance.removeprefix("aws/")]["GpuInfo"]["Gpus"]
+    node = CATALOG.nodes[instance]
+    assert node.accelerators == published["Count"]
+    assert CATALOG.accelerators[node.accelerator].hbm_gib == pytest.approx(
+        published["MemoryInfo"]["SizeInMiB"] / 1024, rel=0.08
+    ), "a driver shows up to 7 % less than the data sheet"
+
+
+@cache
+def _instance_types() -> dict[str, Any]:
+    path = resources.files("moto") / "ec2" / "resources" / "instance_types.json.gz"
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("node", "usd_per_hour"),
+    [
+        pytest.param("nebius/gpu-h100-sxm_8gpu", 30.8, id="8 x 3.85, not the 23.6 of 2025"),
+        pytest.param("nebius/gpu-h200-sxm_8gpu", 43.2, id="8 x 5.40, not the 28.0 of 2025"),
+        pytest.param("gcp/a3-highgpu-1g", None, id="not sold on demand"),
+    ],
+)
+def test_an_option_without_a_region_is_given_the_price_of_today(node, usd_per_hour):
+    found = current_price(node, CATALOG, kind=PriceKind.ON_DEMAND, region=None)
+    assert found.usd_per_hour == usd_per_hour
