@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.price_filter import EVERYTHING, NOTHING
 from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
@@ -22,6 +22,7 @@ app = command_app()
 def audit_(
     runs: Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="Ids of runs, records, results")] = None,
     *,
+    claim: Annotated[Path | None, typer.Option(metavar="FILE", help="YAML file of a document's claims")] = None,
     measurements: Annotated[
         Path | None, typer.Option(metavar="FILE", help="CSV table of published measurements, every row a run")
     ] = None,
@@ -34,7 +35,8 @@ def audit_(
     Holds them against physics, memory, catalog and evidence, and several runs against each other. What is impossible
     comes with every explanation and the cheapest run that tells. The exit code is 0 whatever the verdict.
     """
-    document = audit(runs or [], measurements=measurements, catalog=catalogs.open_catalog(home, wanted=NOTHING))
+    catalog = catalogs.open_catalog(home, wanted=NOTHING if claim is None else EVERYTHING)
+    document = audit(runs or [], claim=claim, measurements=measurements, catalog=catalog)
     if as_json:
         print_document(document)
     else:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner.adapters.catalog import accelerator_aliases
+from planner.adapters.documents import read_model
 from planner.adapters.evidence import read_measurements
 from planner.adapters.image_networks import read_image_networks
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.audit.ceilings import with_chips
+from planner.audit.claims.claim_audit import audit_claim
 from planner.audit.comparison import compare_runs
 from planner.audit.run_audit import audit_run
 from planner.audit.scaling_rules import scaling_findings, setup_of_record, setup_of_row
@@ -17,21 +19,36 @@ from planner.audit.stated_run import stated_by_record, stated_by_row
 from planner.errors import InputError
 from planner.model.answer.audit import AuditDocument, ComparisonAudit, RunAudit
 from planner.model.catalog import Catalog
+from planner.model.evidence.claims import ClaimFile
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.matmul_ceiling import MatmulCeiling
 from planner.use_cases.importing.check_run import run_named
 from planner.use_cases.importing.run_facts import Stated
 
+CLAIM_FIX = "Its kinds and keys: docs/audit.md; examples stand in examples/claims."
 
-def audit(runs: Sequence[str], *, measurements: Path | None, catalog: Catalog) -> AuditDocument:
-    """Audit runs by id or file, and a table of measurements; InputError where nothing is named."""
-    if not runs and measurements is None:
+
+def read_claims(path: Path) -> ClaimFile:
+    """Read the claims of a document."""
+    return read_model(ClaimFile, path, fix=CLAIM_FIX)
+
+
+def audit(
+    runs: Sequence[str], *, claim: Path | None = None, measurements: Path | None, catalog: Catalog
+) -> AuditDocument:
+    """Audit runs by id or file, a file of claims, and a table of measurements; InputError where nothing is named."""
+    if not runs and measurements is None and claim is None:
         raise InputError("nothing to audit was named.", fix="Name runs, --claim FILE or --measurements FILE.csv.")
     ceilings = with_chips(read_matmul_ceilings(), catalog.accelerators)
     catalog = catalog.model_copy(update={"aliases": accelerator_aliases()})
     audited, comparison = audit_records([run_named(name, Stated(), catalog) for name in runs], catalog, ceilings)
     rows = [] if measurements is None else audit_table(measurements, catalog, ceilings)
-    return AuditDocument(runs=(*audited, *rows), comparison=comparison)
+    claims = () if claim is None else read_claims(claim).claims
+    return AuditDocument(
+        runs=(*audited, *rows),
+        comparison=comparison,
+        claims=tuple(audit_claim(one, catalog, ceilings) for one in claims),
+    )
 
 
 def audit_records(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from planner.adapters.workspace import catalogs_dir
+from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.audit.codes import CODES
 
 PAIR = ("seed-004-p5e-h200", "seed-004-onprem-a100")
@@ -27,6 +27,23 @@ def test_the_screen_names_the_four_explanations(planner):
     assert answer.code == 0
     for words in ("impossible as stated", "shorter than stated", "more accelerators", "mixture", "wrong throughput"):
         assert words in " ".join(answer.out.split())
+
+
+def test_claims_are_read_from_a_file(planner):
+    answer = planner("audit", "--claim", examples_dir() / "claims" / "gpu_cluster.yaml", "--json")
+    assert answer.code == 0
+    claims = {claim["id"]: claim for claim in answer.document["claims"]}
+    assert claims["pro-6000-nvswitch"]["verdict"] == "impossible"
+    assert claims["pro-6000-nvswitch"]["findings"][0]["code"] == "part_does_not_exist"
+
+
+@pytest.mark.parametrize("text", ["[]", "claims: []", "주장: 없음", "source: x\nclaims: [{id: a, kind: magic}]", ""])
+def test_a_file_that_holds_no_claims_is_one_error(planner, tmp_path, text):
+    path = tmp_path / "claims.yaml"
+    path.write_text(text, "utf-8")
+    answer = planner("audit", "--claim", path)
+    assert answer.code == 2
+    assert "Traceback" not in answer.err
 
 
 @pytest.mark.parametrize(
@@ -87,4 +104,6 @@ def test_the_bundled_evidence_raises_few_alarms(planner):
 
 def test_every_code_stands_in_the_documentation():
     page = (catalogs_dir().parent / "docs" / "audit.md").read_text("utf-8")
-    assert [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")] == list(CODES)
+    assert [
+        line.split("`")[1] for line in page.partition("## Codes")[2].splitlines() if line.startswith("| `")
+    ] == list(CODES)
