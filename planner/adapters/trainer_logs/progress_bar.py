@@ -11,6 +11,7 @@ _BAR = re.compile(
     r"(?:^|\|)\s{0,4}(\d{1,9})/(\d{1,9}) \[((?:\d{1,4} days?, )?[\d:]{4,12})<"
     r"[\d:?]{1,12}(?: days?, [\d:]{4,9})?,\s{1,4}[\d.?]{1,12}\s?(?:it/s|s/it)"
 )
+MOSTLY = 0.8
 LONGEST_LINE = 20_000
 _DESCRIBED = re.compile(r"^\s{0,9}[^\d\s%|][^|%]{0,200}:\s{0,9}\d{1,3}%")
 """A bar with a name before it (`Map:`, `Loading weights:`) is none of the training."""
@@ -41,7 +42,8 @@ def bar_states(line: str, place: int) -> list[BarState]:
 def training_bar(states: list[BarState], total: int | None) -> list[BarState]:
     """Return the states of the training's bar: of this total, else of the total that was shown for longest.
 
-    Of each whole second the first state alone is kept: there the second has just begun.
+    Of each whole second the first state alone is kept: there the second has just begun. Where nearly every second is
+    shown, one after a gap, as an evaluation leaves, is not: it may be late in its second.
     """
     if total is None:
         longest: dict[int, float] = {}
@@ -49,7 +51,14 @@ def training_bar(states: list[BarState], total: int | None) -> list[BarState]:
             longest[state.total] = max(longest.get(state.total, 0.0), state.elapsed_s)
         total = max(longest, key=lambda one: (longest[one], one), default=None)
     kept: list[BarState] = []
+    ticks: list[bool] = []
+    shown: BarState | None = None
     for state in states:
-        if state.total == total and not (kept and kept[-1].elapsed_s == state.elapsed_s):
+        if state.total != total:
+            continue
+        if shown is None or state.elapsed_s != shown.elapsed_s:
             kept.append(state)
-    return kept
+            ticks.append(shown is None or state.elapsed_s == shown.elapsed_s + 1)
+        shown = state
+    dense = sum(ticks) > MOSTLY * len(ticks)
+    return [state for state, tick in zip(kept, ticks, strict=True) if tick or not dense]

@@ -180,3 +180,22 @@ def test_checkpoints_states_are_not_read_beside_the_last_one(logs, write, tmp_pa
     for folder in (tmp_path, tmp_path / "checkpoint-100"):
         (folder / "trainer_state.json").write_text(state, encoding="utf-8")
     assert len(read_logs(open_source(tmp_path))) == 1
+
+
+@pytest.mark.parametrize(
+    ("step_s", "steps"), [(0.05, 3000), (0.3, 600), (1.0, 400), (2.5, 200), (7.3, 200), (31.0, 150)]
+)
+def test_whole_seconds_of_a_bar_time_steps_of_any_length_beside_long_evaluations(read, write, step_s, steps):
+    """5 s of start, 20.3 s of evaluation after every 100 steps; the bar is drawn at most ten times a second."""
+    now, shown, text = 5.0, -1.0, bar(0, "00:00", steps)
+    for step in range(1, steps + 1):
+        now += step_s
+        if now - shown > 0.1:
+            whole = int(now)
+            text += bar(step, f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}", steps)
+            shown = now
+        if step % 100 == 0:
+            text += "\n{'loss': 2.1, 'epoch': 0.5}\n{'eval_loss': 2.0, 'eval_runtime': 20.0, 'epoch': 0.5}\n"
+            now += 20.3
+    found = part(read(write(train__log=text)))
+    assert found.seconds / found.steps == pytest.approx(step_s, rel=0.005)
