@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow test-e2e fuzz app check format schemas golden cli-docs calibrate benchmark accuracy-peers clean help
+.PHONY: demo test test-slow test-e2e fuzz app check format schemas golden cli-docs plain-questions calibrate benchmark accuracy-peers clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
@@ -95,6 +95,9 @@ golden: .venv/installed-all
 
 cli-docs: .venv/installed-all
 	$(BIN)/python -m scripts.cli_reference
+
+plain-questions: .venv/installed-all
+	$(BIN)/python -m scripts.plain_questions
 
 calibrate: .venv/installed-all
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/calibrate.py

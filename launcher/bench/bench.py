@@ -144,6 +144,9 @@ def window_of(workload: BenchWorkload, settings: Settings) -> Window:
     return workload.quick_window if settings.quick else workload.window
 
 
+SPEC_FIX = "Change it in the workload's file, or by an option of this command."
+
+
 def check_spec(spec: dict[str, Any], *, runs_here: bool) -> None:
     """Refuse here, before a process is started, what every rank would refuse.
 
@@ -154,7 +157,7 @@ def check_spec(spec: dict[str, Any], *, runs_here: bool) -> None:
         if runs_here and checked.data is not None:
             check_shards(checked)
     except SpecError as error:
-        raise InputError(str(error)) from error
+        raise InputError(str(error), fix=SPEC_FIX) from error
     if spec["precision"] == "float8" and runs_here:
         from workloads.models.float8 import problem_here
 

@@ -21,3 +21,5 @@ class ParallelConfig:
     low: float = 0.0
     high: float = 0.0
     group: str = ""
+    chunked_loss: bool = False
+    """It fits with a loss in chunks alone."""

@@ -6,13 +6,13 @@ from datetime import date
 from functools import cache
 
 from planner.decide.options.explain import explain_plan
+from planner.decide.options.step_breakdown import Published
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
-from planner.speed.physics.observation import Observation
 from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence
 from planner.use_cases.plans import with_found_options
 
@@ -25,8 +25,8 @@ def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) ->
         option = _in_row(int(option), answer)
 
     @cache
-    def evidence(images: bool) -> list[Observation]:
-        return bundled_image_evidence(catalog) if images else bundled_evidence(catalog)
+    def evidence(images: bool) -> Published:
+        return Published(bundled_image_evidence(catalog) if images else bundled_evidence(catalog))
 
     document = explain_plan(plan, catalog, evidence, option=option, today=today)
     answers = {one.id: one for one in answer.options}

@@ -37,6 +37,8 @@ from planner.use_cases.networks import bench_workload
 
 BUDGET_FILE = "budget.yaml"
 BUDGET_FIX = "Write two lines: schema_version: 1 and, of all launches together, total_usd: 200"
+MOST_MINUTES = 7 * 24 * 60
+"""Of one launch, as of --max-minutes: a week."""
 PREPARATION_MINUTES = 5.0
 """Imports, topology, first steps and teardown of one start."""
 SLOW_FACTOR = 1.5
@@ -114,6 +116,11 @@ def plan_launch(
     window = window_of(workload, settings)
     minutes = terms.max_minutes or default_minutes(window, starts=settings.repeats, probes=probes)
     caps = TimeCaps(max_minutes=minutes)
+    if minutes > MOST_MINUTES:
+        raise InputError(
+            f"{workload.name}: its run may take {minutes:,.0f} minutes, and a launch at most {MOST_MINUTES:,}.",
+            fix="Shorten the window in the workload's file, or name a limit: --max-minutes 60",
+        )
     run_id = run_id or f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
     bill = _bill(target, priced, caps)
     task = task_of(

@@ -240,11 +240,15 @@ class TestStrategy:
 
     def test_a_network_beside_adapters_is_divided_only_where_nothing_else_fits(self, option_of) -> None:
         """Two cards of 24 GiB hold the frozen 15 GiB and samples of 2,048 tokens; of 8,192 tokens the logits alone are
-        12 x 8,192 x 128,256 bytes, 11.7 GiB, beside frozen halves of 7.5, gathered layers of 2.8 and 3.1 of
-        activations too much for one card, and halved not."""
+        14 x 8,192 x 128,256 bytes, 13.7 GiB: with a loss in chunks they fit. Of 32,768 tokens what is kept of 32 layers
+        and the layer that is computed again need 2 x 32,768 x 4,096 x 32 bytes, 8 GiB, and 8.6, and halved they fit.
+        """
         short = option_of(TWO_3090)
         assert (short["strategy"], short["split"]) == ("ddp", None)
-        assert option_of(TWO_3090, workload={"ref": "llama3-8b", "seq_len": 8192})["split"]["tensor"] == 2
+        chunked = option_of(TWO_3090, workload={"ref": "llama3-8b", "seq_len": 8192})
+        assert chunked["split"] is None
+        assert any("a loss in chunks alone" in note for note in chunked["notes"])
+        assert option_of(TWO_3090, workload={"ref": "llama3-8b", "seq_len": 32_768})["split"]["tensor"] == 2
 
     def test_one_accelerator_takes_the_plain_one(self, option_of) -> None:
         assert option_of(ONE_H100)["strategy"] == "ddp"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.options.next_run import next_runs
-from planner.decide.options.step_breakdown import step_breakdown
+from planner.decide.options.step_breakdown import Published, step_breakdown
 from planner.errors import NotFoundError
 from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.explanation import (
@@ -36,9 +36,9 @@ from planner.speed.throughput.prediction import NoPrediction, Prediction
 from planner.speed.throughput.speed import Speed, fastest, speed
 
 if TYPE_CHECKING:
-    from planner.speed.physics.observation import Observation
+    pass
 
-Evidence = Callable[[bool], "Sequence[Observation]"]
+Evidence = Callable[[bool], Published]
 """Published measurements: of images where it is asked so, else of text."""
 
 

@@ -17,6 +17,7 @@ from planner.speed.physics.step_formulas import ELSEWHERE
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
     from planner.speed.estimator.own_runs import Place
+    from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
     from planner.speed.physics.parameters import Parameter
 
@@ -45,11 +46,35 @@ class StepBreakdown:
     nearest: tuple[NearRow, ...]
 
 
-def step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Sequence[Observation]) -> StepBreakdown:
+class Published:
+    """Published measurements of text or of images, whose settings are modelled once for all questions."""
+
+    def __init__(self, rows: Sequence[Observation]) -> None:
+        self.rows = rows
+        self.answered: dict[tuple[object, ...], StepBreakdown] = {}
+        """Steps that were taken apart: of a plan's options many differ by their price alone."""
+        self._features: Array | None = None
+
+    def features(self, kind: NetworkKind, fit: Fit) -> Array:
+        """Return what the estimator measures distances in, a line for each measurement."""
+        if self._features is None:
+            self._features = kind.model(fit, self.rows).place.features
+        return self._features
+
+
+def step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Published) -> StepBreakdown:
     """Take the step apart: seconds of a part = its share / all shares x seconds of the corrected step.
 
     So the correction by labels and by runs spreads evenly over the parts.
     """
+    here = asked.observation
+    key = (asked.label, here.id, *here.config.items(), *(own.id for own in asked.own))
+    if key not in evidence.answered:
+        evidence.answered[key] = _step_breakdown(asked, calibration, evidence)
+    return evidence.answered[key]
+
+
+def _step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Published) -> StepBreakdown:
     kind = kind_of(asked, calibration)
     fit, here = fitted(calibration), [asked.observation]
     modelled = kind.model(fit, here)
@@ -124,15 +149,16 @@ def _weights(kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: Place) -
 
 
 def _nearest(
-    kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: Place, evidence: Sequence[Observation]
+    kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: Place, published: Published
 ) -> tuple[NearRow, ...]:
     """Return the published measurements whose settings are nearest, with what the calibration says of them."""
+    evidence = published.rows
     if not evidence:
         return ()
     import numpy as np
 
     label = asked.label
-    settings = ((kind.model(fit, evidence).place.features - place.features) ** 2).sum(axis=1)
+    settings = ((published.features(kind, fit) - place.features) ** 2).sum(axis=1)
     apart = [
         OTHER_ACCELERATOR * (one.labels.accelerator != label.accelerator)
         + OTHER_GENERATION * (one.labels.generation != label.generation)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import ImageModel
+from planner.model.network.trainer_memory import USUAL_TRAINER, Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import checkpointings_of
 from planner.scenario.candidate import Candidate
@@ -20,6 +22,8 @@ from planner.speed.memory.memory import Memory, device_memory
 LARGEST_MICRO_BATCH = 64
 """Of sequences; images are smaller."""
 LARGEST_IMAGE_BATCH = 1024
+CHUNKED = TrainerMemory(loss=Loss.CHUNKED)
+CHUNKED_NOTE = "it fits with a loss in chunks alone (Liger, cut cross-entropy, torchtune)"
 LIKELIER = 0.5
 """The chance from which an option is not refused."""
 MOST_SAMPLES = 1 << 24
@@ -46,8 +50,8 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     """Find the largest micro-batch that fits, with as little recomputation as possible: none, selective, full.
 
     Selective recomputes a few per cent of the FLOPs and full a third, so the lighter comes first, at a smaller batch.
-    It fits with a chance of four in five; where nothing does, the smallest micro-batch with all layers recomputed is
-    still taken if it fits more likely than not.
+    It fits with a chance of four in five: with an eager loss, else with one in chunks, which costs no time; where
+    nothing does, the smallest micro-batch with all layers recomputed is still taken if it fits more likely than not.
     Where the network is unknown, a device at least as large as the measured one holds the measured micro-batch.
     """
     if candidate.accelerator.no_training_reason is not None:
@@ -68,11 +72,12 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
         )
     ways = [job.checkpointing] if job.checkpointing else checkpointings_of(job.network)
     smallest = job.micro_batch or 1
-    for checkpointing in ways:
-        if _need(job, candidate, smallest, checkpointing).total_gib <= _usable_gib(candidate):
-            micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing)
-            return _taken(job, candidate, micro_batch, checkpointing)
-    last = _taken(job, candidate, smallest, ways[-1])
+    trainers = (USUAL_TRAINER,) if isinstance(job.network, ImageModel) else (USUAL_TRAINER, CHUNKED)
+    for trainer, checkpointing in product(trainers, ways):
+        if _need(job, candidate, smallest, checkpointing, trainer).total_gib <= _usable_gib(candidate):
+            micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing, trainer)
+            return _taken(job, candidate, micro_batch, checkpointing, trainer)
+    last = _taken(job, candidate, smallest, ways[-1], trainers[-1])
     assert last.chance is not None, "its memory was computed"
     assert last.memory is not None, "its memory was computed"
     if last.chance >= LIKELIER:
@@ -81,11 +86,14 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     return _lacking(job, candidate, last.memory, ways[-1])
 
 
-def _taken(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> DeviceFit:
-    need = _need(job, candidate, micro_batch, checkpointing)
+def _taken(
+    job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing, trainer: TrainerMemory
+) -> DeviceFit:
+    need = _need(job, candidate, micro_batch, checkpointing, trainer)
     assert candidate.accelerator.hbm_gib is not None, "asked before"
     chance = chance_within([Likely(1.0, need.total_gib)], candidate.accelerator.hbm_gib)
-    return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need, chance=chance)
+    note = CHUNKED_NOTE if trainer == CHUNKED else None
+    return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need, chance=chance, note=note)
 
 
 def fits_device(chance: float) -> Literal["yes", "no", "uncertain"]:
@@ -114,7 +122,9 @@ def usable_gib(hbm_gib: float) -> float:
     return hbm_gib / factor_for(SURE)
 
 
-def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing) -> Memory:
+def _need(
+    job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing, trainer: TrainerMemory
+) -> Memory:
     assert job.network is not None
     return device_memory(
         job.network,
@@ -124,6 +134,7 @@ def _need(job: Job, candidate: Candidate, micro_batch: int, checkpointing: Check
         precision=job.precision or Precision.BF16,
         devices=candidate.accelerators,
         checkpointing=checkpointing,
+        trainer=trainer,
         accumulates=job.global_batch is not None and job.global_batch > micro_batch * candidate.accelerators,
         adapters=job.adapters,
     )
@@ -134,12 +145,12 @@ def _usable_gib(candidate: Candidate) -> float:
     return usable_gib(candidate.accelerator.hbm_gib)
 
 
-def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing) -> int:
+def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing, trainer: TrainerMemory) -> int:
     largest = LARGEST_IMAGE_BATCH if isinstance(job.network, ImageModel) else LARGEST_MICRO_BATCH
     share = (job.global_batch or largest * candidate.accelerators) // candidate.accelerators
     micro_batch = 1
     while micro_batch * 2 <= min(share, largest) and _need(
-        job, candidate, micro_batch * 2, checkpointing
+        job, candidate, micro_batch * 2, checkpointing, trainer
     ).total_gib <= _usable_gib(candidate):
         micro_batch *= 2
     return micro_batch
@@ -158,7 +169,7 @@ def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkp
     figures = {"needed_gib": need.total_gib, "usable_gib": usable, "hbm_gib": hbm}
     sharded = replace(candidate, strategy=Strategy.FSDP2)
     if candidate.strategy not in (Strategy.FSDP2, Strategy.ZERO3):
-        with_sharding = _need(job, sharded, job.micro_batch or 1, checkpointing).total_gib
+        with_sharding = _need(job, sharded, job.micro_batch or 1, checkpointing, USUAL_TRAINER).total_gib
         if with_sharding <= usable:
             text += f"; with fsdp2 it would need {with_sharding:.1f}"
             figures["needed_with_fsdp2_gib"] = with_sharding

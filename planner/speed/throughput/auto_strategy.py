@@ -11,7 +11,7 @@ from planner.model.network.workload import WHOLE
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.memory.device_fit import DeviceFit, fit
+from planner.speed.memory.device_fit import CHUNKED_NOTE, DeviceFit, fit
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.strategy_search import Question, search
@@ -53,9 +53,10 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
 
 def divided_fit(config: ParallelConfig) -> DeviceFit:
     """Return micro-batch, accumulation and checkpointing of a divided network."""
+    loss = f"; {CHUNKED_NOTE}" if config.chunked_loss else ""
     note = (
         f"divided ({config.split}): about {config.hbm_gib:.1f} GiB on each accelerator, {config.accumulation} "
-        "micro-batches a step; planner bench runs no divided network"
+        f"micro-batches a step{loss}; planner bench runs no divided network"
     )
     return DeviceFit(True, config.micro_batch, config.accumulation, config.checkpointing, note=note)
 

@@ -13,6 +13,7 @@ from planner.model.evidence.calibration import Calibration
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import MoeDecoder, TextModel
+from planner.model.network.trainer_memory import USUAL_TRAINER, Loss, TrainerMemory
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
@@ -69,6 +70,7 @@ class Question:
     framework: str | None = None
     undivided: bool = False
     """Only ways that leave the network whole."""
+    trainer: TrainerMemory = USUAL_TRAINER
     strategies: tuple[Strategy, ...] = tuple(Strategy)
 
     @property
@@ -108,10 +110,10 @@ def search_many(questions: Sequence[Question], calibration: Calibration, *, work
     """Return samples/s of the fastest way of each question, None where none fits: all of them timed at once."""
     from planner.speed.physics.config_arrays import from_rows
 
-    needs: Needs = {}
+    needs: tuple[Needs, Needs] = ({}, {})
     rows, labels, places = [], [], []
     for place, question in enumerate(questions):
-        for _, described in _described(question, needs):
+        for _, described in _fitting(question, needs):
             rows.append(described)
             labels.append(labels_of(question.accelerator, workload, question.framework))
             places.append(place)
@@ -130,10 +132,19 @@ def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs |
     """Return the configurations that fit, not timed yet, and what the physics needs of them."""
     from planner.speed.physics.config_arrays import from_rows
 
-    fitting = list(_described(question, {}))
+    fitting = _fitting(question, ({}, {}))
     return tuple(config for config, _ in fitting), from_rows(
         [described for _, described in fitting]
     ) if fitting else None
+
+
+def _fitting(question: Question, needs: tuple[Needs, Needs]) -> list[tuple[ParallelConfig, dict[str, float]]]:
+    """Return the configurations that fit; where none does, those that do with a loss in chunks, which costs no time."""
+    usual = list(_described(question, needs[0]))
+    if usual:
+        return usual
+    chunked = replace(question, trainer=question.trainer.model_copy(update={"loss": Loss.CHUNKED}))
+    return [(replace(config, chunked_loss=True), row) for config, row in _described(chunked, needs[1])]
 
 
 def _described(question: Question, needs: Needs) -> Iterator[tuple[ParallelConfig, dict[str, float]]]:
@@ -274,6 +285,7 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
         precision=question.precision or Precision.BF16,
         devices=group_size,
         checkpointing=config.checkpointing,
+        trainer=question.trainer,
         adapters=question.adapters,
     )
     in_flight = min(split.pipeline, config.accumulation)

@@ -13,6 +13,7 @@ from planner.adapters.documents import read_model
 from planner.adapters.workspace import examples_dir
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.options.explain import explain_plan
+from planner.decide.options.step_breakdown import Published
 from planner.errors import NotFoundError
 from planner.model.answer.explanation import LabelEffect, OptionExplanation
 from planner.model.answer.reason import Reason
@@ -23,7 +24,6 @@ from planner.model.plan.plan import Plan
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import model_text_step
 from planner.speed.physics.config_arrays import from_rows
-from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS
 from tests.bundled import image_rows, text_rows
@@ -32,9 +32,9 @@ RTX_3090 = read_model(Plan, examples_dir() / "rtx3090_cluster.yaml")
 MODELLED, MEASURED = "rtx-pro-6000-x4:ddp", "rtx3090-x10:zero2"
 
 
-def nothing(images: bool) -> list[Observation]:
+def nothing(images: bool) -> Published:
     """No published evidence: it changes no estimate."""
-    return []
+    return Published([])
 
 
 def explained(catalog: Catalog, option: str) -> OptionExplanation:
@@ -117,7 +117,7 @@ def of_images(catalog: Catalog) -> OptionExplanation:
         "schema_version": 1, "name": "images", "workload": {"ref": "resnet50"}, "work": {"samples": 1e8},
         "options": [{"offer": "aws/p4d.24xlarge"}], "training": {"precision": "bf16"},
     }  # fmt: skip
-    (found,) = explain_plan(Plan.model_validate(plan), catalog, lambda _: image_rows()).options
+    (found,) = explain_plan(Plan.model_validate(plan), catalog, lambda _: Published(image_rows())).options
     return found
 
 
@@ -207,7 +207,7 @@ def test_a_step_of_images_is_taken_apart_too(catalog: Catalog) -> None:
 
 def test_the_nearest_evidence_comes_first_and_is_the_row_itself_where_it_is_asked(catalog: Catalog) -> None:
     evidence = text_rows()
-    (found,) = explain_plan(RTX_3090, catalog, lambda _: evidence, option=MODELLED).options
+    (found,) = explain_plan(RTX_3090, catalog, lambda _: Published(evidence), option=MODELLED).options
     distances = [row.distance for row in found.nearest]
     assert len(distances) == 3
     assert distances == sorted(distances)
