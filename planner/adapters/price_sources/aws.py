@@ -43,6 +43,13 @@ LIST_FILTERS = {
 QUOTAS = {
     "L-417A185B": ("P on demand", PriceKind.ON_DEMAND, ("p",)),
     "L-DB2E81BA": ("G and VT on demand", PriceKind.ON_DEMAND, ("g", "vt")),
+    "L-1945791B": ("Inf on demand", PriceKind.ON_DEMAND, ("inf",)),
+    "L-2C3B7624": ("Trn on demand", PriceKind.ON_DEMAND, ("trn",)),
+    "L-6E869C2A": ("DL on demand", PriceKind.ON_DEMAND, ("dl",)),
+    "L-3819A6DF": ("G and VT spot", PriceKind.SPOT, ("g", "vt")),
+    "L-B5D1601B": ("Inf spot", PriceKind.SPOT, ("inf",)),
+    "L-6B0D517C": ("Trn spot", PriceKind.SPOT, ("trn",)),
+    "L-85EED4F7": ("DL spot", PriceKind.SPOT, ("dl",)),
     "L-7212CCBC": ("P4, P3 and P2 spot", PriceKind.SPOT, ("p4", "p3", "p2")),
     "L-C4BD4855": ("P5 spot", PriceKind.SPOT, ("p5",)),
 }

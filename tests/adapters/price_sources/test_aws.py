@@ -17,7 +17,8 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
-from planner.adapters.price_sources.aws import aws_prices
+from planner.adapters.price_sources.aws import QUOTAS, aws_prices
+from planner.cost.cloud.availability import availability_reasons
 from planner.errors import PriceSourceError
 from planner.model.prices.offer import PriceKind
 from tests.bundled import bundled_catalog
@@ -126,8 +127,9 @@ def savings_plans(request: dict[str, Any]) -> dict[str, object]:
 
 
 def quota(request: dict[str, object]) -> dict[str, object]:
-    vcpus = {"L-417A185B": 192.0, "L-DB2E81BA": 0.0, "L-7212CCBC": 0.0, "L-C4BD4855": 96.0}[request["QuotaCode"]]
-    return {"Quota": {"ServiceCode": "ec2", "QuotaCode": request["QuotaCode"], "Value": vcpus, "Unit": "None"}}
+    code = str(request["QuotaCode"])
+    vcpus = {"L-417A185B": 192.0, "L-C4BD4855": 96.0}.get(code, 0.0)
+    return {"Quota": {"ServiceCode": "ec2", "QuotaCode": code, "Value": vcpus, "Unit": "None"}}
 
 
 class Wire:
@@ -254,6 +256,25 @@ def test_quotas_stand_beside_the_prices_they_limit(answer):
     assert g6[PriceKind.ON_DEMAND].available is False
     assert "0 vCPU; one instance needs 4" in g6[PriceKind.ON_DEMAND].note
     assert p5[PriceKind.SAVINGS_1Y].available is None
+
+
+def test_a_quota_that_is_too_small_names_the_request_to_make(answer):
+    g6 = by_kind(answer, "g6.xlarge")[PriceKind.ON_DEMAND]
+    assert "ask for 4 of L-DB2E81BA in us-east-1" in g6.note
+    (reason,) = availability_reasons(g6, today=NOW.date())
+    assert reason.text.startswith("not to be had (AWS Pricing API, GetProducts, 2026-11-21): your quota")
+    assert "ask for 4 of L-DB2E81BA" in reason.text
+
+
+@pytest.mark.parametrize("node", [name for name in ALL if name.startswith("aws/")])
+def test_on_demand_machines_of_every_family_have_one_quota(node):
+    """One code for each; of spot all but p6, of which AWS publishes none that is known here."""
+    instance = node.removeprefix("aws/")
+    of = {kind: [code for code, (_, of_kind, families) in QUOTAS.items()
+                 if of_kind is kind and instance.startswith(families)]
+          for kind in (PriceKind.ON_DEMAND, PriceKind.SPOT)}  # fmt: skip
+    assert len(of[PriceKind.ON_DEMAND]) == 1
+    assert len(of[PriceKind.SPOT]) == (0 if instance.startswith("p6") else 1)
 
 
 def test_only_our_own_instances_are_asked_for(session, wire):
