@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.audit.ceilings import with_chips
 from planner.audit.explanations import surviving
 from planner.audit.memory_rules import memory_findings
 from planner.audit.rate_rules import rate_findings
 from planner.audit.record_rules import record_findings
-from planner.audit.stated_run import StatedRun
+from planner.audit.stated_run import StatedRun, stated_by_record
 from planner.model.answer.audit import AuditVerdict, Finding, RunAudit, Severity, verdict_of
+from planner.model.catalog import Catalog
 from planner.model.hardware.matmul_ceiling import MatmulCeiling
 
 RANK = list(Severity)
+
+
+def impossible_runs(catalog: Catalog, measured: Sequence[MatmulCeiling]) -> tuple[str, ...]:
+    """Return the ids of the runs of a catalog that cannot be true as stated, sorted."""
+    ceilings = with_chips(measured, catalog.accelerators)
+    audited = (audit_run(stated_by_record(run, catalog), ceilings) for run in catalog.runs.values())
+    return tuple(sorted(one.id for one in audited if one.verdict is AuditVerdict.IMPOSSIBLE))
 
 
 def audit_run(run: StatedRun, measured: Sequence[MatmulCeiling], beside: Sequence[Finding] = ()) -> RunAudit:

@@ -72,6 +72,8 @@ class Catalog(Frozen):
     convergence: dict[str, ConvergenceSpread] = Field(default_factory=dict)
     presets: dict[str, Preset]
     runs: dict[str, RunRecord]
+    impossible_runs: tuple[str, ...] = ()
+    """Ids of those that cannot be true as stated, where a plan is answered (docs/audit.md); sorted."""
     bundled_runs: frozenset[str]
     """Ids of the runs that ship with the planner; the others are the user's."""
     bundled_sites: frozenset[str] = frozenset()

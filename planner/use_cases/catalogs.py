@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner import clock
 from planner.adapters.catalog import accelerator_aliases, load_catalog, with_observed
+from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError
@@ -28,6 +29,14 @@ def with_wanted(catalog: Catalog, wanted: PriceFilter, home: str | None = None) 
 
 
 def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
+    """Return the catalog that a plan needs, with the runs of it that cannot be true as stated."""
+    from planner.audit.run_audit import impossible_runs
+
+    catalog = _needed(plan, home)
+    return catalog.model_copy(update={"impossible_runs": impossible_runs(catalog, read_matmul_ceilings())})
+
+
+def _needed(plan: Plan, home: str | None) -> Catalog:
     """Return the catalog that a plan needs: of what refreshes have brought, its offers and the machines of its runs.
 
     Where an offer is in none of it, all is read, so that the error can name the nearest.

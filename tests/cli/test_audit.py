@@ -107,3 +107,24 @@ def test_every_code_stands_in_the_documentation():
     assert [
         line.split("`")[1] for line in page.partition("## Codes")[2].splitlines() if line.startswith("| `")
     ] == list(CODES)
+
+
+def test_no_recommendation_rests_on_an_impossible_run(planner, example):
+    document = planner("compare", example("p5e_vs_a100"), "--json").document
+    options = {option["id"]: option for option in document["options"]}
+    refused = options["onprem-a100-40gb:4n"]
+    assert refused["impossible_runs"] == ["seed-004-onprem-a100"]
+    assert "rests_on_impossible" in refused["why_not_codes"]
+    assert document["recommended"] == "aws/p5e.48xlarge:us-east-2:capacity_block:4n"
+    assert any("measurement" in sentence for sentence in document["headline"])
+
+
+def test_where_all_rests_on_an_impossible_run_one_measures_first(planner, example, tmp_path):
+    text = example("p5e_vs_a100").read_text("utf-8")
+    kept = [line for line in text.splitlines() if "offer:" not in line]
+    path = tmp_path / "plan.yaml"
+    path.write_text("\n".join(kept), "utf-8")
+    answer = planner("compare", path, "--json")
+    assert answer.code == 3
+    assert answer.document["recommended"] is None
+    assert answer.document["headline"][0].startswith("Measure first")

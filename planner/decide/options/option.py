@@ -133,6 +133,7 @@ def estimate_option(
         known_from=speed.known_from,
         runs=speed.run_ids,
         doubts=speed.doubts,
+        impossible_runs=tuple(run_id for run_id in speed.run_ids if run_id in catalog.impossible_runs),
         notes=(
             *speed.notes,
             *([job.samples_note] if job.samples_note else []),

@@ -1,4 +1,6 @@
-"""What keeps an option from being recommended although it keeps the limits: it cannot be had, or not be kept."""
+"""What keeps an option from being recommended although it keeps the limits: it cannot be had or kept, or its evidence
+cannot be true.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,16 @@ def is_spot(option: CampaignOption) -> bool:
 
 
 def refusals(option: CampaignOption) -> tuple[Reason, ...]:
-    """Return why a rented option is never recommended; nothing where it may be."""
-    return (*(_of_spot(option) if is_spot(option) else _of_count(option)), *_of_price(option))
+    """Return why an option is never recommended; nothing where it may be."""
+    return (*_of_evidence(option), *(_of_spot(option) if is_spot(option) else _of_count(option)), *_of_price(option))
+
+
+def _of_evidence(option: CampaignOption) -> tuple[Reason, ...]:
+    if not option.impossible_runs:
+        return ()
+    names = " and ".join(option.impossible_runs)
+    text = f"its speed rests on {names}, which cannot be true as stated: planner audit {option.impossible_runs[0]}"
+    return (Reason(code=ReasonCode.RESTS_ON_IMPOSSIBLE, text=text, figures={"runs": len(option.impossible_runs)}),)
 
 
 def _of_price(option: CampaignOption) -> tuple[Reason, ...]:
