@@ -106,6 +106,7 @@ benchmark: .venv/installed-all
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/prices.py
+	$(BIN)/python -m benchmarks.find_speed
 	$(BIN)/python benchmarks/planning_speed.py
 
 $(PEERS)/installed: | $(BIN)/python

@@ -12,6 +12,7 @@ from planner.model.prices.price_defaults import PriceDefaults
 from planner.scenario.observed_price import FROM_FILES, LATELY_DAYS, median_of, median_row
 from planner.scenario.price_lists import listed_of
 from planner.scenario.region_groups import is_in
+from planner.scenario.rows_by_node import rows_by_node
 
 ANY_REGION = "any"
 """Of a price that is the same everywhere."""
@@ -44,7 +45,7 @@ def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, reg
     Without a region the cheapest; a row may state the reason why there is no price.
     """
     for layer in (catalog.own_prices, catalog.prices):
-        rows = [row for row in layer if row.node == node_id]
+        rows = rows_by_node(layer).get(node_id, [])
         price = _cheapest(rows, kind=kind, region=region, defaults=catalog.defaults.prices)
         if price is not None:
             return price
@@ -73,7 +74,7 @@ def prices_by_terms(
 
 def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:
     """Return every price row of an instance, the user's own first."""
-    return [row for row in (*catalog.own_prices, *catalog.prices) if row.node == node_id]
+    return [row for layer in (catalog.own_prices, catalog.prices) for row in rows_by_node(layer).get(node_id, [])]
 
 
 def _cheapest(
