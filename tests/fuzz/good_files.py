@@ -15,7 +15,7 @@ import yaml
 
 from launcher.ledger.ledger import Ledger
 from launcher.plan.target import parse_target
-from planner.adapters.workspace import catalogs_dir
+from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cli.main import run
 from tests.launcher.launches import launch_of
 
@@ -160,3 +160,14 @@ CONFIGS = [
          "embedding_size": 64, "hidden_sizes": [256, 512, 1024, 2048], "layer_type": "bottleneck", "num_channels": 3},
     )
 ]  # fmt: skip
+
+
+def claims() -> list[bytes]:
+    """Return statements of documents, as `planner audit --claim` reads them."""
+    return [path.read_bytes() for path in sorted((examples_dir() / "claims").glob("*.yaml"))]
+
+
+def trainer_logs(names: str) -> list[bytes]:
+    """Return logs of trainers; DeepSpeed's own says another batch than the others."""
+    logs = Path(__file__).parents[1] / "adapters" / "trainer_logs" / "logs"
+    return [path.read_bytes() for path in sorted(logs.rglob(names)) if path.parent.name != "deepspeed"]

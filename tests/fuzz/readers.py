@@ -25,11 +25,13 @@ from tests.fuzz.good_files import (
     TEXT_PLAN,
     Good,
     as_json,
+    claims,
     goods,
     ledgers,
     locks,
     sites,
     tables,
+    trainer_logs,
 )
 from tests.fuzz.spoil import made_documents, spoilt
 from tests.fuzz.trial import Trial
@@ -50,6 +52,10 @@ class Reader:
     commands: tuple[str, ...]
     goods: tuple[Good, ...]
     weight: int = 2
+
+
+OF_A_LOG = "--workload gpt-305m --accelerator A100-80GB-SXM --gpus 8 --seq-len 512 --global-batch 8"
+"""What its log does not say."""
 
 
 @cache
@@ -218,6 +224,32 @@ def readers() -> list[Reader]:
             ("evidence check mine.csv --json", "evidence add mine.csv"),
             goods(tables("evidence")),
             6,
+        ),
+        Reader("claims", "yaml", "claims.yaml", ("audit --claim {} --json", "audit --claim {}"), goods(claims()), 4),
+        Reader(
+            "audited measurements", "csv", "mine.csv", ("audit --measurements {} --json",), goods(tables("evidence"))
+        ),
+        Reader(
+            "trainer's console",
+            "text",
+            "run.log",
+            tuple(f"{verb} {{}} {OF_A_LOG} --json" for verb in ("runs import", "check-run")),
+            goods(trainer_logs("*.log")),
+            4,
+        ),
+        Reader(
+            "trainer's state",
+            "json",
+            "trainer_state.json",
+            (f"runs import . {OF_A_LOG} --json",),
+            goods(trainer_logs("trainer_state.json")),
+        ),
+        Reader(
+            "trainer's table",
+            "csv",
+            "metrics.csv",
+            (f"runs import {{}} {OF_A_LOG} --json",),
+            goods(trainer_logs("*.csv")),
         ),
         Reader(
             "own measurements",

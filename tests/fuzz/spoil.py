@@ -171,6 +171,7 @@ def _change(holder: Any, key: Any, rng: random.Random, document: Any) -> None:
 
 TEXT_WAYS: list[Way] = [_flip, _cut, _lines, _ends, _encoded, _token, _token, _token, _insert, _long, _spliced]
 WAYS: dict[str, list[Way]] = {
+    "text": TEXT_WAYS,
     "yaml": [*TEXT_WAYS, _nested, _aliased, *[_structure] * 8],
     "json": [*TEXT_WAYS, _nested, *[_structure] * 8],
     "csv": [*TEXT_WAYS, *[_cell] * 8],
