@@ -59,7 +59,7 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     """Yield what to know beside the deed, what matters most first."""
     option = choice.recommended
     if option.doubts:
-        yield "But its measurement contradicts what the hardware can do: planner explain says why."
+        yield "But its measurement is doubtful: planner explain says why."
     if choice.firm is not None:
         yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {phrases.short(choice.firm)}"
     if choice.measured is not None and choice.measured is not choice.firm:

@@ -111,7 +111,7 @@ def test_the_measured_option_stands_beside_a_modelled_one() -> None:
     ("chosen", "expected"),
     [
         pytest.param(
-            option("a", 1, 1, doubts=("run-1: it cannot be true.",)), "contradicts what the hardware can do", id="doubt"
+            option("a", 1, 1, doubts=("run-1: it cannot be true.",)), "is doubtful", id="doubt"
         ),
         pytest.param(option("a", 1, 1, price_stale=True, price_age_days=64), "Its price is 64 days old", id="price"),
         pytest.param(option("a", 1, 1, fits=None), "fits its memory was not checked", id="memory"),
