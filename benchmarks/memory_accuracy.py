@@ -111,11 +111,19 @@ def _picture(bins: Sequence[Bin]) -> str:
             },
             {
                 "data": {"values": [{"x": one.mean_chance, "y": one.fitted, "cases": one.cases} for one in bins]},
-                "mark": {"type": "point", "filled": True},
+                "mark": {"type": "point", "filled": True, "size": 70},
                 "encoding": {
                     "x": {"field": "x", "type": "quantitative", "title": "chance to fit that was given"},
                     "y": {"field": "y", "type": "quantitative", "title": "share that fitted"},
-                    "size": {"field": "cases", "type": "quantitative", "title": "cases"},
+                },
+            },
+            {
+                "data": {"values": [{"x": one.mean_chance, "y": one.fitted, "n": f"{one.cases:,}"} for one in bins]},
+                "mark": {"type": "text", "align": "left", "dx": 8, "dy": 4},
+                "encoding": {
+                    "x": {"field": "x", "type": "quantitative"},
+                    "y": {"field": "y", "type": "quantitative"},
+                    "text": {"field": "n"},
                 },
             },
         ],

@@ -33,7 +33,7 @@ CLOUDS = (Provider.AWS, Provider.LAMBDA)
 
 
 class Reach(StrEnum):
-    """By what a launch reaches its machines; each has one backend (`planner/use_cases/launches.py`)."""
+    """By what a launch reaches its machines; each has one backend (`planner/use_cases/launching/launches.py`)."""
 
     SKYPILOT = "skypilot"
     SSH = "ssh"

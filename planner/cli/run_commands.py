@@ -22,7 +22,7 @@ from planner.model.evidence.run import RunRecord
 from planner.present.table import WRITERS, origin_of, quantity_text, run_rows
 from planner.use_cases import catalogs, runs
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launch_plan import by_hand_record
+from planner.use_cases.launching.launch_plan import by_hand_record
 from planner.use_cases.run_files import read_result, records_in
 
 app = command_app()

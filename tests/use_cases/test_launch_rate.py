@@ -8,8 +8,8 @@ import pytest
 
 from launcher.plan.target import Target
 from planner.model.prices.offer import Price, PriceKind
-from planner.use_cases.launch_rate import launch_price
-from planner.use_cases.launch_target import Terms
+from planner.use_cases.launching.launch_rate import launch_price
+from planner.use_cases.launching.launch_target import Terms
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 23)

@@ -23,8 +23,8 @@ from planner.cli.registration import command, command_app
 from planner.cli.streams import lasting_output, print_document, say
 from planner.errors import InputError, RefusedError
 from planner.use_cases import catalogs
-from planner.use_cases.launch_plan import Planned, plan_launches
-from planner.use_cases.launches import Launches, planned_document, state_of
+from planner.use_cases.launching.launch_plan import Planned, plan_launches
+from planner.use_cases.launching.launches import Launches, planned_document, state_of
 
 app = command_app()
 

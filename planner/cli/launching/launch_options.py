@@ -13,7 +13,7 @@ from launcher.plan.target import Purchase
 from planner.cli.launching.secret_options import check_no_secret, read_image, read_store
 from planner.cli.output import check_positive
 from planner.errors import InputError
-from planner.use_cases.launch_target import Terms
+from planner.use_cases.launching.launch_target import Terms
 
 WEEK_MINUTES = 7 * 24 * 60
 

@@ -20,11 +20,11 @@ from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import lasting_output, print_document, say
 from planner.errors import InputError, NodeError
 from planner.redact import clean
-from planner.use_cases.launch_costs import bill_document
-from planner.use_cases.launch_plan import Planned
-from planner.use_cases.launches import Launches, open_ids, planned_document, state_of
-from planner.use_cases.launches_reap import reap as reap_launches
-from planner.use_cases.launches_unread import take_down_by_id, to_take_down
+from planner.use_cases.launching.launch_costs import bill_document
+from planner.use_cases.launching.launch_plan import Planned
+from planner.use_cases.launching.launches import Launches, open_ids, planned_document, state_of
+from planner.use_cases.launching.launches_reap import reap as reap_launches
+from planner.use_cases.launching.launches_unread import take_down_by_id, to_take_down
 
 UNDER_WAY = (State.PLANNED, State.SUBMITTED, State.RUNNING)
 """States in which a launch may be left for now: its job is not over."""

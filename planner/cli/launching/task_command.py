@@ -13,8 +13,8 @@ from planner.cli.launching.bench_options import BenchWorkloadOptions, Measuremen
 from planner.cli.launching.launch_options import TargetOptions, read_terms
 from planner.cli.output import HomeOption
 from planner.cli.registration import command, command_app
-from planner.use_cases.launch_plan import plan_launches
-from planner.use_cases.launch_tasks import by_hand
+from planner.use_cases.launching.launch_plan import plan_launches
+from planner.use_cases.launching.launch_tasks import by_hand
 
 app = command_app()
 

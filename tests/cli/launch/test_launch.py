@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from planner.use_cases import launches as launches_module
+from planner.use_cases.launching import launches as launches_module
 from tests.cli.conftest import Answer
 
 ROOT = Path(__file__).parents[3]

@@ -15,8 +15,8 @@ from launcher.plan.target import Reach, Target
 from planner.cli.launching.launch_view import LiveView
 from planner.cli.streams import lasting_output
 from planner.cli.visible_output import visible_output
-from planner.use_cases.launches import Launches
-from planner.use_cases.launches_reap import reap
+from planner.use_cases.launching.launches import Launches
+from planner.use_cases.launching.launches_reap import reap
 from tests.launcher.launches import NOON, asleep, launch_of, rate
 
 LOCAL = Target(provider="local", name="local", devices_per_node=1)
@@ -29,7 +29,7 @@ def launches():
 
 
 def test_backends_are_made_once_for_each_reach_and_an_unknown_reach_has_none(launches, monkeypatch):
-    monkeypatch.setattr("planner.use_cases.launches.check_sky", lambda: None)
+    monkeypatch.setattr("planner.use_cases.launching.launches.check_sky", lambda: None)
     backends = {reach: launches.backend(reach) for reach in Reach}
     assert len({id(backend) for backend in backends.values()}) == len(Reach)
     assert launches.backend(Reach.SSH) is backends[Reach.SSH]

@@ -11,7 +11,7 @@ import pytest
 from launcher.plan.backend import Evidence, Leftover
 from launcher.plan.target import Reach, Target
 from planner.errors import NodeError
-from planner.use_cases.launches import Launches
+from planner.use_cases.launching.launches import Launches
 from tests.launcher.launches import asleep, launch_of
 from tests.launcher.scripted_backend import ScriptedBackend
 

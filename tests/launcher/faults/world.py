@@ -29,8 +29,8 @@ UNSEEN_HOURS = 24.0
 LAMBDA_KEY = "lambda-key-of-the-fake"
 AMI = "ami-1e749f67"
 QUICK = {
-    "planner.use_cases.launches:SKY_POLL_S": 0.1,
-    "planner.use_cases.launches:DIRECT_POLL_S": 0.2,
+    "planner.use_cases.launching.launches:SKY_POLL_S": 0.1,
+    "planner.use_cases.launching.launches:DIRECT_POLL_S": 0.2,
     "launcher.drive.submission:ORPHAN_GRACE": 0.5,
     "launcher.drive.submission:SETTLED_AFTER_S": 1.0,
     "launcher.ledger.ledger:BUSY_TIMEOUT_S": 0.5,

@@ -14,7 +14,7 @@ from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind, stale_days
 from planner.model.quantity import Basis
 from planner.scenario.price_choice import current_price
-from planner.use_cases.launch_target import Terms
+from planner.use_cases.launching.launch_target import Terms
 
 KINDS: Mapping[Purchase, PriceKind] = {
     "on_demand": PriceKind.ON_DEMAND,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-LOGS = Path(__file__).parents[1] / "adapters" / "trainer_logs" / "logs"
+LOGS = Path(__file__).parents[2] / "adapters" / "trainer_logs" / "logs"
 
 
 def test_a_run_by_its_id_on_a_screen(planner):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-LOGS = Path(__file__).parents[1] / "adapters" / "trainer_logs" / "logs"
+LOGS = Path(__file__).parents[2] / "adapters" / "trainer_logs" / "logs"
 CONFIG = {
     "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 512,
     "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 2048,

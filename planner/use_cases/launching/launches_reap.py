@@ -13,9 +13,9 @@ from launcher.plan.backend import Backend, Launch, Leftover, Phase
 from launcher.plan.target import Reach
 from launcher.plan.task import cluster_name
 from planner.errors import StoreError
-from planner.use_cases.launch_target import read_hosts
-from planner.use_cases.launches import Launches
-from planner.use_cases.launches_unread import ANY_ID
+from planner.use_cases.launching.launch_target import read_hosts
+from planner.use_cases.launching.launches import Launches
+from planner.use_cases.launching.launches_unread import ANY_ID
 
 WHERE = {Reach.LOCAL: "local", Reach.SSH: "host", Reach.SKYPILOT: "SkyPilot and the clouds"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-LOGS = Path(__file__).parents[1] / "adapters" / "trainer_logs" / "logs"
+LOGS = Path(__file__).parents[2] / "adapters" / "trainer_logs" / "logs"
 PLANTED = {
     "host": "gpu-node-17.secret.example",
     "user": "alice.wonder",

@@ -34,8 +34,8 @@ from planner.errors import MissingExtraError, NodeError, PlannerError
 from planner.use_cases import runs
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launch_plan import Planned, check_prices_again, read_budget_usd
-from planner.use_cases.launch_target import read_hosts
+from planner.use_cases.launching.launch_plan import Planned, check_prices_again, read_budget_usd
+from planner.use_cases.launching.launch_target import read_hosts
 
 WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
 """Events that say why a launch is not over."""

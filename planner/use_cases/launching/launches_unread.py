@@ -15,8 +15,8 @@ from launcher.plan.backend import Evidence
 from launcher.plan.target import Reach
 from launcher.plan.task import cluster_name
 from planner.errors import InputError, NotFoundError, PlannerError, StoreError
-from planner.use_cases.launch_target import read_hosts
-from planner.use_cases.launches import Launches, open_ids
+from planner.use_cases.launching.launch_target import read_hosts
+from planner.use_cases.launching.launches import Launches, open_ids
 
 MADE_BY_US = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 """The id of a launch, as launch_plan.py makes it."""

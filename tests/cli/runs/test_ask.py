@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-LOGS = Path(__file__).parents[1] / "adapters" / "trainer_logs" / "logs"
+LOGS = Path(__file__).parents[2] / "adapters" / "trainer_logs" / "logs"
 LORA = (
     "ask", "llama3-8b", "--method", "lora", "--data", "50000x700", "--epochs", "3", "--own", "2xRTX-3090",
     "--budget", "300",

@@ -30,9 +30,9 @@ from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload, Window
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launch_probes import Probes, probes_of, settings_on
-from planner.use_cases.launch_rate import Priced, launch_price
-from planner.use_cases.launch_target import Terms, read_hosts, resolve_target
+from planner.use_cases.launching.launch_probes import Probes, probes_of, settings_on
+from planner.use_cases.launching.launch_rate import Priced, launch_price
+from planner.use_cases.launching.launch_target import Terms, read_hosts, resolve_target
 from planner.use_cases.networks import bench_workload
 
 BUDGET_FILE = "budget.yaml"
