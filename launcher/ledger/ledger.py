@@ -240,13 +240,13 @@ class Ledger:
 
     def _entry(self, row: sqlite3.Row) -> Entry:
         cells: dict[str, Any] = dict(row)
-        document, instant = cells.pop("launch"), cells.get("submitted_instant")
         try:
+            document, instant = cells.pop("launch"), cells.get("submitted_instant")
             launch = Launch.model_validate(json.loads(document) | {"deadline_at": cells["deadline_at"]})
             known = {name: cells[name] for name in Entry.model_fields if name in cells}
             known["submitted_instant"] = None if instant is None else json.loads(instant)
             return Entry.model_validate(known | {"launch": launch})
-        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:  # KeyError: a column is gone
             raise StoreError(
                 f"{self.path}: launch {cells['run_id']} cannot be read: {error}.",
                 fix=f"Restore the file. {ELSEWHERE}",

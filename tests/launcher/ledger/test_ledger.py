@@ -172,3 +172,14 @@ def test_a_ledger_whose_launch_lost_its_id_is_damaged(ledger):
         with pytest.raises(StoreError, match="is damaged: a launch in it has no id") as raised:
             ask()
         assert "planner launches reap" in raised.value.fix
+
+
+@pytest.mark.parametrize("column", ["deadline_at", "launch"])
+def test_a_ledger_that_lost_a_column_is_one_error(ledger, column):
+    """As a spoilt page leaves it."""
+    ledger.plan([launch_of(LOCAL)])
+    with sqlite3.connect(ledger.path) as connection:
+        connection.execute(f"ALTER TABLE launches RENAME COLUMN {column} TO lost")
+    connection.close()
+    with pytest.raises(StoreError, match="launch r1 cannot be read"):
+        ledger.entry("r1")
