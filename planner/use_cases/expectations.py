@@ -15,7 +15,7 @@ from launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import NodeResult
 from planner.model.network.architecture import Architecture, TextModel
-from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
+from planner.model.network.trainer_memory import trainer_memory
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Preset, Strategy
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample
@@ -86,12 +86,6 @@ def start_micro_batch(
         return need.total_gib <= usable
 
     return max(1, largest_micro_batch(fits))
-
-
-def trainer_memory(*, compiled: bool, loss_chunks: int) -> TrainerMemory:
-    """Return how the benchmark trains: AdamW's kernel is one; its blocks and loss are eager unless it is compiled."""
-    loss = Loss.CHUNKED if loss_chunks > 1 else Loss.COMPILED if compiled else Loss.EAGER
-    return TrainerMemory(loss=loss, kernels=Kernels.FUSED if compiled else Kernels.EAGER)
 
 
 def first_loss(decoder: TextModel) -> float:

@@ -13,9 +13,7 @@ from launcher.plan.target import Purchase
 from planner.cli.launching.secret_options import check_no_secret, read_image, read_store
 from planner.cli.output import check_positive
 from planner.errors import InputError
-from planner.use_cases.launching.launch_target import Terms
-
-WEEK_MINUTES = 7 * 24 * 60
+from planner.use_cases.launching.launch_target import MOST_MINUTES, Terms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +85,7 @@ def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, mana
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)}: a machine is bought in one way.", fix="Give one of them.")
     check_positive(target.nodes, "--nodes")
-    if target.max_minutes is not None and not 0 < target.max_minutes <= WEEK_MINUTES:
+    if target.max_minutes is not None and not 0 < target.max_minutes <= MOST_MINUTES:
         raise InputError(f"--max-minutes {target.max_minutes:g}: must be over 0 and at most a week.")
     for option in ("gpus", "region", "reservation", "capacity_block", "network_tier"):
         check_no_secret(getattr(target, option), f"--{option.replace('_', '-')}")

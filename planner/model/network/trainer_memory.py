@@ -81,3 +81,9 @@ class TrainerMemory(Frozen):
 
 
 USUAL_TRAINER = TrainerMemory()
+
+
+def trainer_memory(*, compiled: bool, loss_chunks: int = 1) -> TrainerMemory:
+    """Return a trainer with one kernel for its step, whose blocks and loss are eager unless they are compiled."""
+    loss = Loss.CHUNKED if loss_chunks > 1 else Loss.COMPILED if compiled else Loss.EAGER
+    return TrainerMemory(loss=loss, kernels=Kernels.FUSED if compiled else Kernels.EAGER)

@@ -12,7 +12,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import TextModel
-from planner.model.network.trainer_memory import USUAL_TRAINER, Kernels, Loss, TrainerMemory
+from planner.model.network.trainer_memory import trainer_memory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.machine import machine_of
 from planner.scenario.own_machine import own_node
@@ -21,7 +21,6 @@ from planner.speed.memory.memory import device_memory
 from planner.speed.physics.observation import Labels
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
-COMPILED = TrainerMemory(loss=Loss.COMPILED, kernels=Kernels.FUSED)
 TRIED = (Strategy.DDP, Strategy.ZERO2, Strategy.FSDP2)
 """Of a run that does not say, the first that fits."""
 
@@ -100,7 +99,7 @@ class RunSetup:
             precision=self.precision,
             devices=self.devices,
             checkpointing=self.checkpointing,
-            trainer=COMPILED if self.compiled else USUAL_TRAINER,
+            trainer=trainer_memory(compiled=self.compiled),
             accumulates=self.accumulation > 1,
             adapters=self.adapters,
         )

@@ -22,7 +22,7 @@ LIKELY: dict[str, dict[Any, float]] = {
 SURE, OPEN = 0.8, 0.2
 """A training fits with this chance or more, does not with the other or less, and is uncertain between."""
 CLOSE, FARTHEST = 1e-5, 3.0
-"""Of a quantile, as a share of itself; and the largest error that is looked for, in logarithms."""
+"""How closely a size is looked for, and the largest error, both as logarithms."""
 
 
 class Likely(NamedTuple):
@@ -57,20 +57,15 @@ def chance_of_error(log_ratio: float) -> float:
 
 def size_for(likely: Sequence[Likely], chance: float) -> float:
     """Return the size within which it lies with a chance."""
-    low, high = (pick(one.need_gib for one in likely) for pick in (min, max))
-    factor = factor_for(chance)
-    low, high = low * min(1.0, factor), high * max(1.0, factor)
-    while high - low > CLOSE * high:
+    needs = [math.log(one.need_gib) for one in likely]
+    low, high = min(needs) - FARTHEST, max(needs) + FARTHEST
+    while high - low > CLOSE:
         middle = (low + high) / 2
-        low, high = (low, middle) if chance_within(likely, middle) > chance else (middle, high)
-    return (low + high) / 2
+        low, high = (low, middle) if chance_within(likely, math.exp(middle)) > chance else (middle, high)
+    return math.exp((low + high) / 2)
 
 
 @cache
 def factor_for(chance: float) -> float:
     """Return the size within which one estimate lies with a chance, as a multiple of it."""
-    low, high = -FARTHEST, FARTHEST
-    while high - low > CLOSE:
-        middle = (low + high) / 2
-        low, high = (low, middle) if chance_of_error(middle) > chance else (middle, high)
-    return math.exp((low + high) / 2)
+    return size_for([Likely(1.0, 1.0)], chance)

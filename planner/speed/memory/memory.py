@@ -137,6 +137,56 @@ def device_parts(
     `adapters`: only these are trained, beside the frozen network. Frozen weights are gathered and copied all the same,
     unless they are kept at 16 bit or less.
     """
+    saved, logits = batch_bytes(
+        architecture,
+        seq_len=seq_len,
+        micro_batch=micro_batch,
+        strategy=strategy,
+        precision=precision,
+        devices=devices,
+        checkpointing=checkpointing,
+        trainer=trainer,
+        traced_layer_bytes=traced_layer_bytes,
+        adapters=adapters,
+        constants=constants,
+    )
+    return Parts(
+        states=device_states(
+            architecture,
+            strategy=strategy,
+            devices=devices,
+            precision=precision,
+            adapters=adapters,
+            trainer=trainer,
+        ),
+        saved=saved,
+        logits=logits,
+        buffers=buffer_bytes(
+            architecture,
+            strategy=strategy,
+            precision=precision,
+            adapters=adapters,
+            checkpointing=checkpointing,
+            trainer=trainer,
+        ),
+    )
+
+
+def batch_bytes(
+    architecture: Architecture,
+    *,
+    seq_len: int | None,
+    micro_batch: int,
+    strategy: Strategy,
+    precision: Precision,
+    devices: int,
+    checkpointing: Checkpointing,
+    trainer: TrainerMemory = USUAL_TRAINER,
+    traced_layer_bytes: float | None = None,
+    adapters: Adapters | None = None,
+    constants: MemoryConstants = FITTED,
+) -> tuple[Saved, float]:
+    """Return what one device holds of a micro-batch, in bytes: what is saved of it, and its logits."""
     saved = saved_per_sample(
         architecture,
         seq_len=seq_len,
@@ -150,36 +200,15 @@ def device_parts(
         adapters=adapters,
     )
     of_a_token = loss_bytes(architecture, trainer.loss, precision=precision, constants=constants)
-    return Parts(
-        states=device_states(
-            architecture,
-            strategy=strategy,
-            devices=devices,
-            precision=precision,
-            adapters=adapters,
-            trainer=trainer,
-        ),
-        saved=saved.times(micro_batch),
-        logits=(seq_len or 1) * micro_batch * of_a_token,
-        buffers=buffer_bytes(
-            architecture,
-            strategy=strategy,
-            precision=precision,
-            adapters=adapters,
-            checkpointing=checkpointing,
-            trainer=trainer,
-        ),
-    )
+    return saved.times(micro_batch), (seq_len or 1) * micro_batch * of_a_token
 
 
 def loss_bytes(
     architecture: Architecture, loss: Loss, *, precision: Precision, constants: MemoryConstants = FITTED
 ) -> float:
     """Return the bytes of a token at the loss: of an image network's sample those of its classes."""
-    per_logit = constants.logits(loss, number_bytes=bytes_per_number(precision))
-    if isinstance(architecture, ImageModel):
-        return per_logit * architecture.classes
-    return per_logit * architecture.vocab + LAST_NORM_BYTES * architecture.hidden
+    logits = constants.logits(loss, number_bytes=bytes_per_number(precision)) * head_outputs(architecture)
+    return logits if isinstance(architecture, ImageModel) else logits + LAST_NORM_BYTES * architecture.hidden
 
 
 def head_outputs(architecture: Architecture) -> int:

@@ -17,9 +17,7 @@ from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.speed.memory.chance import LIKELY, SURE, Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
-from planner.speed.memory.memory import (
-    Memory,
-)
+from planner.speed.memory.memory import Memory
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.memory_sources import (
     FULLEST,
@@ -138,9 +136,9 @@ def _way(question: MemoryQuestion, checkpointing: Checkpointing) -> MemoryWay:
         largest = largest_micro_batch(
             lambda batch: chance_within(_likely(replace(question, micro_batch=batch), checkpointing), hbm_gib) >= SURE
         )
-    within = Interval(need.total_gib, *sorted((size_for(likely, 0.05), size_for(likely, 0.95))))
+    low, high = size_for(likely, 0.05), size_for(likely, 0.95)
     total = to_quantity(
-        Interval(need.total_gib, min(within.low, need.total_gib), max(within.high, need.total_gib)),
+        Interval(need.total_gib, min(low, need.total_gib), max(high, need.total_gib)),
         Unit.GIB,
         Basis.MODELLED,
         f"states + activations + logits + buffers at the fullest moment: {FULLEST[need.phase]}",

@@ -9,10 +9,7 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
-from planner.speed.memory.memory import (
-    Parts,
-    device_parts,
-)
+from planner.speed.memory.memory import Parts, device_parts
 
 
 @dataclass(frozen=True)

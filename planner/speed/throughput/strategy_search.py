@@ -22,7 +22,7 @@ from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.buffers import buffer_bytes
 from planner.speed.memory.device_fit import usable_gib
-from planner.speed.memory.memory import Parts, device_parts
+from planner.speed.memory.memory import Parts, batch_bytes
 from planner.speed.memory.states import States, state_bytes_per_parameter
 from planner.speed.physics.planned_text_config import labels_of, largest_stage, planned_text_config
 
@@ -277,7 +277,7 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
     """
     split = config.split
     group_size = question.devices // (split.tensor * split.pipeline)
-    parts = device_parts(
+    saved, logits = batch_bytes(
         question.architecture,
         seq_len=question.seq_len,
         micro_batch=config.micro_batch,
@@ -292,11 +292,11 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
     layers = question.architecture.layers
     largest = largest_stage(layers, split.pipeline) * split.pipeline / layers
     states = _states(question, config, split.shards or group_size)
-    saved = parts.saved.times(1 / (split.tensor * split.context))
+    saved = saved.times(1 / (split.tensor * split.context))
     shared = Parts(
         states=states.times(largest / (split.tensor * split.pipeline)),
         saved=saved._replace(kept=saved.kept / split.pipeline * in_flight * largest),
-        logits=parts.logits / (split.tensor * split.context),
+        logits=logits / (split.tensor * split.context),
         buffers=_buffers(question, config),
     )
     return shared.fullest(accumulates=config.accumulation > 1).total_gib

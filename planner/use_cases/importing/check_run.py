@@ -13,7 +13,7 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.flops import flops_per_sample
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import GAIN_SPREAD, Diagnosis, Found, diagnose
-from planner.speed.diagnosis.run_setup import Expectation, setup_of
+from planner.speed.diagnosis.run_setup import Expectation, RunSetup, setup_of
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE
 from planner.use_cases.expectations import expect_from
@@ -86,7 +86,7 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         measured=run.throughput,
         expected=expected,
         share_of_peak=_share_of_peak(run, catalog),
-        causes=tuple(_cause(one, run, catalog) for one in found.causes),
+        causes=tuple(_cause(one, run, setup) for one in found.causes),
         parts={PART_NAMES[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
         assumed=assumed,
         doubts=run.verdict,
@@ -138,9 +138,8 @@ def _share_of_peak(run: RunRecord, catalog: Catalog) -> float | None:
     return run.throughput.value * work / (run.hardware.accelerators * peak * 1e12)
 
 
-def _cause(found: Found, run: RunRecord, catalog: Catalog) -> RunCause:
+def _cause(found: Found, run: RunRecord, setup: RunSetup | None) -> RunCause:
     code = found.rule.code
-    setup = setup_of(run, catalog)
     mended = found.rule.mended(setup) if setup is not None and found.stated else None
     words = {
         "workload": run.workload, "accelerator": run.hardware.accelerator, "gpus": run.hardware.accelerators,

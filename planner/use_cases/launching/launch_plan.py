@@ -32,13 +32,11 @@ from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.launching.launch_probes import Probes, probes_of, settings_on
 from planner.use_cases.launching.launch_rate import Priced, launch_price
-from planner.use_cases.launching.launch_target import Terms, read_hosts, resolve_target
+from planner.use_cases.launching.launch_target import MOST_MINUTES, Terms, read_hosts, resolve_target
 from planner.use_cases.networks import bench_workload
 
 BUDGET_FILE = "budget.yaml"
 BUDGET_FIX = "Write two lines: schema_version: 1 and, of all launches together, total_usd: 200"
-MOST_MINUTES = 7 * 24 * 60
-"""Of one launch, as of --max-minutes: a week."""
 PREPARATION_MINUTES = 5.0
 """Imports, topology, first steps and teardown of one start."""
 SLOW_FACTOR = 1.5

@@ -16,6 +16,9 @@ from planner.model.catalog import Catalog
 HOSTS_FILE = "hosts.yaml"
 HOSTS_FIX = "Its keys are in docs/launching.md."
 
+MOST_MINUTES = 7 * 24 * 60
+"""Of one launch: a week."""
+
 
 @dataclass(frozen=True)
 class Terms:

@@ -74,7 +74,7 @@ GUARDS = (
     ),
     Fault(
         "store-no-bucket", "a store that is no bucket", "store", "refused",
-        launching(options=("--store", "file:///root/.ssh")), 2, None,
+        launching(options=("--store", "file:///home/user/.ssh")), 2, None,
     ),
     Fault(
         "no-rsync", "no rsync on this machine", "client", "refused", launching(sets(PATH="/nonexistent")), 2, None,
