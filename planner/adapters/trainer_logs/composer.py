@@ -17,7 +17,7 @@ _FIGURE = re.compile(r"^(?:\d{1,5}: )?\s{1,12}Train ([\w/]{1,80}): ([-+\w.]{1,40
 
 def read(source: LogSource) -> list[TrainerLog]:
     """Return one training of each console's output."""
-    return [log for name in source.consoles() if (log := _log(source, name)) is not None]
+    return source.each_console(_log)
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:

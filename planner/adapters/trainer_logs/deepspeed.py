@@ -23,7 +23,7 @@ PRECISIONS = {"bfloat16_enabled": "bf16", "fp16_enabled": "fp16", "float16_enabl
 
 def read(source: LogSource) -> list[TrainerLog]:
     """Return one training of each console's output."""
-    return [log for name in source.consoles() if (log := _log(source, name)) is not None]
+    return source.each_console(_log)
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:

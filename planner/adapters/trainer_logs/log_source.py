@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from planner.adapters.documents import read_bytes
 from planner.adapters.mapping_text import Json, parse_mapping
 from planner.errors import InputError
 
+Log = TypeVar("Log")
+LONGEST_LINE = 2_000
+"""Characters of a line that a format of lines looks at."""
 LOG_LIMIT_BYTES = 64_000_000
 MOST_LINES = 3_000_000
 """Of a console's output: three days of a progress bar that is drawn ten times a second."""
@@ -76,6 +80,10 @@ class LogSource:
         """Return the files that may be a console's output; a lone file may have any name."""
         ends = (".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".yaml", ".yml")
         return [name for name in self.names if not name.endswith(ends)] if self.lone else self.named(CONSOLES)
+
+    def each_console(self, read: Callable[[LogSource, str], Log | None]) -> list[Log]:
+        """Return what a format reads of each console's output, where it is its own."""
+        return [log for name in self.consoles() if (log := read(self, name)) is not None]
 
     def beside(self, name: str, *wanted: str) -> list[str]:
         """Return which of the wanted files stand in the folder of a file."""

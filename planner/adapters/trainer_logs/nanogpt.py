@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
 from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog
 
@@ -16,12 +16,10 @@ _STEP = re.compile(r"(?:^|\s)step (\d{1,9}): (?:train|val) loss ")
 _TOKENS = re.compile(r"^tokens per iteration will be: ([\d,]{1,30})")
 _OVERRIDE = re.compile(r"^(?:Overriding: )?(batch_size|block_size|gradient_accumulation_steps) = (\d{1,9})\s*$")
 
-LONGEST_LINE = 2_000
-
 
 def read(source: LogSource) -> list[TrainerLog]:
     """Return one training of each console's output."""
-    return [log for name in source.consoles() if (log := _log(source, name)) is not None]
+    return source.each_console(_log)
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:

@@ -25,7 +25,7 @@ _RECOMPUTED = re.compile(r"Applied (selective|full) activation checkpointing")
 
 def read(source: LogSource) -> list[TrainerLog]:
     """Return one training of each console's output."""
-    return [log for name in source.consoles() if (log := _log(source, name)) is not None]
+    return source.each_console(_log)
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import re
 
-from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import number, positive
 from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog
 
 _STEP = re.compile(r"(?:^|\s)Step (\d{1,9}) \| (.{1,2000})$")
 _FIGURE = re.compile(r"(\w{1,60}):([-+\w.]{1,40})")
 
-LONGEST_LINE = 2_000
-
 
 def read(source: LogSource) -> list[TrainerLog]:
     """Return one training of each file."""
-    return [log for name in source.consoles() if (log := _log(source, name)) is not None]
+    return source.each_console(_log)
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:
