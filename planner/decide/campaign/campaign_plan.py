@@ -1,0 +1,105 @@
+"""What a campaign plan says: how many runs go where, from when to when, for how much, and what that rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from planner.model.answer.training_time import TrainingTime
+from planner.model.quantity import Quantity
+
+
+@dataclass(frozen=True)
+class PlacedRuns:
+    """Equal runs on one lane."""
+
+    group: str
+    """Name of their group."""
+    runs: int
+    work: float
+    """Work of one of them, as a share of the plan's `work`."""
+    hours: Quantity
+    """From the start of one to the start of the next: its launch, where it is rented, its steps and what stops them."""
+    phase: int = 0
+    """Runs of a phase begin when all runs of the phase before have ended, on every lane: rungs of successive halving.
+    Without rungs all are of phase 0."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One set of machines in one window of time; it runs its trainings one after another."""
+
+    opens: datetime
+    """The first moment at which the set can be used: where its option's machines can be had, or others leave it."""
+    closes: datetime | None
+    """By when its runs must have ended, whatever the deadline: the end of a block, of a grant, or others' turn."""
+    runs: tuple[PlacedRuns, ...]
+    """In the order in which they run."""
+    end: datetime
+    """Of the last run, by the middle values."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of runs."""
+        return sum(placed.runs for placed in self.runs)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The runs that one option does."""
+
+    option: str
+    """Its id."""
+    name: str
+    """What a person calls it."""
+    lanes: tuple[Lane, ...]
+    nodes: int
+    """Of all its lanes that run at the same time."""
+    start: datetime
+    end: datetime
+    """Of the last run, by the middle values."""
+    usd: Quantity
+    """What its runs add to the bills; of a purchase with what is paid at once."""
+    usd_per_run: Quantity
+    """What one more run of the plan's `work` adds to the bills: it moves with the hours of the run."""
+    fixed_usd: float
+    """What does not depend on the number of runs: a purchase, a block, the least term, storage that is kept after."""
+    paid_by_hour: bool
+    """Whether `usd_per_run` grows with the hours that the runs take; false of a block, a term or a service."""
+    throughput: Quantity | None
+    """Samples/s with its 90 % range; None of a service that states its hours alone."""
+    time: TrainingTime | None
+    """Of one training of the plan's `work`: goodput, interruptions to be expected, checkpoint interval, convergence."""
+    preempted: bool
+    """Whether it is spot: its interruptions hold preemption, else failures alone."""
+    earliest_start: Quantity | None
+    """Hours from the campaign's start until its machines can be had. Its basis says how it is known: quoted, measured
+    (observed) or assumed; its range is the 90 % range. None: nobody knows, and the plan counts no wait."""
+    measured: bool
+    """Whether its speed was measured there."""
+    doubtful: bool
+    """Whether it rests on a doubtful measurement: hours may be off by a factor of 1.5 more."""
+    price_stale: bool
+
+    @property
+    def runs(self) -> int:
+        """Return the number of runs on all lanes."""
+        return sum(lane.count for lane in self.lanes)
+
+
+@dataclass(frozen=True)
+class CampaignPlan:
+    """The chosen plan; times carry their zone."""
+
+    start: datetime
+    """From which the hours of the campaign are counted."""
+    deadline: datetime | None
+    budget_usd: Quantity | None
+    confidence: float
+    placements: tuple[Placement, ...]
+    usd: Quantity
+    """Sum over the placements; ranges add end to end."""
+    hours: Quantity
+    """From the start to the end of the last run."""
+    gap: float
+    """How far the objective may lie above the best possible, as a share of it; 0 where the optimum is proven."""
