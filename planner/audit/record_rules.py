@@ -7,6 +7,7 @@ import re
 from planner.audit.findings import doubtful, note
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding
+from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import Decoder, MoeDecoder
 from planner.model.network.workload import Precision
@@ -15,6 +16,8 @@ COUNTS_AGREE = 0.02
 MIXTURE = re.compile(r"\b\w*moe\w*\b|mixture of experts|\bmixtral\b", re.IGNORECASE)
 AWS_WITH_EFA = re.compile(r"^aws/(p4d|p4de|p5|p5e|p5en|p6|trn)")
 NO_P2P = ("cns", "ns", "no", "none", "off", "false", "not supported")
+DRIFTS = 1.05
+"""Of the first third of the steps; wider than the benchmark's own 2 %, which runs alone on its machine."""
 MOST_POWER, LEAST_POWER = 1.1, 0.25
 """Of all accelerators' limit together, in training."""
 
@@ -88,11 +91,24 @@ def _window(record: RunRecord) -> list[Finding]:
     findings = []
     if record.short_window:
         findings.append(doubtful("short_window", "Measured for seconds only.", fix=f"planner bench {record.workload}"))
+    if record.log is not None:
+        findings += _of_the_log(record, record.log)
     if record.method_version is not None:
         findings += [
             doubtful("benchmark_doubt", f"{said[:1].upper()}{said[1:]}.", fix=f"planner bench {record.workload}")
             for said in record.verdict
         ]
+    return findings
+
+
+def _of_the_log(record: RunRecord, log: ImportedLog) -> list[Finding]:
+    findings = [doubtful("log_doubt", f"{said[:1].upper()}{said[1:]}.") for said in record.verdict]
+    if log.drift is not None and not 1 / DRIFTS <= log.drift <= DRIFTS:
+        longer = log.drift > 1
+        says = f"The last third of the steps take {log.drift:.2f} times as long as the first: "
+        says += "throttling, other load, or longer samples." if longer else "shorter samples, or other load before."
+        fact = ("drift", log.drift, "of the first third", "the log's step times, steady part")
+        findings.append(doubtful("drift", says, fact, fix=f"planner check-run {record.id}"))
     return findings
 
 

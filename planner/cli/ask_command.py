@@ -24,7 +24,7 @@ from planner.model.network.workload import Precision
 from planner.use_cases import catalogs, plans
 from planner.use_cases.ask import Asked, MissingAnswerError, Question, assumed_lines, own_cards, plan_of_question
 from planner.use_cases.find import plan_text
-from planner.use_cases.importing.check_run import run_named
+from planner.use_cases.importing.named_run import run_named
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
 
 app = command_app()

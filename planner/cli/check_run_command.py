@@ -13,7 +13,8 @@ from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
 from planner.present.run_check_screen import run_check_lines
 from planner.use_cases import catalogs
-from planner.use_cases.importing.check_run import check_run, run_named
+from planner.use_cases.importing.check_run import check_run
+from planner.use_cases.importing.named_run import run_named
 
 app = command_app()
 

@@ -11,11 +11,12 @@ from typing import Annotated, ClassVar
 import typer
 
 from planner.adapters.price_filter import NOTHING
-from planner.cli.output import HomeOption, JsonFlag, check_positive
+from planner.cli.output import HomeOption, JsonFlag, check_positive, screen_width
 from planner.cli.streams import say
 from planner.cli.workload_options import LoraRankOption, LoraTargetsOption, read_adapters
 from planner.model.base import SCHEMA_VERSION
 from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
+from planner.present.audit_screen import audited_lines
 from planner.present.table import quantity_text
 from planner.use_cases import catalogs
 from planner.use_cases.importing.imported_runs import Imported, import_runs
@@ -96,7 +97,8 @@ def import_logs(
             stated = _with_answer(stated, missing)
     if as_json:
         runs = [one.record.model_dump(mode="json") for one in found]
-        print(json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": runs}, indent=1))
+        audits = [one.audit.model_dump(mode="json") for one in found]
+        print(json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": runs, "audits": audits}, indent=1))
         return
     for one in found:
         _say(one)
@@ -127,3 +129,5 @@ def _say(one: Imported) -> None:
         say(f"  left out: {seconds:,.4g} s of {what}")
     for doubt in record.verdict:
         say(f"  Doubtful: {doubt}.")
+    for line in audited_lines(one.audit, width=screen_width() - 2):
+        say(f"  {line}")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from planner.model.answer.audit import AuditDocument, AuditVerdict, ClaimAudit, Finding, RunAudit
+from planner.model.answer.audit import AuditDocument, AuditVerdict, ClaimAudit, Finding, RunAudit, Severity
 from planner.present.screen import wrapped
 
+HEAVY = (Severity.IMPOSSIBLE, Severity.DOUBTFUL)
+SAID_BESIDE = ("log_doubt", "benchmark_doubt")
 MOST_RUNS = 20
 """Runs that are listed one by one; of more, those that are impossible or doubtful."""
 
@@ -34,6 +36,19 @@ def audit_lines(document: AuditDocument, *, width: int, details: bool = False) -
     for claim in document.claims:
         lines += _one(claim, width=width, details=details)
     return [*lines, "Numbers and sources: --details. Codes: docs/audit.md."] if not details else lines
+
+
+def audited_lines(run: RunAudit, *, width: int) -> list[str]:
+    """Return what weighs on a run, beside another answer on it; empty where nothing does.
+
+    Doubts that the import itself found stand in that answer already.
+    """
+    heavy = [one for one in run.findings if one.severity in HEAVY and one.code not in SAID_BESIDE]
+    if not heavy:
+        return []
+    as_stated = " as stated" if run.verdict is AuditVerdict.IMPOSSIBLE else ""
+    lines = wrapped(f"The audit finds it {run.verdict.value}{as_stated}: planner audit", width=width)
+    return lines + _findings(heavy, width=width, details=False)
 
 
 def _one(audited: RunAudit | ClaimAudit, *, width: int, details: bool) -> list[str]:

@@ -11,8 +11,9 @@ from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.audit.ceilings import with_chips
 from planner.audit.codes import CODES
 from planner.model.answer.audit import AuditVerdict, ComparisonVerdict, RunAudit
+from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord
-from planner.use_cases.audit import audit_records
+from planner.use_cases.audited_records import audit_records
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog().model_copy(update={"aliases": accelerator_aliases()})
@@ -100,6 +101,26 @@ RUN_CASES = [
         id="unknown accelerator",
     ),
 ]
+
+
+LOG = ImportedLog(format="csv", framework=None, sha256=("0" * 64,), counted_steps=30.0, counted_seconds=30.0)
+LOG_CASES = [
+    pytest.param(LOG.model_copy(update={"drift": 1.2}), (), "drift", id="steps grow longer by a fifth"),
+    pytest.param(LOG.model_copy(update={"drift": 0.8}), (), "drift", id="steps grow shorter"),
+    pytest.param(LOG, ("only totals are known",), "log_doubt", id="what the import doubts"),
+]
+
+
+@pytest.mark.parametrize(("log", "doubts", "code"), LOG_CASES)
+def test_an_imported_log_is_doubtful_by_what_it_shows(log, doubts, code):
+    run = audited(ONE_CARD.model_copy(update={"log": log, "verdict": doubts}))[0]
+    assert code in codes(run)
+    assert run.verdict is AuditVerdict.DOUBTFUL
+
+
+def test_a_log_without_drift_or_doubt_is_credible():
+    still = LOG.model_copy(update={"drift": 1.04})
+    assert audited(ONE_CARD.model_copy(update={"log": still}))[0].verdict is AuditVerdict.CREDIBLE
 
 
 @pytest.mark.parametrize(("record", "code"), RUN_CASES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,10 @@ STALL_FACTOR = 3.0
 """Longer steps than so many times the median have something beside them that the log does not name."""
 SKIP_FACTOR = 0.2
 """A span under so much of the median a step counts steps that were not done: a resumed training jumps to its place."""
+FEWEST_FOR_DRIFT = 12
+"""Spans; of fewer no trend is told."""
+DRIFT_DEVIATIONS = 3.0
+"""Standard errors by which the last third must differ from the first."""
 MOST_STALLED_SHARE = 0.05
 """Of the spans; where more are as slow, that is how this training runs, and they count."""
 
@@ -35,6 +40,8 @@ class Steady:
     """Of the kept seconds what steps of over 1.5 times the median take beyond it."""
     stalled_share: float
     """Of the spans, over 3 times the median and yet counted."""
+    drift: float | None = None
+    """Seconds of a step in the last third over those in the first; None where the difference is scatter."""
 
 
 def steady(spans: Sequence[Span]) -> Steady | None:
@@ -75,7 +82,19 @@ def steady(spans: Sequence[Span]) -> Steady | None:
         dropped_steps=sum(span.steps for _, span in left_out),
         uneven_share=sum(max(0.0, span.seconds - median * span.steps) for span in uneven) / seconds if kept else 0.0,
         stalled_share=stalled_share if not slow else 0.0,
+        drift=_drift(kept),
     )
+
+
+def _drift(spans: Sequence[Span]) -> float | None:
+    """Return mean seconds of a step in the last third / in the first, where over 3 standard errors part them."""
+    third = len(spans) // 3
+    if len(spans) < FEWEST_FOR_DRIFT:
+        return None
+    first, last = ([span.seconds / span.steps for span in part] for part in (spans[:third], spans[-third:]))
+    error = math.sqrt((statistics.variance(first) + statistics.variance(last)) / third)
+    before, after = statistics.fmean(first), statistics.fmean(last)
+    return after / before if abs(after - before) > DRIFT_DEVIATIONS * error else None
 
 
 def _warm_up(spans: Sequence[Span], median: float) -> set[Span]:

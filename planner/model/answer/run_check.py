@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from planner.model.answer.audit import RunAudit
 from planner.model.base import Count, Fraction, Frozen, Id, NonNegative, Positive, Text
 from planner.model.quantity import Quantity
 
@@ -65,3 +66,5 @@ class RunCheckDocument(Frozen):
     """Of an expected step, by the part's name."""
     assumed: tuple[Text, ...]
     doubts: tuple[Text, ...]
+    audit: RunAudit
+    """Can it be true: the findings of `planner audit` on it."""

@@ -26,6 +26,8 @@ class ImportedLog(Frozen):
     """Left out, by what went on then."""
     uneven_share: Fraction | None = None
     """Of the counted seconds beyond the median step: waiting now and then, as for data."""
+    drift: Positive | None = None
+    """Seconds of a step in the last third of the steps over those in the first; null: they do not differ."""
     filled_share: Fraction | None = None
     """Of the tokens that were computed those that are no padding, where the log counts them."""
     padded: bool | None = None

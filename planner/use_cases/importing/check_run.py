@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from planner.errors import InputError
 from planner.model.answer.run_check import RunCause, RunCheckDocument, RunVerdict
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
@@ -16,11 +13,7 @@ from planner.speed.diagnosis.diagnose import GAIN_SPREAD, Diagnosis, Found, diag
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, setup_of
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE
-from planner.use_cases.expectations import expect_from
-from planner.use_cases.importing.imported_runs import records_of
-from planner.use_cases.importing.run_facts import Stated
-from planner.use_cases.run_files import records_in
-from planner.use_cases.runs import find_run
+from planner.use_cases.audited_records import audit_record
 
 WORDS = {
     CauseCode.FP32: ("products in fp32", "set bf16 (HF: --bf16, Lightning: precision=bf16-mixed)",
@@ -48,24 +41,6 @@ WORDS = {
 """Of each cause: what it is, what mends it, the cheapest test."""
 HELD_BACK = 1.25
 """Gain of a cause from which a run within its range is said to be held back."""
-DOCUMENTS = (".json", ".yaml", ".yml")
-
-
-def run_named(name: str, stated: Stated, catalog: Catalog) -> RunRecord:
-    """Return the run that a path or an id means; nothing is stored."""
-    path = Path(name)
-    if not path.exists():
-        return find_run(name, catalog)
-    if path.suffix in DOCUMENTS and path.is_file():
-        try:
-            found = records_in(path, expect_from(catalog))
-        except InputError:
-            found = records_of(path, stated, catalog)
-    else:
-        found = records_of(path, stated, catalog)
-    if len(found) > 1:
-        raise InputError(f"{name}: holds {len(found)} runs.", fix="Name one log.")
-    return found[0]
 
 
 def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
@@ -90,6 +65,7 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         parts={PART_NAMES[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
         assumed=assumed,
         doubts=run.verdict,
+        audit=audit_record(run, catalog),
     )
 
 

@@ -17,8 +17,10 @@ from planner.adapters.trainer_logs.log_source import LogSource, open_source
 from planner.adapters.trainer_logs.trainer_log import TrainerLog
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
+from planner.model.answer.audit import RunAudit
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
+from planner.use_cases.audited_records import audit_record
 from planner.use_cases.importing.run_facts import Known, Stated, known_facts
 from planner.use_cases.importing.run_rate import Rate, doubts_of, imported_log, quantity_of, rate_of
 from planner.use_cases.runs import store_runs
@@ -35,6 +37,7 @@ class Imported:
     record: RunRecord
     place: str
     known_before: bool
+    audit: RunAudit
 
 
 def records_of(path: Path, stated: Stated, catalog: Catalog) -> list[RunRecord]:
@@ -53,7 +56,9 @@ def import_runs(paths: Sequence[Path], stated: Stated, catalog: Catalog, home: s
     new = [record for record, known in zip(records.values(), kept, strict=True) if known is None]
     places = {record.id: str(place) for record, place in zip(new, store_runs(new, home), strict=True)}
     return [
-        Imported(record, places[record.id], False) if known is None else Imported(known, "the workspace", True)
+        Imported(record, places[record.id], False, audit_record(record, catalog))
+        if known is None
+        else Imported(known, "the workspace", True, audit_record(known, catalog))
         for record, known in zip(records.values(), kept, strict=True)
     ]
 

@@ -106,6 +106,7 @@ def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, .
         counted_seconds=rate.seconds if rate.has_seconds else None,
         dropped_seconds=rate.steady.dropped_seconds if rate.steady and rate.has_seconds else {},
         uneven_share=(rate.steady.uneven_share or None) if rate.steady else None,
+        drift=rate.steady.drift if rate.steady else None,
         filled_share=_filled_share(known, rate),
         padded=known.padded,
     )

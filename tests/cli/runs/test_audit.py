@@ -87,6 +87,20 @@ def test_every_row_of_a_table_is_a_run(planner, tmp_path):
     }  # fmt: skip
 
 
+def test_a_row_that_cannot_be_read_is_a_finding_and_the_others_are_audited(planner, tmp_path):
+    path = tmp_path / "mine.csv"
+    rows = ["no-card,서울 연구소,,8,32,4096,32,11008,32000,swiglu,2048,bf16,3500"]
+    rows.append("no-number,서울 연구소,A100-80GB-SXM,여덟,32,4096,32,11008,32000,swiglu,2048,bf16,3500")
+    path.write_text(TABLE + "\n".join(rows), "utf-8")
+    answer = planner("audit", "--measurements", path, "--json")
+    assert answer.code == 0
+    runs = {run["id"]: run for run in answer.document["runs"]}
+    assert runs["too-fast"]["verdict"] == "impossible"
+    said = {name: run["findings"][0] for name, run in runs.items() if name.startswith("row-")}
+    assert {one["code"] for one in said.values()} == {"row_not_readable"}
+    assert [":6" in said["row-1"]["says"], ":7" in said["row-2"]["says"]] == [True, True]
+
+
 @pytest.mark.slow
 def test_the_bundled_evidence_raises_few_alarms(planner):
     known, impossible, doubtful = 0, 0, 0

@@ -32,3 +32,14 @@ def test_what_is_missing_is_asked_for_by_its_flag(planner):
 def test_a_name_that_is_neither_path_nor_run(planner):
     answer = planner("check-run", "no-such-run")
     assert (answer.code, "no run 'no-such-run'" in answer.err) == (2, True)
+
+
+def test_the_audit_stands_with_the_answer_and_with_the_import(planner):
+    log = LOGS / "megatron" / "megatron.log"
+    facts = ("--workload", "llama3-8b", "--accelerator", "RTX-3090")  # 58 samples/s of 8B parameters on two cards
+    checked = planner("check-run", log, *facts, "--json").document
+    assert checked["audit"]["verdict"] == "impossible"
+    imported = planner("runs", "import", log, *facts, "--json")
+    assert imported.document["audits"] == [checked["audit"]]
+    assert "impossible as stated" in planner("check-run", log, *facts).out
+    assert "impossible as stated" in planner("runs", "import", log, *facts).err
