@@ -107,6 +107,7 @@ benchmark: .venv/installed-all
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/prices.py
 	$(BIN)/python -m benchmarks.find_speed
+	$(BIN)/python -m benchmarks.simulation_speed
 	$(BIN)/python benchmarks/planning_speed.py
 
 $(PEERS)/installed: | $(BIN)/python
