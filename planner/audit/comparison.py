@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.audit.findings import doubtful, impossible, note, unknown
-from planner.audit.rate_rules import ASSUMED_FORMAT
+from planner.audit.findings import doubtful, impossible, unknown
+from planner.audit.ratio import ratio_findings
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import (
     AuditVerdict,
@@ -15,14 +15,14 @@ from planner.model.answer.audit import (
     RunAudit,
     Severity,
 )
+from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchMode
-from planner.speed.physics.accelerator_facts import peak_flops
 
 SOFTWARE = ("torch", "cuda", "nccl", "framework", "transformers", "deepspeed")
 
 
-def compare_runs(runs: Sequence[StatedRun], audits: Sequence[RunAudit]) -> ComparisonAudit | None:
+def compare_runs(runs: Sequence[StatedRun], audits: Sequence[RunAudit], catalog: Catalog) -> ComparisonAudit | None:
     """Return whether the runs can rank what they ran on; None of fewer than two, or of rows of a table.
 
     Unfair: something beside the hardware differs, or one of the runs cannot be true. Undecidable: a setting on which
@@ -31,7 +31,9 @@ def compare_runs(runs: Sequence[StatedRun], audits: Sequence[RunAudit]) -> Compa
     records = [run.record for run in runs if run.record is not None]
     if len(records) < 2 or len(records) < len(runs):
         return None
-    findings = [*_of_the_runs(audits), *_settings(records), *_ratio(runs)]
+    findings = [*_of_the_runs(audits), *_settings(records)]
+    for run, audit in zip(runs[1:], audits[1:], strict=True):
+        findings += ratio_findings((runs[0], audits[0]), (run, audit), catalog)
     verdict = ComparisonVerdict.FAIR
     if any(one.severity is Severity.OPEN for one in findings):
         verdict = ComparisonVerdict.UNDECIDABLE
@@ -98,30 +100,6 @@ def _tuning(records: Sequence[RunRecord]) -> list[Finding]:
         return []
     says = "The micro-batch was not tuned on each device at one global batch."
     return [unknown("batch_not_tuned", says, fix="--mode tuned --global-batch N on both.")]
-
-
-def _ratio(runs: Sequence[StatedRun]) -> list[Finding]:
-    first, second = runs[0], runs[1]
-    assert first.record is not None
-    assert second.record is not None
-    if len(runs) != 2 or not first.samples_per_s or not second.samples_per_s:
-        return []
-    a, b = first.record.throughput, second.record.throughput
-    over = second.devices / first.devices
-    ratio = first.samples_per_s / second.samples_per_s * over
-    low, high = a.low / b.high * over, a.high / b.low * over
-    facts = [
-        ("ratio", ratio, "per accelerator", "the throughputs"),
-        ("low", low, "per accelerator", "their ranges"),
-        ("high", high, "per accelerator", "their ranges"),
-    ]
-    says = f"{first.id} does {ratio:.2f} times {second.id} per accelerator ({low:.2f}-{high:.2f} by their own ranges)"
-    if first.accelerator and second.accelerator and first.record.precision is None:
-        peaks = [peak_flops(one.accelerator, ASSUMED_FORMAT) for one in runs if one.accelerator]
-        if len(peaks) == 2 and peaks[0] and peaks[1]:
-            facts.append(("peaks", peaks[0] / peaks[1], "ratio of dense 16-bit peaks", "data sheets"))
-            says += f"; their dense 16-bit peaks stand at {peaks[0] / peaks[1]:.2f}"
-    return [note("ratio", f"{says}.", *facts)]
 
 
 def _again(records: Sequence[RunRecord]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ SHOWN = {"fp32": "fp32", "tf32": "TF32", "bf16": "bf16", "16bit": "16 bit", "fp8
 WINOGRAD = 1 / 2.25
 """Fewest multiplications of fp32 convolutions on ordinary cores (Lavin and Gray 2015)."""
 ASSUMED_FORMAT = "16bit"
+TOLD_APART = ("fp32", "tf32", "bf16", "fp8")
 
 
 def rate_findings(
@@ -98,15 +99,25 @@ def _fewer_bits(run: StatedRun) -> list[str]:
     ]
 
 
+def open_formats(run: StatedRun) -> tuple[str, ...]:
+    """Return the formats fast enough for the run as stated, where it states none."""
+    if run.number_format is not None or run.work is None or run.accelerator is None:
+        return ()
+    least = run.rate(run.work.least(run.length))
+    peaks = {name: peak_flops(run.accelerator, name) for name in TOLD_APART}
+    return tuple(name for name, peak in peaks.items() if peak and least <= peak)
+
+
 def _formats(run: StatedRun) -> list[Finding]:
     """Say which formats are ruled out, where the run does not prove its own, and from where on none is."""
     if run.number_format is not None or run.work is None or run.accelerator is None or run.accelerator.vendor == "any":
         return []
     least = run.rate(run.work.least(run.length))
     headline = run.rate(run.work.headline(run.length))
-    peaks = {name: peak_flops(run.accelerator, name) for name in ("fp32", "tf32", "bf16", "fp8")}
+    peaks = {name: peak_flops(run.accelerator, name) for name in TOLD_APART}
     shares = {name: least / peak for name, peak in peaks.items() if peak}
-    ruled_out = [name for name, share in shares.items() if share > 1]
+    left = open_formats(run)
+    ruled_out = [name for name in shares if name not in left]
     facts: list[Fact] = [
         (f"{name}_share", share, "of the peak, fewest FLOPs", run.accelerator.source) for name, share in shares.items()
     ]
@@ -118,9 +129,10 @@ def _formats(run: StatedRun) -> list[Finding]:
     findings = [note("precision_not_stated", "No precision is stated; a switch fp16=False does not mean fp32.",
                      fix="Record the precision, and the FLOPs of products by type.")]  # fmt: skip
     if ruled_out:
-        open_ = [SHOWN[name] for name in shares if name not in ruled_out]
-        says = f"As stated, {' and '.join(SHOWN[name] for name in ruled_out)} are too slow; open: {', '.join(open_)}"
-        findings.append(note("precision_ruled_out", f"{says or 'none'}.", *facts))
+        slow = " and ".join(SHOWN[name] for name in ruled_out)
+        open_ = ", ".join(SHOWN[name] for name in left) or "none"
+        says = f"As stated, {slow} {'is' if len(ruled_out) == 1 else 'are'} too slow; open: {open_}."
+        findings.append(note("precision_ruled_out", says, *facts))
     fp32 = peaks["fp32"]
     if "fp32" in ruled_out and fp32 and run.work.of_an_image is None and run.samples_per_s:
         tokens = run.work.tokens_within(fp32 * run.devices / run.samples_per_s)

@@ -36,4 +36,4 @@ def audit_records(
     runs = [stated_by_record(record, catalog) for record in records]
     beside = scaling_findings(runs, [setup_of_record(run) for run in runs], [run.samples_per_s for run in runs])
     audited = [audit_run(run, ceilings, beside.get(place, ())) for place, run in enumerate(runs)]
-    return audited, compare_runs(runs, audited)
+    return audited, compare_runs(runs, audited, catalog)

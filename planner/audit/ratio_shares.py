@@ -1,0 +1,121 @@
+"""What of the ratio of two runs each difference explains, by the planner's own estimator, and what is left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from planner.model.evidence.calibration import Calibration
+from planner.model.network.workload import Precision
+from planner.speed.diagnosis.run_setup import RunSetup, expectations
+
+HARDWARE, COUNT = "hardware", "count"
+DIFFERENCES = {
+    HARDWARE: ("accelerator", "node"),
+    COUNT: ("nodes", "per_node"),
+    "network": ("network", "adapters"),
+    "sample length": ("seq_len",),
+    "batch": ("micro_batch", "accumulation"),
+    "precision": ("precision",),
+    "recomputation": ("checkpointing",),
+    "strategy": ("strategy",),
+    "software": ("compiled", "framework"),
+}
+"""Each with the settings of a run that it moves together."""
+DOUBT = 0.5
+"""Of the logarithm of what a difference explains, both ways: two estimates of like runs share most of their error. As
+in `check-run`. Assumed."""
+WIDE = {Precision.FP32: "fp32", Precision.TF32: "tf32"}
+"""Formats that a run may have taken unseen, where it states none."""
+
+
+@dataclass(frozen=True)
+class RatioShares:
+    """`stated`, samples/s of one accelerator in the first run over the second, = product of `factors` x `unexplained`.
+
+    `subject`: what the runs are compared for. `low` and `high` bound its own ratio at equal settings, with about 90 %.
+    """
+
+    stated: float
+    factors: dict[str, float]
+    unexplained: float
+    subject: str | None
+    low: float
+    high: float
+
+    def share(self, factor: float) -> float:
+        """Return the part of ln(ratio) that a factor explains; over 1 where another takes some of it back."""
+        return math.log(factor) / math.log(self.stated)
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """One of two runs: its settings, formats that it may have taken though it states none, and whether it can be."""
+
+    setup: RunSetup
+    open_formats: tuple[str, ...] = ()
+    impossible: bool = False
+
+
+def shares_of_ratio(
+    first: ComparedRun, second: ComparedRun, *, stated: tuple[float, float, float], calibration: Calibration
+) -> RatioShares | None:
+    """Return the shares; None where the estimator cannot say what one of the settings does.
+
+    A difference's factor is the geometric mean of what it does in every order in which the second run's settings can be
+    made the first's one after the other (Shapley value of ln rate), so that the factors' product is what the estimator
+    expects of the ratio. `stated`: value, low, high.
+    """
+    begin, end = second.setup, first.setup
+    names = [name for name, keys in DIFFERENCES.items() if any(getattr(begin, k) != getattr(end, k) for k in keys)]
+    subsets = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
+    slow = [(one, replace(one.setup, precision=wide)) for one in (first, second) for wide, name in WIDE.items()
+            if name in one.open_formats]  # fmt: skip
+    setups = [*(_with(begin, end, subset) for subset in subsets), *(setup for _, setup in slow)]
+    answers = expectations(setups, calibration)
+    known = [answer for answer in answers if answer is not None]
+    if len(known) < len(answers):
+        return None
+    logs = {
+        frozenset(subset): math.log(answer.value / setup.devices)
+        for subset, setup, answer in zip(subsets, setups, known, strict=False)
+    }
+    factors = {name: math.exp(_shapley(name, names, logs)) for name in names}
+    subject = next((name for name in (HARDWARE, COUNT) if name in factors), None)
+    if subject and (first.impossible or second.impossible):
+        widths = [(known[0].low, known[0].high), (known[len(subsets) - 1].low, known[len(subsets) - 1].high)]
+        spread = math.hypot(*(math.log(high / low) / 2 for low, high in widths))
+        low, high = factors[subject] * math.exp(-spread), factors[subject] * math.exp(spread)
+    else:
+        others = {name: factor for name, factor in factors.items() if subject and name != subject}
+        low, high = _range(stated, others)
+        slower = list(zip(slow, known[len(subsets) :], strict=True))
+        high *= max([1.0, *(known[len(subsets) - 1].value / one.value for (run, _), one in slower if run is first)])
+        low /= max([1.0, *(known[0].value / one.value for (run, _), one in slower if run is second)])
+    return RatioShares(stated[0], factors, stated[0] / math.prod(factors.values()), subject, low, high)
+
+
+def _with(setup: RunSetup, other: RunSetup, names: Sequence[str]) -> RunSetup:
+    """Return the setup with the other's settings of the differences named."""
+    return replace(setup, **{key: getattr(other, key) for name in names for key in DIFFERENCES[name]})
+
+
+def _shapley(name: str, names: Sequence[str], logs: dict[frozenset[str], float]) -> float:
+    others = [one for one in names if one != name]
+    total = 0.0
+    for size in range(len(others) + 1):
+        weight = math.factorial(size) * math.factorial(len(others) - size) / math.factorial(len(names))
+        for subset in combinations(others, size):
+            total += weight * (logs[frozenset((*subset, name))] - logs[frozenset(subset)])
+    return total
+
+
+def _range(stated: tuple[float, float, float], settings: dict[str, float]) -> tuple[float, float]:
+    """Return the ratio without what the settings explain: own ranges and doubts of the settings in quadrature."""
+    value, low, high = stated
+    alone = value / math.prod(settings.values())
+    doubts = [DOUBT * math.log(factor) for factor in settings.values()]
+    below, above = math.hypot(math.log(value / low), *doubts), math.hypot(math.log(high / value), *doubts)
+    return alone * math.exp(-below), alone * math.exp(above)
