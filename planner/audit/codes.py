@@ -28,6 +28,7 @@ CODES = {
     "benchmark_doubt": "what our own benchmark found wrong: drift, throttling, scatter, waiting, other processes",
     "power_unlike_load": "the power reported fits no such load",
     "scaling_above_linear": "each accelerator does over 5 % more than each of fewer ones did",
+    "scaling_below_link": "each accelerator does less than the slowest link that the machine can have explains",
     "slower_with_more": "more accelerators, less throughput: the link binds, or one of both runs was disturbed",
     "model_differs": "the runs trained different networks",
     "precision_differs": "the runs declare or measured different precisions",

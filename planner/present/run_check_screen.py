@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.model.answer.run_check import RunCheckDocument
+from planner.model.answer.run_check import HardwareFix, RunCheckDocument
 from planner.model.quantity import Quantity
 from planner.present.audit_screen import audited_lines
 from planner.present.screen import Column, table_lines, wrapped
@@ -39,11 +39,22 @@ def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
         lines += ["", *table_lines(CAUSES, rows, width=width), ""]
         for number, one in enumerate(document.causes, start=1):
             lines += wrapped(f"{number} {one.fix}. Test: {one.test}", width=width, indent="    ")
+    for part in document.hardware_fixes:
+        lines += wrapped(_part(part), width=width)
     if document.assumed:
         lines += ["", *wrapped(f"Assumed: {'; '.join(document.assumed)}.", width=width)]
     for doubt in document.doubts:
         lines += wrapped(f"Doubtful: {doubt}.", width=width)
     return lines + audited_lines(document.audit, width=width)
+
+
+def _part(part: HardwareFix) -> str:
+    price = f"{part.usd:,.0f} USD ({part.usd_low:,.0f}-{part.usd_high:,.0f})"
+    says = f"Part: {part.count}x {part.part}, {price}: x{part.gain:.2f} ({part.gain_low:.2f}-{part.gain_high:.2f})"
+    if part.payback_hours is None:
+        return f"{says}; pay-back not known: no price of such an hour."
+    paid = f"{part.payback_hours:,.0f} h ({part.payback_low:,.0f}-{part.payback_high:,.0f})"
+    return f"{says}, modelled; pays back in {paid} of training at {part.usd_per_hour:,.3g} USD/h ({part.hour_source})."
 
 
 def _rate(quantity: Quantity) -> str:

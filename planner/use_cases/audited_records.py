@@ -8,6 +8,7 @@ from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.audit.ceilings import with_chips
 from planner.audit.comparison import compare_runs
+from planner.audit.link_rules import link_findings
 from planner.audit.run_audit import audit_run
 from planner.audit.scaling_rules import scaling_findings, setup_of_record
 from planner.audit.stated_run import stated_by_record
@@ -34,6 +35,10 @@ def audit_records(
 ) -> tuple[list[RunAudit], ComparisonAudit | None]:
     """Audit run records, each alone and beside the others."""
     runs = [stated_by_record(record, catalog) for record in records]
-    beside = scaling_findings(runs, [setup_of_record(run) for run in runs], [run.samples_per_s for run in runs])
-    audited = [audit_run(run, ceilings, beside.get(place, ())) for place, run in enumerate(runs)]
+    setups = [setup_of_record(run) for run in runs]
+    above = scaling_findings(runs, setups, [run.samples_per_s for run in runs])
+    below = link_findings(runs, setups, catalog)
+    audited = [
+        audit_run(run, ceilings, (*above.get(place, ()), *below.get(place, ()))) for place, run in enumerate(runs)
+    ]
     return audited, compare_runs(runs, audited, catalog)

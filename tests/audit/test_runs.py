@@ -152,6 +152,26 @@ def test_scaling_above_linear_is_found():
     assert "scaling_above_linear" in codes(runs[1])
 
 
+@pytest.mark.parametrize(
+    ("name", "times", "found"),
+    [
+        pytest.param("ddp-x8", 1.0, False, id="DDP on eight: PCIe without peer-to-peer explains it"),
+        pytest.param("ddp-x10", 1.0, False, id="on ten"),
+        pytest.param("ddp-2n-x20", 1.0, False, id="two nodes at 20 Gbit/s"),
+        pytest.param("ddp-x8", 0.1, True, id="a tenth of that"),
+    ],
+)
+def test_scaling_below_what_the_slowest_link_explains_is_found(name, times, found):
+    many = faster(CATALOG.runs[f"seed-003-rtx3090-{name}"], times)
+    assert ("scaling_below_link" in codes(audited(ONE_CARD, many)[1])) is found
+
+
+def test_of_a_machine_that_is_not_known_the_slowest_link_counts():
+    eight = CATALOG.runs["seed-003-rtx3090-ddp-x8"]
+    unknown = eight.model_copy(update={"hardware": eight.hardware.model_copy(update={"node": None})})
+    assert "scaling_below_link" not in codes(audited(ONE_CARD, unknown)[1])
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from([A100, H200, ONE_CARD]), st.floats(0.05, 8), st.floats(1, 8))
 def test_more_throughput_never_makes_a_run_more_credible(record, times, more):

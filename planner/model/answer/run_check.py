@@ -44,6 +44,29 @@ class RunCause(Frozen):
     """The cheapest test, as a command."""
 
 
+class HardwareFix(Frozen):
+    """A part that exists for the machine: its price, what it gives, and after how much training it has paid."""
+
+    part: Text
+    count: Count
+    usd: Positive
+    """Of all of them."""
+    usd_low: Positive
+    usd_high: Positive
+    gain: Positive
+    """Times as fast, by the estimator."""
+    gain_low: Positive
+    gain_high: Positive
+    usd_per_hour: Positive | None
+    """Of as many such accelerators, rented where they cost least: what an hour of the machine is worth."""
+    hour_source: Text | None
+    payback_hours: Positive | None
+    """Of training with the part; null where no price of such an hour is known."""
+    payback_low: Positive | None
+    payback_high: Positive | None
+    source: Text
+
+
 class RunCheckDocument(Frozen):
     """`--json` of `planner check-run`."""
 
@@ -62,6 +85,8 @@ class RunCheckDocument(Frozen):
     """Model FLOPs, full attention, of the dense peak in the run's number format."""
     causes: tuple[RunCause, ...]
     """The likeliest three, the first first."""
+    hardware_fixes: tuple[HardwareFix, ...]
+    """Parts that exist for this machine and gain something; empty where none does."""
     parts: dict[str, float]
     """Of an expected step, by the part's name."""
     assumed: tuple[Text, ...]

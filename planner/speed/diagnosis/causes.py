@@ -91,6 +91,8 @@ def _better_link(setup: RunSetup) -> RunSetup | None:
     if setup.devices == 1 or setup.node.link not in (Link.PCIE, Link.PCIE_NO_P2P):
         return None
     link = Link.PCIE if setup.node.link is Link.PCIE_NO_P2P else Link.NVLINK
+    if link is Link.NVLINK and setup.accelerator.link_gb_per_s is None:
+        return None
     return replace(setup, node=setup.node.model_copy(update={"link": link}))
 
 

@@ -27,6 +27,11 @@ RECOMPUTED_STEP = 4 / 3
 """Forward and backward are 1 + 2 of the forward pass's work; full recomputation adds one."""
 
 
+def gain_range(gain: float) -> tuple[float, float]:
+    """Return the 90 % range of what a fix gives."""
+    return 1 + (gain - 1) * (1 - GAIN_SPREAD), 1 + (gain - 1) * (1 + GAIN_SPREAD)
+
+
 @dataclass(frozen=True)
 class Found:
     """A cause in a run: how sure it is, and what the run would gain without it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from planner.adapters.upgrades import read_upgrades
+from planner.audit.hardware_fixes import hardware_fixes
 from planner.model.answer.run_check import RunCause, RunCheckDocument, RunVerdict
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
@@ -9,7 +11,7 @@ from planner.model.plan.plan import FlopsConvention
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.flops import flops_per_sample
 from planner.speed.diagnosis.causes import CauseCode
-from planner.speed.diagnosis.diagnose import GAIN_SPREAD, Diagnosis, Found, diagnose
+from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, setup_of
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE
@@ -29,7 +31,7 @@ WORDS = {
                           "--format=csv -l 1"),
     CauseCode.LOGITS: ("logits and loss without a fused kernel", "a fused or chunked cross-entropy (Liger, cut-CE)",
                        "planner memory {workload} --on {accelerator} --gpus {gpus} --loss fused"),
-    CauseCode.LINK: ("the link between accelerators", "accumulate more micro-batches (free); P2P, NVLink, other slots",
+    CauseCode.LINK: ("the link between accelerators", "accumulate more micro-batches, which is free; {parts}",
                      "nvidia-smi topo -p2p r"),
     CauseCode.RECOMPUTATION: ("activations are recomputed", "recomputation {recompute}",
                               "planner memory {workload} --on {accelerator} --gpus {gpus} --checkpointing {recompute}"),
@@ -62,6 +64,7 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         expected=expected,
         share_of_peak=_share_of_peak(run, catalog),
         causes=tuple(_cause(one, run, setup) for one in found.causes),
+        hardware_fixes=() if setup is None else hardware_fixes(setup, read_upgrades(), catalog),
         parts={PART_NAMES[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
         assumed=assumed,
         doubts=run.verdict,
@@ -114,12 +117,17 @@ def _share_of_peak(run: RunRecord, catalog: Catalog) -> float | None:
     return run.throughput.value * work / (run.hardware.accelerators * peak * 1e12)
 
 
+def _may_have_nvlink(setup: RunSetup | None) -> bool:
+    return setup is None or setup.accelerator.link_gb_per_s is not None
+
+
 def _cause(found: Found, run: RunRecord, setup: RunSetup | None) -> RunCause:
     code = found.rule.code
     mended = found.rule.mended(setup) if setup is not None and found.stated else None
     words = {
         "workload": run.workload, "accelerator": run.hardware.accelerator, "gpus": run.hardware.accelerators,
         "batch": mended.micro_batch if mended else "LARGER",
+        "parts": "or a faster link" if _may_have_nvlink(setup) else "NVLink does not exist for it",
         "recompute": mended.checkpointing.value if mended else "none",
     }  # fmt: skip
     text, fix, test = (part.format_map(words) for part in WORDS[code])
@@ -129,7 +137,7 @@ def _cause(found: Found, run: RunRecord, setup: RunSetup | None) -> RunCause:
         evidence = "a setting of the run"
     else:
         evidence = f"unseen; {found.probability:.0%} likely by how well it explains the rate"
-    beyond = found.gain - 1
+    low, high = gain_range(found.gain)
     return RunCause(
         code=code.value,
         text=text,
@@ -137,8 +145,8 @@ def _cause(found: Found, run: RunRecord, setup: RunSetup | None) -> RunCause:
         proven=found.proven,
         probability=found.probability,
         gain=found.gain,
-        gain_low=1 + beyond * (1 - GAIN_SPREAD),
-        gain_high=1 + beyond * (1 + GAIN_SPREAD),
+        gain_low=low,
+        gain_high=high,
         free=found.rule.free,
         fix=fix,
         test=test,

@@ -1,0 +1,89 @@
+"""Parts that would make a run faster, where they exist for its machine: cost, gain and pay-back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.model.answer.run_check import HardwareFix
+from planner.model.catalog import Catalog
+from planner.model.hardware.machines import Link
+from planner.model.hardware.upgrade import Upgrade
+from planner.model.prices.offer import Price, PriceKind
+from planner.speed.diagnosis.diagnose import SMALLEST_GAIN, gain_range
+from planner.speed.diagnosis.run_setup import RunSetup, expectations
+
+HOUR_KINDS = (PriceKind.ON_DEMAND, PriceKind.MARKETPLACE)
+"""Of the prices that an hour of such accelerators is valued at."""
+
+
+def hardware_fixes(setup: RunSetup, parts: Sequence[Upgrade], catalog: Catalog) -> tuple[HardwareFix, ...]:
+    """Return the parts that gain at least 5 %, the soonest paid back first.
+
+    pay-back = price / (USD of an hour of such accelerators x (gain - 1)): hours of training that would be saved.
+    """
+    if catalog.calibration is None:
+        return ()
+    tried = [(part, changed) for part in parts if (changed := _changed(setup, part)) is not None]
+    base, *others = expectations([setup, *(one for _, (one, _) in tried)], catalog.calibration)
+    hour = _cheapest_hour(setup, catalog)
+    fixes = []
+    for (part, (_, count)), answer in zip(tried, others, strict=True):
+        if base is None or answer is None or answer.value < SMALLEST_GAIN * base.value:
+            continue
+        fixes.append(_fix(part, count, answer.value / base.value, hour, setup))
+    return tuple(sorted(fixes, key=lambda one: one.payback_hours or float("inf")))
+
+
+def _changed(setup: RunSetup, part: Upgrade) -> tuple[RunSetup, int] | None:
+    """Return the run with the part, and how many are needed; None where it changes nothing or does not fit."""
+    if not part.fits(setup.accelerator.id):
+        return None
+    if part.kind == "network":
+        fast = setup.node.network_gbit_per_s
+        if setup.nodes < 2 or setup.nodes > part.joins or fast is None or (part.gbit_per_s or 0) <= fast:
+            return None
+        node = setup.node.model_copy(update={"network_gbit_per_s": part.gbit_per_s})
+        return replace(setup, node=node), 1
+    if setup.node.link not in (Link.PCIE, Link.PCIE_NO_P2P) or setup.per_node < part.joins:
+        return None
+    if setup.per_node == part.joins:
+        return replace(setup, node=setup.node.model_copy(update={"link": Link.NVLINK})), setup.nodes
+    config = setup.config()
+    if config is None or config["bus_sharers"] <= 1:
+        return None
+    # of more cards, every second transfer of a ring stays within a pair, and leaves the bus
+    sharers = max(1.0, config["bus_sharers"] / part.joins)
+    overrides = {**setup.overrides, "bus_sharers": sharers}
+    return replace(setup, overrides=overrides), setup.nodes * (setup.per_node // part.joins)
+
+
+def _cheapest_hour(setup: RunSetup, catalog: Catalog) -> tuple[float, Price] | None:
+    """Return USD per hour of one such accelerator, where it is cheapest, and the row."""
+    known = []
+    for price in (*catalog.own_prices, *catalog.prices):
+        node = catalog.nodes.get(price.node)
+        if node and node.accelerator == setup.accelerator.id and price.usd_per_hour and price.price_kind in HOUR_KINDS:
+            known.append((price.usd_per_hour / node.accelerators, price))
+    return min(known, key=lambda one: one[0], default=None)
+
+
+def _fix(part: Upgrade, count: int, gain: float, hour: tuple[float, Price] | None, setup: RunSetup) -> HardwareFix:
+    low, high = gain_range(gain)
+    rate = None if hour is None else hour[0] * setup.devices
+    return HardwareFix(
+        part=part.name,
+        count=count,
+        usd=part.usd * count,
+        usd_low=part.usd_low * count,
+        usd_high=part.usd_high * count,
+        gain=gain,
+        gain_low=low,
+        gain_high=high,
+        usd_per_hour=rate,
+        hour_source=None if hour is None else f"{hour[1].node} {hour[1].price_kind.value}, {hour[1].as_of}",
+        payback_hours=None if not rate else part.usd * count / (rate * (gain - 1)),
+        payback_low=None if not rate else part.usd_low * count / (rate * (high - 1)),
+        payback_high=None if not rate else part.usd_high * count / (rate * (low - 1)),
+        source=f"{part.source} ({part.as_of})",
+    )
