@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 
 from planner.cost.cloud.bill_rates import bill_assumptions
 from planner.cost.power.electricity import electricity, pue
@@ -24,6 +25,7 @@ from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
 from planner.scenario.own_machine import host_kw
 from planner.scenario.places import check_limits
+from planner.speed.throughput.speed import Speed, fastest
 
 
 @dataclass(frozen=True)
@@ -34,18 +36,39 @@ class Estimated:
     options: tuple[EstimatedOption, ...]
 
 
+class Paced(NamedTuple):
+    """A machine and its speed; None: it is still to be found, with the strategy."""
+
+    candidate: Candidate
+    speed: Speed | None
+
+
 def estimate_plan(plan: Plan, catalog: Catalog, *, today: date | None = None) -> EstimateDocument:
     """Estimate one training of the plan's job on each of its options; with `today`, prices show their age."""
     return estimate_options(plan, catalog, today=today).document
 
 
-def estimate_options(plan: Plan, catalog: Catalog, *, today: date | None = None) -> Estimated:
-    """Estimate one training on each option, and keep what the bill of a whole campaign needs."""
+def paced_candidates(plan: Plan, catalog: Catalog) -> list[Paced]:
+    """Return the plan's machines with their speeds, for whoever estimates them more than once."""
+    job = resolve_job(plan, catalog)
+    return [Paced(*fastest(job, one, catalog)) for one in expand(plan, catalog)]
+
+
+def estimate_options(
+    plan: Plan, catalog: Catalog, *, today: date | None = None, paced: Sequence[Paced] | None = None
+) -> Estimated:
+    """Estimate one training on each option, and keep what the bill of a whole campaign needs.
+
+    `paced`: its machines with their speeds, where these are known already (`paced_candidates`).
+    """
     check_providers(plan, catalog)
     check_limits(plan, catalog)
     job = resolve_job(plan, catalog)
-    candidates = expand(plan, catalog)
-    placed = [(one.position, estimate_option(plan, job, one, catalog, today=today)) for one in candidates]
+    known = [Paced(one, None) for one in expand(plan, catalog)] if paced is None else paced
+    candidates = [one.candidate for one in known]
+    placed = [
+        (one.position, estimate_option(plan, job, one, catalog, today=today, speed=speed)) for one, speed in known
+    ]
     services = expand_hosted(plan, catalog)
     placed += [(one.position, estimate_hosted(plan, job, one, catalog, today=today)) for one in services]
     placed.sort(key=lambda pair: pair[0])  # the plan's order

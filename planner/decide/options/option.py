@@ -62,10 +62,17 @@ class EstimatedOption:
 
 
 def estimate_option(
-    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *, today: date | None = None
+    plan: Plan,
+    job: Job,
+    candidate: Candidate,
+    catalog: Catalog,
+    *,
+    today: date | None = None,
+    speed: Speed | None = None,
 ) -> EstimatedOption:
-    """Estimate one training of the job on one candidate."""
-    candidate, speed = fastest(job, candidate, catalog)
+    """Estimate one training of the job on one candidate; `speed`: its speed, where that is known already."""
+    if speed is None:
+        candidate, speed = fastest(job, candidate, catalog)
     site, price = candidate.site, node_hour_price(candidate, catalog, today=today)
     throughput = throughput_of(speed)
     training = hours_of(throughput, job, epochs=job.epochs)

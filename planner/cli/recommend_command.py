@@ -1,0 +1,36 @@
+"""`planner recommend PLAN`."""
+
+from __future__ import annotations
+
+import typer
+
+from planner import clock
+from planner.cli.output import LongTableOptions, print_lines, screen_width
+from planner.cli.plan_commands import PlanOptions
+from planner.cli.registration import command, command_app
+from planner.cli.streams import print_document
+from planner.errors import EXIT_NOTHING_FEASIBLE
+from planner.present.recommendation_screen import recommendation_rows, screen_lines
+from planner.use_cases import plans
+from planner.use_cases.recommend import recommend as advise
+
+app = command_app()
+
+
+@command(app, example="planner recommend plan.yaml")
+def recommend(question: PlanOptions, output: LongTableOptions) -> None:
+    """Show how firm the recommendation is, and what would change it.
+
+    The recommendation is that of `compare`. The exit code is 3 where no option meets the limits.
+    """
+    plan = plans.read_plan(question.plan)
+    catalog = question.catalog(plan)
+    document = advise(plan, catalog, today=clock.today(), asked=str(question.plan))
+    if output.json:
+        print_document(document)
+    elif output.table:
+        print_lines(screen_lines(document, plan=question.words, width=screen_width(), every=output.all))
+    else:
+        output.print_rows(recommendation_rows(document), title=document.plan)
+    if document.recommended is None:
+        raise typer.Exit(EXIT_NOTHING_FEASIBLE)

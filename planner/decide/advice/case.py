@@ -1,0 +1,126 @@
+"""A plan's answer under changed inputs: the same rules again, with speeds that are computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import NamedTuple
+
+from planner.decide.campaign.budget import budget_of, limits_in_usd
+from planner.decide.campaign.campaign import campaign_option, hours_to
+from planner.decide.campaign.chances import with_chances
+from planner.decide.options.estimate_plan import Paced, paced_candidates
+from planner.decide.options.option import estimate_option
+from planner.decide.recommend.answer_plan import run_campaign
+from planner.decide.recommend.rank import is_feasible, ranked
+from planner.model.answer.documents import CampaignDocument, CampaignOption
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import CampaignLimits, Plan
+from planner.quantity.interval import Interval
+from planner.scenario.job import Job, resolve_job
+from planner.speed.throughput.speed import NARROWEST_FRACTION
+
+
+class Decision(NamedTuple):
+    """What the rules of the answer choose: the recommended option, else the nearest."""
+
+    option: CampaignOption | None
+    recommended: bool
+
+    @property
+    def id(self) -> str | None:
+        """Return the option's id."""
+        return self.option.id if self.option else None
+
+    @property
+    def answer(self) -> str | None:
+        """Return the id of the option if it is recommended."""
+        return self.id if self.recommended else None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A plan, and everything that its answer is computed from."""
+
+    plan: Plan
+    catalog: Catalog
+    today: date
+    paced: tuple[Paced, ...]
+    job: Job
+
+    @classmethod
+    def of(cls, plan: Plan, catalog: Catalog, *, today: date) -> Case:
+        """Return the case of a plan with listed options."""
+        return cls(plan, catalog, today, tuple(paced_candidates(plan, catalog)), resolve_job(plan, catalog))
+
+    @property
+    def limits(self) -> CampaignLimits:
+        """Return the limits of the campaign, the budget in USD."""
+        return limits_in_usd(self.plan.campaign, self.plan.currency)
+
+    def with_plan(self, **update: object) -> Case:
+        """Return the case with keys of the plan changed, at the same speeds."""
+        return replace(self, plan=self.plan.model_copy(update=update))
+
+    def campaign(self) -> CampaignDocument:
+        """Return the whole campaign on each option alone."""
+        return run_campaign(self.plan, self.catalog, today=self.today, paced=self.paced)
+
+    def campaign_at_speed(self, factor: float) -> dict[str, CampaignOption]:
+        """Return the options by their ids, with every machine so many times as fast."""
+        paced = []
+        for candidate, speed in self.paced:
+            assert speed is not None, "they are found"
+            rate = speed.samples_per_s
+            faster = speed if rate is None else replace(speed, samples_per_s=rate.scaled(factor))
+            paced.append(Paced(candidate, faster))
+        return {option.id: option for option in replace(self, paced=tuple(paced)).campaign().options}
+
+    def decide(self, options: Sequence[CampaignOption]) -> Decision:
+        """Choose among options by the rules of the answer."""
+        order = ranked(options, self.limits, deadline_hours=hours_to(self.limits, today=self.today))
+        return Decision(order[0], is_feasible(order[0])) if order else Decision(None, False)
+
+    def again(self, option: CampaignOption) -> CampaignOption:
+        """Return an option whose hours or cost were changed, with its chances."""
+        limits = self.limits
+        return with_chances(option, limits, budget=budget_of(self.plan.campaign, self.plan.currency), today=self.today)
+
+    def replaced(self, options: Sequence[CampaignOption], number: int, paced: Paced) -> tuple[CampaignOption, ...]:
+        """Return the options with one machine in another's place; its name stays."""
+        old = self.paced[number].candidate.id
+        estimated = estimate_option(
+            self.plan, self.job, paced.candidate, self.catalog, today=self.today, speed=paced.speed
+        )
+        made = self.again(campaign_option(estimated, self.limits, self.catalog, today=self.today))
+        return tuple(
+            made.model_copy(update={"id": old, "display_name": one.display_name}) if one.id == old else one
+            for one in options
+        )
+
+    def at_speed(self, number: int, samples_per_s: float, *, known: bool) -> Paced:
+        """Return a machine at another speed: as doubtful as now, or `known` to the 2 % by which nodes differ."""
+        candidate, speed = self.paced[number]
+        assert speed is not None, "they are found"
+        assert speed.samples_per_s is not None, "its speed is moved"
+        moved = speed.samples_per_s.scaled(samples_per_s / speed.samples_per_s.value)
+        certain = Interval.exact(samples_per_s).widened_to(NARROWEST_FRACTION)
+        return Paced(candidate, replace(speed, samples_per_s=certain if known else moved))
+
+    def at_price(self, number: int, factor: float) -> Paced:
+        """Return a machine at so many times its price."""
+        candidate, speed = self.paced[number]
+        option = candidate.option
+        own = {name: getattr(option, name) for name in ("usd_per_hour", "local_per_hour") if getattr(option, name)}
+        if own:
+            changed = option.model_copy(update={name: factor * usd for name, usd in own.items()})
+            return Paced(replace(candidate, option=changed), speed)
+        assert candidate.price is not None, "it is rented at a price"
+        dearer: dict[str, object] = {
+            name: factor * usd
+            for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour")
+            if (usd := getattr(candidate.price, name, None)) is not None
+        }
+        dearer["seen_usd_per_hour"] = tuple(factor * usd for usd in candidate.price.seen_usd_per_hour)
+        return Paced(replace(candidate, price=candidate.price.model_copy(update=dearer)), speed)

@@ -1,0 +1,133 @@
+"""The inputs of an answer that can be moved: their value, their range, and the options at another value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from planner.cost.power.electricity import electricity, includes_power
+from planner.decide.advice.case import Case
+from planner.duration.runtime_inputs import is_preempted
+from planner.model.answer.documents import CampaignOption
+from planner.model.figure import Figure
+from planner.model.owning.hold import Hold
+from planner.model.quantity import Quantity
+from planner.quantity.chance import doubted
+from planner.quantity.interval import Interval
+
+Options = tuple[CampaignOption, ...]
+RATE_WITHIN = 1.1
+"""How far an exchange rate is moved that states no range: it has moved so far within a year more often than not."""
+RUNS_WITHIN = 2.0
+"""How far the number of trainings is moved: what is planned is seldom what is run."""
+SHOWN = 6
+"""Options whose own inputs are moved: the first by rank."""
+
+
+@dataclass(frozen=True)
+class MovedInput:
+    """One input; `options_at` gives all options where it has another value, else as they are."""
+
+    name: str
+    option: CampaignOption | None
+    """Whose it is; None: the plan's."""
+    unit: str
+    range: Interval
+    options_at: Callable[[float], Options]
+    """As doubtful as it is."""
+    options_if: Callable[[float], Options] | None = None
+    """If it turned out to have this value; None: as `options_at`."""
+    whole: bool = False
+    """It counts something."""
+
+
+def moved_inputs(case: Case, options: Options, order: Sequence[CampaignOption]) -> list[MovedInput]:
+    """Return the inputs that matter: speed and price of the first options, and those of the plan that any option has.
+
+    Speed and price of the same machine at another price are inputs of their own.
+    """
+    first = {option.id for option in order[:SHOWN]}
+    by_id = {option.id: option for option in options}
+    inputs = []
+    for number, (candidate, _) in enumerate(case.paced):
+        option = by_id.get(candidate.id)
+        if option is None or option.id not in first:
+            continue
+        if option.throughput is not None:
+            inputs.append(_speed(case, options, number, option, option.throughput))
+        if option.usd_per_hour is not None and option.usd_per_hour.value > 0 and option.hold is Hold.RENT:
+            inputs.append(_price(case, options, number, option, option.usd_per_hour))
+    return [*inputs, *_electricity(case, by_id), *_rate(case), *_preemption(case, first), _runs(case)]
+
+
+def _speed(case: Case, options: Options, number: int, option: CampaignOption, speed: Quantity) -> MovedInput:
+    return MovedInput(
+        "speed", option, speed.unit.value, doubted(speed),
+        lambda value: case.replaced(options, number, case.at_speed(number, value, known=False)),
+        lambda value: case.replaced(options, number, case.at_speed(number, value, known=True)),
+    )  # fmt: skip
+
+
+def _price(case: Case, options: Options, number: int, option: CampaignOption, price: Quantity) -> MovedInput:
+    return MovedInput(
+        "price", option, price.unit.value, doubted(price),
+        lambda value: case.replaced(options, number, case.at_price(number, value / price.value)),
+    )  # fmt: skip
+
+
+def _electricity(case: Case, by_id: dict[str, CampaignOption]) -> list[MovedInput]:
+    """Return the price of a kWh, where an owned machine pays one: the first's, which then is that of all."""
+    site = next(
+        (one.candidate.site for one in case.paced if one.candidate.id in by_id and one.candidate.site is not None), None
+    )
+    if site is None or includes_power(site):
+        return []
+    price = electricity(site, case.plan, case.catalog)
+    given = case.plan.assumptions
+
+    def at(value: float) -> Options:
+        update = {"electricity_usd_per_kwh": value, "electricity_local_per_kwh": None, "tariff": None}
+        return case.with_plan(assumptions=given.model_copy(update=update)).campaign().options
+
+    return [MovedInput("electricity", None, price.unit.value, doubted(price), at)]
+
+
+def _rate(case: Case) -> list[MovedInput]:
+    currency = case.plan.currency
+    if currency is None:
+        return []
+    stated = Interval(currency.per_usd, currency.lowest, currency.highest)
+    band = stated if stated.low < stated.high else Interval.within_factor(currency.per_usd, RATE_WITHIN)
+
+    def at(value: float) -> Options:
+        moved = currency.model_copy(update={"per_usd": value, "low": None, "high": None})
+        return case.with_plan(currency=moved).campaign().options
+
+    return [MovedInput("exchange rate", None, f"{currency.code} a USD", band, at)]
+
+
+def _preemption(case: Case, first: set[str]) -> list[MovedInput]:
+    """Return how often a spot node is preempted, where a spot option is among the first."""
+    defaults, given = case.catalog.goodput_defaults, case.plan.goodput
+    counted = any(is_preempted(one.candidate) and one.candidate.id in first for one in case.paced)
+    if not counted or defaults is None or case.plan.assumptions.goodput_fraction is not None:
+        return []
+    hours = defaults.node_hours_per_preemption
+    if given.node_hours_per_preemption is not None:
+        hours = given.node_hours_per_preemption.quantity(hours.unit, where="goodput.node_hours_per_preemption")
+
+    def at(value: float) -> Options:
+        moved = given.model_copy(update={"node_hours_per_preemption": Figure(value=1 / value)})
+        return case.with_plan(goodput=moved).campaign().options
+
+    return [MovedInput("preemption", None, "an hour and node", doubted(hours).inverse(), at)]
+
+
+def _runs(case: Case) -> MovedInput:
+    limits = case.plan.campaign
+    band = Interval(limits.runs, max(1.0, limits.runs // RUNS_WITHIN), limits.runs * RUNS_WITHIN)
+
+    def at(value: float) -> Options:
+        return case.with_plan(campaign=limits.model_copy(update={"runs": round(value)})).campaign().options
+
+    return MovedInput("trainings", None, "trainings", band, at, whole=True)

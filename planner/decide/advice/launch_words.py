@@ -1,0 +1,51 @@
+"""The command that makes a measurement: written so that `planner launch` and `planner bench` read it as it stands."""
+
+from __future__ import annotations
+
+from planner.decide.advice.case import Case
+from planner.decide.options.estimate_plan import Paced
+from planner.model.answer.documents import CampaignOption
+from planner.model.network.adapters import AdapterKind
+from planner.model.network.architecture import Encoder
+from planner.model.network.workload import WHOLE, Checkpointing, Strategy
+from planner.model.owning.hold import Hold
+from planner.model.prices.offer import PriceKind
+from planner.scenario.price_choice import ANY_REGION
+
+LAUNCHED = ("aws", "lambda")
+"""Clouds on which `planner launch` starts machines by itself."""
+KINDS = (PriceKind.ON_DEMAND, PriceKind.SPOT)
+RUN_MINUTES = 20
+
+
+def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: str) -> tuple[str, ...] | None:
+    """Return the words of the command that measures an option's machine; `plan` is the plan's file.
+
+    None where the benchmark trains no such network or does not divide it so, and where the launcher starts no such
+    machine.
+    """
+    adapters = case.plan.training.adapters
+    if case.job.network is None or isinstance(case.job.network, Encoder) or one.candidate.split != WHOLE:
+        return None
+    if adapters is not None and (adapters.kind is not AdapterKind.LORA or adapters.frozen is not None):
+        return None
+    training = ["--micro-batch", "auto"]
+    if option.checkpointing is not None and option.checkpointing is not Checkpointing.NONE:
+        training += ["--checkpointing", option.checkpointing.value]
+    if one.candidate.accelerators > 1 and one.candidate.strategy is not Strategy.DDP:
+        training += ["--strategy", one.candidate.strategy.value]
+    if adapters is not None:
+        targets = ",".join(adapters.targets)
+        training += ["--method", "lora", "--lora-rank", str(adapters.rank), "--lora-targets", targets]
+    if option.hold is Hold.HAVE:
+        alone = one.candidate.nodes == 1
+        return ("planner", "bench", plan, "--gpus", str(one.candidate.accelerators), *training) if alone else None
+    if option.offer is None or option.offer.split("/")[0] not in LAUNCHED or option.price_kind not in KINDS:
+        return None
+    words = ["planner", "launch", plan, "--on", option.offer]
+    words += ["--region", option.region] if option.region and option.region != ANY_REGION else []
+    words += ["--spot"] if option.price_kind is PriceKind.SPOT else []
+    words += ["--nodes", str(one.candidate.nodes)] if one.candidate.nodes > 1 else []
+    if one.candidate.accelerators_per_node != one.candidate.node.accelerators:
+        words += ["--gpus", str(one.candidate.accelerators_per_node)]
+    return (*words, *training, "--max-minutes", str(RUN_MINUTES))

@@ -1,0 +1,229 @@
+"""Which run of twenty minutes would tell most for its money: the value of measuring each of a plan's machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from planner.cost.cloud.bill_rates import startup_hours
+from planner.decide.advice.case import Case
+from planner.decide.advice.error_correlation import correlation
+from planner.decide.advice.sample_value import Errors, Learnt, SampleValue, regret_of, sample_value
+from planner.decide.campaign.campaign import hours_to
+from planner.decide.options.estimate_plan import Paced
+from planner.decide.recommend.rank import is_comparable
+from planner.decide.recommend.refusals import refusals
+from planner.decide.simulation.draws import Array, generator
+from planner.model.answer.documents import CampaignOption
+from planner.model.owning.hold import Hold
+from planner.model.plan.plan import Prefer
+from planner.model.quantity import Basis, Quantity
+from planner.quantity.chance import TAIL, doubted
+from planner.quantity.interval import Interval
+from planner.speed.throughput.speed import SINGLE_RUN_FRACTION
+
+DRAWS = 4000
+SEED = 26
+RUN_HOURS = 1 / 3
+NOISE = math.log1p(SINGLE_RUN_FRACTION) / TAIL
+"""Of one run without repeats, in logarithms."""
+
+
+@dataclass(frozen=True)
+class Valued:
+    """What measuring one option is worth."""
+
+    option: CampaignOption
+    paced: Paced
+    usd: float
+    """Of the run."""
+    worth_usd: float
+    chance_to_change: float
+    instead: CampaignOption | None
+
+
+@dataclass(frozen=True)
+class Prospects:
+    """The options that may be chosen, with the parts of which their doubt consists.
+
+    hours = campaign hours x e^(error + rest of its range);  cost = usd x (1 - h + h e^error) x e^(rest), h: the share
+    of the cost that grows with the hours
+    """
+
+    case: Case
+    options: tuple[CampaignOption, ...]
+    paced: tuple[Paced, ...]
+    error: Array
+    """Standard deviations of the options' ln speed."""
+    hourly: Array
+
+    @classmethod
+    def of(cls, case: Case, options: Sequence[CampaignOption]) -> Self:
+        """Return the comparable options of machines; the hourly share by the answer at half of all speeds."""
+        slow = case.campaign_at_speed(0.5)
+        by_id = {one.candidate.id: one for one in case.paced}
+        kept = [
+            option
+            for option in options
+            if option.id in by_id and option.throughput is not None and is_comparable(option, case.limits)
+            and option.not_allowed is None and not refusals(option)
+        ]  # fmt: skip
+        return cls(
+            case, tuple(kept), tuple(by_id[option.id] for option in kept),
+            np.array([_sd(doubted(option.throughput)) for option in kept if option.throughput is not None]),
+            np.array([_hourly(option, slow[option.id]) for option in kept]),
+        )  # fmt: skip
+
+    def covariance(self) -> Array:
+        """Return that of the errors of ln hours."""
+        together = correlation(self.case.job, self.paced, list(self.error), self.case.catalog)
+        return np.asarray(together * np.outer(self.error, self.error))
+
+    def after(self, learnt: Learnt) -> list[CampaignOption]:
+        """Return the options as they stand after one result, with their chances."""
+        left = np.sqrt(np.maximum(np.diag(learnt.covariance), 0.0))
+        return [
+            option
+            if shift == 0 and math.isclose(sd, before)
+            else self.case.again(_moved(option, shift, before, sd, share, measured=number == learnt.measured))
+            for number, (option, shift, before, sd, share) in enumerate(
+                zip(self.options, learnt.shift, self.error, left, self.hourly, strict=True)
+            )
+        ]
+
+    def regret(self, errors: Errors) -> Array:
+        """Return the regret of every option in every replication, in USD; a limit is kept or missed by the draw."""
+        limits = self.case.limits
+        rng = generator(SEED, "rest")
+        until = hours_to(limits, today=self.case.today)
+        budget = math.inf if limits.budget_usd is None else limits.budget_usd
+        usd, keeps = np.empty(errors.draws.shape), np.empty(errors.draws.shape, dtype=bool)
+        for number, option in enumerate(self.options):
+            owed, hours = option.cash_usd or option.campaign_usd, option.campaign_hours
+            assert owed is not None, "it is comparable"
+            grown, share = np.exp(errors.draws[:, number]), self.hourly[number]
+            rest = _rest(_sd(doubted(owed)), share * self.error[number])
+            out = owed.value * (1 - share + share * grown) * np.exp(rest * rng.standard_normal(len(grown)))
+            credit = owed.value - (option.to_pay_usd or owed).value
+            paid = np.maximum(0.0, out - credit)
+            usd[:, number] = np.maximum(0.0, paid - (option.taken_off_usd.low if option.taken_off_usd else 0.0))
+            late = hours is not None and limits.deadline is not None
+            rest = _rest(_sd(doubted(hours)), self.error[number]) if hours is not None else 0.0
+            drawn = rng.standard_normal(len(grown))
+            ends = option.wait_hours + (hours.value * grown * np.exp(rest * drawn) if late and hours else 0.0)
+            keeps[:, number] = (ends <= until) & (paid <= budget)
+        return regret_of(usd, keeps)
+
+
+def worth_measuring(case: Case, options: Sequence[CampaignOption]) -> tuple[float | None, list[Valued]]:
+    """Return the expected regret of the decision as it stands, and what measuring each option is worth, best first.
+
+    Nothing where time decides, as regret is counted in USD, and where fewer than two options could be chosen.
+    """
+    if case.limits.prefer is Prefer.TIME:
+        return None, []
+    prospects = Prospects.of(case, options)
+    first = case.decide(prospects.options)
+    if first.option is None or len(prospects.options) < 2:
+        return None, []
+    ids = [option.id for option in prospects.options]
+    chosen = ids.index(first.option.id)
+    errors = Errors.drawn(prospects.covariance(), generator(SEED, "errors"), DRAWS)
+    regret = prospects.regret(errors)
+
+    def decide(learnt: Learnt) -> int:
+        then = case.decide(prospects.after(learnt)).id
+        return chosen if then is None else ids.index(then)
+
+    valued = []
+    for number, option in enumerate(prospects.options):
+        usd = run_usd(case, prospects.paced[number], option)
+        if usd is None or _is_measured(option):
+            continue
+        value = sample_value(
+            errors, regret, chosen, number, decide, noise=NOISE, rng=generator(SEED, "results", option.id)
+        )
+        valued.append(_valued(option, prospects.paced[number], usd, value, prospects.options))
+    valued.sort(key=lambda one: (one.usd - one.worth_usd, one.option.id))
+    return float(regret[:, chosen].mean()), valued
+
+
+def run_usd(case: Case, one: Paced, option: CampaignOption) -> float | None:
+    """Return what a run of twenty minutes costs; None of a machine that must be bought first, or is used.
+
+    rented: nodes x USD an hour x max(least hours billed, set-up + 20 min + idle tail)
+    owned:  its marginal cost of an hour / 3
+    """
+    if option.hold is Hold.HAVE:
+        hours, usd = option.wall_hours, option.usd_marginal
+        return None if hours is None or usd is None or hours.value <= 0 else usd.value / hours.value * RUN_HOURS
+    if option.hold is not Hold.RENT or option.usd_per_hour is None or option.site is not None:
+        return None
+    price = one.candidate.price
+    tail = case.plan.assumptions.idle_tail_hours
+    idle = case.catalog.bill_defaults.idle_tail_hours.value if tail is None else tail
+    hours_billed = startup_hours(case.plan, case.job, case.catalog).value + RUN_HOURS + idle
+    return option.usd_per_hour.value * (option.nodes or 1) * max(price.minimum_hours if price else 0.0, hours_billed)
+
+
+def _valued(
+    option: CampaignOption, paced: Paced, usd: float, value: SampleValue, options: Sequence[CampaignOption]
+) -> Valued:
+    instead = options[value.instead] if value.instead is not None else None
+    return Valued(option, paced, usd, max(0.0, value.worth), value.chance_to_change, instead)
+
+
+def _is_measured(option: CampaignOption) -> bool:
+    return option.throughput is not None and option.throughput.basis is Basis.MEASURED and not option.doubts
+
+
+def _moved(
+    option: CampaignOption, shift: float, before: float, left: float, share: float, *, measured: bool
+) -> CampaignOption:
+    """Return the option at other hours, of which less is unknown; its cost follows by its hourly share."""
+    grown = math.exp(shift)
+    cost = 1 - share + share * grown
+    moved: dict[str, object] = {"campaign_hours": _narrowed(option.campaign_hours, grown, before, left)}
+    for name in ("campaign_usd", "cash_usd", "to_pay_usd"):
+        usd: Quantity | None = getattr(option, name)
+        moved[name] = _narrowed(usd, cost, share * before, share * left)
+    if measured and option.throughput is not None:
+        moved["throughput"] = option.throughput.model_copy(update={"basis": Basis.MEASURED})
+        moved["doubts"] = ()
+    return option.model_copy(update=moved)
+
+
+def _narrowed(quantity: Quantity | None, factor: float, before: float, left: float) -> Quantity | None:
+    """Return a quantity times a factor, of whose variance the part `before` has become `left`."""
+    if quantity is None or quantity.value <= 0:
+        return quantity
+    band = doubted(quantity)
+    ends = []
+    for end in (band.low, band.high):
+        sd = abs(math.log(max(end, band.value * 1e-6) / band.value)) / TAIL
+        ends.append(TAIL * math.sqrt(max(0.0, sd**2 - before**2) + left**2))
+    value = band.value * factor
+    return quantity.model_copy(
+        update={"value": value, "low": value * math.exp(-ends[0]), "high": value * math.exp(ends[1])}
+    )
+
+
+def _sd(band: Interval) -> float:
+    """Return the standard deviation of the logarithm: of both sides' the mean."""
+    return math.log(band.high / max(band.low, band.value * 1e-6)) / (2 * TAIL)
+
+
+def _rest(whole: float, part: float) -> float:
+    return math.sqrt(max(0.0, whole**2 - part**2))
+
+
+def _hourly(option: CampaignOption, slow: CampaignOption) -> float:
+    """Return the share of the cost that grows with the hours: by how much it grows where the speed is half."""
+    usd, then = option.cash_usd or option.campaign_usd, slow.cash_usd or slow.campaign_usd
+    if usd is None or then is None or usd.value <= 0:
+        return 0.0
+    return min(1.0, max(0.0, then.value / usd.value - 1))

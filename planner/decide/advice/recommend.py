@@ -1,0 +1,213 @@
+"""A plan in; what to do, why not otherwise, how sure, and what would change it, out."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from datetime import date
+
+from planner.decide.advice.busy_share import busy_points
+from planner.decide.advice.case import Case
+from planner.decide.advice.inputs import moved_inputs
+from planner.decide.advice.launch_words import launch_words
+from planner.decide.advice.measuring import Valued, worth_measuring
+from planner.decide.advice.played_option import stream_of
+from planner.decide.advice.turning import distance, swing, turning_points, width
+from planner.decide.campaign.campaign import hours_to
+from planner.decide.recommend.compare import compare
+from planner.decide.recommend.rank import is_feasible
+from planner.decide.recommend.wording import name_of
+from planner.decide.simulation.campaigns import REPLICATIONS, SEED, Played, play
+from planner.duration.duration import last_day, passed_hours
+from planner.model.answer.documents import CampaignOption, ComparisonDocument
+from planner.model.answer.recommendation import (
+    Alternative,
+    AtConfidence,
+    InputSwing,
+    Measurement,
+    PlannedRuns,
+    RecommendationDocument,
+    SimulatedCampaign,
+    Spread,
+)
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import CampaignLimits, Plan, Prefer
+
+RUNNERS_UP = 3
+CONFIDENCES = (0.5, 0.8, 0.95)
+WORTH_SAYING = math.log(1.01)
+"""Inputs that move the cost by less, and do not turn the decision, are left out."""
+
+
+def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> RecommendationDocument:
+    """Answer a plan with listed options as `compare` does, and say how firmly the answer stands.
+
+    `asked`: the plan's file, for the commands of measurements.
+    """
+    case = Case.of(plan, catalog, today=today)
+    campaign = case.campaign()
+    limits, options = case.limits, campaign.options
+    document = compare(campaign, limits, today=today)
+    by_id = {option.id: option for option in options}
+    chosen = by_id.get(document.recommended or document.nearest or "")
+    regret, valued = worth_measuring(case, options)
+    inputs = moved_inputs(case, options, [by_id[option.id] for option in document.options if option.rank])
+    moving = [] if chosen is None else [swing(case, options, one) for one in inputs]
+    turning = [] if chosen is None else [point for one in inputs for point in turning_points(case, options, one)]
+    turning += busy_points(plan, catalog, today=today)
+    return RecommendationDocument(
+        plan=document.plan,
+        currency=document.currency,
+        runs=document.runs,
+        deadline=document.deadline,
+        budget_usd=document.budget_usd,
+        confidence=limits.confidence,
+        recommended=document.recommended,
+        nearest=document.nearest,
+        headline=document.headline,
+        sentence=document.sentence,
+        placements=_placements(chosen, limits),
+        simulated=_simulated(case, chosen),
+        regret_usd=regret,
+        measurements=tuple(
+            _measurement(case, one, chosen, asked, settles=document.recommended is None)
+            for one in _worth_making(valued, document.nearest)
+        ),
+        turning_points=tuple(sorted(turning, key=distance)),
+        swings=_told(moving, chosen),
+        at_confidence=_at_confidences(case),
+        alternatives=_alternatives(document),
+        notes=_notes(case),
+    )
+
+
+def _placements(chosen: CampaignOption | None, limits: CampaignLimits) -> tuple[PlannedRuns, ...]:
+    owed = None if chosen is None else chosen.payable_usd
+    if chosen is None or owed is None or chosen.ready_on is None or chosen.done_by is None:
+        return ()
+    nodes = None if chosen.nodes is None else chosen.nodes * min(chosen.at_once, limits.runs)
+    start = max(chosen.ready_on, limits.start or chosen.ready_on)
+    return (
+        PlannedRuns(
+            option=chosen.id, display_name=name_of(chosen), runs=limits.runs, nodes=nodes,
+            start=start, end=chosen.done_by, usd=owed,
+        ),
+    )  # fmt: skip
+
+
+def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign | None:
+    if chosen is None:
+        return None
+    slow = case.campaign_at_speed(0.5)[chosen.id].payable_usd
+    owed = chosen.payable_usd
+    share = min(1.0, max(0.0, slow.value / owed.value - 1)) if slow and owed and owed.value > 0 else 0.0
+    stream = stream_of(chosen, runs=case.limits.runs, hourly_share=share)
+    return None if stream is None else _summary(case, play([stream]))
+
+
+def _summary(case: Case, played: Played) -> SimulatedCampaign:
+    limits, hours = case.limits, played.hours_at()
+    until = hours_to(limits, today=case.today)
+    budget = math.inf if limits.budget_usd is None else limits.budget_usd
+    start = limits.start or case.today
+    passed = passed_hours(stated=limits.start, start=start, today=case.today)
+    limited = limits.deadline is not None or limits.budget_usd is not None
+    return SimulatedCampaign(
+        replications=REPLICATIONS,
+        seed=SEED,
+        chance_deadline=None if limits.deadline is None else played.chance_by(until),
+        chance_budget=None if limits.budget_usd is None else played.chance_within(budget),
+        chance=played.chance_of_both(hours=until, usd=budget) if limited else None,
+        usd=Spread(**dict(zip(("p10", "p50", "p90"), played.usd_at(), strict=True))),
+        hours=Spread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
+        finish=tuple(last_day(start=start, hours=each, passed=passed) for each in hours),
+    )
+
+
+def _worth_making(valued: Sequence[Valued], nearest: str | None) -> list[Valued]:
+    """Return the measurements that are worth more than they cost; before them the nearest option's, where no option is
+    recommended: it settles whether that one keeps the limits.
+    """
+    settling = [one for one in valued if one.option.id == nearest]
+    return settling + [one for one in valued if one.option.id != nearest and one.worth_usd > one.usd]
+
+
+def _measurement(case: Case, one: Valued, chosen: CampaignOption | None, asked: str, *, settles: bool) -> Measurement:
+    rivals = [name_of(option) for option in (chosen, one.instead) if option is not None]
+    decides = f": it decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
+    if settles and one.option is chosen:
+        decides = ": it settles whether that keeps the limits"
+    words = launch_words(case, one.paced, one.option, plan=asked)
+    usd = f"about {one.usd:,.0f} USD" if one.usd >= 1 else "under 1 USD"
+    return Measurement(
+        option=one.option.id,
+        display_name=name_of(one.option),
+        usd=one.usd,
+        worth_usd=one.worth_usd,
+        chance_to_change=one.chance_to_change,
+        instead=one.instead.id if one.instead else None,
+        command=None if words is None else shlex.join(words),
+        sentence=f"Measure {name_of(one.option)} with one 20-minute run, {usd}{decides}.",
+    )
+
+
+def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[InputSwing, ...]:
+    """Return the inputs that move the cost of the chosen option or turn the decision, widest first."""
+    if chosen is None or chosen.usd_confident is None:
+        return ()
+    usd = chosen.usd_confident
+    turned = {
+        one.input + (one.option or "") for one in moving if {one.decision_at_low, one.decision_at_high} != {chosen.id}
+    }
+    told = [one for one in moving if width(one, usd) > WORTH_SAYING or one.input + (one.option or "") in turned]
+    return tuple(sorted(told, key=lambda one: (-width(one, usd), one.input, one.option or "")))
+
+
+def _at_confidences(case: Case) -> tuple[AtConfidence, ...]:
+    """Return what would be recommended at other confidences, and what it costs more than at the plan's own."""
+    own = case.limits.confidence
+    rows = []
+    for confidence in sorted({*CONFIDENCES, own}):
+        limits = case.plan.campaign.model_copy(update={"confidence": confidence})
+        there = case.with_plan(campaign=limits)
+        rows.append((confidence, there.decide(there.campaign().options)))
+    base = next(decision for confidence, decision in rows if confidence == own)
+    return tuple(
+        AtConfidence(
+            confidence=confidence,
+            recommended=option.id if option and known else None,
+            display_name=name_of(option) if option and known else None,
+            usd=option.usd_confident if option and known else None,
+            more_usd=_more(option, base.option) if option and known and base.recommended else None,
+            done_by=option.done_by_confident if option and known else None,
+        )
+        for confidence, (option, known) in rows
+    )
+
+
+def _more(option: CampaignOption, base: CampaignOption | None) -> float | None:
+    if base is None or base.usd_confident is None or option.usd_confident is None:
+        return None
+    return option.usd_confident - base.usd_confident
+
+
+def _alternatives(document: ComparisonDocument) -> tuple[Alternative, ...]:
+    """Return every other option by rank; the next three that may be recommended are runners-up."""
+    others = [option for option in document.options if option.id != document.recommended]
+    able = [option.id for option in others if is_feasible(option)][:RUNNERS_UP]
+    return tuple(
+        Alternative(
+            option=option.id, display_name=name_of(option), runner_up=option.id in able, feasible=is_feasible(option),
+            done_by=option.done_by,
+            usd_confident=option.usd_confident, done_by_confident=option.done_by_confident,
+            why_not=option.why_not, why_not_codes=option.why_not_codes,
+        )
+        for option in others
+    )  # fmt: skip
+
+
+def _notes(case: Case) -> tuple[str, ...]:
+    if case.limits.prefer is Prefer.TIME:
+        return ("time decides here: what a measurement is worth is counted in USD alone, so none is proposed",)
+    return ()

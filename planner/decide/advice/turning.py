@@ -1,0 +1,125 @@
+"""What moves the answer most, and at which values of its inputs it turns: every point is the whole rule again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from planner.decide.advice.case import Case, Decision
+from planner.decide.advice.inputs import MovedInput, Options
+from planner.decide.recommend.wording import name_of
+from planner.errors import InputError
+from planner.model.answer.recommendation import InputSwing, TurningPoint
+
+LOOKED_AT = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
+"""How far from its value an input is followed, by these factors on both sides: what turns within one is found."""
+NEARLY = 0.01
+STEPS = 8
+"""Of the bisection between two of them: to better than half a percent."""
+
+
+def swing(case: Case, options: Options, moved: MovedInput) -> InputSwing:
+    """Return the cost of the decided option, and the decision, at both ends of the input."""
+    chosen = case.decide(options).id
+    read = moved.options_if or moved.options_at
+    ends = [_at(read, value) for value in (moved.range.low, moved.range.high)]
+    usd = [next((one.usd_confident for one in at if one.id == chosen), None) for at in ends]
+    low, high = (case.decide(at).id for at in ends)
+    return InputSwing(
+        input=moved.name, option=moved.option.id if moved.option else None, unit=moved.unit,
+        value=moved.range.value, low=moved.range.low, high=moved.range.high,
+        usd_at_low=usd[0], usd_at_high=usd[1], decision_at_low=low, decision_at_high=high,
+    )  # fmt: skip
+
+
+def width(one: InputSwing, usd: float) -> float:
+    """Return how far an input moves the cost, as a factor in logarithms; an end that is not known counts not at all."""
+    ends = [math.log(max(end, 0.01) / max(usd, 0.01)) for end in (one.usd_at_low, one.usd_at_high) if end is not None]
+    return max((abs(end) for end in ends), default=0.0)
+
+
+def turning_points(case: Case, options: Options, moved: MovedInput) -> list[TurningPoint]:
+    """Return the nearest value on each side at which another option is recommended, or none; nothing where none is
+    within a factor of 5.
+
+    Bisection in logarithms between the last looked-at value with the same decision and the first with another.
+    """
+    before = case.decide(options)
+    names = {option.id: name_of(option) for option in options}
+    found = []
+    for direction in (1, -1):
+        same = moved.range.value
+        for factor in LOOKED_AT:
+            value = _rounded(moved, moved.range.value * factor**direction)
+            if value == same:
+                continue
+            then = case.decide(_at(moved.options_at, value))
+            if then.answer != before.answer:
+                at, then = _between(case, moved, (same, value), before, then)
+                found.append(_point(moved, at, then, names))
+                break
+            same = value
+    return found
+
+
+def distance(point: TurningPoint) -> float:
+    """Return how far the input is from turning the answer, as a factor in logarithms."""
+    return abs(math.log(point.at / point.today))
+
+
+def _between(
+    case: Case, moved: MovedInput, ends: tuple[float, float], before: Decision, then: Decision
+) -> tuple[float, Decision]:
+    same, other = ends
+    for _ in range(STEPS):
+        middle = _rounded(moved, math.sqrt(same * other))
+        if middle in (same, other):
+            break
+        decision = case.decide(_at(moved.options_at, middle))
+        if decision.answer == before.answer:
+            same = middle
+        else:
+            other, then = middle, decision
+    return other, then
+
+
+def _at(read: Callable[[float], Options], value: float) -> Options:
+    """Return the options there; none where a plan with this value cannot be answered."""
+    try:
+        return read(value)
+    except InputError:
+        return ()
+
+
+def _rounded(moved: MovedInput, value: float) -> float:
+    return max(1.0, float(round(value))) if moved.whole else value
+
+
+def _point(moved: MovedInput, at: float, then: Decision, names: dict[str, str]) -> TurningPoint:
+    side = "above" if at > moved.range.value else "below"
+    return TurningPoint(
+        input=moved.name, option=moved.option.id if moved.option else None, unit=moved.unit,
+        today=moved.range.value, at=at, side=side, then=then.answer, sentence=_sentence(moved, at, then, names),
+    )  # fmt: skip
+
+
+def _sentence(moved: MovedInput, at: float, then: Decision, names: dict[str, str]) -> str:
+    """Write one in at most twenty words: `Lambda, 1x H100 wins above 0.41 USD a kWh; today 0.15.`"""
+    today, above = moved.range.value, at > moved.range.value
+    wins = f"{names.get(then.answer or '', '')} wins" if then.recommended else "no option keeps the limits"
+    side = "above" if above else "below"
+    if moved.name == "speed" and moved.option is not None:
+        if abs(at / today - 1) < NEARLY:
+            return f"If {name_of(moved.option)} is any {'faster' if above else 'slower'} than estimated, {wins}."
+        times = f"{'over' if above else 'under'} {at / today:.3g} times as fast as estimated"
+        return f"If {name_of(moved.option)} is {times}, {wins}."
+    if moved.name == "price" and moved.option is not None:
+        return f"If {name_of(moved.option)} costs {side} {_short(at)} USD an hour (now {_short(today)}), {wins}."
+    unit = {"electricity": "USD a kWh", "preemption": "preemptions an hour"}.get(moved.name, moved.unit)
+    where = f"from {at:,.0f}" if moved.whole and above else f"{side} {_short(at)}"
+    where = f"up to {at:,.0f}" if moved.whole and not above else where
+    return f"{wins[0].upper()}{wins[1:]} {where} {unit} (now {_short(today)})."
+
+
+def _short(number: float) -> str:
+    return f"{float(f'{number:.3g}'):,g}" if number < 10_000 else f"{float(f'{number:.4g}'):,.0f}"

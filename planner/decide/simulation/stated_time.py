@@ -1,0 +1,43 @@
+"""What interrupts a training, read back from the estimate of where its time goes."""
+
+from __future__ import annotations
+
+import math
+
+from planner.duration.goodput import Interruptions
+from planner.duration.training_time import CHECKPOINTS, EVALUATION, LOST, RESTARTS, STALL
+from planner.model.answer.training_time import TrainingTime
+
+
+def interruptions_of(time: TrainingTime) -> Interruptions:
+    """Return the inputs of which `losses` makes the estimate's hours: their mean is the estimate's wall-clock time.
+
+    l = interruptions / wall;  R = -ln(1 - restarts / wall) / l
+    u from wall = busy / t x e^(l (R + u)) x (e^(l (t + c)) - 1) / l
+
+    Nothing is random where the plan states what is lost, or the interval between checkpoints is not known.
+    """
+    hours = {line.what: line.hours.value for line in time.lines}
+    steps = time.lines[0].hours.value
+    stall, evaluation = hours.get(STALL, 0.0) / steps, hours.get(EVALUATION, 0.0) / steps
+    every, count = time.checkpoint_interval_hours, time.interruptions
+    if every is None or count is None or count.value <= 0:
+        return Interruptions(evaluation=time.wall_hours.value / steps - 1)
+    busy, wall = steps * (1 + stall + evaluation), time.wall_hours.value
+    per_hour = count.value / wall
+    stop = hours.get(CHECKPOINTS, 0.0) * every.value / busy
+    restarts = sum(hours.get(what, 0.0) for what in RESTARTS.values())
+    again = math.log(wall * per_hour * every.value / busy / math.expm1(per_hour * (every.value + stop))) / per_hour
+    restart = -math.log1p(-restarts / wall) / per_hour
+    preempted = sum(hours.get(what["preemption"], 0.0) for what in (LOST, RESTARTS))
+    share = preempted / max(1e-12, sum(hours.get(what, 0.0) for part in (LOST, RESTARTS) for what in part.values()))
+    return Interruptions(
+        input_stall=stall,
+        evaluation=evaluation,
+        interval_hours=every.value,
+        checkpoint_hours=stop,
+        unsaved_hours=max(0.0, again - restart),
+        failures_per_hour=per_hour * (1 - share),
+        preemptions_per_hour=per_hour * share,
+        restart_hours=restart,
+    )

@@ -1,0 +1,155 @@
+"""A recommendation on a screen: what to do, the plan, how sure it is, what would change it, why not otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.decide.recommend.wording import percent_text, short_amount
+from planner.model.answer.recommendation import Alternative, RecommendationDocument
+from planner.present.screen import Column, command_item, fewer_rows, table_lines, wrapped, wrapped_items
+from planner.present.table import Row
+
+TURNS_SHOWN = 4
+MEASUREMENTS_SHOWN = 1
+PLACEMENTS = (
+    Column(key="machine", title="plan", wrap=24),
+    Column(key="runs", title="runs", right=True),
+    Column(key="start", title="start"),
+    Column(key="end", title="done by"),
+    Column(key="usd", title="USD", right=True),
+)
+ALTERNATIVES = (
+    Column(key="machine", title="not recommended", wrap=20),
+    Column(key="usd", title="USD at most", right=True, drop=2),
+    Column(key="done", title="done by", drop=1),
+    Column(key="why", title="why not", wrap=18),
+)
+
+
+def screen_lines(document: RecommendationDocument, *, plan: str, width: int, every: bool = False) -> list[str]:
+    """Return the whole answer as lines of a screen; with `every`, all turning points and all other options."""
+    count = len(document.alternatives)
+    return _lines(document, count, plan, width, every=True) if every else fewer_rows(
+        lambda shown: _lines(document, shown, plan, width, every=False), count
+    )  # fmt: skip
+
+
+def recommendation_rows(document: RecommendationDocument) -> list[Row]:
+    """One row per thing that would change the answer, in plain numbers: for a pipe or a file."""
+    rows = [
+        {
+            "what": "measurement", "input": "speed", "option": one.option, "today": "", "at": "", "unit": "",
+            "then": one.instead or "", "USD": f"{one.usd:.2f}", "worth USD": f"{one.worth_usd:.2f}",
+            "says": one.sentence, "command": one.command or "",
+        }
+        for one in document.measurements
+    ]  # fmt: skip
+    rows += [
+        {
+            "what": "turning point", "input": one.input, "option": one.option or "", "today": f"{one.today:.6g}",
+            "at": f"{one.at:.6g}", "unit": one.unit, "then": one.then or "", "USD": "", "worth USD": "",
+            "says": one.sentence, "command": "",
+        }
+        for one in document.turning_points
+    ]  # fmt: skip
+    head: Row = {
+        "what": "recommendation", "input": "", "option": document.recommended or document.nearest or "", "today": "",
+        "at": "", "unit": "", "then": "", "USD": "", "worth USD": "", "says": document.sentence, "command": "",
+    }  # fmt: skip
+    return [head, *rows]
+
+
+def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, *, every: bool) -> list[str]:
+    lines = [*wrapped(document.plan, width=width), ""]
+    for sentence in document.headline:
+        lines += wrapped(sentence, width=width, indent="  ")
+    lines += ["", *table_lines(PLACEMENTS, _placements(document), width=width)] if document.placements else []
+    for text in (_sure(document), _robustness(document)):
+        lines += wrapped(text, width=width, indent="  ") if text else []
+    lines += ["", "What would change it:"]
+    changes = _measurements(document, every=every) + _turns(document, every=every)
+    for text in changes or ["Nothing that was tried within a factor of 5, nor any measurement worth its cost."]:
+        lines += [f"  {line}" for line in wrapped(text, width=width - 2, indent="  ")]
+    if document.alternatives:
+        lines += ["", *table_lines(ALTERNATIVES, _alternatives(document)[:shown], width=width)]
+        left = len(document.alternatives) - shown
+        lines += [f"and {left} more: --all"] if left > 0 else []
+    for note in document.notes:
+        lines += wrapped(f"{note[0].upper()}{note[1:]}.", width=width, indent="  ")
+    commands = [("All options", f"planner compare {plan}"), ("Why", f"planner explain {plan}")]
+    return [
+        *lines,
+        *wrapped_items([command_item(*each, width=width) for each in commands], width=width, separator="    "),
+    ]
+
+
+def _placements(document: RecommendationDocument) -> list[dict[str, str]]:
+    return [
+        {
+            "machine": one.display_name, "runs": f"{one.runs:,}", "start": str(one.start), "end": str(one.end),
+            "usd": short_amount(one.usd.value),
+        }
+        for one in document.placements
+    ]  # fmt: skip
+
+
+def _sure(document: RecommendationDocument) -> str:
+    """Write what the simulation says: `Simulated, 9 in 10: done by 2027-04-02, at most 582 USD.`"""
+    played = document.simulated
+    if played is None:
+        return ""
+    chance = "" if played.chance is None else f"; keeps the limits with {percent_text(min(played.chance, 0.99))}"
+    return f"Simulated, 9 in 10: done by {played.finish[2]}, at most {short_amount(played.usd.p90)} USD{chance}."
+
+
+def _robustness(document: RecommendationDocument) -> str:
+    """Write the price of being surer, or less sure: `At 50 % sure 26 USD less; at 95 % 26 USD more.`"""
+    parts = []
+    for one in document.at_confidence:
+        if one.confidence == document.confidence:
+            continue
+        sure = f"at {100 * one.confidence:.3g} %"
+        if one.recommended is None:
+            parts.append(f"{sure} no option")
+        elif one.more_usd is not None:
+            other = f" ({one.display_name})" if one.recommended != document.recommended else ""
+            more = "more" if one.more_usd >= 0 else "less"
+            parts.append(f"{sure} {short_amount(abs(one.more_usd))} USD {more}{other}")
+    text = "; ".join(parts)
+    return f"Sure {text}." if parts else ""
+
+
+def _measurements(document: RecommendationDocument, *, every: bool) -> list[str]:
+    return [
+        text
+        for one in document.measurements[: None if every else MEASUREMENTS_SHOWN]
+        for text in (one.sentence, *([f"  {one.command}"] if one.command else []))
+    ]
+
+
+def _turns(document: RecommendationDocument, *, every: bool) -> list[str]:
+    points: Sequence[str] = [one.sentence for one in document.turning_points]
+    return list(points if every else points[:TURNS_SHOWN])
+
+
+def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
+    return [
+        {
+            "machine": one.display_name,
+            "usd": "" if one.usd_confident is None else short_amount(one.usd_confident),
+            "done": str(one.done_by_confident or ""),
+            "why": _why(one, document),
+        }
+        for one in document.alternatives
+    ]
+
+
+def _why(one: Alternative, document: RecommendationDocument) -> str:
+    """Write why not: of an option that may be recommended how much dearer and how much later it is."""
+    chosen = next((each for each in document.placements if each.option == document.recommended), None)
+    base = next((each.usd for each in document.at_confidence if each.confidence == document.confidence), None)
+    if not one.feasible or one.usd_confident is None or one.done_by is None or not base or chosen is None:
+        return one.why_not or ""
+    days = (one.done_by - chosen.end).days
+    when = f"{abs(days)} {'day' if abs(days) == 1 else 'days'} {'later' if days > 0 else 'sooner'}"
+    return f"{one.usd_confident / base:.3g} times the cost{f', {when}' if days else ''}"

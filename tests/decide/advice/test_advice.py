@@ -1,0 +1,176 @@
+"""Where the answer turns, what a measurement is worth, what being surer costs: each held against the rule itself."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner.adapters.workspace import examples_dir
+from planner.decide.advice.busy_share import busy_points
+from planner.decide.advice.case import Case
+from planner.decide.advice.error_correlation import correlation
+from planner.decide.advice.inputs import moved_inputs
+from planner.decide.advice.measuring import Prospects, run_usd, worth_measuring
+from planner.decide.advice.recommend import recommend
+from planner.decide.advice.turning import turning_points
+from planner.decide.owning.own_or_rent import own_or_rent
+from planner.decide.recommend.answer_plan import answer_plan
+from planner.model.plan.plan import Plan
+from planner.use_cases.plans import read_plan
+
+TODAY = date(2026, 11, 21)
+P5EN, G6E = "aws/p5en.48xlarge", "aws/g6e.48xlarge"
+
+
+def plan(*options: dict[str, Any], **changes: Any) -> Plan:
+    """Return Llama 3 8B on machines whose prices nearly make up for their speeds."""
+    fields = {
+        "schema_version": 1, "name": "near", "workload": {"ref": "llama3-8b"}, "work": {"tokens": 3e9},
+        "campaign": {"runs": 4}, "options": list(options),
+    }  # fmt: skip
+    return Plan.model_validate(fields | changes)
+
+
+def offer(name: str, usd: float, **changes: Any) -> dict[str, Any]:
+    return {"offer": name, "region": "us-east-1", "usd_per_hour": usd} | changes
+
+
+def stepped(name: str, usd: float, seconds: float, factor: float) -> dict[str, Any]:
+    step = {
+        "batch": 32, "seconds": seconds, "low_seconds": seconds / factor, "high_seconds": seconds * factor,
+        "basis": "modelled",
+    }  # fmt: skip
+    return offer(name, usd, step=step)
+
+
+NEAR = plan(offer(P5EN, 36.0), offer(G6E, 10.0), offer("aws/p5.48xlarge", 33.0))
+
+
+def case_of(asked: Plan, catalog) -> Case:
+    return Case.of(asked, catalog, today=TODAY)
+
+
+@pytest.mark.parametrize("name", ["price", "speed", "trainings", "electricity", "preemption"])
+def test_at_a_turning_point_the_rule_itself_turns(catalog, name):
+    """A per cent before it the answer is today's, a per cent beyond it another one."""
+    spot, own = offer(P5EN, 28.0, price="spot"), {"own": "RTX-4090", "count": 8}
+    asked = {
+        "preemption": plan(spot, offer(P5EN, 36.0), goodput={"node_hours_per_preemption": 12, "restart_hours": 1}),
+        "trainings": plan(own, offer(P5EN, 36.0), campaign={"runs": 4, "deadline": "2027-06-30"}),
+        "electricity": plan(own | {"power_kw": 4.0}, offer(P5EN, 7.0)),
+    }.get(name, NEAR)  # fmt: skip
+    case = case_of(asked, catalog)
+    options = case.campaign().options
+    before = case.decide(options).answer
+    moved = [one for one in moved_inputs(case, options, options) if one.name == name]
+    found = [(one, point) for one in moved for point in turning_points(case, options, one)]
+    assert found
+    for one, point in found:
+        beyond = 1 if point.side == "above" else -1
+        assert case.decide(one.options_at(point.at * 1.01**beyond)).answer == point.then != before
+        short = point.at - beyond if one.whole else point.at * 0.99**beyond
+        assert case.decide(one.options_at(short)).answer == before
+
+
+def test_a_price_that_turns_the_answer_turns_it_in_the_plan(catalog):
+    case = case_of(NEAR, catalog)
+    options = case.campaign().options
+    chosen = case.decide(options).option
+    price = next(
+        one for one in moved_inputs(case, options, options) if one.name == "price" and one.option.id == chosen.id
+    )
+    point = next(one for one in turning_points(case, options, price) if one.side == "above")
+    assert answer_plan(NEAR, catalog, today=TODAY).recommended == chosen.id
+    listed = [one.model_dump(mode="json", exclude_none=True) for one in NEAR.options]
+    dearer = [one | {"usd_per_hour": point.at * 1.01} if one["offer"] == chosen.offer else one for one in listed]
+    assert answer_plan(plan(*dearer), catalog, today=TODAY).recommended == point.then
+
+
+def test_the_same_machine_at_two_prices_errs_as_one(catalog):
+    case = case_of(plan(offer(P5EN, 36.0), offer(P5EN, 20.0, price="spot"), offer(G6E, 10.0)), catalog)
+    shared = correlation(case.job, case.paced, [0.2, 0.2, 0.2], catalog)
+    assert shared[0, 1] == 1.0
+    assert 0.0 < shared[0, 2] < 1.0, "the estimator errs alike on all machines of a site"
+    assert shared == pytest.approx(shared.T)
+    assert np.linalg.eigvalsh(shared).min() > -1e-9
+
+
+def test_a_run_costs_its_set_up_twenty_minutes_and_the_idle_tail(catalog):
+    """36 USD/h x (0.1 + 1/3 + 0.05) h = 17.40 USD."""
+    asked = plan(
+        offer(P5EN, 36.0), offer(G6E, 10.0), data={"dataset_gb": 0.0},
+        assumptions={"setup_hours": 0.1, "idle_tail_hours": 0.05, "failed_launch_fraction": 0.0},
+    )  # fmt: skip
+    case = case_of(asked, catalog)
+    assert run_usd(case, case.paced[0], case.campaign().options[0]) == pytest.approx(36 * (0.15 + 1 / 3), rel=0.01)
+
+
+def test_measuring_what_is_as_good_decides_and_is_worth_its_cost(catalog):
+    case = case_of(NEAR, catalog)
+    regret, valued = worth_measuring(case, case.campaign().options)
+    assert regret > 0
+    best = valued[0]
+    assert 0 < best.worth_usd <= regret
+    assert best.worth_usd > best.usd
+    assert best.instead is not None
+
+
+def test_it_falls_as_ranges_narrow(catalog):
+    """Two machines of the same cost by hand: 0.1 s x 36 USD and 0.36 s x 10 USD."""
+
+    def worth(factor: float) -> float:
+        asked = plan(stepped(P5EN, 36.0, 1.0, factor), stepped(G6E, 10.0, 3.6, factor))
+        case = case_of(asked, catalog)
+        return max(one.worth_usd for one in worth_measuring(case, case.campaign().options)[1])
+
+    values = [worth(factor) for factor in (3.0, 2.0, 1.5, 1.2, 1.05)]
+    assert values == sorted(values, reverse=True)
+    assert values[0] > 10 * values[-1]
+
+
+def test_the_options_of_a_measurement_are_decided_on_as_in_the_answer(catalog):
+    for name in ("gpu_guide_llama3_8b", "rtx3090_cluster", "qlora_llama3_8b"):
+        asked = read_plan(examples_dir() / f"{name}.yaml")
+        case = case_of(asked, catalog)
+        options = case.campaign().options
+        assert case.decide(Prospects.of(case, options).options).answer == case.decide(options).answer
+
+
+def test_where_time_decides_none_is_proposed_and_that_is_said(catalog):
+    asked = plan(offer(P5EN, 36.0), offer(G6E, 10.0), campaign={"runs": 4, "prefer": "time"})
+    document = recommend(asked, catalog, today=TODAY, asked="plan.yaml")
+    assert document.measurements == ()
+    assert "time decides" in document.notes[0]
+
+
+def test_the_busy_share_is_that_of_own_or_rent(catalog):
+    asked = read_plan(examples_dir() / "own_8xh200.yaml")
+    (point,) = busy_points(asked, catalog, today=TODAY)
+    year = own_or_rent(asked, catalog, site=None, today=TODAY).by_plan
+    rent = next(one for one in year.options if one.id == year.cheapest_firm)
+    assert point.at == rent.break_even.busy_fraction
+    assert point.side == ("above" if point.at > year.busy_fraction.value else "below")
+
+
+def test_being_surer_costs_more(catalog):
+    document = recommend(NEAR, catalog, today=TODAY, asked="plan.yaml")
+    rows = document.at_confidence
+    assert [row.confidence for row in rows] == [0.5, 0.8, 0.95]
+    usd = [row.usd for row in rows]
+    assert usd[0] < usd[1] < usd[2]
+    assert next(row.more_usd for row in rows if row.confidence == document.confidence) == 0
+
+
+def test_the_simulated_middle_is_the_estimate(catalog):
+    asked = plan(offer(P5EN, 36.0), campaign={"runs": 4, "deadline": "2027-06-30", "budget_usd": 1e5})
+    document = recommend(asked, catalog, today=TODAY, asked="plan.yaml")
+    (option,) = answer_plan(asked, catalog, today=TODAY).options
+    played = document.simulated
+    assert played.hours.p50 == pytest.approx(option.campaign_hours.value, rel=0.02)
+    assert played.usd.p50 == pytest.approx(option.campaign_usd.value, rel=0.03)
+    assert played.chance_deadline == pytest.approx(option.chance_deadline, abs=0.02)
+    assert played.chance_budget == pytest.approx(option.chance_budget, abs=0.02)
+    assert played.chance <= min(played.chance_deadline, played.chance_budget)
