@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import streamlit as st
 
-from planner.ui import decide_page
+from planner.present.page.words import LANGUAGES
 from planner.ui.address_guard import public_origins, refusal
+from planner.ui.ask import page as ask_page
+from planner.ui.state import LANGUAGE, chosen_words
 
 
 def main() -> None:
-    """Show the page that the address names; `/` and `/decide` are the same."""
-    st.set_page_config(page_title="Training planner", layout="wide")
+    """Show the page that the address names; `/` and `/ask` are the same."""
+    st.set_page_config(page_title="Training planner", layout="wide", initial_sidebar_state="collapsed")
     _stop_for_another_page()
+    words = chosen_words()
     pages = [
-        st.Page(decide_page.render, title="Decide", default=True),
-        st.Page(decide_page.render, title="Decide", url_path="decide"),  # a default page has no path of its own
+        st.Page(ask_page.render, title=words("Ask"), default=True),
+        st.Page(ask_page.render, title=words("Ask"), url_path="ask"),  # a default page has no path of its own
     ]
-    st.navigation(pages, position="hidden").run()
+    page = st.navigation(pages, position="hidden")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(f"#### {words('Training planner')}")
+        st.segmented_control(
+            words("Language"), list(LANGUAGES), key=LANGUAGE, format_func=LANGUAGES.__getitem__, required=True,
+            label_visibility="collapsed", width="content",
+        )  # fmt: skip
+    page.run()
 
 
 def _stop_for_another_page() -> None:

@@ -13,6 +13,8 @@ OPTIONS = {
     "browser.gatherUsageStats": "false",
     "client.showErrorDetails": "none",
     "client.toolbarMode": "minimal",
+    "theme.light.primaryColor": "#0072B2",
+    "theme.dark.primaryColor": "#56B4E9",
 }
 """The same as `.streamlit/config.toml`, which Streamlit reads only beside the script that it runs."""
 

@@ -1,4 +1,4 @@
-"""The scenario on the page: an example or an uploaded plan, what the form changes in it, and uploaded runs."""
+"""Where a question starts: a starting point, an example or an uploaded plan; uploaded runs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from pathlib import Path
 from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_model
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import examples_dir
-from planner.errors import InputError
+from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import Plan
-from planner.use_cases.plans import PLAN_FIX, parse_plan
+from planner.ui.ask.form import STARTS, Form, Start
+from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
+from planner.use_cases.plans import PLAN_FIX, parse_plan, read_plan
 from planner.use_cases.run_files import parse_run
 
 FIRST_EXAMPLE = "dgx_station_v100"
+PLAN_OF_LINK = "your plan"
+CONFIG_LIMIT_BYTES = 60_000
 RUN_FIX = "Give run records, one JSON file each; see the schema with: planner schema run"
 
 
@@ -25,9 +29,43 @@ def examples() -> dict[str, Path]:
     return {path.stem: path for path in paths}
 
 
-def plan_of_upload(name: str, data: bytes) -> Plan:
-    """Read an uploaded plan, YAML or JSON."""
-    return parse_plan(_text(name, data, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX), where=name)
+def first_form(start: Start, example: str | None, text: str | None) -> Form:
+    """Return the form as a starting point has it; of a plan with the plan's own limits."""
+    if start is not Start.PLAN:
+        return STARTS[start]
+    form = Form(start=start, example=None if text else example or FIRST_EXAMPLE, plan=text)
+    plan = plan_of_form(form)
+    return form.changed(
+        runs=plan.campaign.runs,
+        deadline=plan.campaign.deadline,
+        budget=plan.campaign.budget_usd,
+        kwh=plan.assumptions.electricity_usd_per_kwh,
+        confidence=plan.campaign.confidence,
+    )
+
+
+def plan_of_form(form: Form) -> Plan:
+    """Return the plan that a form starts from, without what the form changes in it."""
+    if form.plan is not None:
+        return parse_plan(form.plan, where=PLAN_OF_LINK)
+    known = examples()
+    if form.example not in known:
+        raise NotFoundError("example", form.example or "", known, fix=f"Known: {', '.join(known)}")
+    return read_plan(known[form.example])
+
+
+def plan_of_upload(name: str, data: bytes) -> str:
+    """Return the text of an uploaded plan, YAML or JSON, which must be one."""
+    text = _text(name, data, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
+    parse_plan(text, where=name)
+    return text
+
+
+def config_of_upload(name: str, data: bytes) -> str:
+    """Return the text of an uploaded config.json, which must describe a network."""
+    text = _text(name, data, limit_bytes=CONFIG_LIMIT_BYTES, fix=ARCHITECTURE_FIX)
+    network_of(parse_mapping(text, where=name, fix=ARCHITECTURE_FIX), Path(name), text=text)
+    return text
 
 
 def run_of_upload(name: str, data: bytes) -> RunRecord:
@@ -50,14 +88,17 @@ def with_limits(
     deadline: date | None,
     budget_usd: float | None,
     electricity_usd_per_kwh: float | None,
+    confidence: float,
 ) -> Plan:
     """Return the plan with what the form says, checked like a plan file."""
     data = plan.model_dump()
     if budget_usd is not None:
         data["campaign"].pop("budget_local", None)
-    data["campaign"] |= {"runs": runs, "deadline": deadline, "budget_usd": budget_usd}
+    data["campaign"] |= {"runs": runs, "deadline": deadline, "budget_usd": budget_usd, "confidence": confidence}
+    if electricity_usd_per_kwh is not None:
+        data["assumptions"] |= {"electricity_local_per_kwh": None, "tariff": None}
     data["assumptions"] |= {"electricity_usd_per_kwh": electricity_usd_per_kwh}
-    return parse_model(Plan, data, where="the form", fix="Change the value on the left.")
+    return parse_model(Plan, data, where="the form", fix="Change the value in the form.")
 
 
 def _text(name: str, data: bytes, *, limit_bytes: int, fix: str) -> str:

@@ -10,17 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.ui.served_app import served
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+from scripts.served_app import BROWSER_FLAGS, served
 
 
 @dataclass
@@ -71,7 +61,7 @@ def visit(app_url: str, chromium: str) -> Iterator[Visit]:
     except ImportError:
         missing("playwright is not installed")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium, args=BROWSER_FLAGS)
         page = browser.new_context(viewport={"width": 1280, "height": 1250}, accept_downloads=True).new_page()
         seen = Visit(url=app_url, page=page)
         page.on(
@@ -89,8 +79,7 @@ def visit(app_url: str, chromium: str) -> Iterator[Visit]:
         page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: seen.errors.append(str(error)))
         page.goto(app_url)
-        page.get_by_role("button", name="CSV of all numbers").wait_for()
-        page.locator("svg.marks").first.wait_for()
+        page.locator(".tp .options").wait_for()
         yield seen
         browser.close()
     assert seen.outside == []

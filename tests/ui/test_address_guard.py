@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from planner.errors import InputError
 from planner.ui.address_guard import AddressGuard, origin_of, public_origins, refusal
 from planner.ui.launch import OPTIONS, PAGES, command
-from tests.ui.served_app import ROOT, served
+from scripts.served_app import ROOT, served
 
 PORT = 8501
 PROXY = ("https://plans.example.org", "http://gateway:8080")
@@ -267,7 +267,7 @@ class TestThePagesAlone:
 
         sent = StreamlitHeaders([(name, value) for name, values in headers.items() for value in values])
         monkeypatch.setattr(type(st.context), "headers", sent)
-        monkeypatch.setattr("planner.ui.decide_page.render", lambda: st.title("the page"))
+        monkeypatch.setattr("planner.ui.ask.page.render", lambda: st.title("the page"))
         page = AppTest.from_file(str(PAGES), default_timeout=60).run()
         assert bool(page.error) != shown
         assert ("the page" in [title.value for title in page.title]) == shown

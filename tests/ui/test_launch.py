@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 from planner.ui.launch import OPTIONS, command, script
@@ -34,7 +35,12 @@ def test_the_script_exists() -> None:
 
 def test_the_flags_and_the_configuration_file_say_the_same() -> None:
     file = tomllib.loads((CHECKOUT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    flat = {f"{section}.{name}": value for section, values in file.items() for name, value in values.items()}
-    assert {
-        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in flat.items()
-    } == OPTIONS
+    assert dict(flat(file)) == OPTIONS
+
+
+def flat(table: dict[str, object], above: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""The app, served by a process of its own on a free port of this machine."""
+"""The app, served by a process of its own on a free port of this machine: for tests, pictures and benchmarks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 START_TRIES = 240
 
 
@@ -38,6 +36,7 @@ def served(command: Callable[[int], Sequence[str]], folder: Path, **environment:
 
 
 def wait_until_healthy(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the app answers; RuntimeError with its log where it ends or takes a minute."""
     pause = threading.Event()
     for _ in range(START_TRIES):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
@@ -52,4 +51,16 @@ def wait_until_healthy(port: int, server: subprocess.Popen[bytes], log: Path) ->
         if server.poll() is not None:
             break
         pause.wait(0.25)
-    pytest.fail(f"the app did not start:\n{log.read_text()}")
+    raise RuntimeError(f"the app did not start:\n{log.read_text()}")
+
+
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+"""Of a Chromium that sees nothing but this machine."""

@@ -1,0 +1,231 @@
+"""An answer as a page shows it: headline, three figures, bars, and a row an option that opens what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from planner.decide.recommend.phrases import Phrases
+from planner.decide.recommend.rank import is_feasible
+from planner.model.answer.documents import ComparisonDocument, RankedOption
+from planner.model.plan.plan import CampaignLimits
+from planner.present import facts
+from planner.present.bill_table import bill_rows
+from planner.present.bill_text import coverage_text
+from planner.present.html import BASIS_COLOUR, BASIS_SHAPE
+from planner.present.option_marks import marks, marks_explained
+from planner.present.option_table import short_reason
+from planner.present.page.bars import bars, day_after
+from planner.present.page.money import Money
+from planner.present.page.words import Words
+from planner.present.time_table import time_facts, time_rows
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+HOLDS = {"have": "have", "rent": "rent", "buy": "buy", "use": "use"}
+FIRST_ROWS = 40
+"""Rows that are drawn with what they rest on; the others are drawn when they are asked for."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One of the three figures: what it is, the figure, and a line below it."""
+
+    name: str
+    value: str
+    below: str
+
+
+@dataclass(frozen=True)
+class AnswerPage:
+    """An answer with the words in which it is shown."""
+
+    document: ComparisonDocument
+    words: Words
+    start: date
+    """The campaign's first day."""
+
+    @property
+    def money(self) -> Money:
+        """How its amounts are written."""
+        return Money(self.words, self.document.currency)
+
+    @property
+    def shown(self) -> RankedOption | None:
+        """The recommended option, else the nearest."""
+        wanted = self.document.recommended or self.document.nearest
+        return next((option for option in self.document.options if option.id == wanted), None)
+
+    def headline_html(self) -> str:
+        """Render what to do, and what to know beside it."""
+        return self._render("headline", sentences=[*self.document.headline])
+
+    def figures_html(self) -> str:
+        """Render done by, to pay and how sure."""
+        return self._render("figures", figures=self.figures())
+
+    def figures(self) -> Sequence[Figure]:
+        """Return the three figures of the option that is shown; without formulas."""
+        option, words = self.shown, self.words
+        if option is None:
+            return [Figure(words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
+        return [self._done(option), self._to_pay(option), self._sure(option)]
+
+    def bars_html(self) -> str:
+        """Render cost bars with the budget and finish dates with the deadline; nothing where there is nothing."""
+        drawn = bars(self.document)
+        if not drawn.rows:
+            return ""
+        days = drawn.hours_end >= 96
+        end = words_day if (words_day := self.words.day(day_after(self.start, drawn.hours_end))) and days else ""
+        return self._render(
+            "bars", drawn=drawn, in_days=days, start=self.words.day(self.start) if days else "0",
+            end=end or self.words.hours(drawn.hours_end), usd_end=self.money.text(drawn.usd_end),
+        )  # fmt: skip
+
+    def rows_html(self, *, every: bool = False) -> str:
+        """Render the table of options, each row with its bill, time, arithmetic and sources."""
+        options = self.document.options if every else self.document.options[:FIRST_ROWS]
+        return self._render(
+            "rows", options=options, explained=marks_explained(options, lambda usd: self.money.text(usd.value))
+        )
+
+    def notes_html(self) -> str:
+        """Render what is to be known of all options alike."""
+        return self._render("notes")
+
+    def assumptions_html(self, assumed: Sequence[str]) -> str:
+        """Render what the question left open, and what the answer took from the catalog."""
+        return self._render("assumptions", assumed=assumed)
+
+    def changes_html(self) -> str:
+        """Render what would change the answer."""
+        return self._render("changes", changes=self.changes())
+
+    def changes(self) -> Sequence[str]:
+        """Return what would have to be otherwise for another option to win, and the run that is worth making."""
+        document, words = self.document, self.words
+        lines = []
+        shown = self.shown
+        for option in document.options:
+            if option is shown or option.usd_confident is None or is_feasible(option):
+                continue
+            codes = {code.value for code in option.why_not_codes}
+            if codes == {"over_budget"}:
+                lines.append(
+                    words("{name} fits a budget of {usd}.", name=option.display_name,
+                          usd=self.money.up_to(option.usd_confident))
+                )  # fmt: skip
+            elif codes == {"misses_deadline"} and option.done_by_confident:
+                lines.append(
+                    words("{name} fits a deadline of {day}.", name=option.display_name,
+                          day=words.day(option.done_by_confident))
+                )  # fmt: skip
+        lines = lines[:3]
+        for rate in document.switching_rates[:1]:
+            name = next(option.display_name for option in document.options if option.id == rate.option)
+            side = "above" if rate.side == "above" else "below"
+            lines.append(
+                words(f"{{name}} is cheaper {side} {{rate}} {{code}} a USD; today {{today}}.", name=name,
+                      rate=words.number(rate.per_usd, digits=4), code=rate.code,
+                      today=words.number(rate.today_per_usd, digits=4))
+            )  # fmt: skip
+        if shown is not None and shown.throughput is not None and shown.throughput.basis.value != "measured":
+            lines.append(
+                words("A short measured run on {name} would narrow its range.", name=shown.display_name)
+                + " "
+                + words("Command: {command}", command=_measure(shown))
+            )
+        return lines
+
+    def _done(self, option: RankedOption) -> Figure:
+        words, limits = self.words, self._limits()
+        value = words("not known")
+        said = Phrases(limits, self.document.currency).done(option)
+        if said is not None and said.startswith("done in "):
+            hours = option.campaign_hours
+            assert hours is not None
+            value = words("in {duration}", duration=_translated_duration(said.removeprefix("done in "), words))
+        elif option.done_by_confident is not None:
+            value = words.day(option.done_by_confident)
+        took = option.campaign_hours
+        below = ""
+        if took is not None:
+            below = words("likely {value}; 90 %: {range}", value=words.hours(took.value), range=words.hours_range(took))
+        return Figure(words("Done by"), value, below)
+
+    def _to_pay(self, option: RankedOption) -> Figure:
+        words, usd = self.words, option.payable_usd
+        if option.usd_confident is None or usd is None:
+            return Figure(words("To pay"), words("not known"), "")
+        value = words("at most {usd}", usd=self.money.up_to(option.usd_confident))
+        dollars = self.money.dollars(option.usd_confident)
+        below = words("likely {value}; 90 %: {range}", value=self.money.text(usd.value), range=self.money.range(usd))
+        return Figure(words("To pay"), value, f"{dollars}; {below}" if dollars else below)
+
+    def _sure(self, option: RankedOption) -> Figure:
+        words, chance = self.words, facts.chance_to_keep_limits(option)
+        asked = self.document.confidence or 0.8
+        basis = option.throughput.basis.value if option.throughput is not None else "assumed"
+        known = words(f"speed {basis}")
+        name, percent = words("How sure"), words.percent
+        if chance is None:
+            return Figure(name, percent(asked), words("of these figures; no limits; {known}", known=known))
+        return Figure(
+            name,
+            percent(chance),
+            words("to keep the limits; {asked} asked; {known}", asked=percent(asked), known=known),
+        )
+
+    def _limits(self) -> CampaignLimits:
+        return CampaignLimits(confidence=self.document.confidence or 0.8)
+
+    def _render(self, macro: str, **values: Any) -> str:
+        module = _environment().get_template("answer.html").module
+        return str(getattr(module, macro)(self, self.words, **values)).strip()
+
+
+def _translated_duration(text: str, words: Words) -> str:
+    """Return `31 hours` in the language."""
+    number, _, unit = text.partition(" ")
+    return text if text == "a minute" else words(f"{{n}} {unit}", n=number)
+
+
+def _measure(option: RankedOption) -> str:
+    return "planner bench" if option.hold is not None and option.hold.value == "have" else "planner launch"
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("planner.present.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {
+        function.__name__: function
+        for function in (bill_rows, time_rows, time_facts, facts.known, facts.not_known, is_feasible, marks,
+                         short_reason, facts.value_text, facts.interval_text, facts.date_text, coverage_text,
+                         facts.chance_to_keep_limits, facts.terms_text, facts.machine_text)
+    }  # fmt: skip
+    environment.globals |= {"colours": BASIS_COLOUR, "shapes": BASIS_SHAPE}
+    return environment
+
+
+def style() -> str:
+    """Return the style sheet of all pages."""
+    return _environment().get_template("page.css").render()
+
+
+def problem_html(message: str, fix: str, words: Words, *, stands: bool) -> str:
+    """Render what is wrong and how to put it right; `stands`: the answer below is the one before it."""
+    module = _environment().get_template("answer.html").module
+    return str(module.problem(message.splitlines(), fix, words, stands)).strip()  # type: ignore[attr-defined]

@@ -1,0 +1,61 @@
+"""Amounts on a page: in dollars, or in the plan's own currency at its rate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.model.currency import Currency
+from planner.model.quantity import Quantity
+from planner.present.page.words import Words
+
+MILLION = 1e6
+IN_MILLIONS = 10 * MILLION
+
+
+@dataclass(frozen=True)
+class Money:
+    """How amounts are written."""
+
+    words: Words
+    currency: Currency | None = None
+
+    @property
+    def code(self) -> str:
+        """The currency in which amounts stand first."""
+        return self.currency.code if self.currency else "USD"
+
+    def text(self, usd: float) -> str:
+        """Write an amount with three digits: 4,600 USD; 52.6 million KRW."""
+        return self._written(usd * self._per_usd)
+
+    def up_to(self, usd: float) -> str:
+        """Write the same, never below what it is."""
+        amount = usd * self._per_usd
+        step = 10.0 ** (math.floor(math.log10(amount)) - 2) if amount > 0 else 1.0
+        return self._written(math.ceil(amount / step - 1e-9) * step)
+
+    @property
+    def _per_usd(self) -> float:
+        return self.currency.per_usd if self.currency else 1.0
+
+    def _written(self, amount: float) -> str:
+        if self.currency is not None and abs(amount) >= IN_MILLIONS:
+            return self.words("{n} million {code}", n=self.words.number(amount / MILLION), code=self.code)
+        return f"{self.words.number(amount)} {self.code}"
+
+    def range(self, usd: Quantity) -> str:
+        """Write the 90 % range with two digits; nothing where there is none."""
+        if usd.low == usd.high:
+            return ""
+        low, high = (max(0.0, end) * self._per_usd for end in (usd.low, usd.high))
+        if self.currency is not None and high >= IN_MILLIONS:
+            return self.words("{n} million {code}", n=self._ends(low / MILLION, high / MILLION), code=self.code)
+        return f"{self._ends(low, high)} {self.code}"
+
+    def _ends(self, low: float, high: float) -> str:
+        return f"{self.words.number(low, digits=2)}-{self.words.number(high, digits=2)}"
+
+    def dollars(self, usd: float) -> str:
+        """Write the same amount in dollars, beside one in another currency; nothing where dollars stand first."""
+        return "" if self.currency is None else f"{self.words.number(usd)} USD"

@@ -1,0 +1,71 @@
+"""Words, numbers and days of a page in the reader's language: gettext catalogs, and babel for what is counted."""
+
+from __future__ import annotations
+
+import gettext
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from planner.model.quantity import Quantity
+
+LANGUAGES = {"en": "English", "ko": "한국어"}
+LOCALE = Path(__file__).with_name("locale")
+DOMAIN = "planner"
+MOST_PERCENT, LEAST_PERCENT = 99, 1
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a page says in one language; a message that has no translation stays English."""
+
+    language: str = "en"
+
+    def __call__(self, message: str, **values: object) -> str:
+        """Return a message in the language, with its values put in."""
+        text = _catalog(self.language).gettext(message)
+        return text.format(**values) if values else text
+
+    def day(self, day: date | None) -> str:
+        """Write a day; nothing where there is none."""
+        from babel.dates import format_date
+
+        return "" if day is None else str(format_date(day, format="medium", locale=self.language))
+
+    def number(self, value: float, *, digits: int = 3, most_decimals: int = 2) -> str:
+        """Write a number with so many digits that count."""
+        from babel.numbers import format_decimal
+
+        rounded = float(f"{value:.{digits}g}")
+        pattern = "#,##0" + ("." + "#" * most_decimals if abs(rounded) < 100 else "")
+        return str(format_decimal(rounded, format=pattern, locale=self.language))
+
+    def percent(self, share: float) -> str:
+        """Write a chance in whole percent: of what is computed from ranges never 0 or 100 %."""
+        return f"{min(MOST_PERCENT, max(LEAST_PERCENT, round(100 * share)))} %"
+
+    def hours(self, hours: float) -> str:
+        """Write a duration as a person would: minutes, hours, or days from two of them; two digits below 100."""
+        divisor, unit = _unit(hours)
+        return self(f"{{n}} {unit}", n=self._short(hours / divisor))
+
+    def hours_range(self, hours: Quantity) -> str:
+        """Write the 90 % range of a duration in one unit; nothing where there is none."""
+        if hours.low == hours.high:
+            return ""
+        divisor, unit = _unit(hours.high)
+        return self(f"{{n}} {unit}", n=f"{self._short(hours.low / divisor)}-{self._short(hours.high / divisor)}")
+
+    def _short(self, value: float) -> str:
+        return self.number(value, digits=2 if value < 100 else 3)
+
+
+def _unit(hours: float) -> tuple[float, str]:
+    """Return in how many hours a duration is counted, and the unit's name."""
+    return (1 / 60, "minutes") if hours < 1 else (1.0, "hours") if hours < 48 else (24.0, "days")
+
+
+@cache
+def _catalog(language: str) -> gettext.NullTranslations:
+    return gettext.translation(DOMAIN, LOCALE, languages=[language], fallback=True)

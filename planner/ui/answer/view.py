@@ -1,0 +1,76 @@
+"""The answer beside the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import streamlit as st
+
+from planner.errors import InputError
+from planner.present import report
+from planner.present.charts import chart_svg
+from planner.present.facts import LEFT_OUT
+from planner.present.page.answer import FIRST_ROWS, AnswerPage, problem_html
+from planner.present.page.words import Words
+from planner.ui.ask.question import Answered
+from planner.use_cases.find import plan_text
+
+
+def html(body: str) -> None:
+    """Show a fragment in the pages' style."""
+    if body:
+        st.html(f'<div class="tp">{body}</div>')
+
+
+def problems(found: Sequence[InputError], words: Words, *, stands: bool) -> None:
+    """Show what is wrong; messages are text, never Markdown."""
+    for problem in found:
+        html(problem_html(problem.message, problem.fix, words, stands=stands))
+
+
+def draw(answered: Answered, words: Words, *, today: date) -> None:
+    """Show headline, figures, bars, table, what would change it, and downloads."""
+    page = AnswerPage(answered.document, words, answered.plan.campaign.start or today)
+    html(page.headline_html())
+    html(page.figures_html())
+    html(page.bars_html())
+    every = False
+    options = len(answered.document.options)
+    if options > FIRST_ROWS:
+        every = st.toggle(words("Show all {n} options", n=options), key="every")
+    html(page.rows_html(every=every))
+    if answered.document.notes:
+        html(page.notes_html())
+    html(page.changes_html())
+    _taken(answered, words)
+    _downloads(answered, words)
+    st.caption(words(LEFT_OUT))
+
+
+def _taken(answered: Answered, words: Words) -> None:
+    """Show what was assumed, and what the answer took from the catalog."""
+    with st.expander(words("What was assumed")):
+        page = AnswerPage(answered.document, words, date.min)
+        html(page.assumptions_html(answered.assumed))
+
+
+def _downloads(answered: Answered, words: Words) -> None:
+    document = answered.document
+
+    def html_report() -> str:
+        return report.as_html(document, chart_svg(document))
+
+    with st.container(horizontal=True):
+        st.download_button(
+            words("Plan (YAML)"), plan_text(answered.plan), file_name="plan.yaml", mime="application/yaml",
+            on_click="ignore",
+        )  # fmt: skip
+        st.download_button(
+            words("Report (HTML)"), html_report, file_name="training-plan.html", mime="text/html", on_click="ignore"
+        )
+        st.download_button(
+            words("All numbers (CSV)"), report.as_csv(document), file_name="training-plan.csv", mime="text/csv",
+            on_click="ignore",
+        )  # fmt: skip
+    st.caption(words("The address of this page reproduces it: copy it to share the question."))

@@ -1,0 +1,59 @@
+"""What the form's lists offer, by names that people use."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from planner.decide.options.display_name import card_names, provider_name
+from planner.model.prices.offer import PriceKind
+from planner.ui.ask.question import Known
+
+NO_MACHINES = ("CPU",)
+
+
+@lru_cache(maxsize=4)
+def networks(known: Known) -> dict[str, str]:
+    """Return every network that has a name, and every measured run whose network is not known."""
+    named = {name: name for name in known.catalog.presets}
+    runs = known.catalog.runs.values()
+    return named | {run.id: f"{run.workload} ({run.id})" for run in runs if run.architecture is None}
+
+
+@lru_cache(maxsize=4)
+def machines(known: Known) -> dict[str, str]:
+    """Return cards, and the machines that the catalog describes."""
+    catalog = known.catalog
+    cards = card_names(set(catalog.accelerators))
+    sites = {site.id: site.name.removesuffix(", to be bought") for site in catalog.sites.values()}
+    return {name: cards.get(name, name) for name in catalog.accelerators} | sites
+
+
+@lru_cache(maxsize=4)
+def offers(known: Known) -> dict[str, str]:
+    """Return every machine that is offered, with the kind of price behind it where that is not on demand."""
+    catalog = known.catalog
+    kinds = sorted({(row.node, row.price_kind) for row in (*catalog.own_prices, *catalog.prices)})
+    names = {}
+    for item, kind in kinds:
+        node = catalog.nodes.get(item)
+        if node is None or kind is PriceKind.HOSTED_TRAINING:
+            continue
+        provider = provider_name(item.partition("/")[0], catalog.providers, machine=item)
+        machine = f"{node.accelerators}x {card_names({node.accelerator}).get(node.accelerator, node.accelerator)}"
+        terms = "" if kind is PriceKind.ON_DEMAND else f", {kind.value.replace('_', ' ')}"
+        names[f"{item}:{kind.value}"] = f"{provider}, {machine}{terms} ({item.partition('/')[2]})"
+    return names
+
+
+@lru_cache(maxsize=4)
+def regions(known: Known) -> list[str]:
+    """Return the regions that prices name."""
+    rows = (*known.catalog.own_prices, *known.catalog.prices)
+    return sorted({row.region for row in rows} - {"any"})
+
+
+@lru_cache(maxsize=4)
+def providers(known: Known) -> dict[str, str]:
+    """Return whose machines are offered."""
+    rows = (*known.catalog.own_prices, *known.catalog.prices)
+    return {name: provider_name(name, known.catalog.providers) for name in sorted({row.provider for row in rows})}

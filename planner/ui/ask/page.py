@@ -1,0 +1,146 @@
+"""Ask: a question without a plan file, with its answer beside it that follows every change."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import streamlit as st
+
+from planner import clock
+from planner.adapters.catalog import load_catalog
+from planner.errors import InputError
+from planner.model.evidence.run import RunRecord
+from planner.present.page.answer import style
+from planner.present.page.words import Words
+from planner.ui.answer import view
+from planner.ui.ask.form import STARTS, Form, Start
+from planner.ui.ask.question import Answered, Known, answer_form
+from planner.ui.ask.widgets import ask
+from planner.ui.catalogs import known_catalog
+from planner.ui.scenario import config_of_upload, examples, first_form, plan_of_upload, run_of_upload
+from planner.ui.state import chosen_words, current_form, remember, set_form, version
+from planner.ui.widgets import Inputs
+from planner.use_cases.ask_question import MissingAnswerError
+from planner.use_cases.plans import read_plan
+
+YOURS = ""
+
+
+def render() -> None:
+    """Draw the page."""
+    words, today = chosen_words(), clock.today()
+    problems: list[InputError] = []
+    st.html(f"<style>{style()}</style>")
+    known = _known(problems, today)
+    form = _uploaded(current_form(problems), problems)
+    form = _start(form, words)
+    left, right = st.columns([4, 9], gap="large")
+    with left:
+        if form.start is Start.PLAN:
+            form = _plan(form, words)
+        try:
+            form = ask(form, known, words, today=today)
+        except InputError as error:
+            problems.append(error)
+    answered = _answer(form, known, problems, today=today)
+    with right:
+        view.problems(problems, words, stands=answered is not None)
+        if answered is not None:
+            view.draw(answered, words, today=today)
+    if not problems:
+        remember(form, words)
+
+
+def _start(form: Form, words: Words) -> Form:
+    """Choose where the question starts; another choice is another form."""
+    starts = {
+        Start.TRAIN.value: words("Fine-tune or train"),
+        Start.BUY.value: words("Buy or rent"),
+        Start.OFFERS.value: words("Compare offers for finance"),
+        Start.PLAN.value: words("A plan file"),
+    }
+    inputs = Inputs(version())
+    start = inputs.side_by_side(words("Start with"), "start", form.start.value, starts)
+    if start != form.start.value:
+        set_form(first_form(Start(start), None, None))
+        st.rerun()
+    return form
+
+
+def _plan(form: Form, words: Words) -> Form:
+    """Choose an example, or upload a plan."""
+    inputs = Inputs(version())
+    plans = {name: read_plan(path).name for name, path in examples().items()}
+    if form.plan is not None:
+        plans = {YOURS: words("Yours")} | plans
+    chosen = inputs.one(words("Plan"), "example", form.example or YOURS, plans)
+    if chosen != (form.example or YOURS):
+        set_form(first_form(Start.PLAN, chosen, None))
+        st.rerun()
+    st.file_uploader(words("Your own plan (YAML or JSON)"), type=["yaml", "yml", "json"], key="plan_file")
+    st.file_uploader(words("Your run records (JSON)"), type=["json"], accept_multiple_files=True, key="run_files")
+    st.caption(words("Uploads stay in this visit. Nothing here spends money or needs a credential."))
+    return form
+
+
+def _known(problems: list[InputError], today: date) -> Known:
+    """Return the catalog with the uploaded runs; what cannot be read is left out and reported."""
+    runs: list[RunRecord] = []
+    for file in st.session_state.get("run_files") or []:
+        try:
+            record = run_of_upload(file.name, file.getvalue())
+            known_catalog((*runs, record), today)
+        except InputError as error:
+            problems.append(error)
+        else:
+            runs.append(record)
+    try:
+        return known_catalog(tuple(runs), today)
+    except InputError as error:
+        problems.append(error)
+        return Known(("bundled", today), load_catalog())
+
+
+def _uploaded(form: Form, problems: list[InputError]) -> Form:
+    """Take up a plan or a config.json that has just been uploaded; a wrong one leaves the form as it is."""
+    for kind, read in (("plan_file", _with_plan), ("config_file", _with_config)):
+        file = st.session_state.get(kind)
+        if file is None or st.session_state.get(f"taken-{kind}") == file.file_id:
+            continue
+        try:
+            form = read(form, file.name, file.getvalue())
+        except InputError as error:
+            problems.append(error)
+        else:
+            st.session_state[f"taken-{kind}"] = file.file_id
+            set_form(form)
+    return form
+
+
+def _with_plan(_: Form, name: str, data: bytes) -> Form:
+    return first_form(Start.PLAN, None, plan_of_upload(name, data))
+
+
+def _with_config(form: Form, name: str, data: bytes) -> Form:
+    return form.changed(model=name[:80], config=config_of_upload(name, data))
+
+
+def _answer(form: Form, known: Known, problems: list[InputError], *, today: date) -> Answered | None:
+    """Answer the form; where that cannot be done, the answer before it stays."""
+    if not problems:
+        try:
+            answered = answer_form(form, known, today=today)
+        except MissingAnswerError as missing:
+            problems.append(InputError(f"{missing.what}?", fix="Fill it in the form."))
+        except InputError as error:
+            problems.append(error)
+        else:
+            st.session_state["answered"] = answered
+            return answered
+    before: Answered | None = st.session_state.get("answered")
+    if before is None:
+        try:
+            before = answer_form(STARTS[Start.TRAIN], known, today=today)
+        except InputError:
+            return None
+    return before

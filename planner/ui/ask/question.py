@@ -1,0 +1,148 @@
+"""The form's question in the terms of `planner ask`, and its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+from pathlib import Path
+
+from planner.adapters.documents import parse_model
+from planner.adapters.mapping_text import parse_mapping
+from planner.cost.cloud.net_price import with_book
+from planner.errors import InputError
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.catalog import Catalog
+from planner.model.currency import Currency
+from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.workload import ArchitectureFile
+from planner.model.plan.find_filters import FindFilters
+from planner.model.plan.plan import Plan
+from planner.model.prices.price_book import PriceBook
+from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, Machine, Method, Start
+from planner.ui.scenario import plan_of_form, with_limits
+from planner.use_cases.ask import plan_of_question
+from planner.use_cases.ask_question import Purchase, Question
+from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
+from planner.use_cases.plans import compare
+
+FORM_FIX = "Change the value in the form."
+CREDITS_LAST_DAYS = 365
+ANSWERS_KEPT = 128
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A plan with its answer, and what was assumed in it."""
+
+    plan: Plan
+    document: ComparisonDocument
+    assumed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Known:
+    """A catalog that is known by a stamp, so that its answers can be kept."""
+
+    stamp: tuple[object, ...]
+    catalog: Catalog
+
+    def __hash__(self) -> int:
+        return hash(self.stamp)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Known) and self.stamp == other.stamp
+
+
+@lru_cache(maxsize=ANSWERS_KEPT)
+def answer_form(form: Form, known: Known, *, today: date) -> Answered:
+    """Answer the form's question, or its plan within the form's limits."""
+    if form.start is Start.PLAN:
+        plan = with_limits(
+            plan_of_form(form), runs=form.runs, deadline=form.deadline, budget_usd=form.budget,
+            electricity_usd_per_kwh=form.kwh, confidence=form.confidence,
+        )  # fmt: skip
+        return Answered(plan, compare(plan, known.catalog, today=today))
+    catalog = _at_our_terms(form, known.catalog, today=today)
+    asked = plan_of_question(question_of(form, today=today), catalog, today=today)
+    return Answered(asked.plan, compare(asked.plan, catalog, today=today), asked.assumed)
+
+
+def question_of(form: Form, *, today: date) -> Question:
+    """Return the question that the form asks."""
+    tokens = form.tokens if form.amount == "tokens" else None
+    data = f"{form.samples}x{form.mean}" if form.amount == "data" else str(form.samples)
+    return Question(
+        workload=form.model,
+        network=_network(form),
+        data=None if tokens else data,
+        tokens=tokens,
+        epochs=None if tokens else form.epochs,
+        seq_len=form.seq_len,
+        precision=form.precision,
+        adapters=lambda network: _adapters(form, network),
+        own=tuple(_text(machine) for machine in form.machines if not machine.buy),
+        buy=tuple(Purchase(_text(machine), machine.usd) for machine in form.machines if machine.buy),
+        on=form.offers,
+        find=form.find,
+        filters=FindFilters(region=form.regions or None, terms=form.terms),
+        budget=form.budget,
+        by=None if form.deadline is None else form.deadline.isoformat(),
+        runs=form.runs,
+        confidence=form.confidence,
+        currency=currency_of(form, today=today),
+        kwh=form.kwh,
+    )
+
+
+def currency_of(form: Form, *, today: date) -> Currency | None:
+    """Return the form's currency at its rate; None where it is the dollar."""
+    if form.currency == "USD":
+        return None
+    if form.per_usd is None and form.currency == "KRW":
+        return Currency(code="KRW", per_usd=KRW_PER_USD, as_of=KRW_AS_OF, source=KRW_SOURCE)
+    if form.per_usd is None:
+        raise InputError(f"{form.currency}: its rate is missing.", fix="Write how many of it a US dollar is.")
+    data = {"code": form.currency, "per_usd": form.per_usd, "as_of": today, "source": "the form"}
+    return parse_model(Currency, data, where="currency", fix=FORM_FIX)
+
+
+def _network(form: Form) -> ArchitectureFile | None:
+    if form.config is None:
+        return None
+    data = parse_mapping(form.config, where=form.model, fix=ARCHITECTURE_FIX)
+    read = network_of(data, Path(form.model), text=form.config)
+    return ArchitectureFile(name=read.name or form.model, architecture=read.architecture, seq_len=read.seq_len)
+
+
+def _adapters(form: Form, network: ArchitectureFile) -> Adapters | None:
+    if form.method is Method.FULL:
+        return None
+    frozen = {"frozen": FrozenFormat.NF4} if form.method is Method.QLORA else {}
+    return (network.adapters or Adapters()).model_copy(update=frozen)
+
+
+def _text(machine: Machine) -> str:
+    return f"{machine.count}x{machine.name}" if machine.count > 1 else machine.name
+
+
+def _at_our_terms(form: Form, catalog: Catalog, *, today: date) -> Catalog:
+    """Return the catalog with the discount and the credits of the form's provider."""
+    if form.provider is None or (form.discount == 0 and form.credits == 0):
+        return catalog
+    source = "the form"
+    last = today + timedelta(days=CREDITS_LAST_DAYS)
+    discount = {
+        "name": "discount",
+        "provider": form.provider,
+        "discount_fraction": form.discount / 100,
+        "source": source,
+    }
+    credit = {"name": "credits", "provider": form.provider, "usd": form.credits, "expires": last, "source": source}
+    data = {
+        "schema_version": 1,
+        "as_of": today,
+        "discounts": [discount] if form.discount else [],
+        "credits": [credit] if form.credits else [],
+    }
+    return with_book(catalog, parse_model(PriceBook, data, where="the form", fix=FORM_FIX), on=today)

@@ -1,0 +1,61 @@
+"""What a visit remembers between two changes of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from planner.errors import InputError
+from planner.present.page.words import LANGUAGES, Words
+from planner.ui.ask.form import STARTS, Form, Start
+from planner.ui.ask.link import form_of, parameters_of
+
+LANGUAGE = "lang"
+
+
+def version() -> int:
+    """Return the version of the form: its inputs are drawn anew where it rises."""
+    return int(st.session_state.setdefault("version", 0))
+
+
+def current_form(problems: list[InputError]) -> Form:
+    """Return the visit's form: the address' on a first visit, and where that is wrong the first starting point."""
+    if "form" not in st.session_state:
+        given = {name: st.query_params.get_all(name) for name in st.query_params}
+        try:
+            st.session_state["form"] = form_of(given)
+        except InputError as error:
+            problems.append(error)
+            st.session_state["form"] = STARTS[Start.TRAIN]
+    form: Form = st.session_state["form"]
+    return form
+
+
+def replace_form(values: Mapping[str, Any]) -> None:
+    """Change the form from outside of its inputs."""
+    set_form(current_form([]).changed(**values))
+
+
+def set_form(form: Form) -> None:
+    """Put another form in its place; its inputs are drawn anew."""
+    st.session_state["form"] = form
+    st.session_state["version"] = version() + 1
+
+
+def remember(form: Form, words: Words) -> None:
+    """Keep the form, and write it into the address, which so reproduces the page."""
+    st.session_state["form"] = form
+    language = {} if words.language == "en" else {LANGUAGE: [words.language]}
+    wanted = parameters_of(form) | language
+    if {name: st.query_params.get_all(name) for name in st.query_params} != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def chosen_words() -> Words:
+    """Return the words of the language that was chosen, or that the address names."""
+    if LANGUAGE not in st.session_state:
+        given = st.query_params.get(LANGUAGE, "")
+        st.session_state[LANGUAGE] = given if given in LANGUAGES else "en"
+    return Words(st.session_state[LANGUAGE])

@@ -1,0 +1,67 @@
+"""Inputs that keep their value in a form: each is set from it once, and its key changes with the form's version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import streamlit as st
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of one version of a form."""
+
+    version: int
+
+    def key(self, name: str, value: Any) -> str:
+        """Return the key of an input, whose first value is set."""
+        key = f"{self.version}-{name}"
+        st.session_state.setdefault(key, value)
+        return key
+
+    def whole(self, label: str, name: str, value: int | None, *, most: int, least: int = 1, **more: Any) -> int | None:
+        """Ask for a whole number; empty where the first value is None or it is emptied."""
+        answer = st.number_input(
+            label, min_value=least, max_value=most, value=None, step=1, key=self.key(name, value), **more
+        )
+        return None if answer is None else int(answer)
+
+    def number(
+        self, label: str, name: str, value: float | None, *, step: float | None = None, least: float = 0.0, **more: Any
+    ) -> float | None:
+        """Ask for a number; empty where the first value is None or it is emptied."""
+        key = self.key(name, None if value is None else float(value))
+        answer = st.number_input(label, min_value=least, value=None, step=step, key=key, **more)
+        return None if answer is None else float(answer)
+
+    def one(self, label: str, name: str, value: str, options: Mapping[str, str], **more: Any) -> str:
+        """Choose one of many from a list that can be searched."""
+        chosen: str = st.selectbox(
+            label, list(options), key=self.key(name, value), format_func=options.__getitem__, **more
+        )
+        return chosen
+
+    def side_by_side(self, label: str, name: str, value: str, options: Mapping[str, str], **more: Any) -> str:
+        """Choose one of a few that stand beside each other."""
+        chosen: str = st.segmented_control(
+            label, list(options), key=self.key(name, value), format_func=options.__getitem__, required=True, **more
+        )
+        return chosen
+
+    def several(
+        self, label: str, name: str, value: Sequence[str], options: Mapping[str, str], **more: Any
+    ) -> tuple[str, ...]:
+        """Choose any of many, as chips."""
+        chosen = st.multiselect(
+            label, list(options), key=self.key(name, list(value)), format_func=lambda one: options[one], **more
+        )
+        return tuple(chosen)
+
+    def day(self, label: str, name: str, value: date | None, **more: Any) -> date | None:
+        """Ask for a day; empty where there is none."""
+        answer = st.date_input(label, value=None, key=self.key(name, value), **more)
+        assert answer is None or isinstance(answer, date)
+        return answer

@@ -1,0 +1,125 @@
+"""The machines of a question as options of a plan: what is owned, what would be bought, which offers are named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from planner.errors import InputError, NotFoundError
+from planner.model.owning.hold import Hold
+from planner.model.plan.find_filters import Terms
+from planner.model.plan.plan import SpotUse
+from planner.model.prices.offer import PriceKind
+from planner.model.quantity import Basis
+from planner.scenario.price_choice import ANY_REGION
+from planner.use_cases.ask_question import Draft, Purchase
+
+OWN = re.compile(r"(?:(\d{1,3})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})")
+
+
+KIND = re.compile(r"(.+):([a-z0-9_]+)")
+"""An offer with its kind of price; ids hold no colon."""
+
+
+def owned_machines(draft: Draft) -> list[dict[str, Any]]:
+    """Return what is owned, as it was said, and what would be bought."""
+    question = draft.question
+    return [
+        *(_owned(text, draft) for text in question.own),
+        *(_bought(purchase, draft) for purchase in question.buy),
+    ]
+
+
+def _owned(text: str, draft: Draft) -> dict[str, Any]:
+    if text in draft.catalog.sites:
+        return {"site": text, "hold": Hold.HAVE}
+    count, card = own_cards(text)
+    return _with_step(draft, {"own": _card(card, draft), "count": count})
+
+
+def _bought(purchase: Purchase, draft: Draft) -> dict[str, Any]:
+    price = {"hold": Hold.BUY} | ({} if purchase.usd is None else {"purchase_usd": purchase.usd})
+    if purchase.machine in draft.catalog.sites:
+        return {"site": purchase.machine} | price
+    count, card = own_cards(purchase.machine)
+    return {"own": _card(card, draft), "count": count} | price
+
+
+def own_cards(text: str) -> tuple[int, str]:
+    """Read `2xRTX-3090`: how many of which card."""
+    found = OWN.fullmatch(text.strip())
+    if found is None or found[1] == "0":
+        raise InputError(f"--own {text}: is no machine.", fix="Write --own 2xRTX-3090, or a site's id.")
+    return int(found[1] or 1), found[2].strip()
+
+
+def _card(name: str, draft: Draft) -> str:
+    """Return an accelerator's id; of a chip that is sold as module and as card (H100) the module that most have."""
+    usual = f"{name.upper()}-SXM"
+    if name in draft.catalog.accelerators or usual not in draft.catalog.accelerators:
+        return name
+    draft.assume(f"{name} is {usual}", f"--own {name.upper()}-PCIe")
+    return usual
+
+
+def _with_step(draft: Draft, option: dict[str, Any]) -> dict[str, Any]:
+    """Give the machine on which a log was written the step that it measured."""
+    log = draft.question.log
+    if log is None or log.global_batch is None or log.hardware.accelerators != option["count"]:
+        return option
+    rate, basis = log.throughput, Basis.MEASURED
+    if log.verdict:
+        basis = Basis.ASSUMED
+        draft.assume(f"the log's speed, which is doubtful: {log.verdict[0]}", "--log")
+    step = {"batch": log.global_batch, "seconds": log.global_batch / rate.value, "basis": basis.value,
+            "low_seconds": log.global_batch / rate.high, "high_seconds": log.global_batch / rate.low,
+            "source": "the trainer's log"}  # fmt: skip
+    return option | {"step": step}
+
+
+def named_offers(draft: Draft) -> list[dict[str, Any]]:
+    """Return the offers that are named, each with its kind of price where that is named too."""
+    return [_named(text, draft) for text in draft.question.on]
+
+
+def _named(text: str, draft: Draft) -> dict[str, Any]:
+    named = KIND.fullmatch(text)
+    if named is None:
+        return {"offer": _offer(text, draft)}
+    kinds = [kind.value for kind in PriceKind]
+    if named[2] not in kinds:
+        fix = f"Known: {', '.join(kinds)}"
+        raise NotFoundError("kind of price", named[2], kinds, where=f"--on {text}", fix=fix)
+    return {"offer": _offer(named[1], draft), "price": named[2]}
+
+
+def limits_of(draft: Draft, owned: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the filters ask of offers that are named; owned machines are allowed anywhere."""
+    filters = draft.question.filters
+    limits: dict[str, Any] = {"spot": SpotUse.NEVER} if filters.terms is Terms.FIRM else {}
+    if filters.region:
+        sites = [option["site"] for option in owned if "site" in option]
+        limits["allowed_regions"] = (*filters.region, ANY_REGION, *sites)
+    return limits
+
+
+def _offer(text: str, draft: Draft) -> str:
+    """Return an offer by its id, or by its family (p5), of which the machine with the most accelerators is meant."""
+    nodes = draft.catalog.nodes
+    if text in nodes:
+        return text
+    asked = text.casefold()
+    alike = [node for node in nodes.values() if _is_of(node.id.casefold(), asked)]
+    if not alike:
+        raise NotFoundError("offer", text, nodes, where="--on", fix="See: planner prices list")
+    largest = max(alike, key=lambda node: (node.accelerators, node.id))
+    if len(alike) > 1:
+        smallest = min(alike, key=lambda node: (node.accelerators, node.id))
+        draft.assume(f"{text} is {largest.id}", f"--on {smallest.id}")
+    return largest.id
+
+
+def _is_of(node: str, asked: str) -> bool:
+    instance = node.rpartition("/")[2]
+    return asked in (instance, node) or instance.startswith(f"{asked}.") or node.startswith(f"{asked}.")

@@ -1,0 +1,45 @@
+"""Pictures of the app's pages for docs/images: `python -m scripts.page_pictures`; needs Chromium."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from scripts.served_app import BROWSER_FLAGS, ROOT, served
+
+PICTURES = {
+    "ask": ("", 1280, 900, "light"),
+    "ask-buy-dark": ("?start=buy&currency=KRW", 1280, 900, "dark"),
+    "ask-phone": ("?start=offers", 390, 844, "light"),
+}
+"""Name, address, width, height, colours."""
+READY = ".tp .options"
+
+
+def main(folder: Path = ROOT / "docs" / "images") -> None:
+    """Serve the app with an empty workspace, and write one picture a page."""
+
+    def command(port: int) -> list[str]:
+        return [sys.executable, "-m", "planner.cli.main", "ui", "--port", str(port)]
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as home, served(command, Path(home)) as port, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=BROWSER_FLAGS)
+        for name, (address, width, height, scheme) in PICTURES.items():
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page = context.new_page()
+            page.goto(f"http://127.0.0.1:{port}/{address}")
+            page.locator(READY).first.wait_for()
+            page.get_by_text("Running...").wait_for(state="hidden")
+            page.wait_for_timeout(1500)  # until fonts and the last element are drawn
+            page.screenshot(path=folder / f"{name}.png")
+            print(folder / f"{name}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:2]))
