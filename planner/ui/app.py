@@ -22,10 +22,11 @@ def main() -> None:
     page = st.navigation(pages, position="hidden")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"#### {words('Training planner')}")
-        st.segmented_control(
-            words("Language"), list(LANGUAGES), key=LANGUAGE, format_func=LANGUAGES.__getitem__, required=True,
-            label_visibility="collapsed", width="content",
-        )  # fmt: skip
+        if len(LANGUAGES) > 1:
+            st.segmented_control(
+                words("Language"), list(LANGUAGES), key=LANGUAGE, format_func=LANGUAGES.__getitem__, required=True,
+                label_visibility="collapsed", width="content",
+            )  # fmt: skip
     page.run()
 
 

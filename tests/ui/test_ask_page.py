@@ -245,8 +245,3 @@ def test_a_wrong_workspace_is_named_and_the_bundled_catalog_answers() -> None:
     page = opened(start="plan")
     assert "mine.csv" in said(page)
     assert 'class="headline"' in said(page)
-
-
-def test_korean_is_a_choice_of_the_address() -> None:
-    page = opened(start="plan", lang="ko")
-    assert "lang" in page.query_params
