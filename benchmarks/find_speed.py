@@ -17,6 +17,7 @@ from pathlib import Path
 from benchmarks.prices import made_of
 from planner import clock
 from planner.adapters.catalog import load_catalog
+from planner.adapters.price_filter import NOTHING
 from planner.adapters.price_store import PriceStore
 from planner.model.plan.find_filters import FindFilters
 from planner.model.prices.offer import PriceOrigin
@@ -51,10 +52,11 @@ def main() -> None:
 
 def found(home: str) -> None:
     """Find machines for one training, from opening the catalog to the comparison."""
-    catalog = catalogs.open_catalog(home)
+    catalog = catalogs.open_catalog(home, wanted=NOTHING)
     plan = find.plan_of(
         WORKLOAD, catalog, FindFilters(), tokens=TOKENS, seq_len=None, precision=None, adapters=lambda _: None
     )
+    catalog = catalogs.with_found_prices(plan, catalog, home)
     listed = plans.with_found_options(plan, catalog, today=clock.today())
     plans.compare(listed, catalog, today=clock.today())
 

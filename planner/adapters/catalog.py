@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -101,8 +102,15 @@ def with_observed(catalog: Catalog, workspace: Path, wanted: PriceFilter) -> Cat
     if wanted.wants_nothing:
         return catalog
     store = PriceStore(workspace)
-    bundled, observed = with_marks(catalog.prices, store.current(wanted), store.lists())
-    update = {"nodes": observed_nodes(observed) | catalog.nodes, "prices": (*bundled, *observed)}
+    lists = store.lists()
+    search = None if wanted.search is None else wanted.search.beside(catalog, lists)
+    wanted = replace(wanted, search=search)
+    bundled, observed = with_marks(catalog.prices, store.current(wanted), lists)
+    update: dict[str, object] = {
+        "nodes": observed_nodes(observed) | catalog.nodes,
+        "prices": (*bundled, *observed),
+        "unread": () if search is None else search.unread(),
+    }
     return catalog.model_copy(update=update)
 
 

@@ -87,10 +87,11 @@ def parse_prices(
         seen: dict[tuple[str, ...], int] = {}
         rows: list[tuple[int, Price]] = []
         with _no_collection():
-            for cells in reader:
-                if len(cells) == width and not passes(cells):
-                    continue
-                line = reader.line_num
+            numbered = ((reader.line_num, cells) for cells in reader)
+            passing = [row for row in numbered if len(row[1]) != width or passes(row[1])]
+            if wanted.search is not None and all(len(cells) == width for _, cells in passing):
+                passing = wanted.search.worth_reading(header, passing)
+            for line, cells in passing:
                 rows.append((line, _row(header, cells, origin.value, where, line, others=others)))
                 first = seen.setdefault(key_of(cells), line)
                 if first != line and not doubles:

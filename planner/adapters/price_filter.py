@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from planner.adapters.price_search import Search
 from planner.model.prices.offer import Price
 
 Names = frozenset[str] | None
@@ -22,14 +23,23 @@ class PriceFilter:
     accelerators: Names = None
     carried: Mapping[str, str] = field(default_factory=dict)
     """By item, the accelerator of the instances whose rows do not say it themselves."""
+    search: Search | None = None
+    """Of those that pass, only what may be among the cheapest."""
 
     @property
     def wants_nothing(self) -> bool:
         """Return whether no row can pass."""
         return self.items == frozenset()
 
+    @property
+    def _asks_for_nothing(self) -> bool:
+        asked = (self.items, self.providers, self.regions, self.kinds, self.accelerators)
+        return all(names is None for names in asked)
+
     def of_cells(self, header: Sequence[str]) -> Callable[[Sequence[str]], bool]:
         """Return the test of a table's rows; they must have as many cells as its header."""
+        if self._asks_for_nothing:
+            return lambda _: True
         provider, instance, region, kind = map(header.index, ("provider", "instance_type", "region", "price_kind"))
         card = header.index("accelerator") if "accelerator" in header else None
 

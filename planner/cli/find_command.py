@@ -10,6 +10,7 @@ import typer
 
 from planner import clock
 from planner.adapters.documents import parse_model
+from planner.adapters.price_filter import NOTHING
 from planner.cli.output import HomeOption, ScreenOptions
 from planner.cli.plan_commands import print_comparison
 from planner.cli.registration import command, command_app
@@ -67,7 +68,7 @@ def find_machines(
     Looks through the catalog, all prices and your own sites, and compares the best dozen. WORKLOAD may be a plan file,
     whose work and limits count then.
     """
-    catalog = catalogs.open_catalog(home)
+    catalog = catalogs.open_catalog(home, wanted=NOTHING)
     filters = machines.filters()
     plan = find.read_plan_of(question.workload)
     of_file = plan is not None
@@ -80,6 +81,7 @@ def find_machines(
         raise InputError(f"{question.workload} is a plan: it says what is trained.", fix="Change it there.")
     else:
         plan = find.among_all(plan, filters)
+    catalog = catalogs.with_found_prices(plan, catalog, home)
     listed = plans.with_found_options(plan, catalog, today=clock.today())
     document = plans.compare(listed, catalog, today=clock.today())
     if write is not None:

@@ -25,6 +25,7 @@ from planner.model.prices.price_book import Credit
 from planner.model.prices.price_defaults import PriceDefaults
 from planner.model.prices.provider import Provider
 from planner.model.prices.service import ServiceRate
+from planner.model.prices.unread import Unread
 from planner.model.quantity import Quantity
 
 
@@ -57,6 +58,8 @@ class Catalog(Frozen):
     nodes: dict[str, Node]
     prices: tuple[Price, ...]
     """The bundled ones, and what refreshes have brought; `origin` tells them apart."""
+    unread: tuple[Unread, ...] = ()
+    """What refreshes have brought and a search did not read."""
     own_prices: tuple[Price, ...] = ()
     """The user's; where they have a row for the same instance, kind and region, it is taken."""
     credits: tuple[Credit, ...] = ()

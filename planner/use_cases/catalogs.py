@@ -6,6 +6,7 @@ from planner import clock
 from planner.adapters.catalog import accelerator_aliases, load_catalog, with_observed
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
+from planner.adapters.price_search import Search
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
@@ -28,6 +29,16 @@ def with_wanted(catalog: Catalog, wanted: PriceFilter, home: str | None = None) 
     return _valid(with_observed(catalog, workspace_dir(home), wanted))
 
 
+def with_found_prices(plan: Plan, catalog: Catalog, home: str | None = None) -> Catalog:
+    """Add to a catalog without fetched prices those that may be the cheapest of what a plan's filters ask for."""
+    from planner.decide.find.dozen import within_limits
+
+    assert plan.find is not None
+    filters = within_limits(plan.find, plan)
+    regions = None if filters.region is None else frozenset(filters.region)
+    return with_wanted(catalog, PriceFilter(search=Search(regions=regions, available=filters.available)), home)
+
+
 def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
     """Return the catalog that a plan needs, with the runs of it that cannot be true as stated."""
     from planner.audit.run_audit import impossible_runs
@@ -42,7 +53,7 @@ def _needed(plan: Plan, home: str | None) -> Catalog:
     Where an offer is in none of it, all is read, so that the error can name the nearest.
     """
     if plan.find is not None:
-        return open_catalog(home)
+        return with_found_prices(plan, open_catalog(home, wanted=NOTHING), home)
     offers = {option.offer for option in plan.options if option.offer}
     catalog = open_catalog(home, wanted=NOTHING)
     machines = {run.hardware.node for run in catalog.runs.values() if run.hardware.node}

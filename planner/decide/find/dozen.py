@@ -42,7 +42,7 @@ def shortlist(
 ) -> tuple[list[PlanOption], Counter[str]]:
     """Return the options to estimate in full, some forty, and how many others were left out for which reason."""
     assert plan.find is not None
-    filters = _within_limits(plan.find, plan)
+    filters = within_limits(plan.find, plan)
     found = offered(catalog, filters, accelerators, today=today)
     job = resolve_job(plan, catalog)
     rates = coarse_rates(job, found.offers, catalog)
@@ -61,7 +61,7 @@ def shortlist(
         kind = [one for one in timed if of_kind(one.offer)]
         for key in (lambda one: (one.usd, one.hours), lambda one: (one.hours, one.usd)):
             chosen |= {id(one): one for one in _first(kind, key)}
-    left_out[DEARER] += len(timed) - len(chosen)
+    left_out[DEARER] += len(timed) - len(chosen) + found.unread
     return [*_owned(catalog, plan.find, accelerators), *(one.offer.option() for one in chosen.values())], left_out
 
 
@@ -130,7 +130,7 @@ def _on_spot(offer: Offered) -> bool:
     return not offer.firm
 
 
-def _within_limits(filters: FindFilters, plan: Plan) -> FindFilters:
+def within_limits(filters: FindFilters, plan: Plan) -> FindFilters:
     """Return the filters with what the plan's limits rule out anyway."""
     limits = plan.limits
     narrowed: dict[str, object] = {}
@@ -138,6 +138,9 @@ def _within_limits(filters: FindFilters, plan: Plan) -> FindFilters:
         narrowed["terms"] = Terms.FIRM
     if limits.providers.allow is not None and filters.provider is None:
         narrowed["provider"] = limits.providers.allow
+    places = (limits.data_region,) if limits.data_region is not None else limits.allowed_regions
+    if places is not None and filters.region is None:
+        narrowed["region"] = places
     return filters.model_copy(update=narrowed)
 
 

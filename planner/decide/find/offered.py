@@ -13,12 +13,11 @@ from planner.model.hardware.machines import Accelerator, Node
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, Price, PriceKind
+from planner.model.prices.unread import Unread
 from planner.scenario.allowed_offers import provider_of
-from planner.scenario.price_choice import prices_by_terms
+from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
 from planner.speed.throughput.node_network import is_stated
 
-LOOKED_AT = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
-"""Kinds of price that commit nobody to a term; those with one are a decision of their own, and are listed by hand."""
 NODES = (1, 2, 4, 8, 16)
 """How many whole machines are tried."""
 SHARED = 8
@@ -83,7 +82,9 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
             left_out["with an accelerator that cannot train or is not known"] += 1
         else:
             found += _numbers(node, accelerator, price, filters, left_out)
-    return Found(tuple(found), left_out)
+    return Found(
+        tuple(found), left_out, sum(one.instances for one in catalog.unread if _asked_for(one, filters, accelerators))
+    )
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,17 @@ class Found:
 
     offers: tuple[Offered, ...]
     left_out: Counter[str]
+    unread: int = 0
+    """Offers that were not read, as others of the same provider carry the same and cost no more."""
+
+
+def _asked_for(unread: Unread, filters: FindFilters, accelerators: frozenset[str] | None) -> bool:
+    return (
+        (accelerators is None or unread.accelerator in accelerators)
+        and (filters.provider is None or unread.provider in filters.provider)
+        and (filters.terms is None or (filters.terms is Terms.SPOT) == (unread.price_kind in FAST_KINDS))
+        and (filters.gpus is None or any(number * unread.accelerators in filters.gpus for number in NODES))
+    )
 
 
 def _passes(node: Node, kind: PriceKind, filters: FindFilters, accelerators: frozenset[str] | None) -> bool:

@@ -39,6 +39,7 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
         update={
             "aliases": {name: meant for name, meant in catalog.aliases.items() if meant in own},
             "prices": _of(offers, catalog.prices),
+            "unread": (),
             "own_prices": _of(offers, catalog.own_prices),
             "credits": tuple(credit for credit in catalog.credits if credit.provider in providers),
             "services": tuple(row for row in catalog.services if row.provider in providers),

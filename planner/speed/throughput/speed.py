@@ -11,7 +11,7 @@ from planner.model.answer.reason import Reason, ReasonCode, codes_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import TextModel
-from planner.model.network.workload import WHOLE, Strategy
+from planner.model.network.workload import Strategy
 from planner.model.plan.plan_option import UserStep
 from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
@@ -105,10 +105,11 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     tried = [replace(candidate, strategy=one, any_strategy=False) for one in strategies_to_try(job, candidate, catalog)]
     answers = [(one, speed(job, one, catalog)) for one in tried]
     chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
-    may_divide = best.basis is Basis.MODELLED and (job.adapters is None or best.samples_per_s is None)
+    fits = best.samples_per_s is not None
+    may_divide = best.basis is Basis.MODELLED and (not fits or (job.framework is not None and job.adapters is None))
     if may_divide and (in_parts := divided(job, candidate, catalog)) is not None:
         answers.append((in_parts, speed(job, in_parts, catalog)))
-        faster = job.framework is not None and _value(answers[-1][1]) > WORTH_DIVIDING * _value(best)
+        faster = _value(answers[-1][1]) > WORTH_DIVIDING * _value(best)
         if faster or best.fit.fits is False:
             chosen, best = answers[-1]
     if best.basis is Basis.MODELLED and best.samples_per_s is not None and chosen.parallel_config is None:
@@ -119,8 +120,6 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
         too_large = isinstance(job.network, TextModel) and ReasonCode.MEMORY_TOO_SMALL in codes_of(best.problems)
         return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
     shown = ", ".join(f"{_config_text(one)} {_rate(of)}" for one, of in answers)
-    if job.framework is None and chosen.split == WHOLE != answers[-1][0].split:
-        shown += " (divided only where nothing else fits: the plan names no framework)"
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
 
 

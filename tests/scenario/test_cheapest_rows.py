@@ -1,0 +1,150 @@
+"""What a search passes over, as it cannot be the cheapest, changes no answer."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.adapters.catalog import observed_nodes
+from planner.adapters.price_file import as_csv, parse_prices
+from planner.adapters.price_filter import PriceFilter
+from planner.adapters.price_search import Search
+from planner.errors import InputError
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.price_list import ListRead
+from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
+from planner.scenario.price_lists import with_marks
+from planner.scenario.region_groups import is_in
+from tests.bundled import bundled_catalog
+
+CATALOG = bundled_catalog()
+EARLIER, TODAY = date(2026, 9, 1), date(2026, 11, 24)
+KNOWN = "p5.48xlarge"
+LISTS = [ListRead(provider="aws", origin=PriceOrigin.GPUHUNT, price_kind=kind, read_on=TODAY) for kind in LOOKED_AT]
+
+
+def price(instance="a", usd: float | None = 8.0, region="us-east-1", kind=PriceKind.ON_DEMAND, **cells):
+    unpriced = {} if usd is not None else {"no_price_reason": "not sold"}
+    return Price(
+        **{
+            "provider": "aws", "instance_type": instance, "accelerator": "H100-SXM", "accelerators": 8,
+            "region": region, "price_kind": kind, "usd_per_hour": usd, "origin": PriceOrigin.GPUHUNT,
+            "source": "a list", "as_of": TODAY, "fetched_at": TODAY, "confidence": "api",
+        } | unpriced | cells
+    )  # fmt: skip
+
+
+def read(rows, search: Search | None) -> list[Price]:
+    wanted = PriceFilter(search=search)
+    return [
+        row
+        for _, row in parse_prices(as_csv(rows), where="x.csv", origin=PriceOrigin.GPUHUNT, doubles=True, wanted=wanted)
+    ]
+
+
+def chosen(rows, search: Search | None, bundled, *, lists=()):
+    """The price of the known machine on each kind, and of the others the two lowest of each kind."""
+    catalog = CATALOG.model_copy(update={"prices": tuple(bundled), "own_prices": ()})
+    beside = None if search is None else search.beside(catalog, lists)
+    old, observed = with_marks(bundled, read(rows, beside), lists)
+    catalog = catalog.model_copy(
+        update={"prices": (*old, *observed), "nodes": observed_nodes(observed) | catalog.nodes}
+    )
+    answers: dict[PriceKind, list[float]] = {}
+    known = {}
+    regions = None if search is None else search.regions
+    for node, kind, row in prices_by_terms(catalog, LOOKED_AT, regions=regions):
+        if node == f"aws/{KNOWN}":
+            known[kind] = row
+        elif row.usd_per_hour is not None and row.unlisted_on is None and row.available is not False:
+            answers.setdefault(kind, []).append(row.usd_per_hour)
+    return known, {kind: sorted(found)[:2] for kind, found in answers.items()}
+
+
+ROWS = st.lists(
+    st.builds(
+        price,
+        st.sampled_from([KNOWN, "a", "b", "c", "d"]),
+        st.sampled_from([None, 5.0, 6.0, 6.005, 7.0, 8.0, 9.0]),
+        st.sampled_from(["us-east-1", "eu-west-1", "any"]),
+        st.sampled_from(LOOKED_AT),
+        origin=st.sampled_from([PriceOrigin.GPUHUNT, PriceOrigin.AWS_API]),
+        zone=st.sampled_from([None, "z1", "z2"]),
+        as_of=st.sampled_from([EARLIER, TODAY]),
+        fetched_at=st.sampled_from([EARLIER, TODAY]),
+        available=st.sampled_from([None, True, False]),
+    ),
+    max_size=14,
+    unique_by=lambda row: (row.instance_type, row.region, row.price_kind, row.origin, row.zone),
+)
+BUNDLED = st.lists(
+    st.builds(
+        price,
+        st.just(KNOWN),
+        st.sampled_from([4.0, 6.5, 9.5]),
+        st.sampled_from(["us-east-1", "eu-west-1"]),
+        origin=st.just(PriceOrigin.BUNDLED),
+        as_of=st.sampled_from([EARLIER, TODAY]),
+    ),
+    max_size=2,
+    unique_by=lambda row: row.region,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(ROWS, BUNDLED, st.sampled_from([(), LISTS]))
+def test_what_is_passed_over_changes_no_answer(rows, bundled, lists):
+    assert chosen(rows, Search(), bundled, lists=lists) == chosen(rows, None, bundled, lists=lists)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS)
+def test_nor_among_some_regions(rows):
+    inside = [row for row in rows if is_in(row.region, ("eu",))]
+    assert chosen(rows, Search(regions=frozenset({"eu"})), ()) == chosen(inside, Search(regions=frozenset({"eu"})), ())
+
+
+def test_a_dear_region_is_read_where_a_bundled_price_would_stand_for_it():
+    """Bundled at 4 in September; today's list has it at 9 there, and at 6 elsewhere."""
+    rows = [price("a", 9), price(KNOWN, 6, "eu-west-1"), price(KNOWN, 9, "us-east-1")]
+    bundled = [price(KNOWN, 4, origin=PriceOrigin.BUNDLED, as_of=EARLIER)]
+    known, _ = chosen(rows, Search(), bundled)
+    assert (known[PriceKind.ON_DEMAND].region, known[PriceKind.ON_DEMAND].usd_per_hour) == ("eu-west-1", 6)
+
+
+def test_of_like_instances_the_cheapest_two_are_read_and_the_others_counted():
+    rows = [price(name, usd) for name, usd in (("a", 9), ("b", 7), ("c", 8), ("d", 8))]
+    search = Search().beside(CATALOG)
+    assert [row.instance_type for row in read(rows, search)] == ["b", "c"]
+    [left] = search.unread()
+    assert (left.provider, left.accelerator, left.accelerators, left.instances) == ("aws", "H100-SXM", 8, 2)
+
+
+def test_what_may_be_sold_out_takes_nobody_s_place():
+    rows = [price("a", 5, available=False), price("b", 6, available=False), price("c", 8), price("d", 9)]
+    assert [row.instance_type for row in read(rows, Search().beside(CATALOG))] == ["a", "b", "c", "d"]
+
+
+def test_of_one_instance_the_cheapest_region_is_read_with_all_kinds_of_price():
+    rows = [
+        price(KNOWN, 60, "eu-west-1"),
+        price(KNOWN, 55, "us-east-1"),
+        price(KNOWN, 30, "us-east-1", PriceKind.SAVINGS_3Y),
+        price(KNOWN, 70, "us-west-2"),
+    ]
+    catalog = CATALOG.model_copy(update={"prices": (), "own_prices": ()})
+    kept = read(rows, Search().beside(catalog))
+    assert {(row.region, row.usd_per_hour) for row in kept if row.region == "us-east-1"} == {
+        ("us-east-1", 55), ("us-east-1", 30)
+    }  # fmt: skip
+    assert {row.region for row in kept} == {"us-east-1", "eu-west-1", "us-west-2"}, "a region stays known by its name"
+
+
+def test_a_row_that_cannot_be_read_is_not_passed_over():
+    text = as_csv([price("a", 5), price("b", 6), price("c", 7)]).replace(",7,", ",seven,")
+    wanted = PriceFilter(search=Search().beside(CATALOG))
+    with pytest.raises(InputError, match=r"x\.csv:4: usd_per_hour: .*seven"):
+        parse_prices(text, where="x.csv", origin=PriceOrigin.GPUHUNT, wanted=wanted)
