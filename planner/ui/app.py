@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
+from planner.present.page.templating import style
 from planner.present.page.words import LANGUAGES
 from planner.ui.address_guard import public_origins, refusal
 from planner.ui.ask import page as ask_page
+from planner.ui.own import page as own_page
 from planner.ui.state import LANGUAGE, chosen_words
 
 
 def main() -> None:
-    """Show the page that the address names; `/` and `/ask` are the same."""
+    """Show the page that the address names."""
     st.set_page_config(page_title="Training planner", layout="wide", initial_sidebar_state="collapsed")
     _stop_for_another_page()
     words = chosen_words()
+    st.html(f"<style>{style()}</style>")
     pages = [
-        st.Page(ask_page.render, title=words("Ask"), default=True),
-        st.Page(ask_page.render, title=words("Ask"), url_path="ask"),  # a default page has no path of its own
+        st.Page(ask_page.render, title=words("Ask"), url_path="ask", default=True),
+        st.Page(own_page.render, title=words("Own or rent"), url_path="own-or-rent"),
     ]
-    page = st.navigation(pages, position="hidden")
+    page = st.navigation(pages, position="top")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"#### {words('Training planner')}")
         if len(LANGUAGES) > 1:

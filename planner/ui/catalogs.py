@@ -7,13 +7,17 @@ from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
+import streamlit as st
+
+from planner.adapters.catalog import load_catalog
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.workspace import workspace_dir
 from planner.audit.run_audit import impossible_runs
+from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.ui.ask.question import Known
-from planner.ui.scenario import with_run
+from planner.ui.scenario import run_of_upload, with_run
 from planner.use_cases.catalogs import open_catalog
 
 Stamp = tuple[object, ...]
@@ -22,6 +26,24 @@ Stamp = tuple[object, ...]
 def known_catalog(runs: Sequence[RunRecord], today: date) -> Known:
     """Return the catalog of the workspace with uploaded runs; InputError where a file of the workspace is wrong."""
     return _with_runs((*_stamp(workspace_dir()), today), tuple(run.model_dump_json() for run in runs))
+
+
+def visited_catalog(problems: list[InputError], today: date) -> Known:
+    """Return the catalog with the visit's uploaded runs; what cannot be read is left out and reported."""
+    runs: list[RunRecord] = []
+    for file in st.session_state.get("run_files") or []:
+        try:
+            record = run_of_upload(file.name, file.getvalue())
+            known_catalog((*runs, record), today)
+        except InputError as error:
+            problems.append(error)
+        else:
+            runs.append(record)
+    try:
+        return known_catalog(runs, today)
+    except InputError as error:
+        problems.append(error)
+        return Known(("bundled", today), load_catalog())
 
 
 @lru_cache(maxsize=4)

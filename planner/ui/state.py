@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,7 +11,7 @@ import streamlit as st
 from planner.errors import InputError
 from planner.present.page.words import LANGUAGES, Words
 from planner.ui.ask.form import STARTS, Form, Start
-from planner.ui.ask.link import form_of, parameters_of
+from planner.ui.ask.link import LINK_FIX, form_of, parameters_of
 
 LANGUAGE = "lang"
 
@@ -44,11 +45,30 @@ def set_form(form: Form) -> None:
     st.session_state["version"] = version() + 1
 
 
-def remember(form: Form, words: Words) -> None:
-    """Keep the form, and write it into the address, which so reproduces the page."""
+def numbers_of_address(names: Sequence[str], problems: list[InputError]) -> dict[str, float]:
+    """Return numbers that the address states; one that is none is reported."""
+    found = {}
+    for name in names:
+        text = st.query_params.get(name)
+        if text is None:
+            continue
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if math.isfinite(number):
+            found[name] = number
+        else:
+            problems.append(InputError(f"the link: {name}: '{text[:40]}' is no number.", fix=LINK_FIX))
+    return found
+
+
+def remember(form: Form, words: Words, **more: float | str | None) -> None:
+    """Keep the form, and write it into the address with what else the page shows, which so reproduces it."""
     st.session_state["form"] = form
     language = {} if words.language == "en" else {LANGUAGE: [words.language]}
-    wanted = parameters_of(form) | language
+    said = {name: [f"{value:g}" if isinstance(value, float) else str(value)] for name, value in more.items() if value}
+    wanted = parameters_of(form) | said | language
     if {name: st.query_params.get_all(name) for name in st.query_params} != wanted:
         st.query_params.from_dict(wanted)
 

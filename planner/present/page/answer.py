@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import is_feasible
 from planner.model.answer.documents import ComparisonDocument, RankedOption
 from planner.model.plan.plan import CampaignLimits
 from planner.present import facts
-from planner.present.bill_table import bill_rows
-from planner.present.bill_text import coverage_text
-from planner.present.html import BASIS_COLOUR, BASIS_SHAPE
-from planner.present.option_marks import marks, marks_explained
-from planner.present.option_table import short_reason
+from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
 from planner.present.page.money import Money
+from planner.present.page.templating import render
 from planner.present.page.words import Words
-from planner.present.time_table import time_facts, time_rows
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 HOLDS = {"have": "have", "rent": "rent", "buy": "buy", "use": "use"}
 FIRST_ROWS = 40
@@ -185,8 +177,7 @@ class AnswerPage:
         return CampaignLimits(confidence=self.document.confidence or 0.8)
 
     def _render(self, macro: str, **values: Any) -> str:
-        module = _environment().get_template("answer.html").module
-        return str(getattr(module, macro)(self, self.words, **values)).strip()
+        return render("answer.html", macro, self, self.words, **values)
 
 
 def _translated_duration(text: str, words: Words) -> str:
@@ -199,33 +190,6 @@ def _measure(option: RankedOption) -> str:
     return "planner bench" if option.hold is not None and option.hold.value == "have" else "planner launch"
 
 
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("planner.present.page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {
-        function.__name__: function
-        for function in (bill_rows, time_rows, time_facts, facts.known, facts.not_known, is_feasible, marks,
-                         short_reason, facts.value_text, facts.interval_text, facts.date_text, coverage_text,
-                         facts.chance_to_keep_limits, facts.terms_text, facts.machine_text)
-    }  # fmt: skip
-    environment.globals |= {"colours": BASIS_COLOUR, "shapes": BASIS_SHAPE}
-    return environment
-
-
-def style() -> str:
-    """Return the style sheet of all pages."""
-    return _environment().get_template("page.css").render()
-
-
 def problem_html(message: str, fix: str, words: Words, *, stands: bool) -> str:
     """Render what is wrong and how to put it right; `stands`: the answer below is the one before it."""
-    module = _environment().get_template("answer.html").module
-    return str(module.problem(message.splitlines(), fix, words, stands)).strip()  # type: ignore[attr-defined]
+    return render("answer.html", "problem", message.splitlines(), fix, words, stands)

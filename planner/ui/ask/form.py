@@ -58,6 +58,8 @@ class Form(Frozen):
     example: Annotated[str, Field(max_length=80)] | None = None
     """With `start: plan`: a bundled plan by its name, or else the text of `plan`."""
     plan: Annotated[str, Field(max_length=200_000)] | None = None
+    log: Annotated[str, Field(max_length=60_000)] | None = None
+    """The run of a log that was pasted, as JSON: its speed is that of the machine it ran on."""
     method: Method = Method.LORA
     amount: Literal["data", "samples", "tokens"] = "data"
     samples: Annotated[int, Field(ge=1, le=10**12)] = 50_000

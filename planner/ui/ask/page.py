@@ -7,17 +7,15 @@ from datetime import date
 import streamlit as st
 
 from planner import clock
-from planner.adapters.catalog import load_catalog
 from planner.errors import InputError
-from planner.model.evidence.run import RunRecord
-from planner.present.page.answer import style
 from planner.present.page.words import Words
 from planner.ui.answer import view
 from planner.ui.ask.form import STARTS, Form, Start
+from planner.ui.ask.paste import paste_box
 from planner.ui.ask.question import Answered, Known, answer_form
 from planner.ui.ask.widgets import ask
-from planner.ui.catalogs import known_catalog
-from planner.ui.scenario import config_of_upload, examples, first_form, plan_of_upload, run_of_upload
+from planner.ui.catalogs import visited_catalog
+from planner.ui.scenario import config_of_upload, examples, first_form, plan_of_upload
 from planner.ui.state import chosen_words, current_form, remember, set_form, version
 from planner.ui.widgets import Inputs
 from planner.use_cases.ask_question import MissingAnswerError
@@ -30,14 +28,15 @@ def render() -> None:
     """Draw the page."""
     words, today = chosen_words(), clock.today()
     problems: list[InputError] = []
-    st.html(f"<style>{style()}</style>")
-    known = _known(problems, today)
+    known = visited_catalog(problems, today)
     form = _uploaded(current_form(problems), problems)
     form = _start(form, words)
     left, right = st.columns([4, 9], gap="large")
     with left:
         if form.start is Start.PLAN:
             form = _plan(form, words)
+        else:
+            paste_box(form, known, words)
         try:
             form = ask(form, known, words, today=today)
         except InputError as error:
@@ -81,24 +80,6 @@ def _plan(form: Form, words: Words) -> Form:
     st.file_uploader(words("Your run records (JSON)"), type=["json"], accept_multiple_files=True, key="run_files")
     st.caption(words("Uploads stay in this visit. Nothing here spends money or needs a credential."))
     return form
-
-
-def _known(problems: list[InputError], today: date) -> Known:
-    """Return the catalog with the uploaded runs; what cannot be read is left out and reported."""
-    runs: list[RunRecord] = []
-    for file in st.session_state.get("run_files") or []:
-        try:
-            record = run_of_upload(file.name, file.getvalue())
-            known_catalog((*runs, record), today)
-        except InputError as error:
-            problems.append(error)
-        else:
-            runs.append(record)
-    try:
-        return known_catalog(tuple(runs), today)
-    except InputError as error:
-        problems.append(error)
-        return Known(("bundled", today), load_catalog())
 
 
 def _uploaded(form: Form, problems: list[InputError]) -> Form:

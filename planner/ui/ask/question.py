@@ -14,6 +14,7 @@ from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
+from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
@@ -89,6 +90,7 @@ def question_of(form: Form, *, today: date) -> Question:
         budget=form.budget,
         by=None if form.deadline is None else form.deadline.isoformat(),
         runs=form.runs,
+        log=log_of(form),
         confidence=form.confidence,
         currency=currency_of(form, today=today),
         kwh=form.kwh,
@@ -105,6 +107,14 @@ def currency_of(form: Form, *, today: date) -> Currency | None:
         raise InputError(f"{form.currency}: its rate is missing.", fix="Write how many of it a US dollar is.")
     data = {"code": form.currency, "per_usd": form.per_usd, "as_of": today, "source": "the form"}
     return parse_model(Currency, data, where="currency", fix=FORM_FIX)
+
+
+def log_of(form: Form) -> RunRecord | None:
+    """Return the run of the log that was pasted."""
+    if form.log is None:
+        return None
+    where = "the log"
+    return parse_model(RunRecord, parse_mapping(form.log, where=where, fix=FORM_FIX), where=where, fix=FORM_FIX)
 
 
 def _network(form: Form) -> ArchitectureFile | None:

@@ -1,0 +1,94 @@
+"""Cost of a year against trainings, a line for each way and a rule for the asked number: a pure function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from planner.model.answer.planned_year import PlannedYear
+from planner.present.page.money import Money
+from planner.present.page.words import Words
+
+if TYPE_CHECKING:
+    import altair as alt
+
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7"]
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3]]
+MOST_LINES = 6
+"""The machine that is asked about, and the cheapest of the others."""
+FEWEST = 10
+"""The axis reaches three times as many trainings at least."""
+
+
+def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> alt.LayerChart | None:
+    """Return the chart; None where less than two numbers of trainings have a cost."""
+    import altair as alt
+
+    rows, names = _rows(costs, asked, money)
+    if len({row["trainings"] for row in rows}) < 2:
+        return None
+    words = money.words
+    data = _data(alt, rows)
+    x = alt.X("trainings:Q", title=words("Trainings a year"), scale=alt.Scale(nice=False))
+    y = alt.Y("cost:Q", title=words("{code} a year", code=money.code), scale=alt.Scale(zero=True))
+    scale = alt.Scale(domain=names, range=COLOURS[: len(names)])
+    dash = alt.Scale(domain=names, range=DASHES[: len(names)])
+    legend = alt.Legend(
+        title=None, orient="bottom", columns=1, labelLimit=300, symbolType="stroke", symbolStrokeWidth=3, symbolSize=400
+    )
+    tooltip = [
+        alt.Tooltip("way:N", title=words("Way")),
+        alt.Tooltip("trainings:Q", title=words("Trainings a year")),
+        alt.Tooltip("text:N", title=words("A year")),
+    ]
+    lines = alt.Chart(data).mark_line(strokeWidth=2.5).encode(
+        x=x, y=y, color=alt.Color("way:N", scale=scale, legend=legend),
+        strokeDash=alt.StrokeDash("way:N", scale=dash, legend=legend), tooltip=tooltip,
+    )  # fmt: skip
+    you = alt.Chart(_data(alt, [{"trainings": asked, "text": words("you")}]))
+    rule = you.mark_rule(color="#777777", strokeDash=[6, 4], strokeWidth=1.5).encode(x="trainings:Q")
+    text = you.mark_text(align="left", baseline="top", dx=5, dy=2, color="#777777", fontSize=13, fontWeight="bold")
+    layers: list[Any] = [lines, rule, text.encode(x="trainings:Q", y=alt.value(0), text="text:N")]
+    chart = alt.LayerChart(layer=layers)
+    described = words("Cost of a year against trainings, by way: {ways}", ways="; ".join(names))
+    return chart.properties(width="container", height=380, description=described)
+
+
+def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
+    return alt.Data(values=rows)
+
+
+def _rows(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the points of the lines that are drawn, and the lines' names, the machine that is asked about first."""
+    if not costs:
+        return [], []
+    nearest = costs[min(costs, key=lambda count: abs(count - asked))]
+    known = [option for option in nearest.options if option.usd_per_year is not None and option.why_not is None]
+    own = next((option.id for option in known if option.id == nearest.owning), None)
+    ids = [*([own] if own else []), *(option.id for option in known if option.id != own)][:MOST_LINES]
+    names = {option.id: option.display_name for option in nearest.options}
+    per_usd = money.currency.per_usd if money.currency else 1.0
+    rows = [
+        {
+            "way": names[option.id],
+            "trainings": count,
+            "cost": option.usd_per_year.value * per_usd,
+            "text": money.text(option.usd_per_year.value),
+        }
+        for count, year in costs.items()
+        if year.trainings is None or year.trainings >= count
+        for option in year.options
+        if option.id in ids and option.usd_per_year is not None and option.why_not is None
+    ]
+    return rows, [names[one] for one in ids]
+
+
+def counts_around(asked: int) -> tuple[int, ...]:
+    """Return the numbers of trainings at which lines are drawn."""
+    wide = max(asked, FEWEST)
+    return tuple(sorted({1, asked, wide // 2, wide, wide + wide // 2, 2 * wide, 3 * wide}))
+
+
+def lacking(words: Words) -> str:
+    """Return what stands in the chart's place where there is none."""
+    return words("There is nothing to draw: the time of a training is not known.")

@@ -1,0 +1,125 @@
+"""Paste a command or a log: what was understood, and the form that follows from it."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from planner.errors import InputError
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.present.page.words import Words
+from planner.ui.ask.form import Form, Method
+from planner.ui.ask.question import Known, log_of
+from planner.ui.state import current_form, replace_form
+from planner.use_cases.importing.imported_runs import records_of
+from planner.use_cases.importing.run_facts import MissingFactError, Stated
+from planner.use_cases.pasted_command import Pasted, read_command
+
+LONGEST = 200_000
+LOG_NAME = "pasted.log"
+NOTHING = "Nothing was understood."
+
+
+@dataclass(frozen=True)
+class Understood:
+    """Changes of the form, and a line for each."""
+
+    changes: dict[str, Any]
+    lines: tuple[str, ...]
+
+
+def paste_box(form: Form, known: Known, words: Words) -> None:
+    """Draw the box, and below it what was understood of the last text."""
+    with st.expander(words("Paste a command or a log")):
+        st.text_area(
+            words("A trainer's command, its configuration, or lines of its log"), key="pasted", height=120,
+            max_chars=LONGEST,
+        )  # fmt: skip
+        st.button(words("Read it"), on_click=_read, args=(known,), key="read-pasted")
+        for line in st.session_state.get("understood", ()):
+            st.text(line)
+    if form.log is not None:
+        record = log_of(form)
+        assert record is not None
+        speed, machine = (
+            f"{record.throughput.value:,.3g}",
+            f"{record.hardware.accelerators}x {record.hardware.accelerator}",
+        )
+        st.text(words("Speed from your log: {speed} samples/s on {machine}", speed=speed, machine=machine))
+        st.button(words("Forget the log"), on_click=replace_form, args=({"log": None},), key="forget-log")
+
+
+def _read(known: Known) -> None:
+    text = str(st.session_state.get("pasted") or "")
+    try:
+        found = understood(text, current_form([]), known.catalog)
+    except InputError as error:
+        found = Understood({}, (str(error),))
+    st.session_state["understood"] = found.lines
+    if found.changes:
+        replace_form(found.changes)
+
+
+def understood(text: str, form: Form, catalog: Catalog) -> Understood:
+    """Return what a text says: a log's run where it is one, else what a command or a configuration names."""
+    record = _record(text, form, catalog)
+    if record is not None:
+        lines = [
+            f"log of {record.log.framework if record.log else 'a trainer'}: {record.throughput.value:,.3g} samples/s"
+        ]
+        lines += [f"batch {record.global_batch}"] if record.global_batch else []
+        lines += [f"doubtful: {doubt}" for doubt in record.verdict]
+        return Understood({"log": record.model_dump_json()}, tuple(lines))
+    said = read_command(text, catalog)
+    changes = _changes(said, form)
+    named = tuple(f"{name}: {value}" for name, value in changes.items() if name != "machines")
+    if not changes:
+        seen = (f"read: {', '.join(said.said)}",) if said.said else ()
+        return Understood({}, (NOTHING, *seen))
+    return Understood(changes, (*named, f"from: {', '.join(said.said)}"))
+
+
+def _changes(said: Pasted, form: Form) -> dict[str, Any]:
+    values = {
+        "model": said.network, "config": None if said.network else form.config,
+        "method": Method(said.method) if said.method else None, "precision": said.precision, "epochs": said.epochs,
+        "seq_len": said.seq_len,
+    }  # fmt: skip
+    changes: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+    owned = next((place for place, machine in enumerate(form.machines) if not machine.buy), None)
+    if said.gpus is not None and said.gpus <= 72 and owned is not None:
+        machines = list(form.machines)
+        machines[owned] = machines[owned].model_copy(update={"count": said.gpus})
+        changes["machines"] = tuple(machines)
+    return changes
+
+
+def _record(text: str, form: Form, catalog: Catalog) -> RunRecord | None:
+    """Return the run of a log; None where the text is none, InputError where a fact of it is missing."""
+    machine = next((one for one in form.machines if not one.buy and one.name in catalog.accelerators), None)
+    stated = Stated(
+        workload=None if form.config else form.model,
+        accelerator=machine.name if machine else None,
+        gpus=machine.count if machine else None,
+        seq_len=form.seq_len,
+        precision=form.precision,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / LOG_NAME
+        path.write_text(text, encoding="utf-8")
+        try:
+            records = records_of(path, stated, catalog)
+        except MissingFactError as missing:
+            raise InputError(
+                missing.message.replace(str(path), LOG_NAME), fix="Say it in the form, and read again."
+            ) from None
+        except InputError as error:
+            if "\n" in text and "it/s" in text:
+                raise InputError(error.message.replace(str(path), LOG_NAME), fix=error.fix) from None
+            return None
+    return records[0] if len(records) == 1 else None

@@ -1,0 +1,169 @@
+"""Own or rent: what a year of the question's trainings costs on each way, with its inputs on sliders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+
+import streamlit as st
+
+from planner import clock
+from planner.errors import InputError
+from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.model.answer.planned_year import PlannedYear
+from planner.model.owning.site import Acquisition
+from planner.model.plan.plan import Plan
+from planner.present.page.money import Money
+from planner.present.page.words import Words
+from planner.present.page.year import YearPage
+from planner.present.page.year_chart import counts_around, lacking, year_chart
+from planner.ui.answer import view
+from planner.ui.ask.question import Known, answer_form
+from planner.ui.catalogs import visited_catalog
+from planner.ui.scenario import examples
+from planner.ui.state import chosen_words, current_form, numbers_of_address, remember
+from planner.use_cases.plans import read_plan
+from planner.use_cases.yearly_question import Year, own_or_rent_in, yearly_costs
+
+EXAMPLE = "station_own_or_rent"
+MOST_OFFERS = 6
+NUMBERS = ("trainings", "keep", "price", "usd_kwh", "others")
+"""In the address: what the sliders say."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The plan that the page is about, and whose it is."""
+
+    plan: Plan
+    example: bool
+
+
+def render() -> None:
+    """Draw the page."""
+    words, today = chosen_words(), clock.today()
+    problems: list[InputError] = []
+    known = visited_catalog(problems, today)
+    form = current_form(problems)
+    given = numbers_of_address(NUMBERS, problems)
+    try:
+        asked = _asked(answer_form(form, known, today=today).plan)
+    except InputError as error:
+        problems.append(error)
+        asked = _asked(None)
+    left, right = st.columns([4, 9], gap="large")
+    with left, st.container(border=True):
+        site = _site(asked.plan, known, words)
+        first = _base(asked.plan, site, known, problems, today)
+        year = Year() if first is None else _sliders(first, given, words)
+    with right:
+        if asked.example:
+            st.caption(
+                words("Your question names no machine to own: this is the example {name}.", name=asked.plan.name)
+            )
+        _answer(asked.plan, known, year, site, problems, words, today)
+        view.problems(problems, words, stands=False)
+    if not problems:
+        remember(form, words, **_numbers(year))
+
+
+def _asked(plan: Plan | None) -> Asked:
+    """Return the question's plan with its machines and its first offers; without a machine to own the example."""
+    if plan is None or all(option.offer for option in plan.options):
+        return Asked(read_plan(examples()[EXAMPLE]), example=True)
+    owned = tuple(option for option in plan.options if not option.offer)
+    offers = tuple(option for option in plan.options if option.offer)[:MOST_OFFERS]
+    return Asked(plan.model_copy(update={"options": (*owned, *offers)}), example=False)
+
+
+def _site(plan: Plan, known: Known, words: Words) -> str | None:
+    """Choose the machine that is asked about; None where it is a card that no site describes."""
+    sites = {option.site: known.catalog.sites[option.site].name for option in plan.options if option.site}
+    if not sites:
+        return None
+    chosen: str = st.selectbox(words("Machine asked about"), list(sites), format_func=sites.__getitem__, key="own-site")
+    return chosen
+
+
+def _base(
+    plan: Plan, site: str | None, known: Known, problems: list[InputError], today: date
+) -> OwnOrRentDocument | None:
+    try:
+        return _document(plan, known, Year(), site, today)
+    except InputError as error:
+        problems.append(error)
+        return None
+
+
+def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words) -> Year:
+    """Return what the sliders change; one that stands where the answer has it changes nothing."""
+    inputs = {each.name: each.quantity.value for each in first.inputs}
+    planned = first.by_plan
+    usual = round(planned.trainings_wanted) if planned and planned.trainings_wanted else 50
+    most = max(200, 4 * usual)
+
+    def slider(label: str, name: str, value: float, ends: tuple[float, float, float], unit: str = "%g") -> float | None:
+        low, high, step = ends
+        start = min(high, max(low, given.get(name, value)))
+        key = f"own-{name}-{first.site}"
+        st.session_state.setdefault(key, float(round((start - low) / step) * step + low))
+        said = float(st.slider(label, low, high, step=step, format=unit, key=key))
+        return None if abs(said - value) <= step / 2 else said
+
+    trainings = slider(words("Trainings a year"), "trainings", float(usual), (1.0, float(most), 1.0), "%d")
+    year = Year(trainings=round(trainings or usual))
+    if "years" in inputs:
+        keep = slider(words("Years it is kept"), "keep", inputs["years"], (1.0, 10.0, 0.5))
+        year = replace(year, years=keep)
+    price = inputs.get("server_usd")
+    if price and first.acquisition is Acquisition.PURCHASE:
+        step = max(100.0, round(price / 50, -2))
+        usd = slider(
+            words("Price of the machine (USD)"), "price", price, (step, round(3 * price / step) * step, step), "%d"
+        )
+        year = replace(year, purchase_usd=usd)
+    if "usd_per_kwh" in inputs:
+        kwh = slider(words("A kWh (USD)"), "usd_kwh", inputs["usd_per_kwh"], (0.01, 0.6, 0.005), "%.3f")
+        year = replace(year, usd_per_kwh=kwh)
+    others = slider(words("Busy share of others (%)"), "others", 0.0, (0.0, 95.0, 5.0), "%d")
+    return replace(year, other_use=None if others is None else others / 100)
+
+
+def _answer(
+    plan: Plan, known: Known, year: Year, site: str | None, problems: list[InputError], words: Words, today: date
+) -> None:
+    try:
+        document = _document(plan, known, year, site, today)
+        asked = year.trainings or 1
+        costs = _costs(plan, known, year, counts_around(asked), site, today)
+    except InputError as error:
+        problems.append(error)
+        return
+    page = YearPage(document, words)
+    view.html(page.headline_html())
+    chart = year_chart(costs, asked, Money(words, document.currency))
+    if chart is None:
+        st.info(lacking(words))
+    else:
+        st.altair_chart(chart, key="year")
+    view.html(page.ways_html())
+
+
+def _numbers(year: Year) -> dict[str, float | None]:
+    others = None if year.other_use is None else 100 * year.other_use
+    values = (year.trainings, year.years, year.purchase_usd, year.usd_per_kwh, others)
+    return dict(zip(NUMBERS, values, strict=True))
+
+
+@lru_cache(maxsize=256)
+def _document(plan: Plan, known: Known, year: Year, site: str | None, today: date) -> OwnOrRentDocument:
+    return own_or_rent_in(plan, known.catalog, year, site=site, today=today)
+
+
+@lru_cache(maxsize=128)
+def _costs(
+    plan: Plan, known: Known, year: Year, counts: tuple[int, ...], site: str | None, today: date
+) -> Mapping[int, PlannedYear]:
+    return yearly_costs(plan, known.catalog, year, counts, site=site, today=today)

@@ -1,0 +1,75 @@
+"""Own or rent, run without a browser."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+pytest.importorskip("streamlit")
+
+from streamlit.testing.v1 import AppTest
+
+from planner import clock
+from planner.ui.scenario import examples
+from planner.use_cases.catalogs import open_catalog
+from planner.use_cases.plans import read_plan
+from planner.use_cases.yearly_question import Year, own_or_rent_in
+
+
+def own_page() -> None:
+    from planner.ui.own import page
+
+    page.render()
+
+
+def opened(**parameters: str) -> AppTest:
+    page = AppTest.from_function(own_page, default_timeout=60)
+    for name, value in parameters.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def said(page: AppTest) -> str:
+    return unescape("\n".join(element.value for element in page.html))
+
+
+STATION = {"start": "plan", "example": "station_own_or_rent"}
+
+
+def test_the_page_answers_as_own_or_rent_does_in_dollars_and_won() -> None:
+    plan = read_plan(examples()["station_own_or_rent"])
+    owned = tuple(option for option in plan.options if not option.offer)
+    expected = own_or_rent_in(plan, open_catalog(), Year(), site=owned[0].site, today=clock.today())
+    text = said(opened(**STATION))
+    assert expected.headline[0] in text
+    assert "KRW a year" in text
+    assert "USD a year" in text
+
+
+def test_a_slider_is_in_the_answer_and_in_the_address() -> None:
+    page = opened(**STATION)
+    before = said(page)
+    (slider,) = [one for one in page.slider if one.label == "Trainings a year"]
+    slider.set_value(150.0).run()
+    assert not page.exception
+    assert said(page) != before
+    assert page.query_params["trainings"] == "150"
+    assert said(opened(**page.query_params)) == said(page)
+
+
+def test_a_question_without_a_machine_shows_the_example() -> None:
+    page = opened(start="offers")
+    assert any("names no machine to own" in caption.value for caption in page.caption)
+
+
+@pytest.mark.parametrize("value", ["many", "nan", "1e999"])
+def test_a_wrong_number_in_the_address_is_named(value: str) -> None:
+    assert "is no number" in said(opened(**STATION, trainings=value))
+
+
+@pytest.mark.parametrize("value", ["0", "-5", "1e15"])
+def test_a_number_beyond_the_slider_is_its_end(value: str) -> None:
+    assert 'class="headline"' in said(opened(**STATION, trainings=value))

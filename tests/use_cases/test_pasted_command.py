@@ -1,0 +1,57 @@
+"""What trainers' commands and configurations say; the options are those of their documentation."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.model.network.workload import Precision
+from planner.use_cases.catalogs import open_catalog
+from planner.use_cases.pasted_command import Pasted, read_command
+
+CATALOG = open_catalog()
+TRL = """accelerate launch --num_processes 4 examples/scripts/sft.py \\
+    --model_name_or_path meta-llama/Llama-3.1-8B-Instruct \\
+    --num_train_epochs=2 --bf16 --use_peft --lora_r 16 --max_seq_length 4096"""
+AXOLOTL = """base_model: Qwen/Qwen2.5-7B
+load_in_4bit: true
+adapter: lora
+sequence_len: 2048
+num_epochs: 3
+bf16: auto
+"""
+LLAMA_FACTORY = """model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct
+finetuning_type: full
+cutoff_len: 1024
+num_train_epochs: 3.0
+fp16: true
+bf16: false
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "network", "method", "precision", "epochs", "seq_len", "gpus"),
+    [
+        pytest.param(TRL, "llama-3.1-8b", "lora", Precision.BF16, 2.0, 4096, 4, id="TRL"),
+        pytest.param(AXOLOTL, "qwen2.5-7b", "qlora", Precision.BF16, 3.0, 2048, None, id="axolotl"),
+        pytest.param(LLAMA_FACTORY, "llama3-8b", "full", Precision.FP16, 3.0, 1024, None, id="LLaMA-Factory"),
+        pytest.param("torchrun --nproc_per_node=8 train.py", None, None, None, None, None, 8, id="torchrun"),
+        pytest.param("python train.py --epochs -1 --num_gpus many", None, None, None, None, None, None, id="nonsense"),
+        pytest.param("", None, None, None, None, None, None, id="nothing"),
+        pytest.param("rm -rf / 'unclosed", None, None, None, None, None, None, id="no trainer's"),
+    ],
+)
+def test_what_a_command_says(text, network, method, precision, epochs, seq_len, gpus) -> None:
+    read = read_command(text, CATALOG)
+    assert (read.network, read.method, read.precision) == (network, method, precision)
+    assert (read.epochs, read.seq_len, read.gpus) == (epochs, seq_len, gpus)
+
+
+def test_what_was_understood_names_the_words() -> None:
+    assert "lora_r 16" in read_command(TRL, CATALOG).said
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    assert isinstance(read_command(text, CATALOG), Pasted)
