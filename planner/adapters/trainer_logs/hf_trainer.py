@@ -62,18 +62,22 @@ def _state(source: LogSource, names: list[str]) -> Json:
     joined: Json = {}
     for name in sorted(names, key=lambda one: "trainer_state" in one):
         data = source.json(name)
-        entries = data.get("log_history")
-        for entry in entries if isinstance(entries, list) else []:
-            if isinstance(entry, dict) and "train_runtime" in entry:
+        for entry in _history(data):
+            if "train_runtime" in entry:
                 joined |= entry
         joined |= data
     return joined
 
 
+def _history(state: Json) -> list[Json]:
+    entries = state.get("log_history")
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
 def _log(source: LogSource, state: Json, console: Console | None, files: tuple[str, ...]) -> TrainerLog:
     facts = facts_beside(source, files[0])
     facts = merged(console.facts if console else Facts(), facts)
-    entries = [entry for entry in state.get("log_history") or [] if isinstance(entry, dict)]
+    entries = _history(state)
     facts = replace(facts, micro_batch=facts.micro_batch or count(state.get("train_batch_size")))
     totals = state if "train_runtime" in state else (console.totals if console else {})
     if facts.global_batch is None:
@@ -151,7 +155,7 @@ def _total_of_a_sparse_bar(spans: list[Span], totals: Json, state: Json, console
     seconds = sum(span.seconds for span in spans if span.beside is None)
     planned = bar[0].total
     shown = console.own_steps(planned)
-    total, _ = _total(totals, state, [entry for entry in state.get("log_history") or [] if isinstance(entry, dict)])
+    total, _ = _total(totals, state, _history(state))
     if total is None or shown is None or seconds / len(spans) < SPARSE_S or seconds > FINE_S:
         return None
     resumed = shown < SAME_STEPS * planned

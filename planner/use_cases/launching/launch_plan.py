@@ -41,6 +41,8 @@ PREPARATION_MINUTES = 5.0
 """Imports, topology, first steps and teardown of one start."""
 SLOW_FACTOR = 1.5
 """Blocks of steps end after their limit."""
+DEAREST_USD_PER_HOUR = 1_000_000
+"""Of a node: over a thousand times what any costs, so it is a slip."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,7 @@ def plan_launch(
             fix="Shorten the window in the workload's file, or name a limit: --max-minutes 60",
         )
     run_id = run_id or f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    _check_rate(target, priced)
     bill = _bill(target, priced, caps)
     task = task_of(
         run_id=run_id,
@@ -188,6 +191,15 @@ def default_minutes(window: Window, *, starts: int, probes: Probes) -> float:
     """
     start = PREPARATION_MINUTES + SLOW_FACTOR * (window.max_warmup_s + window.max_s) / 60.0
     return float(math.ceil(starts * start + probes.minutes))
+
+
+def _check_rate(target: Target, priced: Priced) -> None:
+    rate = priced.rate
+    if rate is not None and rate.highest_usd_per_node_hour > DEAREST_USD_PER_HOUR:
+        raise InputError(
+            f"{target.id}: {rate.highest_usd_per_node_hour:g} USD per node-hour is over {DEAREST_USD_PER_HOUR:,}.",
+            fix="Correct usd_per_hour in hosts.yaml or the price book, or --usd-per-hour.",
+        )
 
 
 def _bill(target: Target, priced: Priced, caps: TimeCaps) -> LaunchBill:

@@ -100,6 +100,13 @@ def test_planned_totals_of_an_old_release_count_at_most_the_steps_that_were_done
     assert (log.total.steps, log.total.seconds, log.facts.global_batch) == (400.0, 100.0, 2)
 
 
+@pytest.mark.parametrize("history", ["three", 3, True, {"step": 1}, [3, "x"]])
+def test_a_history_that_is_no_list_of_entries_is_none(read, write, history):
+    totals = {"train_runtime": 100.0, "train_samples_per_second": 20.0, "train_steps_per_second": 10.0}
+    state = {"global_step": 1000, "train_batch_size": 2, "log_history": history} | totals
+    assert read(write(trainer_state__json=json.dumps(state))).total.seconds == 100.0
+
+
 @pytest.mark.parametrize(
     ("card", "expected"),
     [

@@ -233,6 +233,14 @@ def test_a_wrong_hosts_file_names_the_key(planner, home):
     assert "hosts.a.adress" in refused(planner("launch", "cpu-smoke", "--on", "host/a", "--json"), 2)
 
 
+def test_a_rate_that_no_node_costs_is_a_slip(planner, home):
+    (home / "hosts.yaml").write_text("schema_version: 1\nhosts:\n  a: {address: x, usd_per_hour: 1.0e+18}\n")
+    said = "1e+18 USD per node-hour is over 1,000,000"
+    assert said in refused(planner("launch", "cpu-smoke", "--on", "host/a", "--json"), 2)
+    given = planner("launch", "gpt-305m", "--on", P4D, "--usd-per-hour", "1e18", "--json")
+    assert "USD per node-hour is over 1,000,000" in refused(given, 2)
+
+
 def test_two_hosts_cost_what_each_of_them_does(planner, home):
     """(6 + 3) USD/h x (25 + 35 + 10) min / 60 = 10.50 USD."""
     hosts = "schema_version: 1\nhosts:\n  a: {address: x, usd_per_hour: 6}\n  b: {address: y, usd_per_hour: 3}\n"
