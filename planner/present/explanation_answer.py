@@ -34,6 +34,9 @@ def answer_lines(option: RankedOption, document: ExplainDocument) -> Iterator[st
         yield f"Not recommended{f': {option.why_not}' if option.why_not else ''}."
     for name, text in _facts(option, document):
         yield f"  {name:<8}  {text}"
+    if option.quote_request is not None:
+        yield "The request:"
+        yield f"  {option.quote_request}"
     if option.doubts:
         yield "What was found wrong with its evidence:"
         yield from (f"  - {doubt}" for doubt in option.doubts)

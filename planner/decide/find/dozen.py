@@ -57,9 +57,11 @@ def shortlist(
         startup_hours = catalog.bill_defaults.setup_hours.value * plan.campaign.runs
         timed.append(Coarse(offer, work_hours, (work_hours + startup_hours) * offer.usd_per_hour))
     chosen: dict[int, Coarse] = {}
+    fresh = [one for one in timed if one.offer.firm and not one.offer.price.is_stale(today)]
+    chosen |= {id(one): one for one in _first(fresh, _by_usd)}
     for of_kind in (_firm_on_one, _firm_on_several, _on_spot):
         kind = [one for one in timed if of_kind(one.offer)]
-        for key in (lambda one: (one.usd, one.hours), lambda one: (one.hours, one.usd)):
+        for key in (_by_usd, _by_hours):
             chosen |= {id(one): one for one in _first(kind, key)}
     left_out[DEARER] += len(timed) - len(chosen) + found.unread
     return [*_owned(catalog, plan.find, accelerators), *(one.offer.option() for one in chosen.values())], left_out
@@ -116,6 +118,14 @@ def _first(of_kind: Iterable[Coarse], key: Callable[[Coarse], tuple[float, float
         if len(first) == ESTIMATED:
             break
     return first
+
+
+def _by_usd(one: Coarse) -> tuple[float, float]:
+    return one.usd, one.hours
+
+
+def _by_hours(one: Coarse) -> tuple[float, float]:
+    return one.hours, one.usd
 
 
 def _firm_on_one(offer: Offered) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.availability import availability
+from planner.decide.find.confirmed import asked_of, is_borne_out
 from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.plan.find_filters import FindFilters, Terms
@@ -62,7 +63,9 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
     """
     found: list[Offered] = []
     left_out = Counter[str]()
-    for name, kind, price in prices_by_terms(catalog, LOOKED_AT, regions=filters.region):
+    terms = list(prices_by_terms(catalog, LOOKED_AT, regions=filters.region))
+    asked = asked_of(terms, catalog)
+    for name, kind, price in terms:
         node = catalog.nodes.get(name)
         accelerator = None if node is None else catalog.accelerators.get(node.accelerator)
         if node is None or accelerator is None:
@@ -78,6 +81,8 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
             left_out["sold out or above your quota"] += 1
         elif filters.available and availability(price, today=today) != "yes":
             left_out["of which nobody says that they are to be had"] += 1
+        elif filters.provider is None and not is_borne_out(name, price, asked, catalog, today=today):
+            left_out["with an old price below what any second provider asks"] += 1
         elif accelerator.no_training_reason is not None or accelerator.hbm_gib is None:
             left_out["with an accelerator that cannot train or is not known"] += 1
         else:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from planner.decide.campaign.campaign import hours_to
 from planner.decide.recommend.headline import Choice, headline
+from planner.decide.recommend.instead import next_best, quote_request
 from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.phrases import Phrases
@@ -40,20 +41,23 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
         sentences = without_recommendation(nearest, phrases, deadline_passed=deadline_hours <= 0)
+    second = next_best(recommended, order)
     front = pareto_front(campaign.options)
     places = {option.id: place for place, option in enumerate(order, start=1)}
 
     def with_rank(option: CampaignOption) -> RankedOption:
         reasons = reasons_against(option, recommended, order, limits)
         against = {"why_not": text_of(reasons), "why_not_codes": codes_of(reasons), "reasons": reasons}
-        return RankedOption(**(dict(option) | against), rank=places.get(option.id), pareto=option.id in front)
+        request = quote_request(option, limits, today=today)
+        place = {"rank": places.get(option.id), "pareto": option.id in front, "quote_request": request}
+        return RankedOption(**(dict(option) | against | place))
 
     by_rank = sorted(campaign.options, key=lambda option: places.get(option.id, len(places) + 1))
     return ComparisonDocument(
         plan=campaign.plan,
         currency=campaign.currency,
         assumptions=campaign.assumptions,
-        notes=campaign.notes,
+        notes=(*_instead(recommended, second, phrases), *campaign.notes),
         runs=campaign.runs,
         deadline=limits.deadline,
         deadline_hours=deadline_hours if limits.deadline is not None else None,
@@ -66,9 +70,15 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         runner_up_measured=_id(choice.measured if choice else None),
         sentence=" ".join(sentences),
         headline=sentences,
+        next_best=_id(second),
         switching_rates=switches,
         options=tuple(with_rank(option) for option in by_rank),
     )
+
+
+def _instead(recommended: CampaignOption | None, second: CampaignOption | None, phrases: Phrases) -> Iterator[str]:
+    if recommended is not None and second is not None:
+        yield f"if {name_of(recommended)} is sold out: {phrases.short(second).removesuffix('.')}"
 
 
 def _choice(order: Sequence[CampaignOption], without_price: int) -> Choice | None:

@@ -56,6 +56,7 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
             joined(
                 [f"Ask for a quote of {name_of(option)}: {phrases.done(option)}"], optional=[phrases.at_most(option)]
             ),
+            "The text of the request: planner explain PLAN.",
         )
     return (
         f"Nothing fits: {name_of(option)} may be taken away within its {_days(option)}.",

@@ -14,6 +14,9 @@ from planner.model.quantity import Basis
 
 TIE_FRACTION = 0.10
 """Options within this share of the best one's cost are as good as it: ranges are wider than that."""
+FRESH_WITHIN = 0.63
+"""As good as a stale firm price is a fresh one this much dearer: old ones rose by up to 1.96, of which the range holds
+1.2 (`prices` in catalogs/defaults.yaml)."""
 TIE_OF_BUDGET = 0.01
 """As are options that differ by this share of the budget."""
 TWICE_AS_GOOD = 2.0
@@ -133,16 +136,28 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
 
     One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
     measured before modelled, undivided before divided, firm before spot, a fresh price before a stale one, fewer nodes.
+    Beside a stale price of a rented machine, fresh ones count as ties further up.
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
     slack = 0.0 if by_time or limits.budget_usd is None else TIE_OF_BUDGET * limits.budget_usd
-    most = max(decides(ordered[0]) * (1 + TIE_FRACTION), decides(ordered[0]) + slack)
+    least = decides(ordered[0])
+    most = max(least * (1 + TIE_FRACTION), least + slack)
+    fresh = least * (1 + FRESH_WITHIN) if not by_time and _is_stale_rent(ordered[0]) else most
     ties = sorted(
-        (option for option in ordered if decides(option) <= most), key=lambda one: (_class(one), _order(one, limits))
+        (one for one in ordered if decides(one) <= (fresh if _is_fresh_rent(one) else most)),
+        key=lambda one: (_class(one), _order(one, limits)),
     )
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
+
+
+def _is_stale_rent(option: CampaignOption) -> bool:
+    return option.hold is Hold.RENT and is_firm(option) and bool(option.price_stale)
+
+
+def _is_fresh_rent(option: CampaignOption) -> bool:
+    return option.hold is Hold.RENT and is_firm(option) and option.price_stale is False
 
 
 def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, bool, int]:

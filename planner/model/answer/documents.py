@@ -199,6 +199,8 @@ class RankedOption(CampaignOption):
 
     rank: int | None
     pareto: bool
+    quote_request: str | None = None
+    """Where a quote must be asked for: the text of the request."""
 
 
 class Assumption(Frozen):
@@ -264,6 +266,8 @@ class ComparisonDocument(Frozen):
     """The best option at a firm price, where the recommended one is spot."""
     runner_up_measured: str | None = None
     """The best option that was measured, where the recommended one was not."""
+    next_best: str | None = None
+    """What to take if the recommended one, rented, is sold out: another machine, or of another provider."""
     switching_rates: tuple[SwitchingRate, ...] = ()
     """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
     options: tuple[RankedOption, ...]

@@ -303,3 +303,26 @@ def test_a_guess_without_a_range_counts_with_a_factor() -> None:
     answer = compared([option("guess", 20, 1, campaign_hours=guessed), option("known", 20, 50)], rules)
     assert answer.recommended == "known"
     assert next(one for one in answer.options if one.id == "guess").chance_deadline == pytest.approx(0.770, abs=0.001)
+
+
+STALE, FRESH = ({"price_stale": stale, "price_kind": PriceKind.ON_DEMAND} for stale in (True, False))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        pytest.param(STALE, FRESH, "dearer", id="an old price may have risen by as much"),
+        pytest.param(FRESH, STALE, "cheap", id="a fresh one has not"),
+        pytest.param(STALE, STALE, "cheap", id="both are old"),
+        pytest.param(FRESH, FRESH, "cheap", id="both are fresh"),
+    ],
+)
+def test_a_fresh_price_comes_before_an_old_one_that_is_a_little_lower(first, second, expected) -> None:
+    """160 is 1.6 times 100; old prices rose by up to 1.96, of which the range holds 1.2: 1.63."""
+    answer = compared([option("cheap", 10, 100, **first), option("dearer", 10, 160, **second)], CampaignLimits())
+    assert answer.recommended == expected
+
+
+def test_but_not_before_one_that_is_much_lower() -> None:
+    answer = compared([option("cheap", 10, 100, **STALE), option("dearer", 10, 165, **FRESH)], CampaignLimits())
+    assert answer.recommended == "cheap"

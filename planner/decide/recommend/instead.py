@@ -1,0 +1,51 @@
+"""What to do where the machines of an answer cannot be had: the next best, and the text of a request for a quote."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from planner.decide.campaign.chances import campaign_range
+from planner.decide.recommend.rank import is_feasible
+from planner.decide.recommend.refusals import refusals
+from planner.decide.recommend.wording import name_of
+from planner.model.answer.documents import CampaignOption
+from planner.model.answer.reason import ReasonCode, codes_of
+from planner.model.owning.hold import Hold
+from planner.model.plan.plan import CampaignLimits
+from planner.quantity.chance import stays_under
+from planner.quantity.time_units import HOURS_PER_DAY
+
+
+def next_best(recommended: CampaignOption | None, order: Sequence[CampaignOption]) -> CampaignOption | None:
+    """Return the best option that stands if the recommended one is sold out: another machine, or of another provider.
+
+    None where the recommended one is not rented, so that nobody can have it first, or nothing else may be recommended.
+    """
+    if recommended is None or recommended.hold is not Hold.RENT:
+        return None
+    return next(
+        (one for one in order if one.offer != recommended.offer and is_feasible(one) and one.hold is not Hold.BUY), None
+    )
+
+
+def quote_request(option: CampaignOption, limits: CampaignLimits, *, today: date) -> str | None:
+    """Return the text with which to ask for machines that nobody says can be had; None of others.
+
+    The term is that of the whole work at the confidence, in whole days.
+    """
+    if ReasonCode.ASK_FOR_QUOTE not in codes_of(refusals(option)) or option.campaign_hours is None:
+        return None
+    nodes = (option.nodes or 1) * option.at_once
+    each = f"{(option.accelerators or 0) // (option.nodes or 1)}x {option.accelerator}" if option.accelerator else ""
+    machine = (option.offer or name_of(option)).split("/", 1)[-1]
+    days = max(1, math.ceil(stays_under(campaign_range(option), limits.confidence) / HOURS_PER_DAY))
+    start = max(option.ready_on or today, limits.start or today)
+    where = f" in {option.region}" if option.region not in (None, "any") else ""
+    return (
+        f"Please quote {nodes} machines of type {machine}{f' ({each} each)' if each else ''}{where}, all at once and "
+        f"in one network, from {start} to {start + timedelta(days=days)} ({days} days), firm: never taken away. "
+        "State the price per machine and hour, the shortest term, what is due at once, the terms of cancelling, the "
+        "network between the machines in Gbit/s, and the nearest dates if these cannot be had."
+    )

@@ -1,0 +1,55 @@
+"""An old price counts where a second provider asks about the same: at most a fifth more for the accelerator."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from planner.decide.find.confirmed import asked_of, is_borne_out
+from planner.model.hardware.machines import Link, Node
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
+from tests.bundled import bundled_catalog
+
+TODAY, MAY = date(2026, 11, 24), date(2026, 5, 24)
+
+
+def price(provider, usd, cards=1, region="any", kind=PriceKind.ON_DEMAND, origin=PriceOrigin.BUNDLED, as_of=MAY):
+    return Price(
+        provider=provider, instance_type=f"{cards}x", region=region, price_kind=kind, usd_per_hour=usd, origin=origin,
+        source="a page", as_of=as_of, fetched_at=as_of, confidence="third_party",
+    )  # fmt: skip
+
+
+def catalog_of(prices):
+    nodes = {
+        row.node: Node(
+            id=row.node, name=row.node, accelerator="RTX-5090", accelerators=int(row.instance_type[0]), link=Link.OTHER,
+            source="by hand", as_of=MAY,
+        )
+        for row in prices
+    }  # fmt: skip
+    return bundled_catalog().model_copy(update={"prices": tuple(prices), "own_prices": (), "nodes": nodes})
+
+
+@pytest.mark.parametrize(
+    ("one", "others", "counts"),
+    [
+        pytest.param(price("a", 0.38), [price("b", 0.60), price("c", 0.65)], False, id="0.60 is 1.6 times 0.38"),
+        pytest.param(price("a", 0.50), [price("b", 0.60), price("c", 0.65)], True, id="0.60 is 1.2 times 0.50"),
+        pytest.param(price("a", 0.70), [price("b", 0.60)], True, id="dearer than another"),
+        pytest.param(price("a", 0.38), [price("b", 3.2, cards=8)], True, id="0.40 a card of eight"),
+        pytest.param(price("a", 0.38), [price("a", 0.40, cards=2)], False, id="its own is no second one"),
+        pytest.param(price("a", 0.38), [], False, id="nobody else, and a copied page"),
+        pytest.param(price("a", 0.38, region="us-east-1"), [], True, id="nobody else, and a price list of regions"),
+        pytest.param(price("a", 0.38, as_of=date(2026, 11, 1)), [price("b", 0.60)], True, id="three weeks old"),
+        pytest.param(price("a", 0.38, kind=PriceKind.SPOT), [price("b", 0.60)], True, id="spot has a rule of its own"),
+        pytest.param(price("a", 0.38, origin=PriceOrigin.USER), [price("b", 0.60)], True, id="the user's own"),
+        pytest.param(price("a", 0.38), [price("b", 0.38, kind=PriceKind.SPOT)], False, id="spot bears nothing out"),
+    ],
+)
+def test_which_prices_are_borne_out(one, others, counts):
+    catalog = catalog_of([one, *others])
+    asked = asked_of(prices_by_terms(catalog, LOOKED_AT), catalog)
+    assert is_borne_out(one.node, one, asked, catalog, today=TODAY) is counts

@@ -1,0 +1,52 @@
+"""What to take if the first is sold out, and how to ask for machines that nobody says can be had."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from planner.decide.recommend.instead import quote_request
+from planner.model.plan.plan import CampaignLimits
+from planner.model.prices.offer import PriceKind
+from tests.decide.recommend.by_hand import TODAY, compared, option
+
+FIRM = {"price_kind": PriceKind.ON_DEMAND, "firm": True}
+OURS = {"site": "ours", "offer": None, "hold": "have"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param([option("a", 10, 10), option("b", 10, 20), option("c", 10, 30)], "b", id="the next in order"),
+        pytest.param(
+            [option("a", 10, 10), option("a2", 5, 20, offer="a"), option("c", 10, 30)], "c", id="another machine"
+        ),
+        pytest.param([option("a", 10, 10), option("ours", 10, 20, **OURS)], "ours", id="what stands there"),
+        pytest.param([option("a", 10, 10), option("b", 10, 20, hold="buy")], None, id="nobody buys for an hour's wait"),
+        pytest.param([option("ours", 10, 10, **OURS), option("b", 10, 20)], None, id="what one has is not sold out"),
+        pytest.param([option("a", 10, 10)], None, id="nothing else"),
+    ],
+)
+def test_the_next_best(options, expected):
+    answer = compared(options, CampaignLimits())
+    assert answer.next_best == expected
+    named = [note for note in answer.notes if note.startswith("if ")]
+    assert [note.split(" is sold out: ")[1].split(",")[0] for note in named] == ([expected] if expected else [])
+
+
+def test_the_request_for_a_quote():
+    """16 machines of 8: 100 hours are 5 days, as a day begun is a day."""
+    many = option("aws/p5.48xlarge", 100, 9000, nodes=16, accelerators=128, region="us-east-1", ready_on=TODAY, **FIRM)
+    text = quote_request(many, CampaignLimits(), today=TODAY)
+    assert text.startswith("Please quote 16 machines of type p5.48xlarge (8x H100-SXM each) in us-east-1")
+    assert "from 2026-11-21 to 2026-11-26 (5 days)" in text
+    later = quote_request(many, CampaignLimits(start=date(2027, 1, 1)), today=TODAY)
+    assert "from 2027-01-01 to 2027-01-06 (5 days)" in later
+    [listed] = compared([many], CampaignLimits()).options
+    assert listed.quote_request == text
+
+
+@pytest.mark.parametrize("nodes", [1, 8])
+def test_what_counts_as_to_be_had_needs_no_request(nodes):
+    assert quote_request(option("a", 10, 10, nodes=nodes, **FIRM), CampaignLimits(), today=TODAY) is None
