@@ -18,7 +18,10 @@ Row = TypeVar("Row", bound=Frozen)
 
 
 def read_rows(model: type[Row], path: Path) -> list[Row]:
-    """Read a CSV file whose header is exactly the model's fields; an empty cell is null."""
+    """Read a CSV file whose header is the model's fields, in their order; an empty cell is null.
+
+    Columns whose fields have a default may be left out: earlier files, with fewer columns, stay readable.
+    """
     lines = read_text(path, limit_bytes=RECORD_LIMIT_BYTES).splitlines()
     columns = list(model.model_fields)
     with csv_errors(path, reader := csv.DictReader(lines)):
@@ -48,7 +51,9 @@ def csv_errors(where: Path | str, reader: LineCount) -> Iterator[None]:
 
 
 def _rows(model: type[Row], path: Path, reader: csv.DictReader[str], columns: list[str]) -> list[Row]:
-    if reader.fieldnames is None or list(reader.fieldnames) != columns:
+    header = list(reader.fieldnames or ())
+    needed = {name for name, field in model.model_fields.items() if field.is_required()}
+    if header != [column for column in columns if column in header] or not needed <= set(header):
         raise InputError(f"{path}:1: the columns are not those of {model.__name__}.", fix="Write: " + ",".join(columns))
     return [_row(model, path, reader.line_num, cells) for cells in reader]
 

@@ -102,6 +102,7 @@ def test_cards_before_ampere_have_fp16_and_no_bf16(accelerator, fp16_tflops):
         pytest.param("RTX-4090", 24, 1008, 450, id="RTX 4090"),
         pytest.param("RTX-3090", 24, 936, 350, id="RTX 3090"),
         pytest.param("MI300X", 192, 5300, 750, id="MI300X"),
+        pytest.param("B200-SXM", 180, 8000, 1000, id="B200: 64 TB/s of a DGX B200's eight"),
     ],
 )
 def test_memory_bandwidth_and_power_are_the_data_sheet_s(accelerator, hbm_gib, hbm_gb_per_s, tdp_w):
@@ -228,6 +229,23 @@ def test_the_cards_of_aws_are_those_of_describe_instance_types(instance):
     assert CATALOG.accelerators[node.accelerator].hbm_gib == pytest.approx(
         published["MemoryInfo"]["SizeInMiB"] / 1024, rel=0.08
     ), "a driver shows up to 7 % less than the data sheet"
+
+
+@pytest.mark.parametrize("instance", [name for name in CATALOG.nodes if name.startswith("aws/") and "/p3." not in name])
+def test_hosts_of_aws_are_those_of_describe_instance_types(instance):
+    """P3, which it does not hold, stands as AWS's table of instance sizes says: 61 GiB and 8 vCPU a GPU, no disks."""
+    published, node = _instance_types()[instance.removeprefix("aws/")], CATALOG.nodes[instance]
+    assert node.host_memory_gib == published["MemoryInfo"]["SizeInMiB"] / 1024
+    assert node.vcpus == published["VCpuInfo"]["DefaultVCpus"]
+    assert node.local_disk_gb == published.get("InstanceStorageInfo", {}).get("TotalSizeInGB")
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "mib"), [("A10G", 22_888), ("L4", 22_888), ("L40S", 45_776), ("B200-SXM", 183_359)]
+)
+def test_memory_is_what_a_driver_shows_where_a_cloud_states_it(accelerator, mib):
+    """MiB by DescribeInstanceTypes of g5, g6, g6e and p6-b200 (the last: 180 of its 192 GB, by its data sheet)."""
+    assert CATALOG.accelerators[accelerator].hbm_gib == pytest.approx(mib / 1024, rel=0.006)
 
 
 @cache

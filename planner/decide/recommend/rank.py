@@ -14,9 +14,9 @@ from planner.model.quantity import Basis
 
 TIE_FRACTION = 0.10
 """Options within this share of the best one's cost are as good as it: ranges are wider than that."""
-FRESH_WITHIN = 0.63
-"""As good as a stale firm price is a fresh one this much dearer: old ones rose by up to 1.96, of which the range holds
-1.2 (`prices` in catalogs/defaults.yaml)."""
+FRESH_WITHIN = 0.20
+"""As good as a stale firm price is a fresh one this much dearer: half of the old ones moved by more (`prices` in
+catalogs/defaults.yaml)."""
 TIE_OF_BUDGET = 0.01
 """As are options that differ by this share of the budget."""
 TWICE_AS_GOOD = 2.0

@@ -17,6 +17,7 @@ class Accelerator(Frozen):
     architecture: Text
     launch_year: int
     hbm_gib: Positive | None = None
+    """As its data sheet says; where a cloud's list states less, as the driver shows it there."""
     hbm_gb_per_s: Positive | None = None
     fp32_tflops: Positive | None = None
     tf32_tflops: Positive | None = None
@@ -71,5 +72,9 @@ class Node(Frozen):
     """Between nodes, per node."""
     rated_kw: Positive | None = None
     """What the data sheet says the whole node draws at most."""
+    host_memory_gib: Positive | None = None
+    vcpus: Count | None = None
+    local_disk_gb: Positive | None = None
+    """Decimal, all disks together; null: none, or nobody states it."""
     source: Text
     as_of: Day
