@@ -8,7 +8,9 @@ from planner.present.page.templating import style
 from planner.present.page.words import LANGUAGES
 from planner.ui.address_guard import public_origins, refusal
 from planner.ui.ask import page as ask_page
+from planner.ui.evidence import page as evidence_page
 from planner.ui.own import page as own_page
+from planner.ui.prices import page as prices_page
 from planner.ui.state import LANGUAGE, chosen_words
 
 
@@ -21,6 +23,8 @@ def main() -> None:
     pages = [
         st.Page(ask_page.render, title=words("Ask"), url_path="ask", default=True),
         st.Page(own_page.render, title=words("Own or rent"), url_path="own-or-rent"),
+        st.Page(evidence_page.render, title=words("Evidence"), url_path="evidence"),
+        st.Page(prices_page.render, title=words("Prices"), url_path="prices"),
     ]
     page = st.navigation(pages, position="top")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

@@ -51,7 +51,7 @@ def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> 
     layers: list[Any] = [lines, rule, text.encode(x="trainings:Q", y=alt.value(0), text="text:N")]
     chart = alt.LayerChart(layer=layers)
     described = words("Cost of a year against trainings, by way: {ways}", ways="; ".join(names))
-    return chart.properties(width="container", height=380, description=described)
+    return chart.properties(width="container", height=480, description=described)
 
 
 def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:

@@ -11,7 +11,9 @@ from planner.errors import InputError
 from planner.present import report
 from planner.present.charts import chart_svg
 from planner.present.facts import LEFT_OUT
+from planner.present.option_marks import bill_before_credits
 from planner.present.page.answer import FIRST_ROWS, AnswerPage, problem_html
+from planner.present.page.prices import finance_html
 from planner.present.page.words import Words
 from planner.ui.ask.question import Answered
 from planner.use_cases.find import plan_text
@@ -40,6 +42,9 @@ def draw(answered: Answered, words: Words, *, today: date) -> None:
     if options > FIRST_ROWS:
         every = st.toggle(words("Show all {n} options", n=options), key="every")
     html(page.rows_html(every=every))
+    if any(option.list_price or bill_before_credits(option) for option in answered.document.options):
+        st.markdown(f"**{words('List, net, credits, to pay')}**")
+        html(finance_html(answered.document, words))
     if answered.document.notes:
         html(page.notes_html())
     html(page.changes_html())

@@ -88,6 +88,8 @@ class Form(Frozen):
     """Percent off the list."""
     credits: Money = 0.0
     """USD."""
+    book: Annotated[str, Field(max_length=20_000)] | None = None
+    """The price book of the visit, as JSON."""
 
     def changed(self, **values: object) -> Form:
         """Return the form with other values, which are known to be right."""

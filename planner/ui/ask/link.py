@@ -16,7 +16,7 @@ from planner.ui.scenario import first_form
 LINK_FIX = "Take the link from the page's address again."
 LONGEST_UNPACKED = 200_000
 """Characters of a text that a link carries packed."""
-PACKED = ("config", "log")
+PACKED = ("config", "log", "book")
 LISTS = ("machines", "offers", "regions")
 SOURCE = ("start", "example", "plan")
 """Where a question starts."""

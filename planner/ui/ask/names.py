@@ -8,8 +8,6 @@ from planner.decide.options.display_name import card_names, provider_name
 from planner.model.prices.offer import PriceKind
 from planner.ui.ask.question import Known
 
-NO_MACHINES = ("CPU",)
-
 
 @lru_cache(maxsize=4)
 def networks(known: Known) -> dict[str, str]:
@@ -22,10 +20,8 @@ def networks(known: Known) -> dict[str, str]:
 @lru_cache(maxsize=4)
 def machines(known: Known) -> dict[str, str]:
     """Return cards, and the machines that the catalog describes."""
-    catalog = known.catalog
-    cards = card_names(set(catalog.accelerators))
-    sites = {site.id: site.name.removesuffix(", to be bought") for site in catalog.sites.values()}
-    return {name: cards.get(name, name) for name in catalog.accelerators} | sites
+    sites = known.catalog.sites.values()
+    return cards(known) | {site.id: site.name.removesuffix(", to be bought") for site in sites}
 
 
 @lru_cache(maxsize=4)
@@ -43,6 +39,13 @@ def offers(known: Known) -> dict[str, str]:
         terms = "" if kind is PriceKind.ON_DEMAND else f", {kind.value.replace('_', ' ')}"
         names[f"{item}:{kind.value}"] = f"{provider}, {machine}{terms} ({item.partition('/')[2]})"
     return names
+
+
+@lru_cache(maxsize=4)
+def cards(known: Known) -> dict[str, str]:
+    """Return cards by their names."""
+    names = card_names(set(known.catalog.accelerators))
+    return {name: names[name] for name in known.catalog.accelerators}
 
 
 @lru_cache(maxsize=4)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import parse_mapping
@@ -58,13 +59,13 @@ class Known:
 @lru_cache(maxsize=ANSWERS_KEPT)
 def answer_form(form: Form, known: Known, *, today: date) -> Answered:
     """Answer the form's question, or its plan within the form's limits."""
+    catalog = _at_our_terms(form, known.catalog, today=today)
     if form.start is Start.PLAN:
         plan = with_limits(
             plan_of_form(form), runs=form.runs, deadline=form.deadline, budget_usd=form.budget,
             electricity_usd_per_kwh=form.kwh, confidence=form.confidence,
         )  # fmt: skip
-        return Answered(plan, compare(plan, known.catalog, today=today))
-    catalog = _at_our_terms(form, known.catalog, today=today)
+        return Answered(plan, compare(plan, catalog, today=today))
     asked = plan_of_question(question_of(form, today=today), catalog, today=today)
     return Answered(asked.plan, compare(asked.plan, catalog, today=today), asked.assumed)
 
@@ -136,23 +137,27 @@ def _text(machine: Machine) -> str:
     return f"{machine.count}x{machine.name}" if machine.count > 1 else machine.name
 
 
+def book_of(form: Form, *, today: date) -> PriceBook | None:
+    """Return the visit's price book with the discount and the credits of the form's provider; None: there is none."""
+    where = "the price book"
+    book: dict[str, Any] = {"schema_version": 1, "as_of": today}
+    if form.book:
+        book = parse_mapping(form.book, where=where, fix=FORM_FIX)
+    source, last = "the form", today + timedelta(days=CREDITS_LAST_DAYS)
+    discounts, credits = list(book.get("discounts") or ()), list(book.get("credits") or ())
+    if form.provider and form.discount:
+        share = form.discount / 100
+        discounts.append({"name": "form", "provider": form.provider, "discount_fraction": share, "source": source})
+    if form.provider and form.credits:
+        name = "form-credits"
+        credits.append(
+            {"name": name, "provider": form.provider, "usd": form.credits, "expires": last, "source": source}
+        )
+    if not discounts and not credits:
+        return None
+    return parse_model(PriceBook, book | {"discounts": discounts, "credits": credits}, where=where, fix=FORM_FIX)
+
+
 def _at_our_terms(form: Form, catalog: Catalog, *, today: date) -> Catalog:
-    """Return the catalog with the discount and the credits of the form's provider."""
-    if form.provider is None or (form.discount == 0 and form.credits == 0):
-        return catalog
-    source = "the form"
-    last = today + timedelta(days=CREDITS_LAST_DAYS)
-    discount = {
-        "name": "discount",
-        "provider": form.provider,
-        "discount_fraction": form.discount / 100,
-        "source": source,
-    }
-    credit = {"name": "credits", "provider": form.provider, "usd": form.credits, "expires": last, "source": source}
-    data = {
-        "schema_version": 1,
-        "as_of": today,
-        "discounts": [discount] if form.discount else [],
-        "credits": [credit] if form.credits else [],
-    }
-    return with_book(catalog, parse_model(PriceBook, data, where="the form", fix=FORM_FIX), on=today)
+    book = book_of(form, today=today)
+    return catalog if book is None else with_book(catalog, book, on=today)

@@ -1,0 +1,71 @@
+"""Runs as a page lists them: measured, predicted, and what the audit says, the worst misses first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.model.answer.audit import Finding, RunAudit
+from planner.model.answer.run_check import RunCheckDocument
+from planner.model.evidence.run import RunRecord
+from planner.present.page.templating import render
+from planner.present.page.words import Words
+from planner.present.short_figures import Scale
+
+RATE = Scale("samples/s", 1.0)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One run with both of its verdicts."""
+
+    record: RunRecord
+    check: RunCheckDocument
+    audit: RunAudit
+
+    @property
+    def ratio(self) -> float | None:
+        """Measured / predicted; None where nothing is predicted."""
+        expected = self.check.expected
+        return None if expected is None else self.check.measured.value / expected.value
+
+
+@dataclass(frozen=True)
+class Row:
+    """What stands in a line of the page."""
+
+    id: str
+    workload: str
+    machine: str
+    measured: str
+    predicted: str
+    ratio: float | None
+    off: str
+    verdict: str
+    sentence: str
+    findings: Sequence[Finding]
+    source: str
+
+
+def worst_first(runs: Sequence[Checked]) -> list[Checked]:
+    """Return the runs by |ln(measured / predicted)|, the largest first; those that are not predicted last."""
+    return sorted(runs, key=lambda one: -abs(math.log(one.ratio)) if one.ratio else 1.0)
+
+
+def runs_html(runs: Sequence[Checked], words: Words) -> str:
+    """Render the runs, each of which opens its verdicts."""
+    head = render("lists.html", "runs_head", words)
+    return head + render("lists.html", "runs", words, [_row(one, words) for one in worst_first(runs)])
+
+
+def _row(one: Checked, words: Words) -> Row:
+    expected, ratio = one.check.expected, one.ratio
+    predicted = words("not known") if expected is None else f"{RATE.value(expected)} {RATE.interval(expected)}"
+    off = "" if ratio is None else f"{100 * (ratio - 1):+.0f} %"
+    return Row(
+        id=one.record.id, workload=one.check.workload,
+        machine=f"{one.check.accelerators}x {one.check.accelerator}", measured=RATE.value(one.check.measured),
+        predicted=predicted, ratio=ratio, off=off, verdict=one.audit.verdict.value, sentence=one.check.sentence,
+        findings=one.audit.findings, source=one.record.throughput.source,
+    )  # fmt: skip
