@@ -21,7 +21,8 @@ def main() -> None:
     words = chosen_words()
     st.html(f"<style>{style()}</style>")
     pages = [
-        st.Page(ask_page.render, title=words("Ask"), url_path="ask", default=True),
+        st.Page(ask_page.render, title=words("Ask"), default=True),
+        st.Page(ask_page.render, title=words("Ask"), url_path="ask", visibility="hidden"),  # a default has no path
         st.Page(own_page.render, title=words("Own or rent"), url_path="own-or-rent"),
         st.Page(evidence_page.render, title=words("Evidence"), url_path="evidence"),
         st.Page(prices_page.render, title=words("Prices"), url_path="prices"),

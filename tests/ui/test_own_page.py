@@ -62,7 +62,7 @@ def test_a_slider_is_in_the_answer_and_in_the_address() -> None:
 
 def test_a_question_without_a_machine_shows_the_example() -> None:
     page = opened(start="offers")
-    assert any("names no machine to own" in caption.value for caption in page.caption)
+    assert "names no machine to own" in said(page)
 
 
 @pytest.mark.parametrize("value", ["many", "nan", "1e999"])

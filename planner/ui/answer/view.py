@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from html import escape
 
 import streamlit as st
 
@@ -23,6 +24,11 @@ def html(body: str) -> None:
     """Show a fragment in the pages' style."""
     if body:
         st.html(f'<div class="tp">{body}</div>')
+
+
+def note(text: str) -> None:
+    """Show a line in small letters."""
+    html(f'<p class="small">{escape(text)}</p>')
 
 
 def problems(found: Sequence[InputError], words: Words, *, stands: bool) -> None:
@@ -50,7 +56,7 @@ def draw(answered: Answered, words: Words, *, today: date) -> None:
     html(page.changes_html())
     _taken(answered, words)
     _downloads(answered, words)
-    st.caption(words(LEFT_OUT))
+    note(words(LEFT_OUT))
 
 
 def _taken(answered: Answered, words: Words) -> None:
@@ -78,4 +84,4 @@ def _downloads(answered: Answered, words: Words) -> None:
             words("All numbers (CSV)"), report.as_csv(document), file_name="training-plan.csv", mime="text/csv",
             on_click="ignore",
         )  # fmt: skip
-    st.caption(words("The address of this page reproduces it: copy it to share the question."))
+    note(words("The address of this page reproduces it: copy it to share the question."))

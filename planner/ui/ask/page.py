@@ -78,7 +78,7 @@ def _plan(form: Form, words: Words) -> Form:
         st.rerun()
     st.file_uploader(words("Your own plan (YAML or JSON)"), type=["yaml", "yml", "json"], key="plan_file")
     st.file_uploader(words("Your run records (JSON)"), type=["json"], accept_multiple_files=True, key="run_files")
-    st.caption(words("Uploads stay in this visit. Nothing here spends money or needs a credential."))
+    view.note(words("Uploads stay in this visit. Nothing here spends money or needs a credential."))
     return form
 
 

@@ -24,7 +24,7 @@ def render() -> None:
     known = visited_catalog(problems, today)
     form = current_form(problems)
     st.subheader(words("Runs, the worst misses first"))
-    st.caption(
+    view.note(
         words(
             "Measured beside what the planner would predict without the run; a run opens what the audit finds. "
             "Estimates rest on {n} published measurements besides: planner accuracy scores them.",

@@ -60,9 +60,7 @@ def render() -> None:
         year = Year() if first is None else _sliders(first, given, words)
     with right:
         if asked.example:
-            st.caption(
-                words("Your question names no machine to own: this is the example {name}.", name=asked.plan.name)
-            )
+            view.note(words("Your question names no machine to own: this is the example {name}.", name=asked.plan.name))
         _answer(asked.plan, known, year, site, problems, words, today)
         view.problems(problems, words, stands=False)
     if not problems:

@@ -12,6 +12,7 @@ from planner.adapters.documents import parse_model
 from planner.errors import InputError
 from planner.model.prices.price_book import PriceBook
 from planner.present.page.words import Words
+from planner.ui.answer.view import note
 from planner.ui.ask.form import Form
 from planner.ui.ask.names import providers
 from planner.ui.ask.question import CREDITS_LAST_DAYS, Known
@@ -50,7 +51,7 @@ def edit_book(form: Form, known: Known, words: Words, problems: list[InputError]
     except InputError as error:
         problems.append(error)
         return form
-    st.caption(words("Answers and prices of this visit count it; the address carries it."))
+    note(words("Answers and prices of this visit count it; the address carries it."))
     return form.changed(book=None if book is None else book.model_dump_json())
 
 
