@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
@@ -38,7 +39,7 @@ NOT_OURS = (
 
 
 @pytest.fixture
-def page(visit: Visit) -> Page:
+def page(visit: Visit) -> Iterator[Page]:
     assert isinstance(visit.page, Page)
     yield visit.page
     # Streamlit asks for its own files below any page's address first, and finds them above it.
