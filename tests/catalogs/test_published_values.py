@@ -241,6 +241,32 @@ def test_hosts_of_aws_are_those_of_describe_instance_types(instance):
 
 
 @pytest.mark.parametrize(
+    ("accelerator", "tflops"),
+    [
+        pytest.param("A100-40GB-SXM", 312, id="A100"),
+        pytest.param("A100-80GB-PCIe", 312, id="A100 PCIe"),
+        pytest.param("H100-SXM", 989, id="H100"),
+        pytest.param("H100-NVL", 835, id="H100 NVL"),
+        pytest.param("H100-PCIe", 756, id="H100 PCIe"),
+        pytest.param("H200-SXM", 989, id="H200"),
+        pytest.param("B200-SXM", 2250, id="B200"),
+        pytest.param("MI300X", 1300, id="MI300X"),
+        pytest.param("MI325X", 1300, id="MI325X"),
+        pytest.param("L40S", 362, id="L40S"),
+    ],
+)
+def test_peaks_are_those_of_a_trainer_s_own_list(accelerator, tflops):
+    """A second list: get_peak_flops of pytorch/torchtitan, torchtitan/tools/utils.py at 0258167 (bf16, dense)."""
+    assert CATALOG.accelerators[accelerator].bf16_tflops == pytest.approx(tflops, rel=0.01)
+
+
+@pytest.mark.parametrize(("accelerator", "tflops"), [("V100-SXM2-16GB", 125), ("T4", 65)])
+def test_fp16_peaks_are_those_of_a_trainer_s_own_list(accelerator, tflops):
+    """_CUDA_FLOPS of Lightning-AI/pytorch-lightning, fabric/utilities/throughput.py at 0810121; its A10G is an A10."""
+    assert CATALOG.accelerators[accelerator].fp16_tflops == pytest.approx(tflops, rel=0.01)
+
+
+@pytest.mark.parametrize(
     ("accelerator", "mib"), [("A10G", 22_888), ("L4", 22_888), ("L40S", 45_776), ("B200-SXM", 183_359)]
 )
 def test_memory_is_what_a_driver_shows_where_a_cloud_states_it(accelerator, mib):

@@ -197,3 +197,24 @@ def test_wrong_filters_of_a_plan_are_refused(planner, plan_path, options, said) 
     answer = planner("compare", plan_path(options))
     assert answer.code == 2
     assert said in answer.err
+
+
+def test_an_old_price_that_no_second_provider_asks_is_passed_over(planner) -> None:
+    """GPUhub's RTX 5090 at 0.38 USD of May; the next asks 0.60. Asked for by name, it is shown."""
+    job = (*LORA, "--lora-frozen", "nf4", "--accelerator", "RTX-5090", "--firm", "--json")
+    offers = {one["offer"] for one in planner("find", *job).document["options"]}
+    assert offers
+    assert "gpuhub/1x-rtx-5090" not in offers
+    answer = planner("find", *job, "--provider", "gpuhub")
+    assert [one["offer"] for one in answer.document["options"]] == ["gpuhub/1x-rtx-5090"]
+
+
+def test_machines_to_rent_are_found_where_a_network_fits_only_divided(planner) -> None:
+    """Samples of 131,072 tokens of a 70B network: no device holds one undivided."""
+    answer = planner("find", "llama-3-70b", "--tokens", "35e6", "--seq-len", "131072", "--json")
+    assert answer.code == 0
+    rented = [one for one in answer.document["options"] if one["hold"] == "rent" and one["fits"]]
+    assert len(rented) >= 2
+    assert all(one["split"] for one in rented)
+    shown, total, reasons = counted(answer.document)
+    assert shown + reasons == total

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from planner.decide.find.offered import Offered, offered
+from planner.decide.find.offered import SHARED, Offered, offered
 from planner.decide.find.screen import Shape, coarse_rates
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
+from planner.model.network.architecture import TextModel
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Site
 from planner.model.plan.find_filters import FindFilters, Terms
@@ -22,6 +23,7 @@ DOZEN = 12
 ESTIMATED = 5
 """Offers of each kind that are estimated in full, by coarse cost; and as many again by coarse time."""
 DEARER = "dearer or slower than those of their kind"
+NOT_WHOLE = "do not fit, or no speed is known"
 OF_ONE_SHAPE = 2
 """Offers of one machine shape among them: the cheapest provider may be out of stock, the tenth adds nothing."""
 BOUGHT = 3
@@ -51,7 +53,7 @@ def shortlist(
     for offer in found.offers:
         rate = rates.get(Shape.of(offer))
         if rate is None:
-            left_out["do not fit, or no speed is known"] += 1
+            left_out[NOT_WHOLE] += 1
             continue
         work_hours = job.samples_per_epoch * job.epochs / rate / 3600 * plan.campaign.runs
         startup_hours = catalog.bill_defaults.setup_hours.value * plan.campaign.runs
@@ -63,8 +65,13 @@ def shortlist(
         kind = [one for one in timed if of_kind(one.offer)]
         for key in (_by_usd, _by_hours):
             chosen |= {id(one): one for one in _first(kind, key)}
+    options = [one.offer.option() for one in chosen.values()]
     left_out[DEARER] += len(timed) - len(chosen) + found.unread
-    return [*_owned(catalog, plan.find, accelerators), *(one.offer.option() for one in chosen.values())], left_out
+    if not timed and isinstance(job.network, TextModel):
+        to_divide = _to_divide(found.offers)
+        left_out[NOT_WHOLE] -= len(to_divide)
+        options = [offer.option() for offer in to_divide]
+    return [*_owned(catalog, plan.find, accelerators), *options], left_out
 
 
 def chosen_dozen(comparison: ComparisonDocument, options: Sequence[PlanOption]) -> list[PlanOption]:
@@ -118,6 +125,20 @@ def _first(of_kind: Iterable[Coarse], key: Callable[[Coarse], tuple[float, float
         if len(first) == ESTIMATED:
             break
     return first
+
+
+def _to_divide(offers: Iterable[Offered]) -> list[Offered]:
+    """Return, where no network fits undivided, the offers to try divided: of each size the cheapest firm memory."""
+    cheapest: dict[int, Offered] = {}
+    for offer in offers:
+        best = cheapest.get(offer.accelerators)
+        if offer.firm and offer.accelerators >= SHARED and (best is None or _usd_per_gib(offer) < _usd_per_gib(best)):
+            cheapest[offer.accelerators] = offer
+    return [cheapest[size] for size in sorted(cheapest)]
+
+
+def _usd_per_gib(offer: Offered) -> float:
+    return offer.usd_per_hour / (offer.accelerators * (offer.accelerator.hbm_gib or 1.0))
 
 
 def _by_usd(one: Coarse) -> tuple[float, float]:
