@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow test-e2e fuzz app check format schemas golden cli-docs plain-questions calibrate benchmark accuracy-peers clean help
+.PHONY: demo test test-slow test-e2e fuzz app check format schemas golden cli-docs pages plain-questions calibrate benchmark accuracy-peers clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
@@ -96,6 +96,10 @@ golden: .venv/installed-all
 cli-docs: .venv/installed-all
 	$(BIN)/python -m scripts.cli_reference
 
+pages: .venv/installed-all
+	$(BIN)/python -m scripts.page_messages
+	$(BIN)/python -m scripts.page_pictures
+
 plain-questions: .venv/installed-all
 	$(BIN)/python -m scripts.plain_questions
 
@@ -109,6 +113,7 @@ benchmark: .venv/installed-all
 	$(BIN)/python -m benchmarks.find_speed
 	$(BIN)/python -m benchmarks.simulation_speed
 	$(BIN)/python benchmarks/planning_speed.py
+	$(BIN)/python -m benchmarks.app_speed
 
 $(PEERS)/installed: | $(BIN)/python
 	@echo "== Making the environment of llm-analysis, which needs an old transformers (a minute, once)"

@@ -5,5 +5,7 @@ from streamlit.starlette import App
 
 from planner.ui.address_guard import AddressGuard
 from planner.ui.launch import PAGES
+from planner.ui.warm import warm
 
 app = App(PAGES, middleware=[Middleware(AddressGuard)])
+warm()

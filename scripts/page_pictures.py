@@ -11,13 +11,17 @@ from playwright.sync_api import sync_playwright
 
 from scripts.served_app import BROWSER_FLAGS, ROOT, served
 
+OPTIONS = ".tp .options"
 PICTURES = {
-    "ask": ("", 1280, 900, "light"),
-    "ask-buy-dark": ("?start=buy&currency=KRW", 1280, 900, "dark"),
-    "ask-phone": ("?start=offers", 390, 844, "light"),
+    "ask": ("", OPTIONS, 1280, 1000, "light"),
+    "ask-buy-dark": ("?start=buy&currency=KRW", OPTIONS, 1280, 1000, "dark"),
+    "ask-offers-ko": ("?start=offers&discount=10&credits=2000&lang=ko", OPTIONS, 1280, 1000, "light"),
+    "ask-phone": ("?start=offers", OPTIONS, 390, 844, "light"),
+    "own-or-rent": ("own-or-rent?start=buy&currency=KRW", ".tp .ways", 1280, 900, "light"),
+    "evidence": ("evidence", ".tp .runs", 1280, 900, "light"),
+    "prices": ("prices?card=H100-SXM", ".tp .prices", 1280, 900, "dark"),
 }
-"""Name, address, width, height, colours."""
-READY = ".tp .options"
+"""Name: address, what is there when it is drawn, width, height, colours."""
 
 
 def main(folder: Path = ROOT / "docs" / "images") -> None:
@@ -29,11 +33,11 @@ def main(folder: Path = ROOT / "docs" / "images") -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as home, served(command, Path(home)) as port, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=BROWSER_FLAGS)
-        for name, (address, width, height, scheme) in PICTURES.items():
+        for name, (address, drawn, width, height, scheme) in PICTURES.items():
             context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
             page = context.new_page()
             page.goto(f"http://127.0.0.1:{port}/{address}")
-            page.locator(READY).first.wait_for()
+            page.locator(drawn).first.wait_for()
             page.get_by_text("Running...").wait_for(state="hidden")
             page.wait_for_timeout(1500)  # until fonts and the last element are drawn
             page.screenshot(path=folder / f"{name}.png")

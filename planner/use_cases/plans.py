@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import templates_dir
 from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
-from planner.decide.options.estimate_plan import estimate_plan
+from planner.decide.options.estimate_plan import Paced, estimate_plan, paced_candidates
 from planner.decide.recommend.answer_plan import answer_plan, run_campaign
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
@@ -86,9 +87,17 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
     return run_campaign(with_found_options(plan, catalog, today=today), catalog, today=today)
 
 
-def compare(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
-    """Rank the options under the plan's limits and recommend one."""
-    return answer_plan(with_found_options(plan, catalog, today=today), catalog, today=today)
+def compare(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> ComparisonDocument:
+    """Rank the options under the plan's limits and recommend one.
+
+    `paced`: the machines of a plan that lists its options with their speeds, which no limit changes (`speeds_of`).
+    """
+    return answer_plan(with_found_options(plan, catalog, today=today), catalog, today=today, paced=paced)
+
+
+def speeds_of(plan: Plan, catalog: Catalog) -> list[Paced]:
+    """Return the speeds of a plan's machines, for whoever answers it under several limits."""
+    return paced_candidates(plan, catalog)
 
 
 def write_report(comparison: ComparisonDocument, path: Path) -> Path:

@@ -245,3 +245,24 @@ def test_a_wrong_workspace_is_named_and_the_bundled_catalog_answers() -> None:
     page = opened(start="plan")
     assert "mine.csv" in said(page)
     assert 'class="headline"' in said(page)
+
+
+def test_up_to_four_answers_are_pinned_with_what_differs(plan_page: AppTest) -> None:
+    for runs in (50, 51, 52, 53):
+        change(plan_page, "Trainings", runs)
+        control(plan_page, "Pin this answer").click()
+        checked(plan_page.run())
+    assert "Pin this answer" not in [button.label for button in plan_page.button]
+    text = said(plan_page)
+    assert "Answer 4" in text
+    assert "runs: - -> 53" in text
+    control(plan_page, "Unpin all").click()
+    checked(plan_page.run())
+    assert "Answer 4" not in said(plan_page)
+
+
+def test_korean_is_a_choice_of_the_address() -> None:
+    page = opened(start="plan", lang="ko")
+    assert "유지: DGX Station, 4x V100" in said(page)
+    assert control(page, "학습 횟수").value == 50
+    assert page.query_params["lang"] == "ko"

@@ -39,7 +39,9 @@ def run_campaign(
     )
 
 
-def answer_plan(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
-    """Rank the options under the plan's limits and recommend one."""
+def answer_plan(
+    plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None
+) -> ComparisonDocument:
+    """Rank the options under the plan's limits and recommend one; `paced`: as of `estimate_options`."""
     limits = limits_in_usd(plan.campaign, plan.currency)
-    return compare(run_campaign(plan, catalog, today=today), limits, today=today)
+    return compare(run_campaign(plan, catalog, today=today, paced=paced), limits, today=today)

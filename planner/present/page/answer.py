@@ -15,11 +15,12 @@ from planner.present import facts
 from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
 from planner.present.page.money import Money
+from planner.present.page.sentences import translated
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
 HOLDS = {"have": "have", "rent": "rent", "buy": "buy", "use": "use"}
-FIRST_ROWS = 40
+FIRST_ROWS = 20
 """Rows that are drawn with what they rest on; the others are drawn when they are asked for."""
 
 
@@ -54,7 +55,7 @@ class AnswerPage:
 
     def headline_html(self) -> str:
         """Render what to do, and what to know beside it."""
-        return self._render("headline", sentences=[*self.document.headline])
+        return self._render("headline", sentences=[translated(one, self.words) for one in self.document.headline])
 
     def figures_html(self) -> str:
         """Render done by, to pay and how sure."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from planner.model.quantity import Quantity
 
-LANGUAGES = {"en": "English"}
+LANGUAGES = {"en": "English", "ko": "한국어"}
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "planner"
 MOST_PERCENT, LEAST_PERCENT = 99, 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.present.page.money import Money
+from planner.present.page.sentences import translated
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
@@ -29,7 +30,13 @@ class YearPage:
 
     def headline_html(self) -> str:
         """Render what to do, and what to know beside it."""
-        return render("answer.html", "headline", self, self.words, sentences=list(self.document.headline))
+        return render(
+            "answer.html",
+            "headline",
+            self,
+            self.words,
+            sentences=[translated(one, self.words) for one in self.document.headline],
+        )
 
     def ways_html(self) -> str:
         """Render a row a way to do the year's trainings; nothing where their time is not known."""

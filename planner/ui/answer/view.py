@@ -14,8 +14,11 @@ from planner.present.charts import chart_svg
 from planner.present.facts import LEFT_OUT
 from planner.present.option_marks import bill_before_credits
 from planner.present.page.answer import FIRST_ROWS, AnswerPage, problem_html
+from planner.present.page.pins import MOST, Pin, pins_html
 from planner.present.page.prices import finance_html
 from planner.present.page.words import Words
+from planner.ui.ask.form import Form
+from planner.ui.ask.link import parameters_of
 from planner.ui.ask.question import Answered
 from planner.use_cases.find import plan_text
 
@@ -37,11 +40,12 @@ def problems(found: Sequence[InputError], words: Words, *, stands: bool) -> None
         html(problem_html(problem.message, problem.fix, words, stands=stands))
 
 
-def draw(answered: Answered, words: Words, *, today: date) -> None:
-    """Show headline, figures, bars, table, what would change it, and downloads."""
+def draw(answered: Answered, form: Form, words: Words, *, today: date) -> None:
+    """Show headline, figures, pinned answers, bars, table, what would change it, and downloads."""
     page = AnswerPage(answered.document, words, answered.plan.campaign.start or today)
     html(page.headline_html())
     html(page.figures_html())
+    _pins(Pin(parameters_of(form), page), words)
     html(page.bars_html())
     every = False
     options = len(answered.document.options)
@@ -59,6 +63,19 @@ def draw(answered: Answered, words: Words, *, today: date) -> None:
     note(words(LEFT_OUT))
 
 
+def _pins(shown: Pin, words: Words) -> None:
+    """Show the answers that were pinned, with buttons to pin this one and to let all go."""
+    pins: list[Pin] = st.session_state.setdefault("pins", [])
+    with st.container(horizontal=True):
+        if len(pins) < MOST and shown.parameters not in [pin.parameters for pin in pins]:
+            st.button(words("Pin this answer"), key="pin", on_click=pins.append, args=(shown,))
+        if pins:
+            st.button(words("Unpin all"), key="unpin", on_click=pins.clear)
+    if pins:
+        st.markdown(f"**{words('Pinned answers')}**")
+        html(pins_html(pins, words))
+
+
 def _taken(answered: Answered, words: Words) -> None:
     """Show what was assumed, and what the answer took from the catalog."""
     with st.expander(words("What was assumed")):
@@ -74,14 +91,14 @@ def _downloads(answered: Answered, words: Words) -> None:
 
     with st.container(horizontal=True):
         st.download_button(
-            words("Plan (YAML)"), plan_text(answered.plan), file_name="plan.yaml", mime="application/yaml",
+            words("Plan (YAML)"), lambda: plan_text(answered.plan), file_name="plan.yaml", mime="application/yaml",
             on_click="ignore",
         )  # fmt: skip
         st.download_button(
             words("Report (HTML)"), html_report, file_name="training-plan.html", mime="text/html", on_click="ignore"
         )
         st.download_button(
-            words("All numbers (CSV)"), report.as_csv(document), file_name="training-plan.csv", mime="text/csv",
+            words("All numbers (CSV)"), lambda: report.as_csv(document), file_name="training-plan.csv", mime="text/csv",
             on_click="ignore",
         )  # fmt: skip
     note(words("The address of this page reproduces it: copy it to share the question."))

@@ -45,7 +45,7 @@ def render() -> None:
     with right:
         view.problems(problems, words, stands=answered is not None)
         if answered is not None:
-            view.draw(answered, words, today=today)
+            view.draw(answered, form, words, today=today)
     if not problems:
         remember(form, words)
 

@@ -11,6 +11,7 @@ from typing import Any
 from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import parse_mapping
 from planner.cost.cloud.net_price import with_book
+from planner.decide.options.estimate_plan import Paced
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
@@ -19,18 +20,19 @@ from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import CampaignLimits, Plan
 from planner.model.prices.price_book import PriceBook
 from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, Machine, Method, Start
 from planner.ui.scenario import plan_of_form, with_limits
 from planner.use_cases.ask import plan_of_question
 from planner.use_cases.ask_question import Purchase, Question
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
-from planner.use_cases.plans import compare
+from planner.use_cases.plans import compare, speeds_of
 
 FORM_FIX = "Change the value in the form."
 CREDITS_LAST_DAYS = 365
 ANSWERS_KEPT = 128
+SPEEDS_KEPT = 32
 
 
 @dataclass(frozen=True)
@@ -59,15 +61,24 @@ class Known:
 @lru_cache(maxsize=ANSWERS_KEPT)
 def answer_form(form: Form, known: Known, *, today: date) -> Answered:
     """Answer the form's question, or its plan within the form's limits."""
-    catalog = _at_our_terms(form, known.catalog, today=today)
+    ours = _at_our_terms(form, known, today=today)
+    catalog = ours.catalog
     if form.start is Start.PLAN:
         plan = with_limits(
             plan_of_form(form), runs=form.runs, deadline=form.deadline, budget_usd=form.budget,
             electricity_usd_per_kwh=form.kwh, confidence=form.confidence,
         )  # fmt: skip
-        return Answered(plan, compare(plan, catalog, today=today))
+        paced = None if plan.find else _speeds(plan.model_copy(update={"campaign": CampaignLimits()}), ours)
+        return Answered(plan, compare(plan, catalog, today=today, paced=paced))
     asked = plan_of_question(question_of(form, today=today), catalog, today=today)
-    return Answered(asked.plan, compare(asked.plan, catalog, today=today), asked.assumed)
+    paced = _speeds(asked.plan.model_copy(update={"campaign": CampaignLimits()}), ours)
+    return Answered(asked.plan, compare(asked.plan, catalog, today=today, paced=paced), asked.assumed)
+
+
+@lru_cache(maxsize=SPEEDS_KEPT)
+def _speeds(plan: Plan, known: Known) -> list[Paced]:
+    """Return the speeds of a plan's machines, which its limits do not change."""
+    return speeds_of(plan, known.catalog)
 
 
 def question_of(form: Form, *, today: date) -> Question:
@@ -158,6 +169,8 @@ def book_of(form: Form, *, today: date) -> PriceBook | None:
     return parse_model(PriceBook, book | {"discounts": discounts, "credits": credits}, where=where, fix=FORM_FIX)
 
 
-def _at_our_terms(form: Form, catalog: Catalog, *, today: date) -> Catalog:
+def _at_our_terms(form: Form, known: Known, *, today: date) -> Known:
     book = book_of(form, today=today)
-    return catalog if book is None else with_book(catalog, book, on=today)
+    if book is None:
+        return known
+    return Known((*known.stamp, book.model_dump_json()), with_book(known.catalog, book, on=today))

@@ -1,0 +1,54 @@
+"""Answers that a visit keeps beside each other, and in what their questions differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from planner.present.page.answer import AnswerPage, Figure
+from planner.present.page.templating import render
+from planner.present.page.words import Words
+
+MOST = 4
+LONGEST = 60
+Parameters = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One answer, with the address of its question."""
+
+    parameters: Parameters
+    page: AnswerPage
+
+
+@dataclass(frozen=True)
+class _Row:
+    differs: Sequence[str]
+    machine: str
+    figures: Sequence[Figure]
+
+
+def pins_html(pins: Sequence[Pin], words: Words) -> str:
+    """Render the pinned answers, each with what its question has otherwise than the first."""
+    rows = [
+        _Row(
+            differences(pins[0].parameters, pin.parameters),
+            pin.page.shown.display_name if pin.page.shown else words("not known"),
+            AnswerPage(pin.page.document, words, pin.page.start).figures(),
+        )
+        for pin in pins
+    ]
+    return render("lists.html", "pins", words, rows) if rows else ""
+
+
+def differences(first: Parameters, other: Parameters) -> list[str]:
+    """Return what an address says otherwise than another: `budget: 300 -> 500`."""
+    names = sorted({*first, *other})
+    changed = [name for name in names if list(first.get(name, ())) != list(other.get(name, ()))]
+    return [f"{name}: {_said(first, name)} -> {_said(other, name)}" for name in changed]
+
+
+def _said(parameters: Parameters, name: str) -> str:
+    text = ", ".join(parameters.get(name, ())) or "-"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

@@ -1,0 +1,88 @@
+"""Sentences that the planner wrote in English, in the reader's language: each is one of known forms, with values in it.
+
+A sentence is matched against the forms below and its values are put into the form's translation; values that are
+phrases themselves are translated the same way. What matches no form stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from planner.present.page.words import Words
+
+SENTENCES = (
+    "Keep {name}: {done}, {cost}, {sure}.", "Keep {name}: {done}, {cost}.",
+    "Rent {name}: {done}, {cost}, {sure}.", "Rent {name}: {done}, {cost}.",
+    "Buy {name}: {done}, {cost}, {sure}.", "Buy {name}: {done}, {cost}.",
+    "Use {name}: {done}, {cost}, {sure}.", "Use {name}: {done}, {cost}.",
+    "But its measurement is doubtful: planner explain says why.",
+    "Firm and measured: {name}, {done}, {cost}.", "Firm: {name}, {done}, {cost}.", "Measured: {name}, {done}, {cost}.",
+    "Sooner: {name}, {done}, {cost}.", "Sooner, as spot: {name}, {done}, {cost}.",
+    "It may be taken away at any time, and no firm option can be recommended beside it.",
+    "Nobody measured it there: {known}.", "Nobody measured it there.",
+    "The cheapest to buy, {name}, is {usd} at once.",
+    "Buying misses the limits: {name}, the cheapest, is {usd} at once.",
+    "No price is known of {n} options: run planner prices refresh, or state your own.",
+    "No price is known of {n} option: run planner prices refresh, or state your own.",
+    "Its price is {n} days old: run planner prices refresh first.",
+    "Whether the model fits its memory was not checked: try one step first.",
+    "{usd} are due at once, ready on {day}; {left} of it would be left then.", "{usd} are due at once, ready on {day}.",
+    "{usd} are due at once; {left} of it would be left then.", "{usd} are due at once.",
+    "It must be bought for a term longer than the work, {usd} in all.",
+    "That the service trains this network with this method is the plan's word.",
+    "The start {day} lies in the past.", "It is ready on {day}.",
+    "Nothing fits: of no option are both time and cost known.", "The table says what is missing of each.",
+    "Nothing fits: the deadline {day} has passed.",
+    "Nothing fits: no option lies where the plan allows it.", "Nothing fits: no option can take the work.",
+    "Nothing fits yet: the price of {name} is {n} days old.", "Run planner prices refresh, then compare again.",
+    "Nothing fits: {name} may be taken away within its {n} days.",
+    "Add a firm price of it to the plan: on demand, a block or a commitment.",
+    "Best chance: {name} keeps the deadline with {chance}, {asked} is asked for.",
+    "Best chance: {name} keeps the budget with {chance}, {asked} is asked for.",
+    "Measure first: {name} keeps the deadline with {chance}, {asked} is asked for.",
+    "Measure first: {name} keeps the budget with {chance}, {asked} is asked for.",
+    "Measure first: the run that {name} rests on cannot be true as stated.",
+    "A short run of the benchmark there would settle it ({command}).",
+    "Nothing fits: the nearest, {name}, is done by {day}, after {deadline}, it costs up to {usd} of {budget}.",
+    "Nothing fits: the nearest, {name}, is done by {day}, after {deadline}.",
+    "Nothing fits: the nearest, {name}, costs up to {usd} of {budget}.",
+    "It would take time until {day} and {usd}.", "It would take time until {day}.", "It would take {usd}.",
+    "{name} is cheaper above {rate} {code} a USD; today {today}.",
+    "{name} is cheaper below {rate} {code} a USD; today {today}.",
+    "Rent {name}: {usd} a year for {n} trainings; keeping ours costs {own} USD.",
+    "Buy {name}: {usd} a year for {n} trainings; keeping ours costs {own} USD.",
+    "Keeping ours pays from {n} trainings a year, {share} busy; these fill {fill}.",
+)  # fmt: skip
+"""Of the headlines of `compare` and `own-or-rent`; the longer form before a shorter one that holds it too."""
+PHRASES = (
+    "done in {n} minutes", "done in a minute", "done in {n} hours", "done by {day}",
+    "at most {usd} of electricity", "at most {usd} in all", "at most {usd}", "all of it paid by credits",
+    "nothing to pay", "{k} in {n} sure", "{n} % sure", "if its measurement is right",
+    "estimated from {n} published runs, {m} on {card}", "estimated from {n} published runs, none on {card}",
+    "{n} million {code}",
+)  # fmt: skip
+PLACE = re.compile(r"\{(\w+)\}")
+
+
+def translated(sentence: str, words: Words) -> str:
+    """Return a sentence in the language; as it is, where it has no known form."""
+    return sentence if words.language == "en" else _by_form(sentence, words, SENTENCES) or sentence
+
+
+def _by_form(text: str, words: Words, forms: Sequence[str]) -> str | None:
+    for form in forms:
+        found = _pattern(form).fullmatch(text)
+        if found is not None:
+            values = {name: _by_form(value, words, PHRASES) or value for name, value in found.groupdict().items()}
+            return words(form).format(**values)
+    return None
+
+
+@cache
+def _pattern(form: str) -> re.Pattern[str]:
+    """Return what a form matches; values are as short as they can be, so that the words around them decide."""
+    parts = PLACE.split(form)
+    texts = [re.escape(part) if place % 2 == 0 else f"(?P<{part}>.{{1,160}}?)" for place, part in enumerate(parts)]
+    return re.compile("".join(texts))

@@ -1,0 +1,91 @@
+"""Messages of the app's pages: what must be translated, and the catalogs made of the translations.
+
+`python -m scripts.page_messages` compiles every `.po` below planner/present/page/locale and lists what is missing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from babel.messages import mofile, pofile
+
+from planner.model.answer.audit import AuditVerdict, Severity
+from planner.model.owning.hold import Hold
+from planner.model.quantity import Basis
+from planner.present.facts import LEFT_OUT, QUANTITIES
+from planner.present.option_table import SHORT_REASONS
+from planner.present.page.sentences import PHRASES, SENTENCES
+from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE
+from planner.ui.ask.question import FORM_FIX
+
+ROOT = Path(__file__).parents[1]
+SOURCES = (ROOT / "planner" / "ui", ROOT / "planner" / "present" / "page")
+IN_TEMPLATE = re.compile(r"""\b_\(\s*"((?:[^"\\]|\\.)*)\"""")
+COLUMNS = ("line", "quantity", "USD each", "USD", "90 % range", "basis", "formula and source", "hours")
+"""Of the tables of bills and hours."""
+UNITS = ("{n} minutes", "{n} hours", "{n} days")
+KNOWN = tuple(f"speed {basis.value}" for basis in Basis)
+SIDES = tuple(f"{{name}} is cheaper {side} {{rate}} {{code}} a USD; today {{today}}." for side in ("above", "below"))
+
+
+def messages() -> set[str]:
+    """Return every message that a page may show, in English."""
+    found = {*COLUMNS, *UNITS, *KNOWN, *SIDES, LEFT_OUT, FORM_FIX, *QUANTITIES.values(), *SHORT_REASONS.values()}
+    for kind in (Hold, Basis, AuditVerdict, Severity):
+        found |= {one.value for one in kind}
+    for folder in SOURCES:
+        for path in folder.rglob("*.py"):
+            found |= set(_of_python(path))
+        for path in folder.rglob("*.html"):
+            found |= {match[1].replace('\\"', '"') for match in IN_TEMPLATE.finditer(path.read_text(encoding="utf-8"))}
+    return {*found, *SENTENCES, *PHRASES}
+
+
+def _of_python(path: Path) -> Iterator[str]:
+    """Yield the texts with which `words(...)` or `self(...)` is called."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
+            continue
+        first = node.args[0]
+        if node.func.id in ("words", "self", "_") and isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value
+
+
+def compiled(language: str) -> bytes:
+    """Return the compiled catalog of a language."""
+    from io import BytesIO
+
+    with (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.po").open("rb") as file:
+        catalog = pofile.read_po(file, locale=language, domain=DOMAIN)
+    out = BytesIO()
+    mofile.write_mo(out, catalog)
+    return out.getvalue()
+
+
+def translations(language: str) -> dict[str, str]:
+    """Return the translations of a language by their messages."""
+    with (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.po").open("rb") as file:
+        catalog = pofile.read_po(file, locale=language, domain=DOMAIN)
+    return {str(message.id): str(message.string) for message in catalog if message.id}
+
+
+def main() -> int:
+    """Compile the catalogs; 1 where a message is not translated."""
+    lacking = 0
+    for language in [one for one in LANGUAGES if one != "en"]:
+        (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.mo").write_bytes(compiled(language))
+        known = translations(language)
+        for message in sorted(messages() - {key for key, text in known.items() if text}):
+            print(f"{language}: {message!r}")
+            lacking += 1
+        for message in sorted(known.keys() - messages()):
+            print(f"{language}: no page says {message!r}")
+    return 1 if lacking else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
