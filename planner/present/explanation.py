@@ -45,6 +45,8 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
     yield f"== {option.id}: {option.name if option.answer is None else name_text(option.answer)}"
     if option.answer is not None:
         yield from answer_lines(option.answer, document)
+    if option.host is not None:
+        yield f"Host of a node: {option.host}."
     if option.throughput is None:
         yield f"No speed is known: {option.why_not or '; '.join(option.notes)}"
     else:

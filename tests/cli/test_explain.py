@@ -109,3 +109,16 @@ def test_a_service_is_named_and_has_no_speed(planner, changed):
 def test_a_speed_whose_training_never_ends_says_so(planner, changed):
     plan = changed("gpu_guide_llama3_8b", {"goodput": {"gpu_hours_per_failure": 1e-3}})
     assert "would not get on" in planner("explain", plan).out
+
+
+def test_the_host_of_a_machine_stands_there_where_it_is_known(planner, tmp_path):
+    """2 TiB, 192 vCPU, 8 disks of 3,800 GB: AWS's table of instance sizes; Lambda states none that is on file."""
+    path = tmp_path / "hosts.yaml"
+    path.write_text(
+        "schema_version: 1\nname: hosts\nworkload: {ref: llama3-8b}\nwork: {tokens: 1.0e+9}\n"
+        "options: [{offer: aws/p5.48xlarge}, {offer: lambda/gpu_8x_b200_sxm6}]\n",
+        encoding="utf-8",
+    )
+    ours, theirs = planner("explain", path, "--json").document["options"]
+    assert ours["host"] == "2,048 GiB of memory, 192 vCPU, 30,400 GB of local disks"
+    assert theirs["host"] is None

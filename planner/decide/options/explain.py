@@ -23,6 +23,7 @@ from planner.model.answer.explanation import (
     ThroughputFrom,
 )
 from planner.model.catalog import Catalog
+from planner.model.hardware.machines import Node
 from planner.model.network.workload import Checkpointing
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
@@ -85,6 +86,17 @@ def _of_service(estimate: OptionEstimate) -> OptionExplanation:
     )
 
 
+def _host(node: Node) -> str | None:
+    facts = []
+    if node.host_memory_gib is not None:
+        facts.append(f"{node.host_memory_gib:,g} GiB of memory")
+    if node.vcpus is not None:
+        facts.append(f"{node.vcpus} vCPU")
+    if node.local_disk_gb is not None:
+        facts.append(f"{node.local_disk_gb:,g} GB of local disks")
+    return ", ".join(facts) or None
+
+
 def _explained(
     job: Job, candidate: Candidate, catalog: Catalog, estimate: OptionEstimate, evidence: Evidence
 ) -> OptionExplanation:
@@ -101,6 +113,7 @@ def _explained(
         id=estimate.id,
         name=estimate.name,
         throughput=estimate.throughput,
+        host=_host(candidate.node),
         physics=_quantity(prediction),
         throughput_from=_throughput_from(job, chosen, catalog, answer, predicted),
         configuration=_configuration(job, chosen, answer, prediction),

@@ -149,6 +149,8 @@ class OptionExplanation(Frozen):
     """What the estimator says, also where a measured run answers; null where it cannot."""
     throughput_from: ThroughputFrom | None = None
     """Where the throughput comes from; null where there is none."""
+    host: str | None = None
+    """Memory, vCPU and local disks of a node's host; null where nobody states them."""
     answer: RankedOption | None = None
     """The same option in `planner compare`: its money, days, chances and the doubts of its evidence."""
     configuration: EstimatedConfiguration | None = None
