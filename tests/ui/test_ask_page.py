@@ -266,3 +266,12 @@ def test_korean_is_a_choice_of_the_address() -> None:
     assert "유지: DGX Station, 4x V100" in said(page)
     assert control(page, "학습 횟수").value == 50
     assert page.query_params["lang"] == "ko"
+
+
+def test_what_would_turn_the_answer_is_asked_for(plan_page: AppTest) -> None:
+    assert 'class="turns"' not in said(plan_page)
+    control(plan_page, "Find the values at which the answer turns").click()
+    checked(plan_page.run())
+    assert 'class="turns"' in said(plan_page)
+    change(plan_page, "Trainings", 7)
+    assert 'class="turns"' not in said(plan_page)

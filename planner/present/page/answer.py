@@ -83,9 +83,8 @@ class AnswerPage:
     def rows_html(self, *, every: bool = False) -> str:
         """Render the table of options, each row with its bill, time, arithmetic and sources."""
         options = self.document.options if every else self.document.options[:FIRST_ROWS]
-        return self._render(
-            "rows", options=options, explained=marks_explained(options, lambda usd: self.money.text(usd.value))
-        )
+        explained = marks_explained(options, lambda usd: self.money.text(usd.value))
+        return self._render("rows", options=options, explained=[translated(one, self.words) for one in explained])
 
     def notes_html(self) -> str:
         """Render what is to be known of all options alike."""
@@ -100,7 +99,7 @@ class AnswerPage:
         return self._render("changes", changes=self.changes())
 
     def changes(self) -> Sequence[str]:
-        """Return what would have to be otherwise for another option to win, and the run that is worth making."""
+        """Return what would have to be otherwise for another option to fit, or to be the cheaper one."""
         document, words = self.document, self.words
         lines = []
         shown = self.shown
@@ -127,12 +126,6 @@ class AnswerPage:
                       rate=words.number(rate.per_usd, digits=4), code=rate.code,
                       today=words.number(rate.today_per_usd, digits=4))
             )  # fmt: skip
-        if shown is not None and shown.throughput is not None and shown.throughput.basis.value != "measured":
-            lines.append(
-                words("A short measured run on {name} would narrow its range.", name=shown.display_name)
-                + " "
-                + words("Command: {command}", command=_measure(shown))
-            )
         return lines
 
     def _done(self, option: RankedOption) -> Figure:
@@ -185,10 +178,6 @@ def _translated_duration(text: str, words: Words) -> str:
     """Return `31 hours` in the language."""
     number, _, unit = text.partition(" ")
     return text if text == "a minute" else words(f"{{n}} {unit}", n=number)
-
-
-def _measure(option: RankedOption) -> str:
-    return "planner bench" if option.hold is not None and option.hold.value == "have" else "planner launch"
 
 
 def problem_html(message: str, fix: str, words: Words, *, stands: bool) -> str:

@@ -54,8 +54,11 @@ SENTENCES = (
     "Rent {name}: {usd} a year for {n} trainings; keeping ours costs {own} USD.",
     "Buy {name}: {usd} a year for {n} trainings; keeping ours costs {own} USD.",
     "Keeping ours pays from {n} trainings a year, {share} busy; these fill {fill}.",
+    "s spot: may be taken away.", "* price out of date: planner prices refresh.", "+ not in the bill: {what}.",
+    "c after credits: the bill is {usd}.", "c after credits: the bills are {usd}.", "? ask whether so many can be had.",
 )  # fmt: skip
-"""Of the headlines of `compare` and `own-or-rent`; the longer form before a shorter one that holds it too."""
+"""Of the headlines of `compare` and `own-or-rent`, and of the marks below a table; a longer form stands before a
+shorter one that holds it too."""
 PHRASES = (
     "done in {n} minutes", "done in a minute", "done in {n} hours", "done by {day}",
     "at most {usd} of electricity", "at most {usd} in all", "at most {usd}", "all of it paid by credits",

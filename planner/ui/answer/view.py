@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
-from html import escape
 
 import streamlit as st
 
-from planner.errors import InputError
 from planner.present import report
 from planner.present.charts import chart_svg
 from planner.present.facts import LEFT_OUT
 from planner.present.option_marks import bill_before_credits
-from planner.present.page.answer import FIRST_ROWS, AnswerPage, problem_html
+from planner.present.page.answer import FIRST_ROWS, AnswerPage
 from planner.present.page.pins import MOST, Pin, pins_html
 from planner.present.page.prices import finance_html
 from planner.present.page.words import Words
+from planner.ui.answer.parts import html, note
+from planner.ui.answer.turns import turns
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import parameters_of
-from planner.ui.ask.question import Answered
+from planner.ui.ask.question import Answered, Known
 from planner.use_cases.find import plan_text
 
 
-def html(body: str) -> None:
-    """Show a fragment in the pages' style."""
-    if body:
-        st.html(f'<div class="tp">{body}</div>')
-
-
-def note(text: str) -> None:
-    """Show a line in small letters."""
-    html(f'<p class="small">{escape(text)}</p>')
-
-
-def problems(found: Sequence[InputError], words: Words, *, stands: bool) -> None:
-    """Show what is wrong; messages are text, never Markdown."""
-    for problem in found:
-        html(problem_html(problem.message, problem.fix, words, stands=stands))
-
-
-def draw(answered: Answered, form: Form, words: Words, *, today: date) -> None:
+def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: date) -> None:
     """Show headline, figures, pinned answers, bars, table, what would change it, and downloads."""
     page = AnswerPage(answered.document, words, answered.plan.campaign.start or today)
     html(page.headline_html())
@@ -58,6 +40,7 @@ def draw(answered: Answered, form: Form, words: Words, *, today: date) -> None:
     if answered.document.notes:
         html(page.notes_html())
     html(page.changes_html())
+    turns(form, answered, known, words, today=today)
     _taken(answered, words)
     _downloads(answered, words)
     note(words(LEFT_OUT))

@@ -9,7 +9,7 @@ import streamlit as st
 from planner import clock
 from planner.errors import InputError
 from planner.present.page.words import Words
-from planner.ui.answer import view
+from planner.ui.answer import parts, view
 from planner.ui.ask.form import STARTS, Form, Start
 from planner.ui.ask.paste import paste_box
 from planner.ui.ask.question import Answered, Known, answer_form
@@ -43,9 +43,9 @@ def render() -> None:
             problems.append(error)
     answered = _answer(form, known, problems, today=today)
     with right:
-        view.problems(problems, words, stands=answered is not None)
+        parts.problems(problems, words, stands=answered is not None)
         if answered is not None:
-            view.draw(answered, form, words, today=today)
+            view.draw(answered, form, known, words, today=today)
     if not problems:
         remember(form, words)
 
@@ -78,7 +78,7 @@ def _plan(form: Form, words: Words) -> Form:
         st.rerun()
     st.file_uploader(words("Your own plan (YAML or JSON)"), type=["yaml", "yml", "json"], key="plan_file")
     st.file_uploader(words("Your run records (JSON)"), type=["json"], accept_multiple_files=True, key="run_files")
-    view.note(words("Uploads stay in this visit. Nothing here spends money or needs a credential."))
+    parts.note(words("Uploads stay in this visit. Nothing here spends money or needs a credential."))
     return form
 
 

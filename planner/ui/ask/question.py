@@ -14,6 +14,7 @@ from planner.cost.cloud.net_price import with_book
 from planner.decide.options.estimate_plan import Paced
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.evidence.run import RunRecord
@@ -28,6 +29,7 @@ from planner.use_cases.ask import plan_of_question
 from planner.use_cases.ask_question import Purchase, Question
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
 from planner.use_cases.plans import compare, speeds_of
+from planner.use_cases.recommend import recommend
 
 FORM_FIX = "Change the value in the form."
 CREDITS_LAST_DAYS = 365
@@ -73,6 +75,12 @@ def answer_form(form: Form, known: Known, *, today: date) -> Answered:
     asked = plan_of_question(question_of(form, today=today), catalog, today=today)
     paced = _speeds(asked.plan.model_copy(update={"campaign": CampaignLimits()}), ours)
     return Answered(asked.plan, compare(asked.plan, catalog, today=today, paced=paced), asked.assumed)
+
+
+@lru_cache(maxsize=SPEEDS_KEPT)
+def turning_points(form: Form, plan: Plan, known: Known, *, today: date, asked: str) -> RecommendationDocument:
+    """Return what would turn the answer to a plan, at the form's terms; `asked` is the plan's file in commands."""
+    return recommend(plan, _at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
 
 
 @lru_cache(maxsize=SPEEDS_KEPT)

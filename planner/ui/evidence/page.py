@@ -9,7 +9,7 @@ import streamlit as st
 from planner import clock
 from planner.errors import InputError
 from planner.present.page.evidence import Checked, runs_html
-from planner.ui.answer import view
+from planner.ui.answer import parts
 from planner.ui.ask.question import Known
 from planner.ui.catalogs import visited_catalog
 from planner.ui.state import chosen_words, current_form, remember
@@ -24,7 +24,7 @@ def render() -> None:
     known = visited_catalog(problems, today)
     form = current_form(problems)
     st.subheader(words("Runs, the worst misses first"))
-    view.note(
+    parts.note(
         words(
             "Measured beside what the planner would predict without the run; a run opens what the audit finds. "
             "Estimates rest on {n} published measurements besides: planner accuracy scores them.",
@@ -32,8 +32,8 @@ def render() -> None:
         )
     )
     st.file_uploader(words("Your run records (JSON)"), type=["json"], accept_multiple_files=True, key="run_files")
-    view.problems(problems, words, stands=False)
-    view.html(runs_html(_checked(known), words))
+    parts.problems(problems, words, stands=False)
+    parts.html(runs_html(_checked(known), words))
     if not problems:
         remember(form, words)
 

@@ -19,7 +19,7 @@ from planner.present.page.money import Money
 from planner.present.page.words import Words
 from planner.present.page.year import YearPage
 from planner.present.page.year_chart import counts_around, lacking, year_chart
-from planner.ui.answer import view
+from planner.ui.answer import parts
 from planner.ui.ask.question import Known, answer_form
 from planner.ui.catalogs import visited_catalog
 from planner.ui.scenario import examples
@@ -60,9 +60,11 @@ def render() -> None:
         year = Year() if first is None else _sliders(first, given, words)
     with right:
         if asked.example:
-            view.note(words("Your question names no machine to own: this is the example {name}.", name=asked.plan.name))
+            parts.note(
+                words("Your question names no machine to own: this is the example {name}.", name=asked.plan.name)
+            )
         _answer(asked.plan, known, year, site, problems, words, today)
-        view.problems(problems, words, stands=False)
+        parts.problems(problems, words, stands=False)
     if not problems:
         remember(form, words, **_numbers(year))
 
@@ -140,13 +142,13 @@ def _answer(
         problems.append(error)
         return
     page = YearPage(document, words)
-    view.html(page.headline_html())
+    parts.html(page.headline_html())
     chart = year_chart(costs, asked, Money(words, document.currency))
     if chart is None:
         st.info(lacking(words))
     else:
         st.altair_chart(chart, key="year")
-    view.html(page.ways_html())
+    parts.html(page.ways_html())
 
 
 def _numbers(year: Year) -> dict[str, float | None]:

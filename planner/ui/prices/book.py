@@ -12,7 +12,7 @@ from planner.adapters.documents import parse_model
 from planner.errors import InputError
 from planner.model.prices.price_book import PriceBook
 from planner.present.page.words import Words
-from planner.ui.answer.view import note
+from planner.ui.answer.parts import note
 from planner.ui.ask.form import Form
 from planner.ui.ask.names import providers
 from planner.ui.ask.question import CREDITS_LAST_DAYS, Known

@@ -14,7 +14,7 @@ from planner.model.prices.offer import PriceKind
 from planner.model.prices.price_book import PriceBook
 from planner.present.page.prices import history_html, prices_html
 from planner.present.page.words import Words
-from planner.ui.answer import view
+from planner.ui.answer import parts
 from planner.ui.ask.form import Form
 from planner.ui.ask.names import cards, providers, regions
 from planner.ui.ask.question import Known, book_of
@@ -42,7 +42,7 @@ def render() -> None:
             form = edit_book(form, known, words, problems, today=today)
     with right:
         _list(form, known, chosen, problems, words, today)
-        view.problems(problems, words, stands=False)
+        parts.problems(problems, words, stands=False)
     if not problems:
         remember(form, words, **{name: value or None for name, value in chosen.items()})
 
@@ -78,10 +78,10 @@ def _list(
     if not rows:
         st.info(words("No price passes the filter."))
         return
-    view.html(prices_html(rows, known.catalog, words, with_book=book is not None))
+    parts.html(prices_html(rows, known.catalog, words, with_book=book is not None))
     items = {row.item: row.item for row in rows}
     item = st.selectbox(words("History of"), list(items), key=f"history-{'-'.join(chosen.values())}")
-    view.html(history_html(_history(known, str(item), today), words))
+    parts.html(history_html(_history(known, str(item), today), words))
 
 
 def _passes(row: PriceRow, chosen: dict[str, str]) -> bool:
