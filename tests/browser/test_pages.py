@@ -111,3 +111,13 @@ def test_a_pasted_command_fills_the_form_in(visit: Visit, page: Page) -> None:
     page.get_by_role("button", name="Read it").click()
     expect(page.locator(".tp .headline h2")).to_contain_text("4x RTX 3090")
     expect(page).to_have_url(re.compile("model=qwen2.5-7b"))
+
+
+def test_the_language_is_a_click_and_stays_on_other_pages(visit: Visit, page: Page) -> None:
+    page.get_by_role("radio", name="한국어").click()
+    expect(page.get_by_role("spinbutton", name="학습 횟수", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("lang=ko"))
+    page.get_by_role("link", name="근거 자료", exact=True).click()
+    expect(page.get_by_role("heading", name="측정 목록, 오차가 큰 순서")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="측정 목록, 오차가 큰 순서")).to_be_visible()

@@ -66,6 +66,19 @@ PHRASES = (
     "estimated from {n} published runs, {m} on {card}", "estimated from {n} published runs, none on {card}",
     "{n} million {code}",
 )  # fmt: skip
+ANYTHING = r".{1,160}?"
+VALUES = {
+    "done": r"done .{1,60}?|time not known",
+    "cost": r"at most .{1,80}?|all of it paid by credits|nothing to pay",
+    "sure": r"\d+ in \d+ sure|[\d.]+ % sure|if its measurement is right",
+    "day": r"\d{4}-\d{2}-\d{2}",
+    "deadline": r"\d{4}-\d{2}-\d{2}",
+    "usd": r"[\d,.]+(?: million)? [A-Z]{3}(?: \([^)]{1,60}\))?(?: and [\d,.]+(?: million)? [A-Z]{3})*",
+    "k": r"[\d,.]+",
+    "m": r"[\d,.]+",
+    "n": r"[\d,.]+",
+}
+"""What a value may be, by its name; of others anything, as short as it can be. Names hold commas."""
 PLACE = re.compile(r"\{(\w+)\}")
 
 
@@ -85,7 +98,10 @@ def _by_form(text: str, words: Words, forms: Sequence[str]) -> str | None:
 
 @cache
 def _pattern(form: str) -> re.Pattern[str]:
-    """Return what a form matches; values are as short as they can be, so that the words around them decide."""
+    """Return what a form matches."""
     parts = PLACE.split(form)
-    texts = [re.escape(part) if place % 2 == 0 else f"(?P<{part}>.{{1,160}}?)" for place, part in enumerate(parts)]
+    texts = [
+        re.escape(part) if place % 2 == 0 else f"(?P<{part}>{VALUES.get(part, ANYTHING)})"
+        for place, part in enumerate(parts)
+    ]
     return re.compile("".join(texts))
