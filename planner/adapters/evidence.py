@@ -19,6 +19,8 @@ from planner.model.evidence.measurement import COLUMNS, Measurement
 TABLE_LIMIT_BYTES = 50_000_000
 NEEDED = ("id", "source", "gpu", "num_gpus")
 FOLDER = "evidence"
+MOST_ROWS = 20_000
+"""Four times the bundled evidence; some five seconds to audit."""
 CALIBRATION = "calibration.json"
 IMAGE_CALIBRATION = "calibration_images.json"
 """What was learnt of image networks."""
@@ -44,7 +46,9 @@ def _rows(path: Path, reader: csv.DictReader[str], unreadable: list[InputError] 
         )
     rows = []
     seen: dict[str, int] = {}
-    for cells in reader:
+    for number, cells in enumerate(reader, start=1):
+        if number > MOST_ROWS:
+            raise InputError(f"{path}: has over {MOST_ROWS:,} rows.", fix="Divide it into several files.")
         try:
             row = _row(path, reader.line_num, cells)
         except InputError as error:

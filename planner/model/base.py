@@ -15,13 +15,14 @@ SMALLEST = 1e-18
 """Far below anything real; smaller numbers would vanish in a product."""
 
 
-def _not_tiny(value: float) -> float:
+def not_tiny(value: float) -> float:
+    """Refuse a positive number below `SMALLEST`."""
     if value < SMALLEST:
         raise ValueError(f"must be at least {SMALLEST:g}")
     return value
 
 
-Positive = Annotated[float, Field(strict=True, gt=0, le=1e18), AfterValidator(_not_tiny)]
+Positive = Annotated[float, Field(strict=True, gt=0, le=1e18), AfterValidator(not_tiny)]
 NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e18)]
 Fraction = Annotated[float, Field(strict=True, gt=0, le=1)]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**15)]

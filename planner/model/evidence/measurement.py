@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from planner.model.base import Frozen, Text
+from planner.model.base import Frozen, Text, not_tiny
 
 
 def _whole(value: object) -> object:
@@ -20,7 +20,7 @@ def _whole(value: object) -> object:
 
 
 Whole = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=10**15)]
-Amount = Annotated[float, Field(gt=0, le=1e18)]
+Amount = Annotated[float, Field(gt=0, le=1e18), AfterValidator(not_tiny)]
 
 COLUMNS = (
     "id", "source", "source_ref", "source_date", "model", "model_family", "params_total", "params_active", "n_layers",

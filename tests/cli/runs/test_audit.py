@@ -101,6 +101,20 @@ def test_a_row_that_cannot_be_read_is_a_finding_and_the_others_are_audited(plann
     assert [":6" in said["row-1"]["says"], ":7" in said["row-2"]["says"]] == [True, True]
 
 
+def test_a_number_too_small_to_divide_by_is_a_finding(planner, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(TABLE.replace(",3500\n", ",1e-320\n"), "utf-8")
+    (row,) = [run for run in planner("audit", "--measurements", path, "--json").document["runs"] if "row" in run["id"]]
+    assert "tokens_per_s_per_gpu: must be at least 1e-18" in row["findings"][0]["says"]
+
+
+def test_a_table_of_too_many_rows_is_one_error(planner, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(TABLE + "".join(f"r{number},x,,,,,,,,,,,\n" for number in range(20_000)), "utf-8")
+    answer = planner("audit", "--measurements", path)
+    assert (answer.code, "has over 20,000 rows" in answer.err) == (2, True)
+
+
 @pytest.mark.slow
 def test_the_bundled_evidence_raises_few_alarms(planner):
     known, impossible, doubtful = 0, 0, 0
