@@ -15,9 +15,11 @@ from planner.quantity.chance import TAIL
 from planner.scenario.job import Job
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.estimator.expected_error import NOISE
-from planner.speed.estimator.network_kind import kind_of
+from planner.speed.estimator.network_kind import NetworkKind, kind_of
 from planner.speed.estimator.own_runs import covariance
 from planner.speed.estimator.text_estimator import fitted
+from planner.speed.estimator.text_fit import Fit
+from planner.speed.physics.observation import Observation
 from planner.speed.throughput.extrapolation import RATIO_FACTOR
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import Prediction
@@ -36,7 +38,14 @@ def correlation(job: Job, paced: Sequence[Paced], widths: Sequence[float], catal
     for images in (False, True):
         places = [number for number, query in asked.items() if query.is_of_images == images]
         if places:
-            together[np.ix_(places, places)] = _of_estimates([asked[number] for number in places], catalog)
+            queries = [asked[number] for number in places]
+            calibration = catalog.image_calibration if images else catalog.calibration
+            assert calibration is not None, "it made the predictions"
+            own = list({one.id: one for query in queries for one in query.own}.values())
+            observations = [query.observation for query in queries]
+            together[np.ix_(places, places)] = of_estimates(
+                kind_of(queries[0], calibration), fitted(calibration), observations, own
+            )
     ratio = math.log(RATIO_FACTOR) / TAIL
     for one in range(count):
         for other in range(one):
@@ -60,14 +69,10 @@ def _asked(job: Job, one: Paced, catalog: Catalog) -> EstimatorQuery | None:
     return predicted.asked if isinstance(predicted, Prediction) else None
 
 
-def _of_estimates(queries: Sequence[EstimatorQuery], catalog: Catalog) -> Array:
-    """Return C / (sd sd'), C the covariance of the estimator's errors, less what known runs tell already."""
-    calibration = catalog.image_calibration if queries[0].is_of_images else catalog.calibration
-    assert calibration is not None, "it made the predictions"
-    kind, learnt = kind_of(queries[0], calibration), fitted(calibration)
-    place = kind.model(learnt, [query.observation for query in queries]).place
+def of_estimates(kind: NetworkKind, learnt: Fit, asked: Sequence[Observation], own: Sequence[Observation]) -> Array:
+    """Return C / (sd sd'), C the covariance of the estimator's errors, less what `own` known runs tell already."""
+    place = kind.model(learnt, asked).place
     left = covariance(place, place)
-    own = list({one.id: one for query in queries for one in query.own}.values())
     if own:
         anchors = kind.model(learnt, own).place
         towards = covariance(place, anchors)
