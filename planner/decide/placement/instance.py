@@ -1,0 +1,199 @@
+"""What the solver is given: runs, the machines in their windows, what a run takes and costs there; plain numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Objective(StrEnum):
+    """What a plan is best in."""
+
+    COST = "cost"
+    """The cheapest that keeps the limits; of equal ones the fastest."""
+    TIME = "time"
+    """The fastest within the limits; of equal ones the cheapest."""
+    FRONT = "front"
+    """All plans of which none is better in both."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Equal runs."""
+
+    runs: int
+    phase: int = 0
+    """All runs of a phase begin after all runs of the phase before have ended."""
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Lanes alike: `lanes` sets of machines, each of which runs its trainings one after another in one window."""
+
+    lanes: int
+    opens: float = 0.0
+    """Hours from the campaign's start."""
+    closes: float = math.inf
+    pool: str | None = None
+    """Machines that bins of several widths share: no more of them are used at any time than there are."""
+    nodes: int = 1
+    """Of one lane."""
+    lane_usd: float = 0.0
+    """Of each lane that is used: its purchase, or a block with a window of its own."""
+    usd_per_hour: float = 0.0
+    """Of a term that is bought once: what each hour beyond `least_hours` costs, of one lane."""
+    least_hours: float = 0.0
+    """Of a term that is bought once: paid for each lane that is used."""
+    block_hours: tuple[float, ...] = ()
+    """Lengths in which hours are sold; one is bought for each lane that is used."""
+    block_lost_hours: float = 0.0
+    """At the end of a block that no run can use."""
+    twins: int | None = None
+    """The bin of several lanes that this lane was separated from: such lanes are filled in order, as they are alike."""
+
+    @property
+    def by_term(self) -> bool:
+        """Return whether the hours of a lane are bought, and not those of a run."""
+        return self.usd_per_hour > 0
+
+    def term_usd(self, billed_hours: float) -> float:
+        """Return what one lane of a term costs that is used so long; infinite where no block is so long.
+
+        term:  USD/h x max(least hours, hours);  block:  USD/h x the shortest length that holds hours + those lost
+        """
+        if not self.by_term or billed_hours <= 0:
+            return 0.0
+        if not self.block_hours:
+            return self.usd_per_hour * max(self.least_hours, billed_hours)
+        fitting = (one for one in self.block_hours if billed_hours + self.block_lost_hours <= one * (1 + TOLERANCE))
+        return self.usd_per_hour * next(fitting, math.inf)
+
+
+@dataclass(frozen=True)
+class Way:
+    """Runs of a group on an option's machines."""
+
+    group: int
+    option: int
+    bin: int
+    hours: float
+    """Of one run, until the next can begin."""
+    usd: float
+    """Of one run, without what its lane and option cost."""
+    billed_hours: float = 0.0
+    """Of one run, which count against a term, a block or an allocation."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """What using an option costs, however many runs it does, and what it holds."""
+
+    fixed_usd: float = 0.0
+    most_node_hours: float = math.inf
+    """Of an allocation."""
+    credits: str | None = None
+    """Whose credits pay its bill."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One question."""
+
+    groups: tuple[Group, ...]
+    options: tuple[Option, ...]
+    bins: tuple[Bin, ...]
+    ways: tuple[Way, ...]
+    pools: dict[str, int]
+    """Machines of each pool."""
+    deadline: float = math.inf
+    """Hours from the start."""
+    budget: float = math.inf
+    """USD that remain to pay."""
+    waiting_usd_per_hour: float = 0.0
+    """What an hour until the last run's end is worth to the user; it is weighed, and is no cost."""
+    credits: dict[str, float] | None = None
+    """USD by whose they are."""
+
+    @property
+    def phases(self) -> int:
+        """Return the number of phases."""
+        return 1 + max((group.phase for group in self.groups), default=0)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Runs of one way on one lane of its bin."""
+
+    way: int
+    lane: int
+    runs: int
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Runs on lanes, with what they cost and how long they take."""
+
+    instance: Instance
+    """The question, perhaps with lanes apart: ways of `placed` are its own."""
+    placed: tuple[Placed, ...]
+    usd: float
+    """What the bills grow by."""
+    to_pay: float
+    """The same less credits."""
+    hours: float
+    """From the start to the end of the last run."""
+    ends: tuple[float, ...]
+    """Of each phase."""
+    bound: float
+    """No plan is better than this, in the objective: USD, or hours."""
+    gap: float
+    """(value - bound) / value of the objective."""
+
+
+TOLERANCE = 1e-9
+"""Relative: a run that ends with its window fits."""
+
+
+def measured(instance: Instance, placed: Sequence[Placed]) -> tuple[float, float, tuple[float, ...]] | None:
+    """Return what a plan costs, what of it remains to pay, and when its phases end; None where a window is too short.
+
+    A lane begins a phase when the phase before has ended everywhere, and not before it opens.
+    """
+    lanes: dict[tuple[int, int], list[Placed]] = {}
+    for one in placed:
+        lanes.setdefault((instance.ways[one.way].bin, one.lane), []).append(one)
+    ends: list[float] = []
+    for phase in range(instance.phases):
+        before = ends[-1] if ends else 0.0
+        end = before
+        for (place, _), of_lane in lanes.items():
+            spot = instance.bins[place]
+            load = sum(
+                instance.ways[one.way].hours * one.runs
+                for one in of_lane
+                if instance.groups[instance.ways[one.way].group].phase == phase
+            )
+            if load > 0:
+                done = max(before, spot.opens) + load
+                if done > spot.closes + TOLERANCE * max(1.0, done):
+                    return None
+                end = max(end, done)
+        ends.append(end)
+    by_payer: dict[str | None, float] = {}
+    for option in {instance.ways[one.way].option for one in placed}:
+        payer = instance.options[option].credits
+        by_payer[payer] = by_payer.get(payer, 0.0) + instance.options[option].fixed_usd
+    for (place, _), of_lane in lanes.items():
+        spot = instance.bins[place]
+        hours = sum(instance.ways[one.way].billed_hours * one.runs for one in of_lane)
+        payer = instance.options[instance.ways[of_lane[0].way].option].credits
+        by_payer[payer] = by_payer.get(payer, 0.0) + spot.lane_usd + spot.term_usd(hours)
+    for one in placed:
+        way = instance.ways[one.way]
+        payer = instance.options[way.option].credits
+        by_payer[payer] = by_payer.get(payer, 0.0) + way.usd * one.runs
+    held = instance.credits or {}
+    to_pay = sum(max(0.0, usd - held.get(payer or "", 0.0)) for payer, usd in by_payer.items())
+    return sum(by_payer.values()), to_pay, tuple(ends)
