@@ -90,16 +90,29 @@ def estimate(
 
 
 @command(app, example="planner campaign plan.yaml")
-def campaign(question: PlanOptions, output: ScreenOptions) -> None:
-    """Estimate all trainings of a plan on each option alone."""
+def campaign(
+    question: PlanOptions,
+    output: ScreenOptions,
+    objective: Annotated[
+        str | None, typer.Option(metavar="cost|time|front", help="What the plan is best in; default: campaign.prefer")
+    ] = None,
+) -> None:
+    """Plan all trainings: what runs where and when, and each option alone.
+
+    The exit code is 3 where no plan keeps the limits.
+    """
+    if objective not in (None, "cost", "time", "front"):
+        raise InputError(f"--objective {objective} is not known.", fix="Write cost, time or front.")
     plan = plans.read_plan(question.plan)
-    document = plans.campaign(plan, question.catalog(plan), today=clock.today())
+    document = plans.campaign(plan, question.catalog(plan), today=clock.today(), objective=objective)
     if output.json:
         print_document(document)
     elif output.table:
         _print_screen(campaign_screen(document, plan=question.words), document, output)
     else:
         output.print_rows(campaign_rows(document.options), title=document.plan)
+    if document.feasible is False:
+        raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
 
 @command(app, example="planner compare plan.yaml")

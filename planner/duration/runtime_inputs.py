@@ -13,7 +13,7 @@ from planner.model.answer.documents import Assumption
 from planner.model.catalog import Catalog
 from planner.model.figure import Figure
 from planner.model.network.workload import Strategy
-from planner.model.plan.goodput import CheckpointWriting, GoodputDefaults
+from planner.model.plan.goodput import CheckpointWriting, Goodput, GoodputDefaults
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
@@ -102,7 +102,7 @@ def runtime_inputs(
     sharded = strategy is not Strategy.DDP
     reading = sample_storage(plan, candidate, catalog, defaults)
     writing = checkpoint_storage(plan, candidate, catalog, defaults, writing_nodes=candidate.nodes if sharded else 1)
-    given = plan.goodput
+    given = _of_option(plan.goodput, candidate.option.goodput)
     inputs = {
         "samples_per_s": throughput,
         "read_gb_per_s": reading.read,
@@ -136,6 +136,13 @@ def runtime_inputs(
     every = _interval_between(given.checkpoint_interval_hours, runtime, defaults)
     longest = defaults.longest_interval_hours.value if given.checkpoint_interval_hours is None else None
     return replace(runtime, inputs=inputs | {"checkpoint_interval_hours": every}, longest_hours=longest)
+
+
+def _of_option(given: Goodput, own: Goodput | None) -> Goodput:
+    """Return the plan's figures, with those of the option in their place."""
+    if own is None:
+        return given
+    return given.model_copy(update={name: value for name, value in own if value is not None})
 
 
 def is_preempted(candidate: Candidate) -> bool:

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from planner.decide.recommend.rank import is_feasible
+from planner.decide.recommend.wording import duration_text, percent_text, usd_text
 from planner.model.answer.documents import (
     CampaignDocument,
     CampaignOption,
     ComparisonDocument,
     EstimateDocument,
+    FeasiblePlan,
     OptionEstimate,
+    PlacedRuns,
 )
 from planner.model.currency import Currency
 from planner.present.facts import chance_to_keep_limits
@@ -69,8 +72,40 @@ def campaign_screen(document: CampaignDocument, *, plan: str) -> Screen:
     ]
     commands = [("Recommendation", f"planner compare {plan}"), SOURCES]
     return Screen(
-        f"{document.plan}: {_trainings(document.runs)}", (), entries, document.currency, commands, document.notes
-    )
+        f"{document.plan}: {_trainings(document.runs)}", _planned(document), entries, document.currency, commands,
+        document.notes,
+    )  # fmt: skip
+
+
+def _planned(document: CampaignDocument) -> list[str]:
+    """Return the plan in sentences, a line for each option that takes part."""
+    if document.feasible is None:
+        return []
+    if not document.feasible:
+        lines = [f"Nothing fits: {' and '.join(document.binding_limits) or 'no plan was found'}."]
+        near = document.nearest_feasible
+        if near is not None:
+            lines.append(f"Nearest: {_total(near)}")
+        return lines + ([_line(placed) for placed in near.placements] if near is not None else [])
+    return [f"Plan: {_total(document)}", *(_line(placed) for placed in document.placements)]
+
+
+def _total(plan: CampaignDocument | FeasiblePlan) -> str:
+    assert plan.campaign_usd is not None, "it is a plan"
+    assert plan.campaign_hours is not None
+    chances = [
+        f"{percent_text(chance)} to keep the {what}"
+        for chance, what in ((plan.chance_deadline, "deadline"), (plan.chance_budget, "budget"))
+        if chance is not None
+    ]
+    gap = f"within {plan.optimality_gap_pct:.2g} % of the best" if plan.optimality_gap_pct else "proven best"
+    hours = duration_text(plan.campaign_hours.value)
+    return f"{', '.join([usd_text(plan.campaign_usd.value), hours, *chances])} ({gap})."
+
+
+def _line(placed: PlacedRuns) -> str:
+    begin, end = placed.start[:16].replace("T", " "), placed.end[:16].replace("T", " ")
+    return f"{_trainings(placed.runs)} on {placed.name}, {begin} to {end}, {usd_text(placed.usd)}."
 
 
 def estimate_screen(document: EstimateDocument, *, plan: str) -> Screen:

@@ -40,6 +40,7 @@ SHORT_REASONS = {
     ReasonCode.DATA_LEAVES_REGION: "not allowed",
     ReasonCode.SPOT_NOT_ALLOWED: "not allowed",
     ReasonCode.PROVIDER_NOT_ALLOWED: "not allowed",
+    ReasonCode.QUOTA_TOO_SMALL: "over quota",
     ReasonCode.NOT_AVAILABLE: "not to be had",
     ReasonCode.NOT_LISTED: "not listed any more",
     ReasonCode.ASK_FOR_QUOTE: "ask for a quote",

@@ -11,9 +11,12 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import templates_dir
+from planner.decide.campaign.alone import each_alone
 from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
 from planner.decide.options.estimate_plan import Paced, estimate_plan, paced_candidates
-from planner.decide.recommend.answer_plan import answer_plan, run_campaign
+from planner.decide.placement.instance import Objective
+from planner.decide.placement.plan_campaign import planned_campaign
+from planner.decide.recommend.answer_plan import answer_plan, campaign_document
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.base import Frozen
@@ -82,9 +85,12 @@ def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
     return estimate_plan(with_found_options(plan, catalog, today=today), catalog, today=today)
 
 
-def campaign(plan: Plan, catalog: Catalog, *, today: date) -> CampaignDocument:
-    """Run the plan's campaign on each option alone."""
-    return run_campaign(with_found_options(plan, catalog, today=today), catalog, today=today)
+def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None = None) -> CampaignDocument:
+    """Plan the campaign: what runs where and when, with the campaign on each option alone."""
+    listed = with_found_options(plan, catalog, today=today)
+    alone = each_alone(listed, catalog, today=today)
+    wanted = Objective(objective) if objective is not None else None
+    return planned_campaign(campaign_document(listed, alone), alone, catalog, today=today, objective=wanted)
 
 
 def compare(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> ComparisonDocument:

@@ -51,11 +51,11 @@ class Terms:
 def terms_of(candidate: Candidate) -> Terms:
     """Return how the candidate's hours are sold: by its kind of price, and by its row where the row's price counts."""
     row, kind = candidate.price, candidate.option.price or PriceKind.ON_DEMAND
-    if kind is PriceKind.CAPACITY_BLOCK:
+    if kind is PriceKind.CAPACITY_BLOCK and candidate.option.window is None:
         return Terms(blocks=True, upfront_fraction=1.0)
     term = TERM_HOURS.get(kind, 0.0)
     if row is None or candidate.has_own_price:
-        return Terms(minimum_hours=term)
+        return Terms(minimum_hours=max(term, candidate.option.minimum_hours or 0.0))
     step_hours = (row.billing_granularity_s or 0.0) / SECONDS_PER_HOUR
     least = max(row.minimum_term_hours or term, row.minimum_hours)
     return Terms(

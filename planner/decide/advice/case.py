@@ -10,6 +10,7 @@ from typing import NamedTuple
 from planner.decide.campaign.budget import budget_of, limits_in_usd
 from planner.decide.campaign.campaign import campaign_option, hours_to
 from planner.decide.campaign.chances import with_chances
+from planner.decide.campaign.run_groups import run_groups
 from planner.decide.options.estimate_plan import Paced, paced_candidates
 from planner.decide.options.option import estimate_option
 from planner.decide.recommend.answer_plan import run_campaign
@@ -93,7 +94,8 @@ class Case:
         estimated = estimate_option(
             self.plan, self.job, paced.candidate, self.catalog, today=self.today, speed=paced.speed
         )
-        made = self.again(campaign_option(estimated, self.limits, self.catalog, today=self.today))
+        groups = run_groups(self.plan, self.catalog)
+        made = self.again(campaign_option(estimated, self.limits, self.catalog, today=self.today, groups=groups))
         return tuple(
             made.model_copy(update={"id": old, "display_name": one.display_name}) if one.id == old else one
             for one in options

@@ -14,9 +14,9 @@ from planner.decide.advice.case import Case
 from planner.decide.advice.error_correlation import correlation
 from planner.decide.advice.sample_value import Errors, Learnt, SampleValue, regret_of, sample_value
 from planner.decide.campaign.campaign import hours_to
+from planner.decide.campaign.refusals import refusals
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.recommend.rank import is_comparable
-from planner.decide.recommend.refusals import refusals
 from planner.decide.simulation.draws import Array, generator
 from planner.model.answer.documents import CampaignOption
 from planner.model.owning.hold import Hold

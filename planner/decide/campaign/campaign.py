@@ -17,6 +17,7 @@ from planner.cost.ownership.life import life_reasons
 from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
+from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
 from planner.decide.options.option import EstimatedOption
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.bill import Bill
@@ -33,12 +34,18 @@ from planner.scenario.allowed_offers import provider_of
 
 
 def campaign_option(
-    estimated: EstimatedOption, limits: CampaignLimits, catalog: Catalog, *, today: date
+    estimated: EstimatedOption,
+    limits: CampaignLimits,
+    catalog: Catalog,
+    *,
+    today: date,
+    groups: Sequence[Runs] | None = None,
 ) -> CampaignOption:
     """Run the plan's campaign on this option alone.
 
     campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + startup hours, where it is rented)
-                     / (1 - other_use), where others use the machine as well
+                     / (1 - other_use), where others use the machine as well; of unlike `groups` those of the lane that
+                     ends last (`longest_lane`)
     campaign_usd   = total of the campaign's bill (planner/cost/cloud/bill.py); of an owned machine runs x usd_marginal,
                      and of one that is bought for it what keeping it costs (planner/cost/ownership/purchase.py)
 
@@ -49,7 +56,8 @@ def campaign_option(
     estimate = estimated.option
     at_once = _at_once(estimated, limits)
     work = Work(trainings=limits.runs, at_once=at_once)
-    hours = _campaign_hours(estimated, work.waves, limits.runs)
+    groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
+    hours = _campaign_hours(estimated, groups, at_once, limits.runs)
     readiness = ready(estimated, catalog, today=today)
     start = max(limits.start or today, readiness.on)
     passed = passed_hours(stated=limits.start, start=start, today=today)
@@ -57,7 +65,8 @@ def campaign_option(
     days = (finish - readiness.on).days + 1 if finish else None
     nodes = (estimate.nodes or 0) * work.sets
     purchase = bought(estimated, catalog, nodes=nodes, days=days)
-    billed = campaign_bill(estimated, work, kept_entries(estimated, nodes=nodes, days=days))
+    billed = campaign_bill(estimated, work, kept_entries(estimated, nodes=nodes, days=days),
+                           share=mean_work(groups))  # fmt: skip
     usd = billed.usd if billed and (purchase or estimate.hold is not Hold.BUY) else None
     money = campaign_money(estimated, catalog, campaign_usd=usd, purchase=purchase, finish=finish, runs=limits.runs)
     bill = _after_credits(billed, estimate, catalog, finish)
@@ -104,16 +113,24 @@ def _after_credits(
 
 
 def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
+    """Return how many trainings run side by side: as many as are asked for, the site has nodes for, the quota holds."""
     candidate = estimated.candidate
-    if candidate is None or candidate.site is None:
-        return limits.at_once
-    return max(1, min(limits.at_once, candidate.site.nodes // candidate.nodes))
+    if candidate is None:
+        return limits.side_by_side
+    quota, nodes = candidate.option.quota, candidate.site.nodes if candidate.site is not None else None
+    held = [count // candidate.nodes for count in (quota, nodes) if count is not None]
+    wanted = limits.at_once or (max(1, min(held)) if quota is not None else 1)
+    return max(1, min([wanted, *held]))
 
 
 def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, readiness: Ready) -> tuple[str, ...]:
     notes = [readiness.note] if readiness.note else []
-    if at_once < limits.at_once:
-        notes.append(f"{limits.at_once} at once are asked for; the site has nodes for {at_once}")
+    if estimated.candidate is not None and estimated.candidate.option.taken:
+        notes.append("the turns of others (taken) count in planner campaign alone")
+    wanted = limits.side_by_side
+    if at_once < wanted and estimated.candidate is not None:
+        holds = "site has nodes" if estimated.candidate.option.quota is None else "quota holds nodes"
+        notes.append(f"{wanted} at once are asked for; the {holds} for {at_once}")
     if others := _other_use(estimated):
         notes.append(f"others use {others:g} of its busy hours, so the campaign takes 1 / {1 - others:g} as long")
     return tuple(notes)
@@ -129,43 +146,62 @@ def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity 
     return life_reasons(estimated.resolved, catalog, days=hours.value / HOURS_PER_DAY)
 
 
-def _campaign_hours(estimated: EstimatedOption, waves: int, runs: int) -> Quantity | None:
+def _campaign_hours(estimated: EstimatedOption, groups: Sequence[Runs], at_once: int, runs: int) -> Quantity | None:
     estimate, others = estimated.option, _other_use(estimated)
     wall, startup = estimate.wall_hours, estimate.time.launch_hours if estimate.time else None
     if wall is None:
         return None
-    hours, each, parts = interval(wall, Unit.HOURS), f"{wall.value:.5g} h", [wall]
-    if startup is not None and startup.value > 0:
-        hours = sum_of([hours, interval(startup, Unit.HOURS)])
-        each, parts = f"({wall.value:.5g} + {startup.value:.3g} of its launch) h", [wall, startup]
-    repeated = f"{waves} one after another x {each} ({_trainings(runs)}); " if runs > 1 or len(parts) > 1 else ""
+    launch = startup if startup is not None and startup.value > 0 else None
+    work, starts = longest_lane(groups, at_once, hours=wall.value, startup=launch.value if launch else 0.0)
+    hours, each, parts = interval(wall, Unit.HOURS).scaled(work), f"{wall.value:.5g} h", [wall]
+    if launch is not None:
+        hours = sum_of([hours, interval(launch, Unit.HOURS).scaled(starts)])
+        each, parts = f"({wall.value:.5g} + {launch.value:.3g} of its launch) h", [wall, launch]
+    times = f"{starts:g} one after another" if work == starts else f"{starts:g} one after another, {work:.4g} in work,"
+    repeated = f"{times} x {each} ({_trainings(runs)}); " if runs > 1 or len(parts) > 1 else ""
     source = "; ".join([f"{repeated}{wall.source}", *(part.source for part in parts[1:])])
-    heavy = [part for part in parts if part.value >= MATERIAL_FRACTION * hours.value]
+    shares = {id(wall): wall.value * work, id(launch): launch.value * starts if launch else 0.0}
+    heavy = [part for part in parts if shares[id(part)] >= MATERIAL_FRACTION * hours.value]
     if others:
         source = f"1 / (1 - {others:g} that others use) x {source}"
-    return derived(hours.scaled(waves / (1 - others)), Unit.HOURS, *heavy, source=source)
+    return derived(hours.scaled(1 / (1 - others)), Unit.HOURS, *heavy, source=source)
 
 
-def campaign_bill(estimated: EstimatedOption, work: Work, kept: Sequence[Entry]) -> Billed | None:
-    """Bill the campaign: a term is bought once for all of it, everything else training by training."""
+def campaign_bill(
+    estimated: EstimatedOption, work: Work, kept: Sequence[Entry], *, share: float = 1.0
+) -> Billed | None:
+    """Bill the campaign: a term is bought once for all of it, everything else training by training.
+
+    `share`: the mean work of a training, as a share of the plan's; what is kept and moved is that of the plan's.
+    """
     if estimated.hosted is not None:
-        return hosted_bill(estimated.hosted, trainings=work.trainings)
-    training, time = estimated.option.training_hours, estimated.option.time
+        tokens = estimated.hosted.million_tokens * share
+        return hosted_bill(replace(estimated.hosted, million_tokens=tokens), trainings=work.trainings)
+    training, time = _shared(estimated.option.training_hours, share), estimated.option.time
     if estimated.rates is not None:
         if training is None or time is None:
             return None
         rates, nodes = estimated.rates, estimated.rates.nodes * work.sets
         mean = beyond_commitment(estimated.price, nodes=nodes)
-        return rented_bill(training, replace(rates, price=mean) if mean else rates, work, lost=time.lost_hours)
+        return rented_bill(
+            training, replace(rates, price=mean) if mean else rates, work, lost=_shared(time.lost_hours, share)
+        )
     if estimated.option.site is None:
         return None
     return owned_bill(
-        estimated.option.usd_marginal,
+        _shared(estimated.option.usd_marginal, share),
         trainings=work.trainings,
         currency=estimated.currency,
         paid_in=estimated.tariff_currency,
         kept=kept,
     )
+
+
+def _shared(quantity: Quantity | None, share: float) -> Quantity | None:
+    if quantity is None or share == 1:
+        return quantity
+    source = f"{share:.4g} of the plan's work x {quantity.value:.5g} {quantity.unit}; {quantity.source}"
+    return derived(interval(quantity, quantity.unit).scaled(share), quantity.unit, quantity, source=source)
 
 
 def _trainings(runs: int) -> str:

@@ -9,8 +9,12 @@ from planner.cost.cloud.allocation import first_day
 from planner.cost.ownership.lead_time import lead_days, lead_time
 from planner.decide.options.option import EstimatedOption
 from planner.model.catalog import Catalog
+from planner.model.figure import Figure
 from planner.model.owning.hold import Hold
-from planner.model.quantity import Quantity
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.conversion import derived, interval
+from planner.quantity.interval import Interval
+from planner.quantity.time_units import HOURS_PER_DAY
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ def ready(estimated: EstimatedOption, catalog: Catalog, *, today: date) -> Ready
     if candidate is None:
         return Ready(today)
     opens = first_day(estimated.price, today=today)
+    if candidate.option.window is not None:
+        begins = candidate.option.window.start.date()
+        return Ready(max(begins, today), note=f"its window opens on {begins}")
+    if candidate.option.wait_hours is not None:
+        return _waited(candidate.option.wait_hours, candidate.option.ready_on or opens, today=today)
     if candidate.option.ready_on is not None:
         return Ready(max(candidate.option.ready_on, opens))
     if opens > today:
@@ -42,3 +51,14 @@ def ready(estimated: EstimatedOption, catalog: Catalog, *, today: date) -> Ready
     days = lead_days(months)
     day = today + timedelta(days=min(int(days.value), (date.max - today).days))
     return Ready(day, days, f"ready on {day}: ordered on {today}, {days.source}")
+
+
+def _waited(wait: Figure, since: date, *, today: date) -> Ready:
+    """Return the day after a wait that the plan states; whole days of it pass before the first day."""
+    hours = wait.quantity(Unit.HOURS, where="the plan: wait_hours")
+    ahead = HOURS_PER_DAY * (max(since, today) - today).days
+    until = interval(hours, Unit.HOURS)
+    days = Interval(*((value + ahead) / HOURS_PER_DAY for value in until))
+    source = f"{hours.value:g} h of waiting; {hours.source}"
+    on = today + timedelta(days=min(int(days.value), (date.max - today).days))
+    return Ready(on, derived(days, Unit.DAYS, hours, source=source), f"ready on {on}: {source}")

@@ -100,6 +100,7 @@ def estimate_option(
         *offer_reasons(candidate.option, plan.limits),
         *reasons_not_allowed(candidate, plan.limits),
         *availability_reasons(row, today=today),
+        *_quota_reasons(candidate),
     )
     estimate = OptionEstimate(
         id=candidate.id,
@@ -219,6 +220,15 @@ def _reasons(
         text = f"energy: no power is known for {node.id}; give power_kw"
         reasons.append(Reason(code=ReasonCode.POWER_NOT_KNOWN, text=text))
     return tuple(reasons)
+
+
+def _quota_reasons(candidate: Candidate) -> tuple[Reason, ...]:
+    quota = candidate.option.quota
+    if quota is None or quota >= candidate.nodes:
+        return ()
+    text = f"the quota holds {quota} nodes, a training has {candidate.nodes}"
+    figures: dict[str, float] = {"quota_nodes": quota, "nodes": candidate.nodes}
+    return (Reason(code=ReasonCode.QUOTA_TOO_SMALL, text=text, figures=figures),)
 
 
 def _machine_notes(candidate: Candidate) -> list[str]:

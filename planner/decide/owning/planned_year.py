@@ -52,7 +52,7 @@ class YearAsked:
     def at_once(self) -> int:
         """Trainings side by side, as many as the machine runs: what is rented keeps its pace."""
         nodes = self.owned.option.nodes or 1
-        return max(1, min(self.plan.campaign.at_once, self.owned.resolved.site.nodes // nodes))
+        return max(1, min(self.plan.campaign.side_by_side, self.owned.resolved.site.nodes // nodes))
 
 
 def planned_year(asked: YearAsked) -> PlannedYear | None:

@@ -182,18 +182,24 @@ def measured(instance: Instance, placed: Sequence[Placed]) -> tuple[float, float
                 end = max(end, done)
         ends.append(end)
     by_payer: dict[str | None, float] = {}
-    for option in {instance.ways[one.way].option for one in placed}:
+    for option, usd in option_usd(instance, placed).items():
         payer = instance.options[option].credits
-        by_payer[payer] = by_payer.get(payer, 0.0) + instance.options[option].fixed_usd
-    for (place, _), of_lane in lanes.items():
-        spot = instance.bins[place]
-        hours = sum(instance.ways[one.way].billed_hours * one.runs for one in of_lane)
-        payer = instance.options[instance.ways[of_lane[0].way].option].credits
-        by_payer[payer] = by_payer.get(payer, 0.0) + spot.lane_usd + spot.term_usd(hours)
-    for one in placed:
-        way = instance.ways[one.way]
-        payer = instance.options[way.option].credits
-        by_payer[payer] = by_payer.get(payer, 0.0) + way.usd * one.runs
+        by_payer[payer] = by_payer.get(payer, 0.0) + usd
     held = instance.credits or {}
     to_pay = sum(max(0.0, usd - held.get(payer or "", 0.0)) for payer, usd in by_payer.items())
     return sum(by_payer.values()), to_pay, tuple(ends)
+
+
+def option_usd(instance: Instance, placed: Sequence[Placed]) -> dict[int, float]:
+    """Return what each option's runs add to the bills; a lane that options share is paid by the first of them."""
+    lanes: dict[tuple[int, int], list[Placed]] = {}
+    usd: dict[int, float] = {}
+    for one in placed:
+        way = instance.ways[one.way]
+        lanes.setdefault((way.bin, one.lane), []).append(one)
+        usd[way.option] = usd.get(way.option, instance.options[way.option].fixed_usd) + way.usd * one.runs
+    for (place, _), of_lane in lanes.items():
+        spot = instance.bins[place]
+        hours = sum(instance.ways[one.way].billed_hours * one.runs for one in of_lane)
+        usd[instance.ways[of_lane[0].way].option] += spot.lane_usd + spot.term_usd(hours)
+    return usd

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from planner.decide.campaign.chances import campaign_range
+from planner.decide.campaign.refusals import refusals
 from planner.decide.recommend.rank import is_feasible
-from planner.decide.recommend.refusals import refusals
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import ReasonCode, codes_of

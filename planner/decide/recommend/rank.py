@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from planner.decide.campaign.refusals import is_spot, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
-from planner.decide.recommend.refusals import is_spot, refusals
 from planner.model.answer.documents import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Prefer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from planner.decide.campaign.refusals import refusals
 from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
 from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, keeps_limits
-from planner.decide.recommend.refusals import refusals
 from planner.decide.recommend.wording import duration_text, name_of, percent_text, usd_text
 from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode

@@ -223,8 +223,40 @@ class EstimateDocument(Frozen):
     options: tuple[OptionEstimate, ...]
 
 
+class PlacedRuns(Frozen):
+    """Runs that one option does; times carry their zone."""
+
+    option: str
+    name: str
+    runs: int
+    nodes: int
+    """At the same time."""
+    start: str
+    end: str
+    """Of the last run, by the middle values."""
+    usd: float
+    groups: dict[str, int]
+    """Runs by the name of their group."""
+    earliest_start_hours: Quantity | None
+    """From the campaign's start until its machines can be had; null: nobody knows, and no wait is counted."""
+
+
+class FeasiblePlan(Frozen):
+    """A plan that keeps fewer limits than were asked for, or a point of the Pareto front."""
+
+    campaign_usd: Quantity
+    campaign_hours: Quantity
+    chance_deadline: float | None
+    chance_budget: float | None
+    optimality_gap_pct: float
+    placements: tuple[PlacedRuns, ...]
+
+
 class CampaignDocument(Frozen):
-    """`planner campaign --json`."""
+    """`planner campaign --json`: what runs where and when, and each option alone.
+
+    The fields of the plan are null, or empty, where no plan keeps the limits.
+    """
 
     schema_version: Literal[1] = 1
     kind: Literal["campaign"] = "campaign"
@@ -234,6 +266,21 @@ class CampaignDocument(Frozen):
     notes: tuple[str, ...] = ()
     """What the reader should know of all options alike, such as how samples were counted."""
     runs: int
+    feasible: bool | None = None
+    """Null in an answer stored before 0.2.0."""
+    objective: Literal["cost", "time", "front"] | None = None
+    optimality_gap_pct: float | None = None
+    campaign_usd: Quantity | None = None
+    campaign_hours: Quantity | None = None
+    chance_deadline: float | None = None
+    chance_budget: float | None = None
+    placements: tuple[PlacedRuns, ...] = ()
+    binding_limits: tuple[str, ...] = ()
+    """Where nothing is feasible: deadline, budget, confidence, or what keeps every option from any run."""
+    nearest_feasible: FeasiblePlan | None = None
+    """Where nothing is feasible: the plan without the binding limit."""
+    front: tuple[FeasiblePlan, ...] = ()
+    """With the objective `front`: plans of which none is better in both, the cheapest first."""
     options: tuple[CampaignOption, ...]
 
 

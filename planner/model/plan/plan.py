@@ -16,6 +16,8 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.find_filters import AUTO, FindFilters, with_auto
 from planner.model.plan.goodput import Goodput
 from planner.model.plan.plan_option import PlanOption
+from planner.model.plan.run_groups import MOST_GROUPS, RunGroup, SuccessiveHalving, with_runs
+from planner.model.plan.time_zone import is_timezone
 
 MOST_OPTIONS = 500
 """Of a plan, each of several numbers of nodes or accelerators counted by itself."""
@@ -66,7 +68,19 @@ class CampaignLimits(Frozen):
     runs_per_year: Count | None = None
     """How many such trainings a year has, for `planner own-or-rent`; left out: `runs` are one year's work, or are
     spread over the years to a deadline that is more than one away."""
-    at_once: Count = 1
+    at_once: Count | None = None
+    """Trainings side by side on each option, each on machines of its own. Left out: one, or where the option has a
+    `quota` as many as that holds."""
+    groups: Annotated[tuple[RunGroup, ...], Field(min_length=1, max_length=MOST_GROUPS)] | None = None
+    """Runs that are not all alike, in place of `runs`."""
+    successive_halving: SuccessiveHalving | None = None
+    """A search that stops early, in place of `runs`."""
+    timezone: Text | None = None
+    """In which days begin and end, as the IANA data base names it ("Asia/Seoul"); left out: UTC."""
+    waiting_usd_per_hour: Money | None = None
+    """What an hour until the last run's end is worth to you: cost and time are weighed with it. It is no cost."""
+    mix: Literal["allowed", "never"] = "allowed"
+    """Whether the runs may be divided over several options; never: `compare` recommends one."""
     start: Day | None = None
     deadline: Day | None = None
     budget_usd: Money | None = None
@@ -76,6 +90,31 @@ class CampaignLimits(Frozen):
     """Default: cost."""
     confidence: Annotated[float, Field(strict=True, ge=0.5, le=0.99)] = 0.8
     """The chance that an option must have to keep the deadline and the budget, and at which its cost is ranked."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sum_of_runs(cls, data: Any) -> Any:
+        return with_runs(data)
+
+    @model_validator(mode="after")
+    def _one_way_to_say_how_many(self) -> Self:
+        if self.groups is not None and self.successive_halving is not None:
+            raise ValueError("groups and successive_halving both say what runs: keep one")
+        counted = with_runs({"groups": self.groups, "successive_halving": self.successive_halving}).get("runs")
+        if counted is not None and counted != self.runs:
+            raise ValueError(f"runs is {self.runs}, but its groups have {counted}: leave runs out")
+        names = [group.name for group in self.groups or ()]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"groups: '{twice}' is the name of two")
+        if self.timezone is not None and not is_timezone(self.timezone):
+            raise ValueError(f"timezone '{self.timezone}' is not known; write one such as Europe/Berlin, or UTC")
+        return self
+
+    @property
+    def side_by_side(self) -> int:
+        """Trainings side by side on an option without a quota."""
+        return self.at_once or 1
 
     @model_validator(mode="after")
     def _one_window_and_budget(self) -> Self:

@@ -7,9 +7,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from planner.model.base import Count, Day, Frozen, Id, Positive, Text
+from planner.model.figure import HoursFigure
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.workload import Strategy
 from planner.model.owning.hold import Hold
+from planner.model.plan.goodput import Goodput
+from planner.model.plan.option_times import Turns, Window
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 
@@ -37,7 +40,8 @@ class UserStep(Frozen):
 OF_SERVICES = ("usd_per_million_tokens", "training_hours")
 OF_MACHINES = (
     "usd_per_hour", "local_per_hour", "commitment_bought", "nodes", "accelerators", "strategy", "step", "power_kw",
-    "power_cap_w", "storage", "network_gbit_per_s",
+    "power_cap_w", "storage", "network_gbit_per_s", "goodput", "minimum_hours", "window", "taken",
+    "quota", "wait_hours",
 )  # fmt: skip
 """What a plan may say of the one kind of option, and not of the other."""
 UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
@@ -66,6 +70,18 @@ class PlanOption(Frozen):
     """A machine to be bought is sold when the campaign ends: what it still fetches is taken off its cost."""
     ready_on: Day | None = None
     """The day from which it can be used; left out: today, of a machine to be bought after its lead time."""
+    quota: Annotated[int, Field(strict=True, ge=0, le=100_000)] | None = None
+    """Nodes that may be used at the same time: an account's quota, or the share of one's own that a team has."""
+    wait_hours: HoursFigure | None = None
+    """Until its machines can be had, or its queue lets the first run begin; a range and a source belong to it."""
+    window: Window | None = None
+    """From when to when it is rented, and paid for whole: a Capacity Block. Its runs end half an hour before."""
+    taken: Turns = ()
+    """When others have some of its nodes."""
+    goodput: Goodput | None = None
+    """What stops a training here, in place of the plan's figures: spot's preemption, the checkpoint interval."""
+    minimum_hours: Annotated[float, Field(strict=True, ge=0, le=10_000)] | None = None
+    """The least that is billed at a price of your own: up to one hour of each launch, more once for the campaign."""
     offer: Id | None = None
     run: Id | None = None
     """The machine on which this run was made, as an owned one."""
@@ -104,13 +120,16 @@ class PlanOption(Frozen):
         if self.power_cap_w is not None and self.step is not None and self.power_kw is None:
             raise ValueError("power_cap_w with a step of your own needs power_kw: what the machine draws under the cap")
         if self.offer is None:
-            for name in ("region", "price", "usd_per_hour", "local_per_hour", "usd_per_million_tokens"):
+            for name in ("region", "price", "usd_per_hour", "local_per_hour", "usd_per_million_tokens",
+                         "minimum_hours", "window"):  # fmt: skip
                 if getattr(self, name) is not None:
                     raise ValueError(f"{name} belongs to a cloud offer, not to an owned machine")
         if self.commitment_bought and (self.price is None or self.price in UNCOMMITTED):
             raise ValueError("commitment_bought belongs to a price with a term; name it with price, e.g. savings_1y")
         if self.usd_per_hour is not None and self.local_per_hour is not None:
             raise ValueError("usd_per_hour and local_per_hour are two prices of one hour: keep one")
+        if self.minimum_hours is not None and self.usd_per_hour is None and self.local_per_hour is None:
+            raise ValueError("minimum_hours belongs to a price of your own: give usd_per_hour")
         self._check_hosted()
         return self
 
@@ -138,7 +157,7 @@ class PlanOption(Frozen):
     def _check_hosted(self) -> None:
         """A service is paid by the token, on machines that are its own affair; a machine is paid by the hour."""
         wrong = OF_MACHINES if self.hosted else OF_SERVICES
-        given = next((name for name in wrong if getattr(self, name) not in (None, False)), None)
+        given = next((name for name in wrong if getattr(self, name) not in (None, False, ())), None)
         if given is not None and self.hosted:
             raise ValueError(f"{given} belongs to a machine; price: hosted_training is a service, paid by the token")
         if given is not None:

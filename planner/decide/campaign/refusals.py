@@ -27,7 +27,13 @@ def is_spot(option: CampaignOption) -> bool:
 
 def refusals(option: CampaignOption) -> tuple[Reason, ...]:
     """Return why an option is never recommended; nothing where it may be."""
-    return (*_of_evidence(option), *(_of_spot(option) if is_spot(option) else _of_count(option)), *_of_price(option))
+    of_number = _of_spot(option) if is_spot(option) else _of_count(option)
+    return (*_of_evidence(option), *of_number, *_of_price(option))
+
+
+def lasting_refusals(option: CampaignOption) -> tuple[Reason, ...]:
+    """Return those that stay however few nodes it has, and for however short: of its evidence and its price."""
+    return (*_of_evidence(option), *_of_price(option))
 
 
 def _of_evidence(option: CampaignOption) -> tuple[Reason, ...]:
@@ -59,12 +65,12 @@ def _of_spot(option: CampaignOption) -> tuple[Reason, ...]:
 
 def _of_count(option: CampaignOption) -> tuple[Reason, ...]:
     nodes = (option.nodes or 0) * option.at_once
-    if option.hold is not Hold.RENT or nodes <= MOST_UNKNOWN_NODES or _is_agreed(option):
+    if option.hold is not Hold.RENT or nodes <= MOST_UNKNOWN_NODES or is_agreed(option):
         return ()
     text = f"ask for a quote: nobody says that {nodes} nodes can be had on these terms"
     return (Reason(code=ReasonCode.ASK_FOR_QUOTE, text=text, figures={"nodes": nodes}),)
 
 
-def _is_agreed(option: CampaignOption) -> bool:
+def is_agreed(option: CampaignOption) -> bool:
     """Return whether the nodes are known to be had: the provider says so, or the price is the plan's own."""
     return option.availability == "yes" or (option.price is not None and option.price.as_of is None)

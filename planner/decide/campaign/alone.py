@@ -1,0 +1,42 @@
+"""A plan's campaign on each of its options alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from planner.decide.campaign.budget import budget_of, limits_in_usd
+from planner.decide.campaign.campaign import campaign_option
+from planner.decide.campaign.chances import with_chances
+from planner.decide.campaign.run_groups import Runs, run_groups
+from planner.decide.options.estimate_plan import Estimated, Paced, estimate_options
+from planner.model.answer.documents import CampaignOption
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.quantity import Quantity
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Every option, estimated for one training and for the whole campaign."""
+
+    estimated: Estimated
+    options: tuple[CampaignOption, ...]
+    groups: tuple[Runs, ...]
+    limits: CampaignLimits
+    """With the budget in USD."""
+    budget: Quantity | None
+
+
+def each_alone(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> Alone:
+    """Run the plan's campaign on each option alone, with its chances; `paced`: as of `estimate_options`."""
+    budget, limits = budget_of(plan.campaign, plan.currency), limits_in_usd(plan.campaign, plan.currency)
+    estimated, groups = estimate_options(plan, catalog, today=today, paced=paced), run_groups(plan, catalog)
+    options = tuple(
+        with_chances(
+            campaign_option(option, limits, catalog, today=today, groups=groups), limits, budget=budget, today=today
+        )
+        for option in estimated.options
+    )
+    return Alone(estimated, options, groups, limits, budget)

@@ -1,0 +1,89 @@
+"""The runs of a campaign, in groups: how many, how much work each, on how many nodes, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
+from planner.model.plan.run_groups import rungs
+from planner.scenario.job import resolve_job
+
+ALL_RUNS = "runs"
+"""The name of the one group of a plan that states none."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Equal runs."""
+
+    name: str
+    runs: int
+    work: float
+    """Of each, as a share of the plan's `work`."""
+    min_nodes: int = 1
+    max_nodes: int | None = None
+    priority: int = 0
+    phase: int = 0
+
+    def takes(self, nodes: int | None) -> bool:
+        """Return whether its runs may have so many nodes; those of a service are its own affair."""
+        return nodes is None or (nodes >= self.min_nodes and (self.max_nodes is None or nodes <= self.max_nodes))
+
+
+def run_groups(plan: Plan, catalog: Catalog) -> tuple[Runs, ...]:
+    """Return the groups, the rungs of a search, or one group of all runs; those of the highest priority first.
+
+    A group's work is its samples over those of the plan's `work`.
+    """
+    limits = plan.campaign
+    if limits.successive_halving is not None:
+        search = limits.successive_halving
+        return tuple(
+            Runs(f"rung {number}", runs, work, phase=0 if search.asynchronous else number - 1)
+            for number, (runs, work) in enumerate(rungs(search), start=1)
+        )
+    if limits.groups is None:
+        return (Runs(ALL_RUNS, limits.runs, 1.0),)
+    whole = _samples(plan, catalog)
+    found = [
+        Runs(
+            group.name, group.runs,
+            1.0 if group.work is None else _samples(plan.model_copy(update={"work": group.work}), catalog) / whole,
+            group.min_nodes or 1, group.max_nodes, group.priority,
+        )
+        for group in limits.groups
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda one: -one.priority))
+
+
+def mean_work(groups: Sequence[Runs]) -> float:
+    """Return the mean work of a run, as a share of the plan's `work`."""
+    return sum(group.runs * group.work for group in groups) / sum(group.runs for group in groups)
+
+
+def longest_lane(groups: Sequence[Runs], lanes: int, *, hours: float, startup: float) -> tuple[float, float]:
+    """Return work and starts of the lane that ends last; each run goes, the longest first, to the lane that is free.
+
+    `hours` are those of the plan's `work`, `startup` those before each run. Phases follow each other.
+    Source: longest processing time first, Graham, SIAM J. Appl. Math. 17 (1969) 416.
+    """
+    work, starts = 0.0, 0.0
+    for phase in sorted({group.phase for group in groups}):
+        loads = [(0.0, 0.0, 0) for _ in range(min(lanes, sum(one.runs for one in groups if one.phase == phase)))]
+        for group in sorted((one for one in groups if one.phase == phase), key=lambda one: -one.work):
+            each = group.work * hours + startup
+            whole, left = divmod(group.runs, len(loads))
+            loads = [(load + whole * each, done + whole * group.work, count + whole) for load, done, count in loads]
+            for place in sorted(range(len(loads)), key=lambda place: loads[place][0])[:left]:
+                load, done, count = loads[place]
+                loads[place] = (load + each, done + group.work, count + 1)
+        _, done, count = max(loads)
+        work, starts = work + done, starts + count
+    return work, starts
+
+
+def _samples(plan: Plan, catalog: Catalog) -> float:
+    job = resolve_job(plan.model_copy(update={"options": plan.options[:1]}), catalog)
+    return job.samples_per_epoch * job.epochs

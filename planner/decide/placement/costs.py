@@ -1,0 +1,99 @@
+"""What one more run costs on an option, and what is paid however many runs it does: from its own bills."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from planner.cost.cloud.bill import Work
+from planner.cost.cloud.billing_terms import BLOCK_DAYS, BLOCK_LAST_HOURS, Terms
+from planner.decide.campaign.campaign import campaign_bill
+from planner.decide.campaign.held import bought, kept_entries
+from planner.decide.options.option import EstimatedOption
+from planner.model.catalog import Catalog
+from planner.quantity.time_units import HOURS_PER_DAY
+
+MONTH_DAYS = 30
+
+
+@dataclass(frozen=True)
+class OptionCosts:
+    """USD, by the middle values."""
+
+    run_usd: float
+    """One more run."""
+    fixed_usd: float
+    """Once for the option: what is uploaded, and kept after the campaign."""
+    lane_usd: float
+    """Of each set of machines: its purchase, or a block with a window of its own."""
+    lane_usd_per_hour: float
+    """Of each hour of a term or block that is bought for a set."""
+    billed_hours: float
+    """Of one run: what counts against a term, a block or an allocation."""
+    terms: Terms
+
+    @property
+    def block_hours(self) -> tuple[float, ...]:
+        """Return the lengths in which blocks are sold; none where the hours are not sold so."""
+        return tuple(days * HOURS_PER_DAY for days in BLOCK_DAYS) if self.terms.blocks else ()
+
+    @property
+    def block_lost_hours(self) -> float:
+        """Return the hours at the end of a block in which its machines are taken away."""
+        return BLOCK_LAST_HOURS if self.terms.blocks else 0.0
+
+
+def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float) -> OptionCosts | None:
+    """Return what runs of so much work cost; None where something of it is not known.
+
+    run = bill of two runs - bill of one;  fixed = bill of one - run
+
+    The hours of a term, a block or a window are not those of a run: they are counted for each set of machines.
+    """
+    candidate, rates = estimated.candidate, estimated.rates
+    if rates is None:
+        return _held(estimated, catalog, work)
+    terms, window = rates.terms, candidate.option.window if candidate is not None else None
+    by_lane = (terms.once or window is not None) and not rates.committed
+    linear = replace(estimated, rates=replace(rates, terms=Terms())) if by_lane else estimated
+    one, two = (campaign_bill(linear, Work(trainings=count), (), share=work) for count in (1, 2))
+    if one is None or two is None:
+        return None
+    run = two.usd.value - one.usd.value
+    fixed, hours = one.usd.value - run, _billed_hours(estimated, work)
+    hourly = rates.price.value * rates.nodes * (1 + rates.support_fraction.value)
+    lane_usd = 0.0
+    if by_lane:
+        run -= hourly * hours
+    if window is not None and not rates.committed:
+        lane_usd = hourly * (window.end - window.start).total_seconds() / 3600
+    per_hour = hourly if by_lane and window is None else 0.0
+    return OptionCosts(max(0.0, run), max(0.0, fixed), lane_usd, per_hour, hours, terms)
+
+
+def _held(estimated: EstimatedOption, catalog: Catalog, work: float) -> OptionCosts | None:
+    """Count a machine of one's own, one to be bought or leased, or a service."""
+    billed = campaign_bill(estimated, Work(), (), share=work)
+    if billed is None:
+        return None
+    run, lane, nodes = billed.usd.value, 0.0, estimated.option.nodes or 0
+    wall = estimated.option.wall_hours
+    if estimated.resolved is not None and wall is not None:
+        first, month = (
+            sum(entry.usd.value for entry in kept_entries(estimated, nodes=nodes, days=days))
+            for days in (1, 1 + MONTH_DAYS)
+        )
+        run += (month - first) / MONTH_DAYS / HOURS_PER_DAY * wall.value * work
+        purchase = bought(estimated, catalog, nodes=nodes, days=None)
+        lane = first + (purchase.paid.value if purchase is not None else 0.0)
+    return OptionCosts(run, 0.0, lane, 0.0, wall.value * work if wall is not None else 0.0, Terms())
+
+
+def _billed_hours(estimated: EstimatedOption, work: float) -> float:
+    rates, option = estimated.rates, estimated.option
+    assert rates is not None, "it is rented"
+    training, time = option.training_hours, option.time
+    assert training is not None, "it has a bill"
+    lost = time.lost_hours.value if time is not None and time.lost_hours is not None else 0.0
+    launch = rates.setup_hours.value * (1 + rates.failed_launch_fraction.value) + rates.idle_tail_hours.value
+    staging = rates.staging_hours.value if rates.staging_hours is not None else 0.0
+    return (training.value + lost) * work + launch + staging

@@ -1,0 +1,146 @@
+"""`planner campaign`: the best mix of a plan's options under its limits, at its confidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import date
+
+from planner.decide.campaign.alone import Alone
+from planner.decide.placement.chosen import Chosen, chosen_plan
+from planner.decide.placement.instance import Instance, Objective
+from planner.decide.placement.milp import NotFoundInTimeError
+from planner.decide.placement.question import Question, at_confidence, question_of
+from planner.decide.placement.solve import front, solve
+from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Prefer
+
+SECONDS = 45.0
+STEPS = 5
+"""Tighter plans that are tried until the confidence holds."""
+MOST_CONFIDENCE = 0.995
+
+
+def planned_campaign(
+    document: CampaignDocument, alone: Alone, catalog: Catalog, *, today: date, objective: Objective | None = None,
+    seconds: float = SECONDS,
+) -> CampaignDocument:  # fmt: skip
+    """Return the document with the best plan, or with the binding limit and the plan without it.
+
+    Solved by the middle values; where a chance is below the confidence, again with hours that are kept with it and a
+    smaller budget, until it holds.
+    """
+    asked = objective or (Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST)
+    question = question_of(alone, catalog, today=today)
+    given = {"objective": asked.value, "notes": document.notes}
+    if alone.limits.deadline is not None and alone.limits.deadline < today:
+        past = f"the deadline {alone.limits.deadline} has passed"
+        return document.model_copy(
+            update=given | {"feasible": False, "binding_limits": ("deadline",), "notes": (*document.notes, past)}
+        )
+    decides = Objective.TIME if asked is Objective.TIME else Objective.COST
+    try:
+        best, unsure = _at_confidence(question, alone, decides, seconds=seconds / 3)
+        if best is None:
+            return document.model_copy(update=given | _nothing(question, alone, unsure, seconds=seconds / 3))
+        points: tuple[FeasiblePlan, ...] = ()
+        notes = _notes(best, document)
+        if asked is Objective.FRONT:
+            found, whole = front(question.instance, seconds=seconds / 2)
+            plans = [chosen_plan(question, one.placed, one, alone.limits, alone.budget) for one in found]
+            points = tuple(_feasible(one) for one in plans if one.keeps(alone.limits.confidence))
+            notes += () if whole else ("the front is not whole: there was no time for more",)
+    except NotFoundInTimeError:
+        late = f"no plan was found in {seconds:.0f} s, and none was ruled out"
+        return document.model_copy(update=given | {"feasible": False, "notes": (*document.notes, late)})
+    shown = _feasible(best)
+    return document.model_copy(
+        update=given | {name: getattr(shown, name) for name in FeasiblePlan.model_fields}
+        | {"feasible": True, "front": points, "notes": notes}
+    )  # fmt: skip
+
+
+def _at_confidence(
+    question: Question, alone: Alone, objective: Objective, *, seconds: float
+) -> tuple[Chosen | None, Chosen | None]:
+    """Return the best plan that keeps the limits with the confidence, else the best by the middle values alone."""
+    confidence, asked, unsure = alone.limits.confidence, question.instance, None
+    level = confidence
+    for step in range(STEPS):
+        found = solve(asked, objective, seconds=seconds / STEPS if step else seconds)
+        if found is None:
+            return None, unsure
+        chosen = chosen_plan(question, found.placed, found, alone.limits, alone.budget)
+        if chosen.keeps(confidence):
+            return chosen, unsure
+        unsure = unsure or chosen
+        level = min(MOST_CONFIDENCE, level if step == 0 else level ** (1 / max(2, len(chosen.plan.placements))))
+        tight = at_confidence(question, level)
+        budget = asked.budget
+        if chosen.chance_budget is not None and chosen.chance_budget < confidence:
+            budget = min(budget, chosen.plan.usd.value) * 0.97
+        asked = replace(tight, budget=budget)
+    return None, unsure
+
+
+def _nothing(question: Question, alone: Alone, unsure: Chosen | None, *, seconds: float) -> dict[str, object]:
+    """Return which limits bind, and the plan without them."""
+    if unsure is not None:
+        return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": _feasible(unsure)}
+    free = question.instance
+    ways: list[tuple[tuple[str, ...], Instance]] = [
+        (("deadline",), replace(free, deadline=math.inf)),
+        (("budget",), replace(free, budget=math.inf)),
+        (("deadline", "budget"), replace(free, deadline=math.inf, budget=math.inf)),
+    ]
+    found: list[tuple[float, tuple[str, ...], Chosen]] = []
+    for names, loose in ways:
+        late, dear = "deadline" in names, "budget" in names
+        if (late and math.isinf(free.deadline)) or (dear and math.isinf(free.budget)):
+            continue
+        if len(names) == 2 and found:
+            break
+        near = solve(loose, Objective.TIME if late and not dear else Objective.COST, seconds=seconds / 3)
+        if near is not None:
+            over = near.hours / free.deadline if late else near.to_pay / max(free.budget, 1e-9)
+            found.append((over, names, chosen_plan(question, near.placed, near, alone.limits, alone.budget)))
+    if found:
+        found.sort(key=lambda one: one[0])
+        names, chosen = tuple(name for _, one, _ in found for name in one), found[0][2]
+        return {"feasible": False, "binding_limits": names, "nearest_feasible": _feasible(chosen)}
+    codes = tuple(dict.fromkeys(reason.code.value for _, reason in question.left_out)) or ("capacity",)
+    return {"feasible": False, "binding_limits": codes}
+
+
+def _feasible(chosen: Chosen) -> FeasiblePlan:
+    plan = chosen.plan
+    placements = []
+    for one in plan.placements:
+        groups: dict[str, int] = {}
+        for lane in one.lanes:
+            for runs in lane.runs:
+                groups[runs.group] = groups.get(runs.group, 0) + runs.runs
+        placements.append(
+            PlacedRuns(
+                option=one.option, name=one.name, runs=one.runs, nodes=one.nodes, start=one.start.isoformat(),
+                end=one.end.isoformat(), usd=one.usd.value, groups=groups, earliest_start_hours=one.earliest_start,
+            )
+        )  # fmt: skip
+    return FeasiblePlan(
+        campaign_usd=plan.usd, campaign_hours=plan.hours, chance_deadline=chosen.chance_deadline,
+        chance_budget=chosen.chance_budget, optimality_gap_pct=100 * plan.gap, placements=tuple(placements),
+    )  # fmt: skip
+
+
+def _notes(chosen: Chosen, document: CampaignDocument) -> tuple[str, ...]:
+    """Return what the plan rests on that a person must know."""
+    notes = list(document.notes)
+    for one in chosen.plan.placements:
+        if one.doubtful:
+            notes.append(f"{one.name}: its measurement is doubtful")
+        if one.price_stale:
+            notes.append(f"{one.name}: its price is stale, run planner prices refresh")
+        if one.earliest_start is None:
+            notes.append(f"{one.name}: when it can be had is not known, no wait is counted")
+    return tuple(notes)

@@ -1,0 +1,294 @@
+"""A plan's options and runs as an instance for the solver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
+from planner.decide.campaign.alone import Alone
+from planner.decide.campaign.ready import Ready, ready
+from planner.decide.campaign.refusals import (
+    MOST_SPOT_DAYS,
+    MOST_SPOT_NODES,
+    MOST_UNKNOWN_NODES,
+    is_agreed,
+    is_spot,
+    lasting_refusals,
+)
+from planner.decide.campaign.run_groups import Runs
+from planner.decide.options.option import EstimatedOption
+from planner.decide.placement.calendar import Calendar
+from planner.decide.placement.costs import OptionCosts, option_costs
+from planner.decide.placement.earliest import earliest_start
+from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
+from planner.decide.placement.windows import Span, TakenNodes, free_lanes
+from planner.model.answer.documents import CampaignOption
+from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.catalog import Catalog
+from planner.model.owning.hold import Hold
+from planner.model.plan.plan import CampaignLimits
+from planner.model.prices.offer import PriceKind
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.chance import UNSTATED_FACTOR, doubted, stays_under
+from planner.quantity.conversion import derived, interval
+from planner.quantity.interval import Interval, sum_of
+from planner.quantity.time_units import HOURS_PER_DAY
+from planner.scenario.allowed_offers import provider_of
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An option that may do some of the runs."""
+
+    estimated: EstimatedOption
+    alone: CampaignOption
+    earliest: Quantity | None
+    costs: Mapping[float, OptionCosts]
+    """By the work of a run."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """The instance, with what its numbers stand for."""
+
+    instance: Instance
+    """By the middle values."""
+    candidates: tuple[Candidate, ...]
+    """The instance's options, by their numbers."""
+    groups: tuple[Runs, ...]
+    calendar: Calendar
+    left_out: tuple[tuple[str, Reason], ...]
+    """Options that can do no run, with the reason."""
+
+
+def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
+    """Return what the solver is asked: the options that can be had, their sets of machines, their runs and costs.
+
+    Spot counts up to 4 nodes and 14 days, rented machines of which nobody says that they are there up to 8 nodes, as
+    in the order of `compare` (docs/recommendation.md).
+    """
+    calendar = Calendar.of(alone.limits, today=today)
+    candidates: list[Candidate] = []
+    bins: list[Bin] = []
+    ways: list[Way] = []
+    pools: dict[str, int] = {}
+    left_out: list[tuple[str, Reason]] = []
+    numbers: dict[tuple[str, int, Span], int] = {}
+    taken = _turns(alone, calendar)
+    for estimated, option in zip(alone.estimated.options, alone.options, strict=True):
+        against = _against(estimated, option)
+        candidate = None if against else _candidate(estimated, option, alone, catalog, calendar, today=today)
+        if candidate is None:
+            left_out.append((option.id, against or _UNKNOWN))
+            continue
+        spans, pool, machines = _spans(candidate, alone.limits, calendar, taken)
+        runs = [(n, group) for n, group in enumerate(alone.groups) if group.takes(option.nodes)]
+        if not runs:
+            left_out.append((option.id, _WRONG_NODES))
+            continue
+        reason = _too_short(candidate, spans, runs, calendar)
+        if reason is not None:
+            left_out.append((option.id, reason))
+            continue
+        number = len(candidates)
+        candidates.append(candidate)
+        pools |= {pool: machines} if machines is not None else {}
+        for span, lanes in spans.items():
+            key = (pool, option.nodes or 0, span)
+            if key not in numbers:
+                numbers[key] = len(bins)
+                bins.append(_bin(candidate, span, lanes, pool if machines is not None else None))
+            for place, group in runs:
+                costs = candidate.costs[group.work]
+                hours = run_hours(candidate, group.work).value
+                ways.append(Way(place, number, numbers[key], hours, costs.run_usd, costs.billed_hours))
+    instance = Instance(
+        groups=tuple(Group(group.runs, group.phase) for group in alone.groups),
+        options=tuple(_option(candidate) for candidate in candidates),
+        bins=tuple(bins),
+        ways=tuple(ways),
+        pools=_shared(pools, bins),
+        deadline=math.inf if alone.limits.deadline is None else calendar.end_of(alone.limits.deadline),
+        budget=math.inf if alone.budget is None else alone.budget.value,
+        waiting_usd_per_hour=alone.limits.waiting_usd_per_hour or 0.0,
+        credits=_credits(catalog, today),
+    )
+    return Question(instance, tuple(candidates), alone.groups, calendar, tuple(left_out))
+
+
+_UNKNOWN = Reason(code=ReasonCode.TIME_OR_COST_NOT_KNOWN, text="time or cost is not known")
+_WRONG_NODES = Reason(code=ReasonCode.NODES_NOT_ASKED, text="no group of runs may have so many nodes")
+
+
+def run_hours(candidate: Candidate, work: float) -> Quantity:
+    """Return the hours of one run: its launch, where it is rented, and work x wall-clock hours, less what others use.
+
+    hours = (work x wall hours + launch hours) / (1 - other use)
+    """
+    option = candidate.estimated.option
+    wall, launch = option.wall_hours, option.time.launch_hours if option.time is not None else None
+    assert wall is not None, "its time is known"
+    machine = candidate.estimated.candidate
+    others = (machine.option.other_use or 0.0) if machine is not None else 0.0
+    parts = [interval(wall, Unit.HOURS).scaled(work)]
+    if launch is not None:
+        parts.append(interval(launch, Unit.HOURS))
+    source = f"{work:.4g} x {wall.value:.5g} h" + (f" + {launch.value:.3g} h of its launch" if launch else "")
+    return derived(sum_of(parts).scaled(1 / (1 - others)), Unit.HOURS, wall, source=f"{source}; {wall.source}")
+
+
+def decided_hours(candidate: Candidate, work: float) -> Interval:
+    """Return the hours of a run as a decision counts them, as of `campaign_range`."""
+    hours = doubted(run_hours(candidate, work))
+    doubtful = Interval.within_factor(1.0, UNSTATED_FACTOR)
+    return hours.times(doubtful) if candidate.estimated.option.doubts else hours
+
+
+def at_confidence(question: Question, confidence: float) -> Instance:
+    """Return the instance with hours and waits that are kept with a confidence."""
+
+    def hours(way: Way) -> float:
+        group = question.groups[way.group]
+        return stays_under(decided_hours(question.candidates[way.option], group.work), confidence)
+
+    waits = {way.bin: question.candidates[way.option].earliest for way in question.instance.ways}
+    bins = tuple(_later(spot, waits.get(number), confidence) for number, spot in enumerate(question.instance.bins))
+    ways = tuple(replace(way, hours=hours(way)) for way in question.instance.ways)
+    return replace(question.instance, bins=bins, ways=ways)
+
+
+def _later(spot: Bin, wait: Quantity | None, confidence: float) -> Bin:
+    if wait is None or spot.opens > wait.value * (1 + 1e-9):
+        return spot
+    return replace(spot, opens=max(spot.opens, stays_under(doubted(wait), confidence)))
+
+
+def _against(estimated: EstimatedOption, option: CampaignOption) -> Reason | None:
+    """Return why an option can do no run at all; what it cannot do of the whole campaign does not count here."""
+    for reason in (*estimated.limit_reasons, *lasting_refusals(option)):
+        return reason
+    if option.fits is False:
+        return next(iter(option.blocking_reasons), Reason(code=ReasonCode.MEMORY_TOO_SMALL, text="it does not fit"))
+    if option.wall_hours is None or option.usd_marginal is None:
+        return next(iter(option.blocking_reasons), _UNKNOWN)
+    if option.hold is Hold.BUY and option.pay_now_usd is None:
+        return Reason(code=ReasonCode.PURCHASE_NOT_KNOWN, text="nobody says what it costs to buy")
+    return None
+
+
+def _candidate(
+    estimated: EstimatedOption, option: CampaignOption, alone: Alone, catalog: Catalog, calendar: Calendar,
+    *, today: date,
+) -> Candidate | None:  # fmt: skip
+    readiness = ready(estimated, catalog, today=today)
+    first = max(alone.limits.start or today, readiness.on)
+    earliest = earliest_start(estimated, Ready(first, readiness.lead, readiness.note), calendar)
+    costs = {work: option_costs(estimated, catalog, work=work) for work in {group.work for group in alone.groups}}
+    known = {work: cost for work, cost in costs.items() if cost is not None}
+    return Candidate(estimated, option, earliest, known) if len(known) == len(costs) else None
+
+
+def _spans(
+    candidate: Candidate, limits: CampaignLimits, calendar: Calendar, taken: Mapping[str, Sequence[TakenNodes]]
+) -> tuple[dict[Span, int], str, int | None]:
+    """Return the windows of its sets of machines, the name of their pool, and how many machines that has, if known."""
+    machine, option = candidate.estimated.candidate, candidate.alone
+    opens = candidate.earliest.value if candidate.earliest is not None else 0.0
+    if machine is None:
+        return {Span(opens, math.inf): limits.side_by_side}, option.id, None
+    closes, most, width = math.inf, option.at_once, machine.nodes
+    price = candidate.estimated.price
+    if machine.option.window is not None:
+        closes = calendar.hours(machine.option.window.end) - BLOCK_LAST_HOURS
+    elif price is not None and price.price_kind is PriceKind.GRANT and price.valid_until is not None:
+        closes = calendar.end_of(price.valid_until)
+    if is_spot(option):
+        most = min(most, MOST_SPOT_NODES // width)
+        closes = min(closes, opens + MOST_SPOT_DAYS * HOURS_PER_DAY)
+    elif option.hold is Hold.RENT and machine.site is None and not is_agreed(option):
+        most = min(most, MOST_UNKNOWN_NODES // width)
+    held = [
+        count for count in (machine.option.quota, machine.site.nodes if machine.site else None) if count is not None
+    ]
+    pool = f"{machine.site.id}:{machine.hold}" if machine.site is not None else f"option {machine.position}"
+    turns = taken.get(pool, ())
+    if not held and not turns:
+        return ({Span(opens, closes): most} if most > 0 else {}), option.id, None
+    nodes = min(held) if held else most * width
+    return free_lanes(nodes, width, turns, most=most, opens=opens, closes=closes), pool, nodes
+
+
+def _turns(alone: Alone, calendar: Calendar) -> dict[str, list[TakenNodes]]:
+    """Return the turns of others by pool: those that several options of one site state, all of them once."""
+    turns: dict[str, list[TakenNodes]] = {}
+    for estimated in alone.estimated.options:
+        machine = estimated.candidate
+        if machine is None:
+            continue
+        pool = f"{machine.site.id}:{machine.hold}" if machine.site is not None else f"option {machine.position}"
+        for turn in machine.option.taken:
+            hours = TakenNodes(calendar.hours(turn.start), calendar.hours(turn.end), turn.nodes)
+            if hours not in turns.setdefault(pool, []):
+                turns[pool].append(hours)
+    return turns
+
+
+def _too_short(
+    candidate: Candidate, spans: Mapping[Span, int], runs: Sequence[tuple[int, Runs]], calendar: Calendar
+) -> Reason | None:
+    """Return that no window holds one run; None where one does."""
+    if not spans:
+        option = candidate.alone
+        text = f"{option.nodes} nodes of it are not to be had at the same time"
+        return Reason(code=ReasonCode.QUOTA_TOO_SMALL, text=text)
+    shortest = min(run_hours(candidate, group.work).value for _, group in runs)
+    if any(span.closes - span.opens >= shortest * (1 - 1e-9) for span in spans):
+        return None
+    longest = max(spans, key=lambda span: span.closes - span.opens)
+    ends = calendar.moment(max(0.0, longest.closes)).isoformat(timespec="minutes")
+    text = f"its longest window ends at {ends}, {max(0.0, longest.closes - longest.opens):.4g} h after it opens; a run "
+    figures = {"window_hours": longest.closes - longest.opens, "run_hours": shortest}
+    return Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=f"{text}takes {shortest:.4g} h", figures=figures)
+
+
+def _bin(candidate: Candidate, span: Span, lanes: int, pool: str | None) -> Bin:
+    costs = next(iter(candidate.costs.values()))
+    return Bin(
+        lanes=lanes,
+        opens=span.opens,
+        closes=span.closes,
+        pool=pool,
+        nodes=candidate.alone.nodes or 0,
+        lane_usd=costs.lane_usd,
+        usd_per_hour=costs.lane_usd_per_hour,
+        least_hours=costs.terms.minimum_hours if costs.lane_usd_per_hour else 0.0,
+        block_hours=costs.block_hours,
+        block_lost_hours=costs.block_lost_hours,
+    )
+
+
+def _option(candidate: Candidate) -> Option:
+    price, offer = candidate.estimated.price, candidate.estimated.option.offer
+    limit = price.node_hours_limit if price is not None else None
+    fixed = max(cost.fixed_usd for cost in candidate.costs.values())
+    return Option(fixed, limit if limit is not None else math.inf, provider_of(offer) if offer is not None else None)
+
+
+def _shared(pools: Mapping[str, int], bins: Sequence[Bin]) -> dict[str, int]:
+    """Return the pools that bins of several widths share: only there machines may run short."""
+    widths: dict[str, set[int]] = {}
+    for spot in bins:
+        if spot.pool is not None:
+            widths.setdefault(spot.pool, set()).add(spot.nodes)
+    return {pool: nodes for pool, nodes in pools.items() if len(widths.get(pool, ())) > 1}
+
+
+def _credits(catalog: Catalog, today: date) -> dict[str, float]:
+    held: dict[str, float] = {}
+    for credit in catalog.credits:
+        if credit.expires >= today:
+            held[credit.provider] = held.get(credit.provider, 0.0) + credit.usd
+    return held
