@@ -104,8 +104,9 @@ def _total(plan: CampaignDocument | FeasiblePlan) -> str:
 
 
 def _line(placed: PlacedRuns) -> str:
-    begin, end = placed.start[:16].replace("T", " "), placed.end[:16].replace("T", " ")
-    return f"{_trainings(placed.runs)} on {placed.name}, {begin} to {end}, {usd_text(placed.usd)}."
+    return (
+        f"{_trainings(placed.runs)} on {placed.name}, {placed.start[:16]} to {placed.end[:16]}, {usd_text(placed.usd)}."
+    )
 
 
 def estimate_screen(document: EstimateDocument, *, plan: str) -> Screen:
