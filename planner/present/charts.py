@@ -63,20 +63,6 @@ def not_drawn(comparison: ComparisonDocument) -> list[str]:
     return [f"{name_text(option)} ({_missing(option)})" for option in comparison.options if option.id not in drawn]
 
 
-def limits_off_chart(comparison: ComparisonDocument) -> list[str]:
-    """Name the limits that lie too far beyond the options to be drawn."""
-    axes = _axes(drawable(comparison), comparison)
-    if axes is None:
-        return []
-    off = []
-    deadline_hours = comparison.deadline_hours
-    if deadline_hours is not None and not _within(deadline_hours / axes.hours_per_unit, axes.time_domain):
-        off.append(f"the deadline {comparison.deadline}")
-    if comparison.budget_usd is not None and not _within(comparison.budget_usd, axes.usd_domain):
-        off.append(f"the budget of {comparison.budget_usd:,.0f} USD")
-    return off
-
-
 def cost_time_chart(comparison: ComparisonDocument) -> alt.LayerChart | None:
     """Return cost against time of every option, with ranges, the Pareto front and the limits; None if none is known."""
     import altair as alt  # here: takes 0.5 s, and is not installed with the core

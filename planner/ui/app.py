@@ -11,7 +11,7 @@ from planner.ui.ask import page as ask_page
 from planner.ui.evidence import page as evidence_page
 from planner.ui.own import page as own_page
 from planner.ui.prices import page as prices_page
-from planner.ui.state import LANGUAGE, chosen_words
+from planner.ui.state import CHOICE, chosen_words
 
 
 def main() -> None:
@@ -30,9 +30,10 @@ def main() -> None:
     page = st.navigation(pages, position="top")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"#### {words('Training planner')}")
+        st.session_state.setdefault(CHOICE, words.language)
         if len(LANGUAGES) > 1:
             st.segmented_control(
-                words("Language"), list(LANGUAGES), key=LANGUAGE, format_func=LANGUAGES.__getitem__, required=True,
+                words("Language"), list(LANGUAGES), key=CHOICE, format_func=LANGUAGES.__getitem__, required=True,
                 label_visibility="collapsed", width="content",
             )  # fmt: skip
     page.run()

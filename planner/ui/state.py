@@ -14,6 +14,8 @@ from planner.ui.ask.form import STARTS, Form, Start
 from planner.ui.ask.link import LINK_FIX, form_of, parameters_of
 
 LANGUAGE = "lang"
+CHOICE = "lang-choice"
+"""The input of the language; Streamlit forgets it where another page is opened."""
 
 
 def version() -> int:
@@ -75,7 +77,6 @@ def remember(form: Form, words: Words, **more: float | str | None) -> None:
 
 def chosen_words() -> Words:
     """Return the words of the language that was chosen, or that the address names."""
-    if LANGUAGE not in st.session_state:
-        given = st.query_params.get(LANGUAGE, "")
-        st.session_state[LANGUAGE] = given if given in LANGUAGES else "en"
+    given = st.session_state.get(CHOICE) or st.session_state.get(LANGUAGE) or st.query_params.get(LANGUAGE, "")
+    st.session_state[LANGUAGE] = given if given in LANGUAGES else "en"
     return Words(st.session_state[LANGUAGE])

@@ -62,7 +62,7 @@ def test_lora_on_two_rtx_3090(person: Person) -> None:
     person.enter("Epochs", "2")
     person.enter("Budget (USD)", "50")
     person.says("Keep your 2x RTX 3090")
-    expect(person.page).to_have_url(re.compile(r"samples=20000.*budget=50\."))
+    expect(person.page).to_have_url(re.compile(r"samples=20000.*budget=50\."), timeout=30_000)
     person.acts += 1
     person.page.locator(".tp .option summary").first.click()
     person.says("Arithmetic and sources")
@@ -94,7 +94,7 @@ def test_offers_for_a_finance_meeting_with_a_discount_and_credits(person: Person
     table = person.page.locator(".tp .finance table")
     expect(table).to_contain_text("AWS p5")
     expect(table.get_by_role("columnheader", name="Credits")).to_be_visible()
-    with person.page.expect_download() as started:
+    with person.page.expect_download(timeout=60_000) as started:
         person.click("button", "Report (HTML)")
     assert started.value.suggested_filename == "training-plan.html"
     assert person.acts <= MOST

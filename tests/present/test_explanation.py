@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 
 from planner.model.answer.bill import Uncounted
+from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.explanation import (
     ConstantUsed,
     EstimatedConfiguration,
@@ -26,7 +27,8 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.convergence import Convergence
 from planner.model.quantity import Basis, Unit
 from planner.present.explanation import as_text
-from planner.present.html import time_html
+from planner.present.page.answer import AnswerPage
+from planner.present.page.words import Words
 from tests.present.conftest import bill_of_ten, option, quantity
 
 HOURS = Unit.HOURS
@@ -184,12 +186,12 @@ def test_the_text(golden) -> None:
     golden.check("explain.txt", as_text(ExplainDocument(plan="Which machine?", options=(whole, carried, nothing))))
 
 
-def test_the_page_shows_the_same_and_escapes_it() -> None:
-    text = time_html(option(id="a", name="a", time=training_time()))
+def test_the_page_shows_the_same_and_escapes_it(comparison: ComparisonDocument) -> None:
+    timed = option(id="a", name="a", time=training_time())
+    text = AnswerPage(comparison.model_copy(update={"options": (timed,)}), Words(), date(2026, 7, 1)).rows_html()
     for expected in ("Where the hours", "90.9 %", "4.410 h", "8.880-11.12", "+-11 %", "give data.dataset_gb", "7,200"):
         assert expected in text
     assert "&lt;slow&gt;" in text
-    assert time_html(option(id="a", name="a")) == ""
 
 
 def test_no_line_is_longer_than_the_screen_and_none_loses_a_word() -> None:
