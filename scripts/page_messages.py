@@ -27,7 +27,7 @@ SOURCES = (ROOT / "planner" / "ui", ROOT / "planner" / "present" / "page")
 IN_TEMPLATE = re.compile(r"""\b_\(\s*"((?:[^"\\]|\\.)*)\"""")
 COLUMNS = ("line", "quantity", "USD each", "USD", "90 % range", "basis", "formula and source", "hours")
 """Of the tables of bills and hours."""
-UNITS = ("{n} minutes", "{n} hours", "{n} days")
+UNITS = ("{n} minute", "{n} minutes", "{n} hours", "{n} days")
 KNOWN = tuple(f"speed {basis.value}" for basis in Basis)
 SIDES = tuple(f"{{name}} is cheaper {side} {{rate}} {{code}} a USD; today {{today}}." for side in ("above", "below"))
 

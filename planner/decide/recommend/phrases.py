@@ -56,12 +56,17 @@ class Phrases:
 
     def done(self, option: CampaignOption) -> str | None:
         """Write when it is done at the confidence: in hours within two days, else by a day; None where not known."""
-        if option.done_by_confident is None or option.campaign_hours is None:
+        hours = self.done_in(option)
+        if hours is not None:
+            return f"done in {short_duration(hours)}"
+        return None if option.done_by_confident is None else f"done by {option.done_by_confident}"
+
+    def done_in(self, option: CampaignOption) -> float | None:
+        """Return the hours from today that it stays under at the confidence; None where a day says it better."""
+        if option.done_by_confident is None or option.campaign_hours is None or option.wait_hours != 0:
             return None
         hours = stays_under(campaign_range(option), self.limits.confidence)
-        if option.wait_hours == 0 and hours < IN_HOURS:
-            return f"done in {short_duration(hours)}"
-        return f"done by {option.done_by_confident}"
+        return hours if hours < IN_HOURS else None
 
     def short(self, option: CampaignOption) -> str:
         """Return an option in short: its name, when it is done and its cost."""

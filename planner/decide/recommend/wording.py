@@ -31,11 +31,17 @@ def usd_text(usd: float) -> str:
 
 def short_duration(hours: float) -> str:
     """Write minutes or hours with two digits, rounded up, for a sentence: 25 minutes, 3.4 hours, 31 hours."""
+    number, unit = short_duration_parts(hours)
+    return "a minute" if unit == "minute" else f"{number} {unit}"
+
+
+def short_duration_parts(hours: float) -> tuple[str, str]:
+    """Return the number and the unit of `short_duration`: minute, minutes or hours."""
     if hours < 1:
         minutes = math.ceil(hours * 60)
-        return "a minute" if minutes <= 1 else f"{minutes} minutes"
+        return ("1", "minute") if minutes <= 1 else (f"{minutes}", "minutes")
     tenths = math.ceil(hours * 10 - 1e-9) / 10
-    return f"{tenths:.1f} hours" if hours < 10 else f"{math.ceil(hours - 1e-9)} hours"
+    return (f"{tenths:.1f}" if hours < 10 else f"{math.ceil(hours - 1e-9)}"), "hours"
 
 
 def short_usd(usd: float) -> str:

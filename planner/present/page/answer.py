@@ -9,6 +9,7 @@ from typing import Any
 
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import is_feasible
+from planner.decide.recommend.wording import short_duration_parts
 from planner.model.answer.documents import ComparisonDocument, RankedOption
 from planner.model.plan.plan import CampaignLimits
 from planner.present import facts
@@ -131,11 +132,10 @@ class AnswerPage:
     def _done(self, option: RankedOption) -> Figure:
         words, limits = self.words, self._limits()
         value = words("not known")
-        said = Phrases(limits, self.document.currency).done(option)
-        if said is not None and said.startswith("done in "):
-            hours = option.campaign_hours
-            assert hours is not None
-            value = words("in {duration}", duration=_translated_duration(said.removeprefix("done in "), words))
+        soon = Phrases(limits, self.document.currency).done_in(option)
+        if soon is not None:
+            number, unit = short_duration_parts(soon)
+            value = words("in {duration}", duration=words(f"{{n}} {unit}", n=number))
         elif option.done_by_confident is not None:
             value = words.day(option.done_by_confident)
         took = option.campaign_hours
@@ -172,12 +172,6 @@ class AnswerPage:
 
     def _render(self, macro: str, **values: Any) -> str:
         return render("answer.html", macro, self, self.words, **values)
-
-
-def _translated_duration(text: str, words: Words) -> str:
-    """Return `31 hours` in the language."""
-    number, _, unit = text.partition(" ")
-    return text if text == "a minute" else words(f"{{n}} {unit}", n=number)
 
 
 def problem_html(message: str, fix: str, words: Words, *, stands: bool) -> str:
