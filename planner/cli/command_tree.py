@@ -25,7 +25,7 @@ COMMANDS = {
     },
     "Decide": {
         "estimate": ("plan_commands", "Estimate time, cost and energy of one training per option"),
-        "campaign": ("plan_commands", "Plan all trainings: what runs where and when, and each option alone"),
+        "campaign": ("plan_commands", "Plan which trainings run where and when"),
         "recommend": ("recommend_command", "Show how firm the recommendation is, and what would change it"),
         "report": ("plan_commands", "Write the whole answer as HTML, Markdown or CSV"),
         "own-or-rent": ("owning_command", "Compare the cost of owning a machine with renting one"),

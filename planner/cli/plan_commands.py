@@ -97,7 +97,7 @@ def campaign(
         str | None, typer.Option(metavar="cost|time|front", help="What the plan is best in; default: campaign.prefer")
     ] = None,
 ) -> None:
-    """Plan all trainings: what runs where and when, and each option alone.
+    """Plan which trainings run where and when.
 
     The exit code is 3 where no plan keeps the limits.
     """

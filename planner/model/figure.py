@@ -59,13 +59,25 @@ def _from_number(data: Any) -> Any:
 
 def _within(low: float, high: float, *, open_low: bool = False) -> Callable[[Figure], Figure]:
     def check(figure: Figure) -> Figure:
-        for value in (figure.lowest, figure.highest):
-            if value < low or value > high or (open_low and value == low):
-                edge = "over" if open_low else "at least"
-                raise ValueError(f"must be {edge} {low:g} and at most {high:g}, has {value:g}")
+        _check_ends((figure.lowest, figure.highest), low, high, open_low=open_low)
         return figure
 
     return check
+
+
+def _quantity_within(low: float, high: float) -> Callable[[Quantity], Quantity]:
+    def check(quantity: Quantity) -> Quantity:
+        _check_ends((quantity.low, quantity.high), low, high, open_low=False)
+        return quantity
+
+    return check
+
+
+def _check_ends(ends: tuple[float, float], low: float, high: float, *, open_low: bool) -> None:
+    for value in ends:
+        if value < low or value > high or (open_low and value == low):
+            edge = "over" if open_low else "at least"
+            raise ValueError(f"must be {edge} {low:g} and at most {high:g}, has {value:g}")
 
 
 def _quantity_in(unit: Unit) -> Callable[[Any], Any]:
@@ -93,9 +105,19 @@ YearsFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 30, open_low=Tr
 LeftYearsFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 30))]
 MonthsFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 240))]
 PowerFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1e6, open_low=True))]
-PowerQuantity = Annotated[Quantity, BeforeValidator(_quantity_in(Unit.KW), json_schema_input_type=float | Quantity)]
-TariffQuantity = Annotated[
-    Quantity, BeforeValidator(_quantity_in(Unit.USD_PER_KWH), json_schema_input_type=float | Quantity)
+PowerQuantity = Annotated[
+    Quantity,
+    BeforeValidator(_quantity_in(Unit.KW), json_schema_input_type=float | Quantity),
+    AfterValidator(_quantity_within(0, 1e6)),
 ]
-PueQuantity = Annotated[Quantity, BeforeValidator(_quantity_in(Unit.RATIO), json_schema_input_type=float | Quantity)]
+TariffQuantity = Annotated[
+    Quantity,
+    BeforeValidator(_quantity_in(Unit.USD_PER_KWH), json_schema_input_type=float | Quantity),
+    AfterValidator(_quantity_within(0, 1e6)),
+]
+PueQuantity = Annotated[
+    Quantity,
+    BeforeValidator(_quantity_in(Unit.RATIO), json_schema_input_type=float | Quantity),
+    AfterValidator(_quantity_within(0, 1e3)),
+]
 PositiveFigure = Annotated[Figure, _Bare, AfterValidator(_within(0, 1e12, open_low=True))]

@@ -75,7 +75,7 @@ def answer(plan: Plan, *, command: str = "campaign") -> list[Option]:
         path.write_text(yaml.safe_dump(plan), encoding="utf-8")
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
             code = run([command, str(path), "--json"])
-    assert code == 0
+    assert code in (0, 3)  # 3: estimated, and the limits are not kept
     return json.loads(out.getvalue())["options"]
 
 

@@ -139,7 +139,7 @@ def test_the_core_needs_no_extra():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     needed = {requirement.partition(">")[0] for requirement in project["dependencies"]}
     assert needed == {
-        "filelock", "httpx", "jinja2", "numpy", "pydantic", "pydantic-core", "pyyaml", "rich", "typer",
+        "filelock", "highspy", "httpx", "jinja2", "numpy", "pydantic", "pydantic-core", "pyyaml", "rich", "typer",
     }  # fmt: skip
     assert {"app", "bench", "prices", "launch", "dev"} == set(project["optional-dependencies"])
 

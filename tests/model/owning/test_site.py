@@ -43,6 +43,7 @@ def site(**changes: Any) -> Site:
             id="maintenance twice",
         ),
         pytest.param({"pue": PUE | {"value": 0.9, "low": 0.9, "high": 0.9}}, "pue 0.9 is under 1", id="PUE under 1"),
+        pytest.param({"pue": PUE | {"high": 1e300}}, "at most 1000, has 1e.300", id="PUE that no building has"),
         pytest.param({"pue": PUE | {"low": 0.9}}, "pue 0.9 is under 1", id="PUE that may be under 1"),
         pytest.param(
             {"availability": 0.6, "utilisation": {"busy": 0.7}},
