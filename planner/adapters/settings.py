@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 from planner.adapters.documents import read_model
 from planner.adapters.run_store import FolderStore, RunStore
 from planner.adapters.s3_store import SCHEME, S3Store
+from planner.errors import StoreError
 from planner.model.base import Frozen, Text
 
 SETTINGS_NAME = "settings.yaml"
@@ -37,12 +38,24 @@ def open_store(workspace: Path) -> RunStore:
     """
     named = os.environ.get("PLANNER_RUNS")
     if named:
-        return S3Store(named) if _is_remote(named) else FolderStore(Path(named))
+        return S3Store(named) if _is_remote(named) else _folder_elsewhere(Path(named), "PLANNER_RUNS")
     path = workspace / SETTINGS_NAME
     chosen = read_model(Settings, path, fix=SETTINGS_FIX).runs if path.is_file() else None
     if chosen is not None and _is_remote(chosen):
         return S3Store(chosen)
-    return FolderStore(workspace / (chosen or "runs"))
+    folder = workspace / (chosen or "runs")
+    within = folder.resolve().is_relative_to(workspace.resolve())
+    return FolderStore(folder) if within else _folder_elsewhere(folder, str(path))
+
+
+def _folder_elsewhere(folder: Path, where: str) -> FolderStore:
+    """Refuse a folder in one that is not there: a disk that is not mounted would hide the team's runs."""
+    if not folder.parent.is_dir():
+        raise StoreError(
+            f"{where}: the runs' folder {folder} lies in {folder.parent}, which is not there.",
+            fix="Mount it, create it, or correct the name.",
+        )
+    return FolderStore(folder)
 
 
 def _is_remote(place: str) -> bool:

@@ -226,6 +226,20 @@ class TestWhichStore:
         assert run(["runs", "add", str(exported)]) == 0
         assert [path.name for path in (tmp_path / "shared").iterdir()] == ["mine.json"]
 
+    @pytest.mark.parametrize("by", ["settings", "variable"])
+    def test_a_folder_on_a_disk_that_is_not_mounted(self, monkeypatch, tmp_path, capsys, by):
+        absent = tmp_path / "mnt" / "team" / "runs"
+        home = tmp_path / "home"
+        home.mkdir()
+        if by == "settings":
+            (home / "settings.yaml").write_text(f"runs: {absent}\n", encoding="utf-8")
+        else:
+            monkeypatch.setenv("PLANNER_RUNS", str(absent))
+        assert run(["runs", "list", "--home", str(home)]) != 0
+        assert "which is not there" in capsys.readouterr().err
+        absent.parent.mkdir(parents=True)
+        assert run(["runs", "list", "--home", str(home)]) == 0
+
     @pytest.mark.parametrize(
         ("text", "said"),
         [
