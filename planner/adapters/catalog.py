@@ -13,6 +13,7 @@ from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_mod
 from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
 from planner.adapters.known_networks import known_presets
 from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.practice import read_practice
 from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.adapters.price_store import PriceStore
@@ -93,6 +94,7 @@ def load_catalog(
         defaults=_defaults(roots),
         calibration=_calibration(root / FOLDER / CALIBRATION),
         image_calibration=_calibration(root / FOLDER / IMAGE_CALIBRATION),
+        practice=read_practice(root),
     )
     return catalog if workspace is None else with_observed(catalog, workspace, wanted)
 

@@ -9,14 +9,16 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from planner.adapters.csv_rows import csv_errors, wrong_cell
-from planner.adapters.documents import read_text
+from planner.adapters.documents import read_model, read_text
 from planner.adapters.workspace import catalogs_dir
 from planner.model.evidence.measurement import Measurement
+from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.whole_training import METRICS, WholeTraining, usual_count
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 FOLDER = "practice"
 TABLE = "whole_trainings.csv"
+FIT = "practice.json"
 NODE = 8
 """Accelerators of a node where nobody says."""
 
@@ -31,6 +33,12 @@ def read_whole_trainings(path: Path) -> list[WholeTraining]:
     text = read_text(path, limit_bytes=5_000_000, fix="Give a CSV file of whole trainings.")
     with csv_errors(path, reader := csv.DictReader(io.StringIO(text))):
         return [_training(path, reader.line_num, cells) for cells in reader]
+
+
+def read_practice(root: Path) -> PracticeFit | None:
+    """Return what was learnt of them; None where a folder of catalogs has no such file."""
+    path = root / FOLDER / FIT
+    return read_model(PracticeFit, path) if path.is_file() else None
 
 
 def _training(path: Path, line: int, cells: dict[str, str]) -> WholeTraining:

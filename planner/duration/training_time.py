@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 from planner.duration.convergence import convergence_of
 from planner.duration.data_volumes import data_volumes
 from planner.duration.goodput import Interruptions, Losses, is_hopeless, losses
+from planner.duration.practice import practice_factors
 from planner.duration.runtime_inputs import MODE, RuntimeInputs, moved, optimal_interval, runtime_inputs
 from planner.model.answer.reason import Reason, ReasonCode
-from planner.model.answer.training_time import TimeLine, TrainingTime
+from planner.model.answer.training_time import PracticeTime, TimeLine, TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Strategy
 from planner.model.plan.convergence import Convergence
 from planner.model.plan.goodput import GoodputDefaults
 from planner.model.plan.plan import Plan
+from planner.model.plan.practice import Practice
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
@@ -25,6 +27,8 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 
 STEPS, STATED = "steps", "lost, as the plan states"
+PRACTICE = {Practice.TYPICAL: "as people get it", Practice.TUNED: "as tuned trainings get it"}
+"""What is added to a benchmark's hours, by practice."""
 STALL, EVALUATION, CHECKPOINTS = "waiting for samples", "evaluation", "checkpoints"
 LOST = {"failure": "failures: work done again", "preemption": "preemption: work done again"}
 RESTARTS = {"failure": "failures: restarts", "preemption": "preemption: restarts"}
@@ -45,18 +49,23 @@ class Timed:
 
 def training_time(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *,
-    throughput: Quantity, training: Quantity, strategy: Strategy, startup: Quantity | None,
+    throughput: Quantity, training: Quantity, strategy: Strategy, startup: Quantity | None, own_logs: int = 0,
 ) -> Timed:  # fmt: skip
-    """Count what one training loses; `training` holds the hours of its steps, `startup` those before the first one."""
+    """Count what one training loses; `training` holds the hours of its steps, `startup` those before the first one.
+
+    `own_logs`: how many logs of one's own trainings corrected the speed.
+    """
     defaults = catalog.goodput_defaults
     if defaults is None or plan.assumptions.goodput_fraction is not None:
         return Timed(_as_stated(plan, job, catalog, training, startup))
-    return _counted(plan, job, candidate, catalog, defaults, throughput, training, strategy, startup)
+    factors = practice_factors(plan, job, candidate, catalog, throughput=throughput, own_logs=own_logs)
+    return _counted(plan, job, candidate, catalog, defaults, throughput, training, strategy, startup, factors)
 
 
 def _counted(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults,
     throughput: Quantity, training: Quantity, strategy: Strategy, startup: Quantity | None,
+    factors: Mapping[Practice, Quantity],
 ) -> Timed:  # fmt: skip
     volumes = data_volumes(job, plan.data, catalog.bill_defaults)
     runtime = runtime_inputs(
@@ -72,10 +81,16 @@ def _counted(
     lines = [TimeLine(what=STEPS, hours=training), *_lost_lines(runtime, spread, training)]
     heavy = [line.hours for line in lines if line.hours.value >= MATERIAL_FRACTION * wall_hours.value]
     shown = " + ".join(f"{line.what} {line.hours.value:.5g}" for line in lines if line.hours.value > 0)
-    wall = derived(wall_hours, Unit.HOURS, training, *heavy, source=f"{shown} h; {training.source}")
+    at_benchmark = derived(wall_hours, Unit.HOURS, training, *heavy, source=f"{shown} h; {training.source}")
+    practices = tuple(PracticeTime(practice=one, factor=factor, wall_hours=_stretched(at_benchmark, factor))
+                      for one, factor in factors.items())  # fmt: skip
+    wall = next((one.wall_hours for one in practices if one.practice is plan.practice), at_benchmark)
+    added = None
+    if plan.practice in factors and plan.practice is not Practice.BENCHMARK:
+        added = _practice_line(plan.practice, factors[plan.practice], at_benchmark)
     best = optimal_interval(runtime)
     time = TrainingTime(
-        lines=tuple(lines),
+        lines=(*lines, *([added] if added else [])),
         wall_hours=wall,
         goodput=derived(whole.inverse(), Unit.RATIO, training, *heavy, source=f"steps / wall-clock time: {shown} h"),
         lost_hours=_lost(lines[1:]),
@@ -87,8 +102,28 @@ def _counted(
         limited_by=_limits(runtime, wall, lines),
         uncounted=runtime.uncounted,
         convergence=_convergence(plan, catalog, training),
+        practices=practices,
+        practice_hours=added.hours if added else None,
     )
     return Timed(time, notes=(*time.limited_by, *_better_interval(runtime, best, training)))
+
+
+def _stretched(hours: Quantity, factor: Quantity) -> Quantity:
+    """Return hours x factor; both ranges count."""
+    if factor.low == factor.high == 1:
+        return hours
+    source = f"{hours.value:.5g} h at benchmark speed x {factor.value:.3g}, from {factor.source}; {hours.source}"
+    return derived(interval(hours, Unit.HOURS).times(interval(factor, Unit.RATIO)), Unit.HOURS, hours, factor,
+                   source=source)  # fmt: skip
+
+
+def _practice_line(practice: Practice, factor: Quantity, hours: Quantity) -> TimeLine:
+    """Return what the practice adds: hours x (factor - 1); its ends and those of the hours add up to the whole's."""
+    whole, value = _stretched(hours, factor), hours.value * (factor.value - 1)
+    low, high = max(0.0, whole.low - hours.low), max(value, whole.high - hours.high)
+    added = Interval(value, min(low, value), high)
+    source = f"{hours.value:.5g} h x ({factor.value:.3g} - 1); {factor.source}"
+    return TimeLine(what=PRACTICE[practice], hours=derived(added, Unit.HOURS, factor, source=source))
 
 
 def _never_ends(here: Interruptions) -> Reason:

@@ -7,6 +7,7 @@ from pydantic import Field, field_serializer
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
 from planner.model.evidence.calibration import Calibration
+from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
@@ -86,6 +87,8 @@ class Catalog(Frozen):
     """Constants fitted to published measurements; None: predictions come from ratios of the user's runs."""
     image_calibration: Calibration | None = None
     """The same of image networks, whose operators are others."""
+    practice: PracticeFit | None = None
+    """How much longer whole trainings take than steps; None only in an old lock, whose times are a benchmark's."""
 
     @field_serializer("bundled_runs", "bundled_sites", when_used="json")
     def _in_order(self, ids: frozenset[str]) -> list[str]:

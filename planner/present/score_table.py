@@ -52,6 +52,19 @@ def score_facts(score: Mapping[str, Any]) -> list[str]:
     if score["regret"]["median_pct"] is not None:
         usual, rare = score["regret"]["median_pct"], score["regret"]["p95_pct"]
         facts.append(f"following costs {usual:.1f} % in the median and {rare:.1f} % or more in one case of 20")
+    return [*facts, *_whole_facts(score.get("whole_trainings"))]
+
+
+def _whole_facts(score: Mapping[str, Any] | None) -> list[str]:
+    """Return in words how whole trainings compare with the hours of their plans; nothing where there are none."""
+    if score is None:
+        return []
+    facts = [f"{score['predicted']} of {score['rows']} whole trainings predicted, of {score['sources']} sources"]
+    if score["middle"] is not None:
+        facts.append(
+            f"they took {score['middle']:.2f} times the hours of their plans in the middle of the sources; "
+            f"{100 * score['coverage']:.0f} % lie in the 90 % range, averaged by source"
+        )
     return facts
 
 

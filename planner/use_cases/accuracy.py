@@ -20,6 +20,7 @@ from planner.speed.calibration.text_accuracy import predict_text_rows, train_tex
 from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.calibrations import shipped_image_calibration
 from planner.use_cases.evidence import observations_of, of_images, of_text, usable_rows
+from planner.use_cases.whole_trainings import is_whole, set_aside_document, whole_rows_document
 
 
 def accuracy(
@@ -30,7 +31,8 @@ def accuracy(
     rows = [row for file in ([path] if path else evidence_files()) for row in read_measurements(file, unreadable)]
     if unreadable and not rows:
         raise unreadable[0]
-    observations, refused = observations_of(rows, catalog)
+    whole = [row for row in rows if is_whole(row)]
+    observations, refused = observations_of([row for row in rows if not is_whole(row)], catalog)
     refused += [Refusal(str(place), "a cell cannot be read", str(error)) for place, error in enumerate(unreadable)]
     every = usable_rows(evidence_files(workspace_dir(home)), load_catalog())
     asked, evidence = of_text(observations), of_text(every)
@@ -47,7 +49,10 @@ def accuracy(
     )
     scored += predict_image_rows(images, image_folds, anchors=anchors, first=len(pool))
     pool += [*images, *without(of_images(every), images)]
-    return accuracy_document(len(rows) + len(unreadable), refused, scored, pool, leave_out, anchors)
+    document = accuracy_document(len(rows) - len(whole) + len(unreadable), refused, scored, pool, leave_out, anchors)
+    if path is None:
+        return document | {"whole_trainings": set_aside_document(catalog, today=today)}
+    return document | ({"whole_trainings": whole_rows_document(whole, catalog, today=today)} if whole else {})
 
 
 def accuracy_document(

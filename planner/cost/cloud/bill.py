@@ -20,6 +20,7 @@ from planner.quantity.conversion import derived, interval
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
+PRACTICE = "practice: beyond benchmark speed"
 COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "unused (minimum, rounding or term)"
 COMMITMENT = "commitment already bought"
 UNSUPPORTED = ("waiting for capacity", "taxes", "requests to storage")
@@ -67,14 +68,18 @@ class Billed:
     """Where a term is bought for more hours than are used: all of the rent."""
 
 
-def rented_bill(training: Quantity, rates: BillRates, work: Work, *, lost: Quantity | None = None) -> Billed:
+def rented_bill(
+    training: Quantity, rates: BillRates, work: Work, *, lost: Quantity | None = None, practice: Quantity | None = None
+) -> Billed:
     """Bill trainings on rented machines: `training` holds the hours of the steps, `lost` those of what stops them.
 
-    total = compute + stalls, checkpoints, interruptions + set-up + data to the nodes + idle tail + failed launches
-            + unused (minimum, rounding or term) + storage + checkpoints + upload + egress + support
+    `practice` holds what people take beyond benchmark speed.
+
+    total = compute + stalls, checkpoints, interruptions + practice + set-up + data to the nodes + idle tail
+            + failed launches + unused (minimum, rounding or term) + storage + checkpoints + upload + egress + support
     """
-    rent = _rent(training, rates, work, lost)
-    wall = sum_of([interval(part, Unit.HOURS) for part in (training, lost) if part is not None])
+    rent = _rent(training, rates, work, lost, practice)
+    wall = sum_of([interval(part, Unit.HOURS) for part in (training, lost, practice) if part is not None])
     days = wall.scaled(work.waves / HOURS_PER_DAY)
     ancillary = kept_and_moved(rates, trainings=work.trainings, sets=work.sets, campaign_days=days)
     entries = [*rent.entries, *ancillary]
@@ -108,10 +113,10 @@ def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, cu
     return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source, currency=currency)
 
 
-def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | None) -> Rent:
+def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | None, practice: Quantity | None) -> Rent:
     """Bill every launch by itself, or buy one term for all of them.
 
-    billed hours = training + lost + set-up + data to the nodes + idle tail
+    billed hours = training + lost + practice + set-up + data to the nodes + idle tail
     by launch:     trainings x nodes x (sold(billed hours) + failed share x set-up) x price
     one term:      sets x nodes x sold(waves x (billed hours + failed share x set-up)) x price
     """
@@ -122,8 +127,9 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
         ("provisioning and set-up", setup, (rates.setup_hours,)),
         ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS), (rates.idle_tail_hours,)),
     ]
-    if lost is not None:
-        launch_parts.insert(1, (LOST, interval(lost, Unit.HOURS), (lost,)))
+    for what, hours in ((PRACTICE, practice), (LOST, lost)):
+        if hours is not None:
+            launch_parts.insert(1, (what, interval(hours, Unit.HOURS), (hours,)))
     if rates.staging_hours is not None:
         launch_parts.insert(
             -1, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,))

@@ -183,8 +183,9 @@ def campaign_bill(
             return None
         rates, nodes = estimated.rates, estimated.rates.nodes * work.sets
         mean = beyond_commitment(estimated.price, nodes=nodes)
+        rates = replace(rates, price=mean) if mean else rates
         return rented_bill(
-            training, replace(rates, price=mean) if mean else rates, work, lost=_shared(time.lost_hours, share)
+            training, rates, work, lost=_shared(time.lost_hours, share), practice=_shared(time.practice_hours, share)
         )
     if estimated.option.site is None:
         return None

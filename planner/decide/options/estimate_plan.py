@@ -13,6 +13,7 @@ from planner.decide.options.display_name import with_display_names
 from planner.decide.options.hosted import estimate_hosted, expand_hosted
 from planner.decide.options.option import EstimatedOption, estimate_option
 from planner.decide.options.plan_remarks import plan_remarks
+from planner.decide.options.practice_note import practice_note
 from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
 from planner.model.answer.documents import Assumption, EstimateDocument
 from planner.model.catalog import Catalog
@@ -79,7 +80,9 @@ def estimate_options(
         plan=plan.name,
         currency=plan.currency,
         assumptions=_assumptions(plan, catalog, candidates, estimated),
-        notes=tuple(filter(None, (job.samples_note, plan.found))),
+        notes=tuple(
+            filter(None, (job.samples_note, plan.found, practice_note(plan, [one.option for one in estimated])))
+        ),
         options=options,
     )
     return Estimated(document, estimated)

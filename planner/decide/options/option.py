@@ -204,6 +204,7 @@ def _timed(
         training=training,
         strategy=speed.strategy,
         startup=startup,
+        own_logs=sum(catalog.runs[run_id].log is not None for run_id in speed.run_ids if run_id in catalog.runs),
     )
 
 

@@ -74,7 +74,8 @@ def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usag
         return Money(missing=(no_price_reason(candidate, catalog),))
     if usage.epoch is None or usage.training is None or usage.time is None:
         return Money()
-    billed = rented_bill(usage.training, rates, Work(), lost=usage.time.lost_hours)
+    time = usage.time
+    billed = rented_bill(usage.training, rates, Work(), lost=time.lost_hours, practice=time.practice_hours)
     return Money(
         usd_per_epoch=_rent(usage.epoch, rates.price, candidate),
         usd_total=billed.worth,

@@ -16,6 +16,7 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.find_filters import AUTO, FindFilters, with_auto
 from planner.model.plan.goodput import Goodput
 from planner.model.plan.plan_option import PlanOption
+from planner.model.plan.practice import Practice
 from planner.model.plan.run_groups import MOST_GROUPS, RunGroup, SuccessiveHalving, with_runs
 from planner.model.plan.time_zone import is_timezone
 
@@ -252,6 +253,9 @@ class Plan(Frozen):
     """How options were found, where they were; the planner's own note."""
     assumptions: Assumptions = Assumptions()
     goodput: Goodput = Goodput()
+    practice: Practice = Practice.TYPICAL
+    """Whether times are a benchmark's, as people usually get them, or as tuned trainings do; steps that the plan states
+    or somebody measured there are not stretched."""
     owning: Owning = Owning.MARGINAL
     data: Data = Data()
     limits: OptionLimits = OptionLimits()

@@ -1,0 +1,29 @@
+"""One line on what times assume of practice, and what another one would give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.model.answer.documents import OptionEstimate
+from planner.model.plan.plan import Plan
+from planner.model.plan.practice import Practice
+
+
+def practice_note(plan: Plan, options: Sequence[OptionEstimate]) -> str | None:
+    """Return what the plan's practice is, and the others, in times of benchmark speed; None where none is added."""
+    stretched = [option for option in options if option.time is not None and option.time.practices]
+    if not stretched:
+        return None
+    time = stretched[0].time
+    assert time is not None, "it is stretched"
+    times = {one.practice: one.factor.value for one in time.practices}
+    typical, tuned = times[Practice.TYPICAL], times[Practice.TUNED]
+    some = "" if len(stretched) == sum(option.time is not None for option in options) else " where nothing was measured"
+    match plan.practice:
+        case Practice.TYPICAL:
+            text = f"as people get them, {typical:.2g} x the benchmark's; `practice: tuned` would be {tuned:.2g} x"
+        case Practice.TUNED:
+            text = f"as tuned trainings get them, {tuned:.2g} x the benchmark's; people usually get {typical:.2g} x"
+        case Practice.BENCHMARK:
+            text = f"a benchmark's; people usually take {typical:.2g} x as long, tuned trainings {tuned:.2g} x"
+    return f"times{some} are {text}"

@@ -1,0 +1,74 @@
+"""From benchmark speed to a whole training: as people get it, or tuned (docs/practice.md)."""
+
+from __future__ import annotations
+
+import math
+
+from planner.model.catalog import Catalog
+from planner.model.evidence.practice import T4_95, PracticeFit
+from planner.model.evidence.whole_training import TrainingKind
+from planner.model.network.architecture import ImageModel
+from planner.model.plan.plan import Plan
+from planner.model.plan.practice import Practice
+from planner.model.quantity import Basis, Quantity, Unit
+from planner.network.flops import parameters
+from planner.quantity.conversion import to_quantity
+from planner.quantity.interval import Interval
+from planner.scenario.candidate import Candidate
+from planner.scenario.job import Job
+
+LOWER_QUARTER = 0.674
+"""Standard deviations from the middle of a normal distribution to its lower quarter."""
+FULL_TOKENS_PER_PARAMETER = 0.2
+"""A text network that sees fewer tokens than this many times its parameters is taken to be fine-tuned."""
+
+
+def practice_factors(
+    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *, throughput: Quantity, own_logs: int
+) -> dict[Practice, Quantity]:
+    """Return hours of a whole training / hours at benchmark speed, by practice; nothing where none is to be added.
+
+    Nothing is added to what somebody measured or stated for this machine: a step of the plan, a measured speed, a
+    goodput or MFU of the plan's own; nor where the network is not known, whose speed is carried over from a run.
+    """
+    fit = catalog.practice
+    stated = candidate.option.step or plan.assumptions.goodput_fraction or job.mfu
+    if fit is None or stated or job.network is None or throughput.basis is Basis.MEASURED:
+        return {}
+    kind = kind_of(job)
+    typical, tuned = factors(fit, kind, own_logs=own_logs)
+    whose = f", and {own_logs} whole training(s) of your own" if own_logs else ""
+    source = f"{fit.trainings} whole trainings of {fit.sources} sources, {kind.value}{whose} (docs/practice.md)"
+    intervals = {Practice.BENCHMARK: Interval.exact(1.0), Practice.TYPICAL: typical, Practice.TUNED: tuned}
+    return {name: to_quantity(one, Unit.RATIO, Basis.MODELLED, source, fit.made_on) for name, one in intervals.items()}
+
+
+def kind_of(job: Job) -> TrainingKind:
+    """Return what kind of training a job is; of few tokens for its size a fine-tuning."""
+    if isinstance(job.network, ImageModel):
+        return TrainingKind.IMAGES
+    if job.adapters is not None:
+        return TrainingKind.LORA
+    tokens = (job.tokens_per_epoch or 0.0) * job.epochs
+    small = tokens < FULL_TOKENS_PER_PARAMETER * _size(job)
+    return TrainingKind.FULL if small else TrainingKind.PRETRAINING
+
+
+def _size(job: Job) -> float:
+    assert job.network is not None, "asked of known networks alone"
+    return float(parameters(job.network))
+
+
+def factors(fit: PracticeFit, kind: TrainingKind, *, own_logs: int = 0) -> tuple[Interval, Interval]:
+    """Return the factors of a typical and of a tuned training, each with its 90 % range.
+
+    typical: exp(w m), from / to exp(2.132 sqrt(w) s), m the kind's middle and s the scale between owners
+    tuned:   exp(w m - 0.674 sqrt(w) s), the faster quarter; never under 1, and never over the typical one
+    w = 1 / (1 + k (s / v)^2) with k whole trainings of one's own, whose trainings spread by v: their logs correct the
+    speed itself, so the less is left to add.
+    """
+    weight = 1 / (1 + own_logs * (fit.between / fit.within) ** 2)
+    scale, middle = math.sqrt(weight) * fit.between, weight * fit.middle[kind]
+    typical = Interval.within_factor(max(1.0, math.exp(middle)), math.exp(T4_95 * scale))
+    fast = min(typical.value, max(1.0, math.exp(middle - LOWER_QUARTER * scale)))
+    return typical, Interval(fast, typical.low, max(fast, typical.value))
