@@ -118,10 +118,8 @@ def _stretched(hours: Quantity, factor: Quantity) -> Quantity:
 
 
 def _practice_line(practice: Practice, factor: Quantity, hours: Quantity) -> TimeLine:
-    """Return what the practice adds: hours x (factor - 1); its ends and those of the hours add up to the whole's."""
-    whole, value = _stretched(hours, factor), hours.value * (factor.value - 1)
-    low, high = max(0.0, whole.low - hours.low), max(value, whole.high - hours.high)
-    added = Interval(value, min(low, value), high)
+    """Return what the practice adds: hours x (factor - 1), as doubtful as the whole."""
+    added = interval(_stretched(hours, factor), Unit.HOURS).scaled(1 - 1 / factor.value)
     source = f"{hours.value:.5g} h x ({factor.value:.3g} - 1); {factor.source}"
     return TimeLine(what=PRACTICE[practice], hours=derived(added, Unit.HOURS, factor, source=source))
 

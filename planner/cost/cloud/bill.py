@@ -78,6 +78,7 @@ def rented_bill(
     total = compute + stalls, checkpoints, interruptions + practice + set-up + data to the nodes + idle tail
             + failed launches + unused (minimum, rounding or term) + storage + checkpoints + upload + egress + support
     """
+    training = _as_doubtful(training, practice)
     rent = _rent(training, rates, work, lost, practice)
     wall = sum_of([interval(part, Unit.HOURS) for part in (training, lost, practice) if part is not None])
     days = wall.scaled(work.waves / HOURS_PER_DAY)
@@ -103,6 +104,14 @@ def rented_bill(
         value = sum_of([interval(total, Unit.USD), rent.usd_of_hours])
         worth = derived(value, Unit.USD, total, rates.price, source=f"{total.source} + {COMMITMENT}")
     return Billed(bill, total, worth, rent.bought)
+
+
+def _as_doubtful(training: Quantity, practice: Quantity | None) -> Quantity:
+    """Return the hours of the steps with the range of a whole training: both err together, and their ends add up."""
+    if practice is None or practice.value <= 0:
+        return training
+    times = training.value / practice.value
+    return training.model_copy(update={"low": practice.low * times, "high": practice.high * times})
 
 
 def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, currency: str = "USD") -> Entry:

@@ -15,6 +15,9 @@ def interruptions_of(time: TrainingTime) -> Interruptions:
     l = interruptions / wall;  R = -ln(1 - restarts / wall) / l
     u from wall = busy / t x e^(l (R + u)) x (e^(l (t + c)) - 1) / l
 
+    Hours beyond benchmark speed (the plan's practice) count as steps that take longer by their share of the others, as
+    all that is lost grows with them.
+
     Nothing is random where the plan states what is lost, or the interval between checkpoints is not known.
     """
     hours = {line.what: line.hours.value for line in time.lines}
@@ -23,8 +26,9 @@ def interruptions_of(time: TrainingTime) -> Interruptions:
     every, count = time.checkpoint_interval_hours, time.interruptions
     if every is None or count is None or count.value <= 0:
         return Interruptions(evaluation=time.wall_hours.value / steps - 1)
-    busy, wall = steps * (1 + stall + evaluation), time.wall_hours.value
-    per_hour = count.value / wall
+    practice = time.practice_hours.value if time.practice_hours is not None else 0.0
+    busy, wall = steps * (1 + stall + evaluation), time.wall_hours.value - practice
+    per_hour = count.value / time.wall_hours.value
     stop = hours.get(CHECKPOINTS, 0.0) * every.value / busy
     restarts = sum(hours.get(what, 0.0) for what in RESTARTS.values())
     again = math.log(wall * per_hour * every.value / busy / math.expm1(per_hour * (every.value + stop))) / per_hour
@@ -32,7 +36,7 @@ def interruptions_of(time: TrainingTime) -> Interruptions:
     preempted = sum(hours.get(what["preemption"], 0.0) for what in (LOST, RESTARTS))
     share = preempted / max(1e-12, sum(hours.get(what, 0.0) for part in (LOST, RESTARTS) for what in part.values()))
     return Interruptions(
-        input_stall=stall,
+        input_stall=stall + practice / wall * (1 + stall + evaluation),
         evaluation=evaluation,
         interval_hours=every.value,
         checkpoint_hours=stop,
