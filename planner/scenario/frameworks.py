@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from planner.model.answer.reason import Reason, ReasonCode
@@ -94,6 +95,29 @@ table may do anything. Fully sharded with Composer and plain FSDP keeps weights 
 def abilities_of(framework: str | None) -> Abilities:
     """Return what the framework that a plan names can run; without a name, anything."""
     return ANYTHING if framework is None else ABILITIES.get(planned_family(framework), ANYTHING)
+
+
+OWN_FRAMEWORK = "training-planner"
+"""Of a plan that names none: on accelerators for which XLA alone compiles, with that word behind it."""
+PYTORCH, XLA = "PyTorch", "XLA"
+_STACKS = (
+    (XLA, ("jax", "xla", "neuron")),
+    ("hand-written", ("llm.c", "surogate")),
+    ("other graphs", ("tensorflow", "mindspore", "paddle", "oneflow")),
+)
+COMPILED_BY_XLA = ("TPU", "Neuron")
+"""Architectures for which nothing else compiles."""
+
+
+@cache
+def stack_of(family: str) -> str:
+    """Return what a family of frameworks is written in: PyTorch, unless its name says otherwise."""
+    return next((stack for stack, words in _STACKS if any(word in family for word in words)), PYTORCH)
+
+
+def unnamed_family(accelerator: Accelerator) -> str:
+    """Return the family of a plan that names no framework: the mean of its stack there."""
+    return f"{OWN_FRAMEWORK} xla" if accelerator.architecture in COMPILED_BY_XLA else OWN_FRAMEWORK
 
 
 HUGGING_FACE = ("hf trainer", "deepspeed")

@@ -19,7 +19,7 @@ NEAR = {
     "campaign": {"runs": 4},
     "options": [
         {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "usd_per_hour": 36.0},
-        {"offer": "aws/g6e.48xlarge", "region": "us-east-1", "usd_per_hour": 10.0},
+        {"offer": "aws/g6e.48xlarge", "region": "us-east-1", "usd_per_hour": 2.2},
     ],
 }
 
@@ -76,7 +76,7 @@ def test_the_command_of_a_measurement_is_one_that_launch_reads(planner, near):
 
 
 def test_nothing_fits_is_exit_code_3_with_the_run_that_would_settle_it(planner, near):
-    answer = planner("recommend", near(campaign={"runs": 4, "budget_usd": 1900.0}), "--json")
+    answer = planner("recommend", near(campaign={"runs": 4, "budget_usd": 1200.0}), "--json")
     assert answer.code == 3
     document = answer.document
     assert document["recommended"] is None

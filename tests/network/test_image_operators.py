@@ -135,8 +135,8 @@ def test_like_operators_are_gathered_and_lose_nothing() -> None:
 FACTS = (
     "micro_batch", "micro_batches", "recompute", "channels_last", "fused", "flash", "gradient_bytes", "zero",
     "one_process", "peak", "peak16", "peak_vector", "vector_rate", "hbm", "generation", "number_bytes", "gpus_per_node",
-    "nvlink_domain", "intra", "through_host", "bus_sharers", "pcie", "inter", "loader", "host_scale",
-    "device_scale", "dp",
+    "nvlink_domain", "intra", "through_host", "bus_sharers", "pcie", "pcie_cards", "pcie_5", "inter", "loader",
+    "host_scale", "device_scale", "dp",
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
 
-METHOD = "12"
+METHOD = "13"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "family", "scale", "precision")
 """What is left out, to see how far predictions of each group miss; never more than is left to train on."""

@@ -21,7 +21,7 @@ GAIN_SPREAD = 0.5
 """Of what a fix gives beyond 1, both ways: two estimates of one machine share most of their error. Assumed."""
 MOST_CAUSES = 3
 LEAST_PROBABILITY = 0.05
-NEAR = 0.8
+NEAR = 0.9
 """A cause whose score is within this share of the one before is as likely: what is free comes first then."""
 RECOMPUTED_STEP = 4 / 3
 """Forward and backward are 1 + 2 of the forward pass's work; full recomputation adds one."""

@@ -24,6 +24,9 @@ what waits for links or the host is no faster on a better card."""
 PARTS = ("host", "attention", "elementwise", "sharding")
 """Parts of a step whose speed is a framework's own; those of mixtures of experts are other code than those of dense
 networks."""
+OF_THE_STACK = ("host", "elementwise", "sharding")
+"""Those of them whose effect is of all frameworks of a stack first, and of one of them by what it differs from it: a
+framework without evidence, or without a name, is as the mean of its stack."""
 LEVEL_SPREAD = {
     "chip": 0.08,
     "accelerator": 0.04,
@@ -115,11 +118,12 @@ def device_effect(effects: dict[str, dict[str, float]], labels: Sequence[Labels]
 
 
 def _of_framework(labels: Sequence[Labels], mixture: Array, effects: dict[str, float]) -> Array:
+    """Return the logarithmic effect on one part; older calibrations know no stacks."""
     import numpy as np
 
     dense = of_each(labels, lambda label: effects.get(label.framework, 0.0))
     mixed = of_each(labels, lambda label: effects.get(_code_of(label, mixture=True), effects.get(label.framework, 0.0)))
-    return np.where(mixture, mixed, dense)
+    return np.asarray(np.where(mixture, mixed, dense) + of_each(labels, lambda label: effects.get(label.stack, 0.0)))
 
 
 def _code_of(label: Labels, *, mixture: bool) -> str:
@@ -155,23 +159,29 @@ class _Problem(RobustProblem):
         self.constants = len(PARAMETERS)
         mixture = [bool(experts > 1) for experts in data.configs.experts]
         code = [_code_of(label, mixture=one) for label, one in zip(data.labels, mixture, strict=True)]
-        self.frameworks = sorted(set(code))
+        stacks = {label.stack for label in data.labels}
+        self.own = [
+            (part, name) for part in PARTS for name in sorted({*code, *(stacks if part in OF_THE_STACK else ())})
+        ]
         self.names = sorted({(level, getattr(label, level)) for label in data.labels for level in LEVELS})
-        self.of_framework = np.zeros((len(data.labels), len(self.frameworks)))
+        own_at = {name: column for column, name in enumerate(self.own)}
+        self.part_of = {part: np.array([part == each for each, _ in self.own]) for part in PARTS}
+        self.of_framework = np.zeros((len(data.labels), len(self.own)))
         self.design = np.zeros((len(data.labels), len(self.names)))
         place = {name: column for column, name in enumerate(self.names)}
         self.of_device = np.array([level not in WHOLE_STEP for level, _ in self.names])
         for row, label in enumerate(data.labels):
-            self.of_framework[row, self.frameworks.index(code[row])] = 1.0
+            for part in PARTS:
+                self.of_framework[row, own_at[part, code[row]]] = 1.0
+            for part in OF_THE_STACK:
+                self.of_framework[row, own_at[part, label.stack]] = 1.0
             for level in LEVELS:
                 self.design[row, place[level, getattr(label, level)]] = 1.0
-        self.effects_at = self.constants + len(PARTS) * len(self.frameworks)
-        own = len(PARTS) * len(self.frameworks) + len(self.names)
-        self.centre = np.concatenate([np.log([p.prior for p in PARAMETERS]), np.zeros(own)])
+        self.effects_at = self.constants + len(self.own)
+        effects = len(self.own) + len(self.names)
+        self.centre = np.concatenate([np.log([p.prior for p in PARAMETERS]), np.zeros(effects)])
         self.spread = np.array(
-            [p.spread for p in PARAMETERS]
-            + [LEVEL_SPREAD[part] for part in PARTS for _ in self.frameworks]
-            + [LEVEL_SPREAD[level] for level, _ in self.names]
+            [p.spread for p in PARAMETERS] + [LEVEL_SPREAD[level] for level, _ in (*self.own, *self.names)]
         )
         self.moved_at_once = _moved_at_once(data.configs)
         self.low, self.high = np.log([p.low for p in PARAMETERS]), np.log([p.high for p in PARAMETERS])
@@ -185,8 +195,7 @@ class _Problem(RobustProblem):
 
         return np.array(
             [math.log(fitted.constants[p.name]) for p in PARAMETERS]
-            + [fitted.effects[part].get(name, 0.0) for part in PARTS for name in self.frameworks]
-            + [fitted.effects[level].get(name, 0.0) for level, name in self.names]
+            + [fitted.effects[level].get(name, 0.0) for level, name in (*self.own, *self.names)]
         )
 
     def step(self, state: Array) -> Step:
@@ -194,8 +203,8 @@ class _Problem(RobustProblem):
         import numpy as np
 
         values = {p.name: float(v) for p, v in zip(PARAMETERS, np.exp(state[: self.constants]), strict=True)}
-        own = state[self.constants : self.effects_at].reshape(len(PARTS), len(self.frameworks))
-        scales = {f"{part}_scale": np.exp(self.of_framework @ row) for part, row in zip(PARTS, own, strict=True)}
+        own = state[self.constants : self.effects_at]
+        scales = {f"{part}_scale": np.exp(self.of_framework[:, at] @ own[at]) for part, at in self.part_of.items()}
         device = self.design[:, self.of_device] @ state[self.effects_at :][self.of_device]
         return step(self.data.configs.replaced(device_scale=np.exp(device), **scales), values)
 
@@ -217,16 +226,13 @@ class _Problem(RobustProblem):
             column = (np.log(self.step(moved).seconds) - base) / STEP
             for place, rows in places.items():
                 columns[:, place] = column * rows
-        own = [modelled.shares[part][:, None] * self.of_framework for part in PARTS]
+        own = [modelled.shares[part][:, None] * self.of_framework[:, at] for part, at in self.part_of.items()]
         levels = np.where(self.of_device, modelled.device_share[:, None], 1.0) * self.design
         return np.hstack([columns, *own, levels])
 
     def named(self, state: Array) -> Fit:
         effects: dict[str, dict[str, float]] = {level: {} for level in LEVEL_SPREAD}
-        own = state[self.constants : self.effects_at].reshape(len(PARTS), len(self.frameworks))
-        for part, row in zip(PARTS, own, strict=True):
-            effects[part] = {name: float(value) for name, value in zip(self.frameworks, row, strict=True)}
-        for (level, name), value in zip(self.names, state[self.effects_at :], strict=True):
+        for (level, name), value in zip((*self.own, *self.names), state[self.constants :], strict=True):
             effects[level][name] = float(value)
         constants = {p.name: math.exp(v) for p, v in zip(PARAMETERS, state, strict=False)}
         return Fit(constants, effects)

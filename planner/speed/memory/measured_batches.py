@@ -35,6 +35,9 @@ PADDED_LENGTH, SINGLE_LENGTH = 512.0, 256.0
 """Of instruction data without a stated length: padded to the longest of a batch; one by one."""
 BY_LAYER = ("megatron",)
 """Frameworks whose recipes compute as few layers again as they must; elsewhere it is all or none."""
+BY_LOCAL_BATCH = ("torchtitan",)
+"""Frameworks that name what a replica takes in a step, and run a pipeline with one sample a micro-batch (torchtitan's
+`local_batch_size` and `pipeline_parallel_microbatch_size`)."""
 LEAST_FREE = 0.3
 """Of the memory, for activations: a run that was measured did fit, in smaller states if need be."""
 PIPELINED = 4.0
@@ -69,7 +72,10 @@ def length_of(row: Measurement) -> float | None:
 
 
 def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accelerator) -> dict[str, float]:
-    """Return length, micro-batch, accumulation and recomputation; what is not stated is what would fit."""
+    """Return length, micro-batch, accumulation and recomputation; what is not stated is what would fit.
+
+    A pipeline's batch without accumulation is what a replica takes in a step: as many micro-batches as samples.
+    """
     samples, each_of = _tokens_each(row.packing.casefold(), config["cp"])
     tokens = samples * each_of
     length = length_of(row) or each_of or ASSUMED_LENGTH
@@ -92,10 +98,12 @@ def batches_of(row: Measurement, config: Mapping[str, float], accelerator: Accel
         micro = float(2 ** max(0, int(most).bit_length() - 1))
         if each is not None:
             micro = min(micro, max(1.0, each))
+    local = row.micro_batch is not None and framework_family(row.framework) in BY_LOCAL_BATCH
     if accumulation is None:
-        accumulation = (
-            (PIPELINED * config["pp"] if config["pp"] > 1 else 1.0) if each is None else max(1.0, each / micro)
-        )
+        usual = PIPELINED * config["pp"] if config["pp"] > 1 and not local else 1.0
+        accumulation = usual if each is None else max(1.0, each / micro)
+    if config["pp"] > 1 and (local or accumulation <= 1):
+        micro, accumulation = 1.0, micro * accumulation
     tokens_held = micro * length / config["tp"] / config["cp"] * min(config["pp"], max(1.0, accumulation))
     unsaid = not row.activation_checkpointing and config["causal"]
     return {

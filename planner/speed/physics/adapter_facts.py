@@ -34,7 +34,7 @@ BESIDE_NO_MAP = re.compile(
 """Those of them that train vectors, or tokens of their own, and put no product beside a map."""
 PEFT_TARGETS: tuple[AdapterTarget, ...] = ("query", "value")
 """Of PEFT by itself, for Llama-like networks (its table of target modules); trainers that call it say more."""
-REUSES_OUTPUT = re.compile(r"dropout[- ]0\b|pr 2122")
+REUSES_OUTPUT = re.compile(r"dropout[- ]0\b")
 """Words of a DoRA that scales the map's own output, where nothing is dropped (PEFT's pull request 2122)."""
 
 
@@ -71,7 +71,7 @@ def planned_adapters(
         return NO_ADAPTERS
     quantized = adapters.frozen is FrozenFormat.NF4
     beside = adapted(decoder, adapters)
-    joined = compiled if framework is None else written_for_adapters(*planned_words(framework), quantized=quantized)
+    joined = compiled if framework is None else written_for_adapters(*planned_words(framework))
     return {
         "adapters": 1.0,
         "adapted": beside.numbers / decoder.layers,
@@ -118,7 +118,7 @@ def measured_adapters(
         "rank": rank,
         **_said_cost(method, said)._asdict(),
         "rotation_flops": sum(_rotation(method, shape, rank) for shape in beside) * _slower_in_fp32(accelerator),
-        "adapters_fused": float(written_for_adapters(said, row.framework, quantized=quantized)),
+        "adapters_fused": float(written_for_adapters(said, row.framework)),
         "separate_gathers": float(framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(quantized),
         "outliers": float(outliers),

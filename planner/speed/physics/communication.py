@@ -26,12 +26,15 @@ BYTES_16BIT, BYTES_4BIT = 2.0, 0.5
 def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
     """Bytes/s that a collective reaches per accelerator inside a domain.
 
-    Without peer-to-peer every byte crosses the host's bus, which its accelerators share: rate = bus / sharers, and
-    never more than the card's own PCIe: a smooth minimum, (own^-4 + host^-4)^(-1/4).
+    Of cards over PCIe it falls with their number n in a machine: rate x (2/n)^k, k by the slot's generation. Without
+    peer-to-peer every byte crosses the host's bus, which its accelerators share: rate = bus / sharers, and never more
+    than the card's own PCIe: a smooth minimum, (own^-4 + host^-4)^(-1/4).
     """
     import numpy as np
 
-    own = np.asarray(c.intra * np.where(c.pcie > 0, p["pcie"], p["nvlink"]))
+    falls_by = np.where(c.pcie_5 > 0, p["pcie_falls_5"], p["pcie_falls"])
+    among_cards = (2 / np.maximum(c.pcie_cards, 2.0)) ** falls_by
+    own = np.asarray(c.intra * np.where(c.pcie > 0, p["pcie"] * among_cards, p["nvlink"]))
     if not np.any(c.through_host):
         return own
     host = p["host_bus_gb"] * 1e9 / np.maximum(c.bus_sharers, 1.0)

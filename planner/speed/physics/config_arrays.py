@@ -138,6 +138,10 @@ class Configs:
     """Accelerators on the busiest host bus."""
     pcie: Array
     """1: the link inside is PCIe."""
+    pcie_cards: Array
+    """Cards of one machine among which PCIe is shared; 0 where none are."""
+    pcie_5: Array
+    """1: of the fifth generation or later."""
     inter: Array
     """Bytes/s per accelerator and direction, between domains."""
     host_scale: Array

@@ -106,6 +106,10 @@ class ImageConfigs:
     through_host: Array
     bus_sharers: Array
     pcie: Array
+    pcie_cards: Array
+    """Cards of one machine among which PCIe is shared; 0 where none are."""
+    pcie_5: Array
+    """1: of the fifth generation or later."""
     inter: Array
     loader: Array
     """Images/s that the host of one node feeds; 0: not a limit."""

@@ -7,6 +7,8 @@ from planner.speed.physics.parameters import INDEX, PARAMETERS, Parameter
 SHARED = (
     "nvlink",
     "pcie",
+    "pcie_falls",
+    "pcie_falls_5",
     "host_bus_gb",
     "network",
     "message_us",

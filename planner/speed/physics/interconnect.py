@@ -20,9 +20,12 @@ TWO_SOCKETS = 8
 """Slots from which on a machine has two sockets, with half of the cards on the bus of each."""
 GEFORCE = re.compile(r"GTX|TITAN|RTX-[2-5]0[5-9]0")
 """Cards for desktops, whose drivers leave out peer-to-peer; professional ones (RTX 4000 Ada, RTX A6000) have it."""
-WITHOUT_P2P = re.compile(r"TITAN-RTX|RTX-[2-5]0[5-9]0")
+WITHOUT_P2P = re.compile(r"TITAN-RTX|RTX-[2-5]0[5-9]0|A10G")
 """Those from Turing on, which have none where a table names the slot alone. Source: NVIDIA's developer forum on the RTX
-4090; tables of RTX 2080 Ti and 3090 that name it."""
+4090; tables of RTX 2080 Ti and 3090 that name it. A10G is a card of AWS alone, whose machines have none (g5.12xlarge,
+ray-project/ray issue 39471)."""
+MODULES = re.compile(r"Max-1550|Ascend-910")
+"""No cards, whatever joins them: the catalog has no rate of their own links, or one of half a machine."""
 RACK_DOMAIN = 72
 """Accelerators behind one NVLink switch of an NVL72 rack."""
 ASSUMED_NODE_GBIT = {"consumer": 25.0, "volta": 400.0, "ampere": 1600.0, "newer": 3200.0}
@@ -55,6 +58,10 @@ class Interconnect:
     pcie: bool
     through_host: bool
     bus_sharers: int
+    cards: int
+    """Of one machine in PCIe slots; 0 where another link joins them."""
+    slot: int
+    """Generation of PCIe."""
 
     def facts(self, *, per_node: int) -> dict[str, float]:
         """Return the physics' numbers of machines of which `per_node` accelerators each are used."""
@@ -65,6 +72,8 @@ class Interconnect:
             "through_host": float(self.through_host),
             "bus_sharers": float(self.bus_sharers),
             "pcie": float(self.pcie),
+            "pcie_cards": float(self.cards),
+            "pcie_5": float(self.slot >= max(PCIE_GB_PER_S)),
             "inter": self.inter,
         }
 
@@ -98,6 +107,8 @@ def interconnect_of(
         pcie=pcie,
         through_host=kind is Link.PCIE_NO_P2P,
         bus_sharers=min(per_node, per_bus),
+        slot=pcie_generation(accelerator),
+        cards=per_node if pcie and not MODULES.match(accelerator.id) else 0,
     )
 
 
@@ -121,7 +132,7 @@ def assumed_link(accelerator: Accelerator, *, per_node: int) -> Link:
         return Link.SINGLE
     if is_server_module(accelerator):
         return Link.NVSWITCH
-    if GEFORCE.match(accelerator.id):
+    if GEFORCE.match(accelerator.id) or WITHOUT_P2P.match(accelerator.id):
         return Link.PCIE_NO_P2P
     return Link.PCIE
 

@@ -11,11 +11,11 @@ from planner.speed.physics.interconnect import is_rack
 UNSAID = re.compile(r"\b(no|not|without) [a-z.]+|\bunfused|torch\.compile[ =:]*(off|false|no)\b")
 """What words deny."""
 COMPILERS = ("torch.compile", "xla", "maxtext", "jax")
-WRITTEN_IN_CUDA = ("cuda/c", "llm.c", "llmq")
+WRITTEN_IN_CUDA = ("cuda/c", "llm.c")
 """Code without a framework's operators."""
 OF_THE_GENERATION = ("transformerengine", "cudnn", "fa3", "fa4")
 """Attention kernels written for Hopper and newer."""
-DISPATCHERS = ("deepep", "hybridep", "primusturbo", "distmoe")
+DISPATCHERS = ("deepep", "hybridep", "primusturbo")
 """Kernels that send tokens to experts; Primus-Turbo brings AMD's DeepEP."""
 PLAIN_DISPATCH = ("alltoall", "dispatchernccl", "allgather")
 """Collectives that do the same without them."""
@@ -24,6 +24,11 @@ RACK_DISPATCHING = ("megatronbridge", "megatroncore", "mcore")
 Selection Guide: HybridEP on GB200 and GB300."""
 
 
+FUSED_BY = ("torch.compile", "xla", "transformerengine", "liger", "unsloth", "hpu graph", *WRITTEN_IN_CUDA)
+"""What fuses nearly all element-wise work."""
+LITTLE_FUSED_IN = ("ngc", "nemo", "colossal")
+BESIDE_A_MAP = ("unsloth", "triton lora", "fused lora", *COMPILERS)
+"""What joins an adapter to its map. Of all of these words, those that a single source uses say what a kernel does."""
 FUSED_IN_MEGATRON, PARTLY_FUSED, LITTLE_FUSED = 0.9, 0.7, 0.5
 """Share of element-wise work in fused kernels: Megatron's, single fused operators, a vendor's container. Assumed."""
 CAPTURED_BY_TE = 0.5
@@ -62,11 +67,10 @@ def planned_words(framework: str) -> tuple[str, str]:
     return kernel_words(said or USUAL_KERNELS.get(planned_family(name), "")), name
 
 
-def written_for_adapters(said: str, framework: str, *, quantized: bool) -> bool:
-    """Return whether kernels join an adapter to its map: compiled, written for it, or foak's for quantized weights."""
+def written_for_adapters(said: str, framework: str) -> bool:
+    """Return whether kernels join an adapter to its map: compiled, or written for it."""
     kernels = _affirmed(said, framework)
-    words = ("unsloth", "triton lora", "fused lora", *COMPILERS, *(("foak",) if quantized else ()))
-    return any(word in kernels for word in words)
+    return any(word in kernels for word in BESIDE_A_MAP)
 
 
 def _affirmed(said: str, framework: str) -> str:
@@ -77,24 +81,21 @@ def _affirmed(said: str, framework: str) -> str:
 def _fused(said: str) -> float:
     """How far kernels are fused."""
     said = said.replace("cross entropy", "")
-    if any(
-        part in said
-        for part in ("torch.compile", "xla", "transformerengine", "liger", "unsloth", *WRITTEN_IN_CUDA, "hpu graphs")
-    ):
+    if any(part in said for part in FUSED_BY):
         return 1.0
-    if "foak" in said or "fused" in said:
+    if "fused" in said:
         return PARTLY_FUSED
     if "megatron" in said:
         return FUSED_IN_MEGATRON
     if "tensorflow" in said:
         return 0.0
-    if any(part in said for part in ("ngc", "flash-attn(triton", "nemo", "colossal")):
+    if any(part in said for part in LITTLE_FUSED_IN):
         return LITTLE_FUSED
     return 0.0
 
 
 def _compiled(said: str) -> float:
     """How far launches are saved: by compiling or by code of one's own, not by single fused kernels."""
-    if any(part in said for part in (*COMPILERS, *WRITTEN_IN_CUDA, "cuda graph", "hpu graphs")):
+    if any(part in said for part in (*COMPILERS, *WRITTEN_IN_CUDA, "cuda graph", "hpu graph")):
         return 1.0
     return CAPTURED_BY_TE if "transformerengine" in said else 0.0

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from planner.scenario.frameworks import stack_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -21,6 +23,11 @@ class Labels:
     workload: str
     chip: str = ""
     """Accelerators of one chip differ by memory, links and power alone (H100, H800, H200); see `chip_of`."""
+
+    @property
+    def stack(self) -> str:
+        """What the framework is written in, which an unnamed one has in common with the named."""
+        return stack_of(self.framework)
 
 
 def of_each(labels: Sequence[Labels], value: Callable[[Labels], float]) -> NDArray[Any]:
@@ -58,7 +65,7 @@ NAMES_IN_DIGESTS = {
 identifies the rows of a shipped calibration, so renaming a key must not change it."""
 
 
-NOT_IN_DIGESTS = frozenset({"stage_layers"})
+NOT_IN_DIGESTS = frozenset({"stage_layers", "pcie_cards", "pcie_5"})
 """Keys that other keys determine in every measured row: layers / stages."""
 
 

@@ -110,6 +110,10 @@ PARAMETERS = (
     ),
     Parameter("nvlink", 0.70, 0.15, 0.3, 1.0, "share of NVLink's rate that a collective reaches"),
     Parameter("pcie", 0.60, 0.25, 0.2, 1.0, "share of PCIe's rate that a collective reaches"),
+    Parameter(
+        "pcie_falls", 0.5, 0.7, 0.01, 2.5, "exponent of 2 / cards of a machine in PCIe's rate, up to PCIe 4", before=0.0
+    ),
+    Parameter("pcie_falls_5", 0.25, 0.5, 0.01, 2.5, "the same of PCIe 5: 0.24 to 0.32 measured", before=0.0),
     Parameter("host_bus_gb", 20.0, 0.25, 6.0, 60.0, "GB/s through one host bus, where there is no peer-to-peer"),
     Parameter("network", 0.65, 0.25, 0.2, 1.0, "share of the network's rate that a collective reaches"),
     Parameter("message_us", 25.0, 0.50, 5.0, 300.0, "time of one collective besides its bytes, microseconds"),

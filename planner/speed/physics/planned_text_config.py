@@ -11,7 +11,7 @@ from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapters_of
-from planner.scenario.frameworks import planned_family
+from planner.scenario.frameworks import XLA, planned_family, stack_of, unnamed_family
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, chip_of, generation_of, peak_flops
 from planner.speed.physics.adapter_facts import planned_adapters
 from planner.speed.physics.interconnect import interconnect_of
@@ -20,7 +20,6 @@ from planner.speed.physics.number_format import ALIGNED, uses_autocast
 from planner.speed.physics.observation import Labels, Observation
 
 OWN_SITE = "own runs"
-OWN_FRAMEWORK = "training-planner"
 """The benchmark that ships with the planner; published evidence has none of it."""
 ZERO_STAGE = {Strategy.DDP: 0, Strategy.ZERO1: 1, Strategy.ZERO2: 2, Strategy.ZERO3: 3, Strategy.FSDP2: 3}
 RECOMPUTED = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.3, Checkpointing.FULL: 1.0}
@@ -142,10 +141,13 @@ def _no_split(text: str) -> Reason:
 
 
 def planned_kernels(framework: str | None, accelerator: Accelerator, *, compiled: bool) -> dict[str, float]:
-    """Return what a framework's name says of its kernels, or what is usual there; of the benchmark, if it compiles."""
-    if framework is None:
+    """Return what a framework's name says of its kernels, or what is usual there; of the benchmark, if it compiles.
+
+    Where XLA alone compiles, an unnamed framework has its kernels.
+    """
+    if framework is None and stack_of(unnamed_family(accelerator)) != XLA:
         return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0, "dispatched": 0.0}
-    words = planned_words(framework)
+    words = planned_words(framework or XLA)
     return kernels_of(*words) | {"dispatched": float(dispatches_tokens(*words, accelerator))}
 
 
@@ -175,7 +177,7 @@ def labels_of(accelerator: Accelerator, workload: str, framework: str | None = N
     return Labels(
         accelerator=accelerator.id,
         generation=generation_of(accelerator),
-        framework=OWN_FRAMEWORK if framework is None else planned_family(framework),
+        framework=unnamed_family(accelerator) if framework is None else planned_family(framework),
         source=OWN_SITE,
         workload=workload,
         chip=chip_of(accelerator),

@@ -46,7 +46,7 @@ def stepped(name: str, usd: float, seconds: float, factor: float) -> dict[str, A
     return offer(name, usd, step=step)
 
 
-NEAR = plan(offer(P5EN, 36.0), offer(G6E, 10.0), offer("aws/p5.48xlarge", 33.0))
+NEAR = plan(offer(P5EN, 36.0), offer(G6E, 2.2), offer("aws/p5.48xlarge", 33.0))
 
 
 def case_of(asked: Plan, catalog) -> Case:
@@ -60,7 +60,7 @@ def test_at_a_turning_point_the_rule_itself_turns(catalog, name):
     asked = {
         "preemption": plan(spot, offer(P5EN, 36.0), goodput={"node_hours_per_preemption": 12, "restart_hours": 1}),
         "trainings": plan(own, offer(P5EN, 36.0), campaign={"runs": 4, "deadline": "2027-06-30"}),
-        "electricity": plan(own | {"power_kw": 4.0}, offer(P5EN, 7.0)),
+        "electricity": plan(own | {"power_kw": 4.0}, offer(P5EN, 10.0)),
     }.get(name, NEAR)  # fmt: skip
     case = case_of(asked, catalog)
     options = case.campaign().options
@@ -90,7 +90,7 @@ def test_a_price_that_turns_the_answer_turns_it_in_the_plan(catalog):
 
 
 def test_the_same_machine_at_two_prices_errs_as_one(catalog):
-    case = case_of(plan(offer(P5EN, 36.0), offer(P5EN, 20.0, price="spot"), offer(G6E, 10.0)), catalog)
+    case = case_of(plan(offer(P5EN, 36.0), offer(P5EN, 20.0, price="spot"), offer(G6E, 2.2)), catalog)
     shared = correlation(case.job, case.paced, [0.2, 0.2, 0.2], catalog)
     assert shared[0, 1] == 1.0
     assert 0.0 < shared[0, 2] < 1.0, "the estimator errs alike on all machines of a site"
@@ -101,7 +101,7 @@ def test_the_same_machine_at_two_prices_errs_as_one(catalog):
 def test_a_run_costs_its_set_up_twenty_minutes_and_the_idle_tail(catalog):
     """36 USD/h x (0.1 + 1/3 + 0.05) h = 17.40 USD."""
     asked = plan(
-        offer(P5EN, 36.0), offer(G6E, 10.0), data={"dataset_gb": 0.0},
+        offer(P5EN, 36.0), offer(G6E, 2.2), data={"dataset_gb": 0.0},
         assumptions={"setup_hours": 0.1, "idle_tail_hours": 0.05, "failed_launch_fraction": 0.0},
     )  # fmt: skip
     case = case_of(asked, catalog)
@@ -140,7 +140,7 @@ def test_the_options_of_a_measurement_are_decided_on_as_in_the_answer(catalog):
 
 
 def test_where_time_decides_none_is_proposed_and_that_is_said(catalog):
-    asked = plan(offer(P5EN, 36.0), offer(G6E, 10.0), campaign={"runs": 4, "prefer": "time"})
+    asked = plan(offer(P5EN, 36.0), offer(G6E, 2.2), campaign={"runs": 4, "prefer": "time"})
     document = recommend(asked, catalog, today=TODAY, asked="plan.yaml")
     assert document.measurements == ()
     assert "time decides" in document.notes[0]

@@ -131,9 +131,9 @@ def test_parts_can_be_recomputed_from_formulas_and_constants(catalog: Catalog) -
 
     By hand: optimizer parameters / 8 x optimizer bytes / (bandwidth x hbm); overhead step_ms; elementwise 32 layers x
     4,096 tokens x (0.6 x 4,096 + 0.1 x 2 x 14,336) x 2 bytes x elementwise x (1 + 0.33 x 0.3) / (bandwidth x hbm);
-    tail 32 x tail_us x 1.099. The accelerator's own work also takes what its chip adds, tail and links do not; `times`
-    is that, and what the smooth maximum with the gathers of weights leaves of compute: (micro-batch / compute)^(1 -
-    overlap).
+    tail 32 x tail_us x 1.099. The accelerator's own work also takes what its chip adds, tail and links do not, and
+    element-wise passes and gathers what PyTorch's frameworks take; `times` is that, and what the smooth maximum with
+    the gathers of weights leaves of compute: (micro-batch / compute)^(1 - overlap).
     """
     plan = read_model(Plan, examples_dir() / "gpu_guide_llama3_8b.yaml")
     (option,) = explain_plan(plan, catalog, nothing, option="aws/p4d.24xlarge:us-east-1:on_demand").options
@@ -155,14 +155,18 @@ def test_parts_can_be_recomputed_from_formulas_and_constants(catalog: Catalog) -
     assert parts["tail"].seconds / factor / parts["tail"].times == pytest.approx(tail)
     stream = 4_096 * (0.6 * 4_096 + 0.1 * 2 * 14_336) * 2 * constants["elementwise"] * (1 + 0.33 * 0.3)
     elementwise = 32 * stream / (1.555e12 * constants["hbm"])
-    assert parts["elementwise"].seconds / factor / parts["tail"].times == pytest.approx(elementwise * own)
+    assert catalog.calibration is not None
+    stack = {part: math.exp(catalog.calibration.effects[part]["PyTorch"]) for part in ("elementwise", "sharding")}
+    elementwise *= own * stack["elementwise"]
+    assert parts["elementwise"].seconds / factor / parts["tail"].times == pytest.approx(elementwise)
 
     alone = {name: part.seconds / part.times / factor for name, part in parts.items() if part.times}
-    assert parts["elementwise"].times == pytest.approx(parts["tail"].times * own)
-    computed = sum(alone[name] for name in ("products", "traffic", "attention", "elementwise", "logits"))
-    device = computed * own + alone["tail"]
+    assert parts["elementwise"].times == pytest.approx(parts["tail"].times * own * stack["elementwise"])
+    computed = sum(alone[name] for name in ("products", "traffic", "attention", "logits"))
+    device = computed * own + elementwise + alone["tail"]
     overlap = constants["overlap"]
-    micro = (device**overlap + alone["sharding"] ** overlap) ** (1 / overlap)
+    gathers = alone["sharding"] * stack["sharding"]
+    micro = (device**overlap + gathers**overlap) ** (1 / overlap)
     assert parts["tail"].times == pytest.approx((micro / device) ** (1 - overlap), rel=1e-3)
     whole = (micro + optimizer * own + constants["step_ms"] / 1000) * (1 + constants["jitter"] * 3)
     assert option.step_seconds == pytest.approx(whole * factor, rel=1e-3)

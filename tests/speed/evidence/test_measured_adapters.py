@@ -78,8 +78,12 @@ from tests.speed.evidence.measured_row import MAVERICK, config
         pytest.param(
             {"method": "LoRA", "compile_kernels": "CUDA graphs"}, "adapters_fused", 0, id="captured launches do not"
         ),
-        pytest.param({"method": "LoRA", "compile_kernels": "foak"}, "adapters_fused", 0, id="foak leaves LoRA alone"),
-        pytest.param({"method": "QLoRA", "compile_kernels": "foak"}, "adapters_fused", 1, id="and fuses QLoRA"),
+        pytest.param(
+            {"method": "LoRA", "compile_kernels": "fused ops"}, "adapters_fused", 0, id="fused, but no adapters"
+        ),
+        pytest.param(
+            {"method": "QLoRA", "compile_kernels": "fused ops and fused LoRA"}, "adapters_fused", 1, id="and LoRA"
+        ),
         pytest.param({"method": "LoRA", "compile_kernels": "no torch.compile"}, "adapters_fused", 0, id="denied"),
         pytest.param({"method": "LoRA", "compile_kernels": "unsloth"}, "adapters_fused", 1, id="written for it"),
     ],

@@ -112,6 +112,28 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
             16,
             id="a pipeline of unknown batch is kept full",
         ),
+        pytest.param(
+            {"framework": "torchtitan", "micro_batch": "8", "pp": "4"},
+            "micro_batches",
+            8,
+            id="a pipeline's local batch",
+        ),
+        pytest.param(
+            {"framework": "torchtitan", "micro_batch": "8", "pp": "4"}, "micro_batch", 1, id="in samples of one"
+        ),
+        pytest.param(
+            {"framework": "torchtitan", "micro_batch": "8", "grad_accum": "2", "pp": "4"},
+            "micro_batches",
+            16,
+            id="accumulated twice",
+        ),
+        pytest.param(
+            {"micro_batch": "8", "global_batch": "16", "pp": "4"}, "micro_batches", 8, id="all that a replica takes"
+        ),
+        pytest.param(
+            {"micro_batch": "4", "grad_accum": "2", "pp": "4"}, "micro_batch", 4, id="micro-batches that are counted"
+        ),
+        pytest.param({"framework": "torchtitan", "micro_batch": "8"}, "micro_batch", 8, id="no pipeline"),
         pytest.param({"parallelism": "HSDP", "num_gpus": "64"}, "shards", 8, id="hybrid sharding stays in the node"),
         pytest.param({"mlp_type": "swiglu-moe(128,top8)", "ffn_hidden": "768"}, "active_experts", 8, id="experts"),
         pytest.param({"num_gpus": "64", "parallelism": "DP4/TP2/PP8/EP4/VP5"}, "ep", 4, id="experts' split in words"),

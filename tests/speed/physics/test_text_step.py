@@ -9,7 +9,7 @@ from planner.model.hardware.machines import Link
 from planner.speed.physics import communication, compute
 from planner.speed.physics.accelerator_facts import accelerator_facts, peak_flops, power_budget
 from planner.speed.physics.config_arrays import GENERATIONS, from_rows
-from planner.speed.physics.interconnect import assumed_link, is_rack, pcie_generation
+from planner.speed.physics.interconnect import assumed_link, interconnect_of, is_rack, pcie_generation
 from planner.speed.physics.step import smooth_maximum, step
 from tests.bundled import bundled_catalog
 from tests.speed.physics.decoder_configs import FFN, HIDDEN, PRIORS, configs, described, host_layers
@@ -95,6 +95,7 @@ def test_16_bits_are_never_slower_than_32() -> None:
         pytest.param("RTX-5000-Turing", Link.PCIE, 3, False, id="an older one"),
         pytest.param("A800-80GB-PCIe", Link.PCIE, 4, False, id="Ampere of 2022"),
         pytest.param("A16", Link.PCIE, 4, False, id="four accelerators on a card are no rack"),
+        pytest.param("A10G", Link.PCIE_NO_P2P, 4, False, id="a card of AWS alone"),
         pytest.param("GB200-per-GPU", Link.NVSWITCH, 5, True, id="a rack"),
     ],
 )
@@ -102,6 +103,60 @@ def test_links_that_are_usual(name: str, link: Link, pcie: int, *, rack: bool) -
     accelerator = bundled_catalog().accelerators[name]
     found = (assumed_link(accelerator, per_node=4), pcie_generation(accelerator), is_rack(accelerator))
     assert found == (link, pcie, rack)
+
+
+@pytest.mark.parametrize(
+    ("changes", "gb_per_s"),
+    [
+        pytest.param({"pcie_cards": 2.0}, 16, id="two cards: half of PCIe 4"),
+        pytest.param({"pcie_cards": 8.0}, 4, id="eight: two doublings"),
+        pytest.param({"pcie_cards": 0.0}, 16, id="no cards"),
+        pytest.param({"pcie_cards": 8.0, "intra": 64e9, "pcie_5": 1.0}, 16, id="PCIe 5: half a halving each"),
+        pytest.param({"pcie_cards": 8.0, "pcie": 0.0}, 24, id="NVLink"),
+    ],
+)
+def test_cards_share_pcie(changes: dict[str, float], gb_per_s: float) -> None:
+    constants = PRIORS | {"pcie": 0.5, "nvlink": 0.75, "pcie_falls": 1.0, "pcie_falls_5": 0.5}
+    found = communication.inside_rate(
+        configs(**({"intra": 32e9, "pcie": 1.0, "pcie_5": 0.0, "through_host": 0.0} | changes)), constants
+    )
+    assert float(found[0]) == pytest.approx(gb_per_s * 1e9)
+
+
+@pytest.mark.parametrize(
+    ("fewer", "more", "share"),
+    [
+        pytest.param(4, 8, 28 / 35, id="RTX 5090: NVIDIA/nccl issue 1639"),
+        pytest.param(2, 8, 23 / 32, id="RTX PRO 6000, all-gather"),
+    ],
+)
+def test_pcie_5_falls_as_measured(fewer: int, more: int, share: float) -> None:
+    """All-reduces and all-gathers between cards of one machine, in 2025."""
+    calibration = bundled_catalog().calibration
+    assert calibration is not None
+    machine = {"intra": 64e9, "pcie": 1.0, "pcie_5": 1.0, "through_host": 0.0}
+    rates = [
+        float(communication.inside_rate(configs(**machine, pcie_cards=float(cards)), calibration.constants)[0])
+        for cards in (fewer, more)
+    ]
+    assert rates[1] / rates[0] == pytest.approx(share, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "cards"), [("L40S", 8), ("RTX-4090", 8), ("H100-SXM", 0), ("Max-1550-tile", 0), ("Ascend-910", 0)]
+)
+def test_only_cards_share_pcie(name: str, cards: int) -> None:
+    accelerator = bundled_catalog().accelerators[name]
+    found = interconnect_of(accelerator, per_node=8, slots=8, link=None, network_gbit_per_s=None)
+    assert found.facts(per_node=8)["pcie_cards"] == cards
+
+
+def test_machines_of_aws_with_cards_have_no_peer_to_peer() -> None:
+    """Source: ray-project/ray issue 39471 (g5), llm-d-infra pull request 181 (g6), aws-ofi-nccl issue 547 (g6e)."""
+    nodes = bundled_catalog().nodes.values()
+    cards = [node for node in nodes if node.id.startswith(("aws/g5.", "aws/g6.", "aws/g6e.")) and node.accelerators > 1]
+    assert len(cards) == 9
+    assert {node.link for node in cards} == {Link.PCIE_NO_P2P}
 
 
 def test_a_product_ten_times_as_large_loses_a_tenth_of_the_share() -> None:
