@@ -11,16 +11,15 @@ import statistics
 import time
 from dataclasses import replace
 
-from planner.decide.simulation.campaigns import Stream, play
+from planner.decide.simulation.campaigns import PlayedOption, play, side_by_side
 from planner.duration.goodput import Interruptions
 from planner.quantity.interval import Interval
 
 REPLICATIONS, RUNS, REPEATS, TARGET_S = 10_000, 50, 3, 10.0
-SPOT = Stream(
+STEPS_HOURS = 60.0
+SPOT = PlayedOption(
     option="spot",
-    runs=RUNS,
-    lanes=4,
-    steps_hours=60.0,
+    lanes=side_by_side(RUNS, 4, steps_hours=STEPS_HOURS),
     launch_hours=0.25,
     lost=Interruptions(interval_hours=0.5, preemptions_per_hour=1 / 6, failures_per_hour=1e-3, restart_hours=0.2),
     speed_error=Interval.within_factor(1.0, 1.5),
@@ -29,7 +28,11 @@ SPOT = Stream(
     price_error=Interval.within_factor(1.0, 1.3),
 )
 OWN = replace(SPOT, option="own", lost=Interruptions(interval_hours=0.5, failures_per_hour=1e-3, restart_hours=0.2))
-CAMPAIGNS = {"spot": [SPOT], "mix": [replace(SPOT, runs=25), replace(OWN, runs=25, lanes=1)]}
+HALF = [
+    replace(SPOT, lanes=side_by_side(RUNS // 2, 4, steps_hours=STEPS_HOURS)),
+    replace(OWN, lanes=side_by_side(RUNS // 2, 1, steps_hours=STEPS_HOURS)),
+]
+CAMPAIGNS = {"spot": [SPOT], "mix": HALF}
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from planner.decide.advice.case import Case
 from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.launch_words import launch_words
 from planner.decide.advice.measuring import Valued, worth_measuring
-from planner.decide.advice.played_option import stream_of
+from planner.decide.advice.played_option import played_option
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.campaign import hours_to
 from planner.decide.recommend.compare import compare
@@ -28,9 +28,8 @@ from planner.model.answer.recommendation import (
     Measurement,
     PlannedRuns,
     RecommendationDocument,
-    SimulatedCampaign,
-    Spread,
 )
+from planner.model.answer.simulated import SimulatedCampaign, Spread
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan, Prefer
 
@@ -102,8 +101,9 @@ def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign |
     slow = case.campaign_at_speed(0.5)[chosen.id].payable_usd
     owed = chosen.payable_usd
     share = min(1.0, max(0.0, slow.value / owed.value - 1)) if slow and owed and owed.value > 0 else 0.0
-    stream = stream_of(chosen, runs=case.limits.runs, hourly_share=share)
-    return None if stream is None else _summary(case, play([stream]))
+    ahead = ((case.limits.start or case.today) - case.today).days
+    played = played_option(chosen, runs=case.limits.runs, hourly_share=share, ahead_days=max(0, ahead))
+    return None if played is None else _summary(case, play([played]))
 
 
 def _summary(case: Case, played: Played) -> SimulatedCampaign:

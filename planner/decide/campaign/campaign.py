@@ -58,9 +58,10 @@ def campaign_option(
     work = Work(trainings=limits.runs, at_once=at_once)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
     hours = _campaign_hours(estimated, groups, at_once, limits.runs)
-    readiness = ready(estimated, catalog, today=today)
-    start = max(limits.start or today, readiness.on)
-    passed = passed_hours(stated=limits.start, start=start, today=today)
+    begins = limits.start or today
+    readiness = ready(estimated, catalog, begins=begins, today=today)
+    start = max(begins, readiness.on)
+    passed = passed_hours(stated=limits.start, start=start, today=today) + readiness.hours
     finish = last_day(start=start, hours=hours.value, passed=passed) if hours else None
     days = (finish - readiness.on).days + 1 if finish else None
     nodes = (estimate.nodes or 0) * work.sets

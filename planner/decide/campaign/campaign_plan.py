@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from planner.model.answer.training_time import TrainingTime
+from planner.model.plan.option_times import Queue, Tries
 from planner.model.quantity import Quantity
 
 
@@ -60,23 +62,17 @@ class Placement:
     """Of the last run, by the middle values."""
     usd: Quantity
     """What its runs add to the bills; of a purchase with what is paid at once."""
-    usd_per_run: Quantity
-    """What one more run of the plan's `work` adds to the bills: it moves with the hours of the run."""
-    fixed_usd: float
-    """What does not depend on the number of runs: a purchase, a block, the least term, storage that is kept after."""
-    paid_by_hour: bool
-    """Whether `usd_per_run` grows with the hours that the runs take; false of a block, a term or a service."""
-    throughput: Quantity | None
-    """Samples/s with its 90 % range; None of a service that states its hours alone."""
+    hourly_share: float
+    """Of `usd` that grows with the hours that the runs take: none of a purchase, a block, the least term, a service."""
+    payer: str | None
+    """Whose credits pay its bill."""
     time: TrainingTime | None
     """Of one training of the plan's `work`: goodput, interruptions to be expected, checkpoint interval, convergence."""
-    preempted: bool
-    """Whether it is spot: its interruptions hold preemption, else failures alone."""
     earliest_start: Quantity | None
     """Hours from the campaign's start until its machines can be had. Its basis says how it is known: quoted, measured
     (observed) or assumed; its range is the 90 % range. None: nobody knows, and the plan counts no wait."""
-    measured: bool
-    """Whether its speed was measured there."""
+    queued: Queue | Tries | None
+    """From which its waits are drawn, in place of the range."""
     doubtful: bool
     """Whether it rests on a doubtful measurement: hours may be off by a factor of 1.5 more."""
     price_stale: bool
@@ -99,6 +95,8 @@ class CampaignPlan:
     placements: tuple[Placement, ...]
     usd: Quantity
     """Sum over the placements; ranges add end to end."""
+    credits: Mapping[str, float]
+    """USD that pay before anybody does, by whose bills they pay."""
     hours: Quantity
     """From the start to the end of the last run."""
     gap: float

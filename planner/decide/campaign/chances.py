@@ -26,7 +26,8 @@ def with_chances(
     """
     hours, first = option.campaign_hours, limits.start or today
     start = max(first, option.ready_on or first)
-    lead = option.lead_days if start > first else None
+    ahead = (first - today).days
+    lead = option.lead_days if option.lead_days is not None and option.lead_days.value > ahead else None
     counted_from = today if lead is not None else start
     passed = passed_hours(stated=limits.start, start=start, today=today) if lead is None else 0.0
     until_done = None if hours is None else _until_done(campaign_range(option), lead)
@@ -38,7 +39,7 @@ def with_chances(
             "chance_deadline": in_time,
             "chance_budget": in_budget,
             "usd_confident": usd,
-            "wait_hours": HOURS_PER_DAY * (start - first).days,
+            "wait_hours": HOURS_PER_DAY * ((start - first).days if lead is None else lead.value - ahead),
             "done_by_confident": _last_day(until_done, limits, start=counted_from, passed=passed),
             "meets_deadline": (timeless or None) if hours is None else in_time is None or in_time >= limits.confidence,
             "within_budget": None if usd is None else in_budget is None or in_budget >= limits.confidence,

@@ -8,9 +8,10 @@ from datetime import date, timedelta
 from planner.cost.cloud.allocation import first_day
 from planner.cost.ownership.lead_time import lead_days, lead_time
 from planner.decide.options.option import EstimatedOption
+from planner.duration.waits import wait_of
 from planner.model.catalog import Catalog
-from planner.model.figure import Figure
 from planner.model.owning.hold import Hold
+from planner.model.plan.plan_option import PlanOption
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
 from planner.quantity.interval import Interval
@@ -24,12 +25,15 @@ class Ready:
     on: date
     lead: Quantity | None = None
     note: str | None = None
+    hours: float = 0.0
+    """Of that day, until it is ready."""
 
 
-def ready(estimated: EstimatedOption, catalog: Catalog, *, today: date) -> Ready:
+def ready(estimated: EstimatedOption, catalog: Catalog, *, begins: date, today: date) -> Ready:
     """Return the option's `ready_on`; else today, after the lead time of what must be bought, or leased, first.
 
-    A grant can be used from the day on which its window opens.
+    A grant can be used from the day on which its window opens. What one waits for is asked for when the campaign
+    `begins`.
     """
     candidate = estimated.candidate
     if candidate is None:
@@ -38,8 +42,9 @@ def ready(estimated: EstimatedOption, catalog: Catalog, *, today: date) -> Ready
     if candidate.option.window is not None:
         begins = candidate.option.window.start.date()
         return Ready(max(begins, today), note=f"its window opens on {begins}")
-    if candidate.option.wait_hours is not None:
-        return _waited(candidate.option.wait_hours, candidate.option.ready_on or opens, today=today)
+    wait = stated_wait(candidate.option)
+    if wait is not None:
+        return _waited(wait, max(begins, candidate.option.ready_on or opens), today=today)
     if candidate.option.ready_on is not None:
         return Ready(max(candidate.option.ready_on, opens))
     if opens > today:
@@ -53,12 +58,21 @@ def ready(estimated: EstimatedOption, catalog: Catalog, *, today: date) -> Ready
     return Ready(day, days, f"ready on {day}: ordered on {today}, {days.source}")
 
 
-def _waited(wait: Figure, since: date, *, today: date) -> Ready:
+def stated_wait(option: PlanOption) -> Quantity | None:
+    """Return the hours that the plan says one waits for an option's machines; None: it says nothing."""
+    if option.wait_hours is not None:
+        return option.wait_hours.quantity(Unit.HOURS, where="the plan: wait_hours")
+    asked = option.queue or option.tries
+    return wait_of(asked) if asked is not None else None
+
+
+def _waited(hours: Quantity, since: date, *, today: date) -> Ready:
     """Return the day after a wait that the plan states; whole days of it pass before the first day."""
-    hours = wait.quantity(Unit.HOURS, where="the plan: wait_hours")
     ahead = HOURS_PER_DAY * (max(since, today) - today).days
     until = interval(hours, Unit.HOURS)
     days = Interval(*((value + ahead) / HOURS_PER_DAY for value in until))
     source = f"{hours.value:g} h of waiting; {hours.source}"
-    on = today + timedelta(days=min(int(days.value), (date.max - today).days))
-    return Ready(on, derived(days, Unit.DAYS, hours, source=source), f"ready on {on}: {source}")
+    whole = min(int(days.value), (date.max - today).days)
+    on = today + timedelta(days=whole)
+    left = HOURS_PER_DAY * (days.value - whole)
+    return Ready(on, derived(days, Unit.DAYS, hours, source=source), f"ready on {on}: {source}", left)

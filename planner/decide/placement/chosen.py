@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import prod
+import math
+from collections import defaultdict
+from dataclasses import dataclass, replace
 
 from planner.cost.cloud.bill import Work
 from planner.decide.campaign.campaign import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
-from planner.decide.placement.instance import Placed, Solution, option_usd
+from planner.decide.placement.calendar import Calendar
+from planner.decide.placement.instance import Placed, Solution, measured, option_usd
+from planner.decide.placement.played_plan import chance_in_budget, played_plan
 from planner.decide.placement.question import Candidate, Question, decided_hours, run_hours
-from planner.duration.runtime_inputs import is_preempted
+from planner.decide.simulation.campaigns import ROUNDING_HOURS, SEED, Played
+from planner.model.answer.simulated import SimulatedCampaign, Spread
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.chance import chance_below, doubted
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval, sum_of
+
+STANDARD_ERROR = 0.005
+"""Of a chance of one half over 10,000 draws: a chance that is lower by less is as asked for."""
 
 
 @dataclass(frozen=True)
@@ -23,163 +29,129 @@ class Chosen:
     """A plan, with the chances that it keeps the limits; None without that limit."""
 
     plan: CampaignPlan
+    calendar: Calendar
+    played: Played
     chance_deadline: float | None
+    """That every run ends by the deadline, and before its machines are taken away."""
+    chance_windows: float | None
+    """The latter alone; None where none are."""
     chance_budget: float | None
 
     def keeps(self, confidence: float) -> bool:
-        """Return whether it keeps both limits with this confidence."""
-        return all(chance is None or chance >= confidence for chance in (self.chance_deadline, self.chance_budget))
+        """Return whether it keeps all limits with this confidence."""
+        return self.least_chance >= confidence - STANDARD_ERROR
+
+    def summary(self) -> SimulatedCampaign:
+        """Return chances and spreads, with the last days in the plan's zone."""
+        hours, plan = self.played.hours_at(), self.plan
+        until = math.inf if plan.deadline is None else self.calendar.hours(plan.deadline)
+        budget = math.inf if plan.budget_usd is None else plan.budget_usd.value
+        limited = plan.deadline is not None or plan.budget_usd is not None
+        return SimulatedCampaign(
+            replications=len(self.played.usd),
+            seed=SEED,
+            chance_deadline=self.chance_deadline,
+            chance_budget=self.chance_budget,
+            chance=self.played.chance_of_both(hours=until, usd=budget) if limited else None,
+            usd=Spread(**dict(zip(("p10", "p50", "p90"), self.played.usd_at(), strict=True))),
+            hours=Spread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
+            finish=tuple(self.calendar.moment(each - ROUNDING_HOURS).date() for each in hours),
+        )
+
+    @property
+    def least_chance(self) -> float:
+        """Return the smallest of the chances; 1 without limits."""
+        chances = (self.chance_deadline, self.chance_windows, self.chance_budget)
+        return min((chance for chance in chances if chance is not None), default=1.0)
 
 
-def chosen_plan(question: Question, placed: tuple[Placed, ...], solution: Solution, limits: CampaignLimits,
-                budget: Quantity | None) -> Chosen:  # fmt: skip
-    """Return the plan of a solution by the middle values.
-
-    chance of the deadline = product over the options of the chance that the last of its lanes ends in time: hours of
-    one option err together, those of unlike options apart. Of the budget: that of the sum, whose ranges add end to end.
-    """
-    instance, calendar = solution.instance, question.calendar
-    spent = option_usd(instance, placed)
-    by_option: dict[int, dict[tuple[int, int], list[Placed]]] = {}
-    for one in placed:
-        way = instance.ways[one.way]
-        by_option.setdefault(way.option, {}).setdefault((way.bin, one.lane), []).append(one)
-    placements, chances = [], []
-    last, ends = 0.0, _phase_ends(question, solution, placed)
-    for number, lanes in sorted(by_option.items()):
-        candidate = question.candidates[number]
-        made = []
-        for (place, _), of_lane in sorted(lanes.items()):
-            opens = question.instance.bins[_origin(question, solution, place)].opens
-            load, done = _lane_end(question, solution, of_lane, opens, ends)
-            last = max(last, done)
-            chances.append((number, _in_time(question, solution, candidate, of_lane, opens, done, load)))
-            closes = instance.bins[place].closes
-            runs = tuple(
-                _placed_runs(question, solution, candidate, one) for one in _ordered(question, solution, of_lane)
-            )
-            made.append(
-                Lane(calendar.moment(opens), None if closes == float("inf") else calendar.moment(closes), runs,
-                     calendar.moment(done))
-            )  # fmt: skip
-        placements.append(_placement(candidate, tuple(made), spent[number]))
-    usd = sum_of([Interval(one.usd.value, one.usd.low, one.usd.high) for one in placements])
-    total = derived(usd, Unit.USD, *(one.usd for one in placements), source="sum over the placements")
-    late = _widest(question, solution, placed, last)
-    parts = [run_hours(question.candidates[number], 1.0) for number in by_option]
-    hours = derived(late, Unit.HOURS, *parts, source="until the end of the last run")
-    in_time = None
-    if limits.deadline is not None:
-        worst: dict[int, float] = {}
-        for number, chance in chances:
-            worst[number] = min(worst.get(number, 1.0), chance)
-        in_time = prod(worst.values())
-    held = sum(min(one, instance.credits.get(payer, 0.0)) for payer, one in _by_payer(solution, spent).items()) if (
-        instance.credits) else 0.0  # fmt: skip
-    decided = sum_of([doubted(one.usd) for one in placements])
-    in_budget = None if budget is None else chance_below(decided, budget.value + held)
-    deadline = None if limits.deadline is None else calendar.moment(question.instance.deadline)
-    plan = CampaignPlan(
-        calendar.moment(0.0), deadline, budget, limits.confidence, tuple(placements), total, hours, solution.gap
+def chosen_plan(question: Question, solution: Solution, limits: CampaignLimits, budget: Quantity | None) -> Chosen:
+    """Return the plan of a solution by the middle values, and its chances by simulation (`played_plan.py`)."""
+    plan = _plan(question, by_middle_values(question, solution), limits, budget)
+    played = played_plan(plan)
+    deadline = None if limits.deadline is None else played.chance_by(question.instance.deadline)
+    closed = any(lane.closes is not None for one in plan.placements for lane in one.lanes)
+    windows = float(played.in_windows.mean()) if closed else None
+    return Chosen(
+        plan, question.calendar, played, deadline, windows, None if budget is None else chance_in_budget(played, budget)
     )
-    return Chosen(plan, in_time, in_budget)
 
 
-def _by_payer(solution: Solution, spent: dict[int, float]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for number, usd in spent.items():
-        payer = solution.instance.options[number].credits
-        if payer is not None:
-            found[payer] = found.get(payer, 0.0) + usd
-    return found
+def by_middle_values(question: Question, solution: Solution) -> Solution:
+    """Return a solution of tighter hours and costs by the question's own: it ends sooner and costs less."""
+    middle = {(way.group, way.option): way for way in question.instance.ways}
+    ways = tuple(replace(way, hours=middle[way.group, way.option].hours) for way in solution.instance.ways)
+    bins = tuple(replace(spot, opens=question.instance.bins[spot.origin].opens) for spot in solution.instance.bins)
+    instance = replace(solution.instance, ways=ways, bins=bins)
+    taken = measured(instance, solution.placed)
+    assert taken is not None, "shorter runs end within their windows"
+    return replace(solution, instance=instance, usd=taken[0], to_pay=taken[1], hours=taken[2][-1], ends=taken[2])
 
 
-def _origin(question: Question, solution: Solution, place: int) -> int:
-    """Return the bin of the question that a bin of the solution was taken from."""
-    spot = solution.instance.bins[place]
-    bins = question.instance.bins
-    wanted = (spot.pool, spot.nodes, spot.closes)
-    ways = {way.option for way in solution.instance.ways if way.bin == place}
-    for way in question.instance.ways:
-        one = bins[way.bin]
-        if way.option in ways and (one.pool, one.nodes, one.closes) == wanted:
-            return way.bin
-    raise AssertionError("every bin comes from the question")
+def _plan(question: Question, solution: Solution, limits: CampaignLimits, budget: Quantity | None) -> CampaignPlan:
+    instance, calendar = solution.instance, question.calendar
+    lanes: dict[tuple[int, int], list[Placed]] = defaultdict(list)
+    for one in solution.placed:
+        lanes[instance.ways[one.way].bin, one.lane].append(one)
+    of_option: dict[int, list[Lane]] = defaultdict(list)
+    for (place, _), of_lane in sorted(lanes.items()):
+        spot, end = instance.bins[place], _end(solution, place, of_lane)
+        for number in sorted({instance.ways[one.way].option for one in of_lane}):
+            candidate = question.candidates[number]
+            runs = [_runs(question, solution, one) for one in of_lane if instance.ways[one.way].option == number]
+            closes = calendar.moment(spot.closes) if spot.closes < candidate.planned_until else None
+            of_option[number].append(
+                Lane(calendar.moment(spot.opens), closes, tuple(_in_order(question, runs)), calendar.moment(end))
+            )
+    spent = option_usd(instance, solution.placed)
+    placements = tuple(
+        _placement(question.candidates[number], tuple(of_option[number]), spent[number]) for number in sorted(of_option)
+    )
+    usd = sum_of([Interval(one.usd.value, one.usd.low, one.usd.high) for one in placements])
+    return CampaignPlan(
+        start=calendar.moment(0.0),
+        deadline=None if limits.deadline is None else calendar.moment(question.instance.deadline),
+        budget_usd=budget,
+        confidence=limits.confidence,
+        placements=placements,
+        usd=derived(usd, Unit.USD, *(one.usd for one in placements), source="sum over the placements"),
+        credits=instance.credits or {},
+        hours=_hours(question, solution),
+        gap=solution.gap,
+    )
 
 
-def _hours(question: Question, solution: Solution, one: Placed) -> float:
+def _end(solution: Solution, place: int, of_lane: list[Placed]) -> float:
+    """Return when the last run of a lane ends; a phase begins when the one before has ended everywhere."""
+    instance, end = solution.instance, solution.instance.bins[place].opens
+    for phase, before in enumerate((0.0, *solution.ends[:-1])):
+        ways = [(instance.ways[one.way], one.runs) for one in of_lane]
+        load = sum(way.hours * runs for way, runs in ways if instance.groups[way.group].phase == phase)
+        end = max(end, before) + load if load > 0 else end
+    return end
+
+
+def _runs(question: Question, solution: Solution, one: Placed) -> PlacedRuns:
     way = solution.instance.ways[one.way]
-    return run_hours(question.candidates[way.option], question.groups[way.group].work).value * one.runs
+    group = question.groups[way.group]
+    hours = run_hours(question.candidates[way.option], group.work)
+    return PlacedRuns(group.name, one.runs, group.work, hours, group.phase)
 
 
-def _lane_end(
-    question: Question, solution: Solution, of_lane: list[Placed], opens: float, ends: list[float]
-) -> tuple[float, float]:
-    load, done = 0.0, opens
-    for phase in range(len(ends)):
-        of_phase = [
-            _hours(question, solution, one) for one in of_lane
-            if question.groups[solution.instance.ways[one.way].group].phase == phase
-        ]  # fmt: skip
-        if of_phase:
-            done = max(done, ends[phase - 1] if phase else 0.0) + sum(of_phase)
-            load += sum(of_phase)
-    return load, done
+def _in_order(question: Question, runs: list[PlacedRuns]) -> list[PlacedRuns]:
+    """Return the runs of a lane by their phase, and in it by the order of the groups: by priority."""
+    names = [group.name for group in question.groups]
+    return sorted(runs, key=lambda one: (one.phase, names.index(one.group)))
 
 
-def _phase_ends(question: Question, solution: Solution, placed: tuple[Placed, ...]) -> list[float]:
-    lanes: dict[tuple[int, int], list[Placed]] = {}
-    for one in placed:
-        lanes.setdefault((solution.instance.ways[one.way].bin, one.lane), []).append(one)
-    ends: list[float] = []
-    for phase in range(question.instance.phases):
-        known = [*ends, 0.0]
-        in_phase = []
-        for (place, _), of_lane in lanes.items():
-            now = [one for one in of_lane if question.groups[solution.instance.ways[one.way].group].phase == phase]
-            if now:
-                opens = max(question.instance.bins[_origin(question, solution, place)].opens, known[phase - 1] if phase
-                            else 0.0)  # fmt: skip
-                in_phase.append(opens + sum(_hours(question, solution, one) for one in now))
-        ends.append(max(in_phase, default=known[phase - 1] if phase else 0.0))
-    return ends
-
-
-def _in_time(
-    question: Question, solution: Solution, candidate: Candidate, of_lane: list[Placed], opens: float, done: float,
-    load: float,
-) -> float:  # fmt: skip
-    """Return the chance that a lane ends by the deadline, and by the end of its window."""
-    place = solution.instance.ways[of_lane[0].way].bin
-    until = min(question.instance.deadline, solution.instance.bins[place].closes)
-    if until == float("inf"):
-        return 1.0
-    work = decided_hours(candidate, 1.0)
-    busy = Interval(load, load * work.low / work.value, load * work.high / work.value)
-    wait = candidate.earliest
-    moved = doubted(wait) if wait is not None and wait.value > 0 and opens <= wait.value * (1 + 1e-9) else None
-    before = moved if moved is not None else Interval.exact(opens)
-    idle = Interval.exact(max(0.0, done - load - opens))
-    return chance_below(sum_of([before, idle, busy]), until)
-
-
-def _widest(question: Question, solution: Solution, placed: tuple[Placed, ...], last: float) -> Interval:
-    """Return the end of the last run with the range of the widest option in the plan."""
-    bands = [
-        decided_hours(question.candidates[solution.instance.ways[one.way].option], 1.0) for one in placed
-    ]  # fmt: skip
+def _hours(question: Question, solution: Solution) -> Quantity:
+    """Return the end of the last run, with the range of the widest option in the plan."""
+    used = sorted({solution.instance.ways[one.way].option for one in solution.placed})
+    bands = [decided_hours(question.candidates[number], 1.0) for number in used]
     low, high = min(band.low / band.value for band in bands), max(band.high / band.value for band in bands)
-    return Interval(last, last * low, last * high)
-
-
-def _ordered(question: Question, solution: Solution, of_lane: list[Placed]) -> list[Placed]:
-    return sorted(of_lane, key=lambda one: (question.groups[solution.instance.ways[one.way].group].phase,
-                                            solution.instance.ways[one.way].group))  # fmt: skip
-
-
-def _placed_runs(question: Question, solution: Solution, candidate: Candidate, one: Placed) -> PlacedRuns:
-    group = question.groups[solution.instance.ways[one.way].group]
-    return PlacedRuns(group.name, one.runs, group.work, run_hours(candidate, group.work), group.phase)
+    parts = [run_hours(question.candidates[number], 1.0) for number in used]
+    late = Interval(solution.hours, solution.hours * low, solution.hours * high)
+    return derived(late, Unit.HOURS, *parts, source="until the end of the last run")
 
 
 def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> Placement:
@@ -194,12 +166,7 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> Pla
         basis = billed.usd.basis
     source = f"{runs} runs on {len(lanes)} sets of machines of {option.id}"
     cost = Quantity(value=usd, low=min(usd, low), high=max(usd, high), unit=Unit.USD, basis=basis, source=source)
-    costs = next(iter(candidate.costs.values()))
-    of_runs = sum(candidate.costs[one.work].run_usd * one.runs for lane in lanes for one in lane.runs)
     together = max(sum(1 for other in lanes if other.opens <= lane.opens < other.end) for lane in lanes)
-    each = option.usd_marginal
-    assert each is not None, "its cost is known"
-    machine = estimated.candidate
     return Placement(
         option=option.id,
         name=option.display_name or option.id,
@@ -208,14 +175,27 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> Pla
         start=min(lane.opens for lane in lanes),
         end=max(lane.end for lane in lanes),
         usd=cost,
-        usd_per_run=each,
-        fixed_usd=max(0.0, usd - of_runs),
-        paid_by_hour=costs.lane_usd_per_hour == 0 and machine is not None and machine.option.window is None,
-        throughput=option.throughput,
+        hourly_share=_hourly_share(candidate, lanes, usd),
+        payer=candidate.payer,
         time=option.time,
-        preempted=machine is not None and is_preempted(machine),
         earliest_start=candidate.earliest,
-        measured=option.throughput is not None and option.throughput.basis is Basis.MEASURED,
+        queued=candidate.queued,
         doubtful=bool(option.doubts),
         price_stale=bool(option.price_stale),
-    )  # fmt: skip
+    )
+
+
+def _hourly_share(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> float:
+    """Return the share of a cost that grows with the hours of its runs.
+
+    By the hour: what its runs add; of a term: all of it where a set is used for longer than the least; of a block, a
+    window or a service nothing.
+    """
+    machine, costs = candidate.estimated.candidate, next(iter(candidate.costs.values()))
+    if machine is None or machine.option.window is not None or costs.block_hours or usd <= 0:
+        return 0.0
+    if costs.lane_usd_per_hour > 0:
+        busy = max(sum(one.runs * candidate.costs[one.work].billed_hours for one in lane.runs) for lane in lanes)
+        return 1.0 if busy > costs.terms.minimum_hours else 0.0
+    added = sum(candidate.costs[one.work].run_usd * one.runs for lane in lanes for one in lane.runs)
+    return min(1.0, added / usd)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.decide.campaign.ready import Ready
+from planner.decide.campaign.ready import Ready, stated_wait
 from planner.decide.options.option import EstimatedOption
 from planner.decide.placement.calendar import Calendar
 from planner.model.owning.hold import Hold
@@ -20,8 +20,8 @@ def earliest_start(estimated: EstimatedOption, readiness: Ready, calendar: Calen
     """
     candidate, option = estimated.candidate, estimated.option
     day = calendar.begin_of(readiness.on)
-    if candidate is not None and candidate.option.wait_hours is not None:
-        wait = candidate.option.wait_hours.quantity(Unit.HOURS, where="the plan: wait_hours")
+    wait = stated_wait(candidate.option) if candidate is not None else None
+    if candidate is not None and wait is not None:
         since = calendar.begin_of(candidate.option.ready_on) if candidate.option.ready_on is not None else 0.0
         hours = Interval(*(since + value for value in interval(wait, Unit.HOURS)))
         return derived(hours, Unit.HOURS, wait, source=wait.source)

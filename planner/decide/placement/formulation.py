@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from planner.decide.placement.instance import TOLERANCE, Instance, Objective, Way
+from planner.decide.placement.instance import TOLERANCE, Bin, Instance, Objective, Way
 from planner.decide.placement.milp import Program
+
+Costs = dict[str | None, list[tuple[int, float, float]]]
+"""By payer: variable, USD of each, and the factor with which it is held against the budget."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ def formulate(instance: Instance, objective: Objective) -> Formulation | None:
       sum of hours x <= lanes x (window of the bin, at most until the deadline)
       opens u + sum of hours x / lanes <= T,  and of a group alone  opens u + hours ceil(x / lanes) <= T
       with phases: their lengths D add up to T, and each lane's runs of a phase fit into D after it opens
-      sum of USD <= budget
+      sum of USD x held <= budget
 
     A bin of several lanes counts their hours together, which is a relaxation (`lanes.py` puts runs on lanes).
     """
@@ -56,7 +60,7 @@ def formulate(instance: Instance, objective: Objective) -> Formulation | None:
             return None
         program.row([(column, 1.0) for column in of_group[number]], low=group.runs, high=group.runs)
     lengths = _phase_columns(program, instance) if timed else []
-    costs: dict[str | None, list[tuple[int, float]]] = defaultdict(list)
+    costs: Costs = defaultdict(list)
     in_use: dict[int, int] = {}
     for number, ways in of_bin.items():
         lanes = _bin_rows(program, instance, number, ways, lengths, costs)
@@ -65,9 +69,12 @@ def formulate(instance: Instance, objective: Objective) -> Formulation | None:
     _twin_rows(program, instance, of_bin)
     _pool_rows(program, instance, in_use)
     _option_rows(program, instance, used, costs)
-    paid = _to_pay(program, instance, costs)
+    paid = _to_pay(program, instance, {payer: [term[:2] for term in terms] for payer, terms in costs.items()})
+    if not math.isinf(instance.most_usd):
+        program.row(paid, high=instance.most_usd)
     if not math.isinf(instance.budget):
-        program.row(paid, high=instance.budget)
+        held = {payer: [(column, usd * factor) for column, usd, factor in terms] for payer, terms in costs.items()}
+        program.row(_to_pay(program, instance, held), high=instance.budget)
     if objective is Objective.TIME:
         for length in lengths:
             program.costs[length] += 1.0
@@ -87,7 +94,7 @@ def _run_column(program: Program, instance: Instance, way: Way) -> int | None:
 
 
 def _to_pay(
-    program: Program, instance: Instance, costs: dict[str | None, list[tuple[int, float]]]
+    program: Program, instance: Instance, costs: Mapping[str | None, list[tuple[int, float]]]
 ) -> list[tuple[int, float]]:
     """Return what remains to pay: all costs, less what the credits of their payers hold."""
     paid: list[tuple[int, float]] = []
@@ -110,14 +117,14 @@ def _phase_columns(program: Program, instance: Instance) -> list[int]:
 
 def _bin_rows(
     program: Program, instance: Instance, number: int, ways: list[tuple[int, int]], lengths: list[int],
-    costs: dict[str | None, list[tuple[int, float]]],
+    costs: Costs,
 ) -> int | None:  # fmt: skip
     """Ask that the runs of a bin fit its window, and count what its lanes cost.
 
     Return how many lanes are used; None where nothing asks for it.
     """
     spot = instance.bins[number]
-    payer = instance.options[instance.ways[ways[0][0]].option].credits
+    owner = instance.options[instance.ways[ways[0][0]].option]
     window = min(spot.closes, instance.deadline) - spot.opens
     load = [(column, instance.ways[place].hours) for place, column in ways]
     if not (spot.lane_usd or spot.by_term or spot.pool in instance.pools):
@@ -133,30 +140,29 @@ def _bin_rows(
         most = min(whole_runs(window, instance.ways[place].hours), instance.groups[instance.ways[place].group].runs)
         program.row([(column, 1.0), (lanes, -most)], high=0.0)
     if spot.lane_usd:
-        costs[payer].append((lanes, spot.lane_usd))
+        costs[owner.credits].append((lanes, spot.lane_usd, owner.held))
     if spot.by_term:
         billed = [(column, instance.ways[place].billed_hours) for place, column in ways]
-        _term_rows(program, spot.usd_per_hour, spot.least_hours, spot.block_hours, spot.block_lost_hours, lanes, billed,
-                   costs[payer])  # fmt: skip
+        bought = _term_rows(program, spot, lanes, billed)
+        costs[owner.credits] += [(column, usd, owner.held) for column, usd in bought]
     if lengths:
         _time_rows(program, instance, number, ways, lengths)
     return lanes
 
 
 def _term_rows(
-    program: Program, usd_per_hour: float, least: float, blocks: tuple[float, ...], lost: float, lanes: int,
-    billed: list[tuple[int, float]], costs: list[tuple[int, float]],
-) -> None:  # fmt: skip
-    if blocks:
-        bought = [(program.column(upper=program.upper[lanes], whole=True), hours) for hours in blocks]
+    program: Program, spot: Bin, lanes: int, billed: list[tuple[int, float]]
+) -> list[tuple[int, float]]:  # fmt: skip
+    """Return what the hours cost that are bought for the lanes of a bin."""
+    if spot.block_hours:
+        bought = [(program.column(upper=program.upper[lanes], whole=True), hours) for hours in spot.block_hours]
         program.row([*((column, 1.0) for column, _ in bought), (lanes, -1.0)], low=0.0, high=0.0)
-        held = [(column, -(hours - lost)) for column, hours in bought]
+        held = [(column, -(hours - spot.block_lost_hours)) for column, hours in bought]
         program.row([*billed, *held], high=TOLERANCE)
-        costs += [(column, usd_per_hour * hours) for column, hours in bought]
-        return
+        return [(column, spot.usd_per_hour * hours) for column, hours in bought]
     beyond = program.column()
-    program.row([*billed, (lanes, -least), (beyond, -1.0)], high=0.0)
-    costs += [(lanes, usd_per_hour * least), (beyond, usd_per_hour)]
+    program.row([*billed, (lanes, -spot.least_hours), (beyond, -1.0)], high=0.0)
+    return [(lanes, spot.usd_per_hour * spot.least_hours), (beyond, spot.usd_per_hour)]
 
 
 def _time_rows(
@@ -225,14 +231,14 @@ def _pool_rows(program: Program, instance: Instance, in_use: dict[int, int]) -> 
 
 
 def _option_rows(
-    program: Program, instance: Instance, used: list[tuple[int, int]], costs: dict[str | None, list[tuple[int, float]]]
-) -> None:
+    program: Program, instance: Instance, used: list[tuple[int, int]], costs: Costs
+) -> None:  # fmt: skip
     """Count what runs and options cost, and hold allocations."""
     of_option: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for place, column in used:
         way = instance.ways[place]
-        payer = instance.options[way.option].credits
-        costs[payer].append((column, way.usd))
+        option = instance.options[way.option]
+        costs[option.credits].append((column, way.usd, option.held))
         of_option[way.option].append((place, column))
     for number, ways in of_option.items():
         option = instance.options[number]
@@ -240,7 +246,7 @@ def _option_rows(
             flag = program.column(upper=1.0, whole=True)
             for _, column in ways:
                 program.row([(column, 1.0), (flag, -program.upper[column])], high=0.0)
-            costs[option.credits].append((flag, option.fixed_usd))
+            costs[option.credits].append((flag, option.fixed_usd, option.held))
         if not math.isinf(option.most_node_hours):
             held = [
                 (column, instance.ways[place].billed_hours * instance.bins[instance.ways[place].bin].nodes)

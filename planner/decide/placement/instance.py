@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -50,6 +50,8 @@ class Bin:
     """Lengths in which hours are sold; one is bought for each lane that is used."""
     block_lost_hours: float = 0.0
     """At the end of a block that no run can use."""
+    origin: int = 0
+    """Its place in the question: lanes that were separated have that of their bin."""
     twins: int | None = None
     """The bin of several lanes that this lane was separated from: such lanes are filled in order, as they are alike."""
 
@@ -95,6 +97,8 @@ class Option:
     """Of an allocation."""
     credits: str | None = None
     """Whose credits pay its bill."""
+    held: float = 1.0
+    """Factor on its cost where that is held against the budget: it stays under this with the confidence."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,9 @@ class Instance:
     deadline: float = math.inf
     """Hours from the start."""
     budget: float = math.inf
-    """USD that remain to pay."""
+    """USD that remain to pay, each option's cost times its `held`."""
+    most_usd: float = math.inf
+    """USD that remain to pay, by the costs themselves."""
     waiting_usd_per_hour: float = 0.0
     """What an hour until the last run's end is worth to the user; it is weighed, and is no cost."""
     credits: dict[str, float] | None = None
@@ -181,13 +187,25 @@ def measured(instance: Instance, placed: Sequence[Placed]) -> tuple[float, float
                     return None
                 end = max(end, done)
         ends.append(end)
+    spent = option_usd(instance, placed)
+    return sum(spent.values()), to_pay(instance, spent), tuple(ends)
+
+
+def to_pay(instance: Instance, spent: Mapping[int, float]) -> float:
+    """Return what remains to pay of each option's cost after credits: max(0, cost - credits), payer by payer."""
     by_payer: dict[str | None, float] = {}
-    for option, usd in option_usd(instance, placed).items():
+    for option, usd in spent.items():
         payer = instance.options[option].credits
         by_payer[payer] = by_payer.get(payer, 0.0) + usd
     held = instance.credits or {}
-    to_pay = sum(max(0.0, usd - held.get(payer or "", 0.0)) for payer, usd in by_payer.items())
-    return sum(by_payer.values()), to_pay, tuple(ends)
+    return sum(max(0.0, usd - held.get(payer or "", 0.0)) for payer, usd in by_payer.items())
+
+
+def in_budget(instance: Instance, placed: Sequence[Placed]) -> bool:
+    """Return whether a plan stays in the budget, with `held`, and under `most_usd`, without."""
+    spent = option_usd(instance, placed)
+    held = {option: usd * instance.options[option].held for option, usd in spent.items()}
+    return to_pay(instance, spent) <= instance.most_usd and to_pay(instance, held) <= instance.budget
 
 
 def option_usd(instance: Instance, placed: Sequence[Placed]) -> dict[int, float]:

@@ -8,7 +8,7 @@ from time import monotonic
 
 from planner.decide.placement.formulation import formulate
 from planner.decide.placement.greedy import rounded_plan
-from planner.decide.placement.instance import Instance, Objective, Solution, measured
+from planner.decide.placement.instance import Instance, Objective, Solution, in_budget, measured
 from planner.decide.placement.milp import NotFoundInTimeError
 from planner.decide.placement.small import solve_small
 
@@ -102,7 +102,7 @@ def _quick(instance: Instance, relaxed: Relaxed) -> Solution | None:
         return None
     placed = rounded_plan(instance, relaxed.shares)
     taken = measured(instance, placed) if placed is not None else None
-    if placed is None or taken is None or taken[1] > instance.budget:
+    if placed is None or taken is None or not in_budget(instance, placed):
         return None
     return Solution(instance, tuple(placed), *taken[:2], taken[2][-1], taken[2], relaxed.usd, 0.0)
 

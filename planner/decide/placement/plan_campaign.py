@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import date
+from time import monotonic
 
 from planner.decide.campaign.alone import Alone
 from planner.decide.placement.chosen import Chosen, chosen_plan
@@ -17,8 +18,10 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Prefer
 
 SECONDS = 45.0
-STEPS = 5
-"""Tighter plans that are tried until the confidence holds."""
+STEPS = 10
+"""Plans that are tried, each tighter than the one before, until the confidence holds."""
+CLOSER = 0.7
+"""By which factor the chance to miss a limit falls from one to the next."""
 MOST_CONFIDENCE = 0.995
 
 
@@ -48,7 +51,7 @@ def planned_campaign(
         notes = _notes(best, document)
         if asked is Objective.FRONT:
             found, whole = front(question.instance, seconds=seconds / 2)
-            plans = [chosen_plan(question, one.placed, one, alone.limits, alone.budget) for one in found]
+            plans = [chosen_plan(question, one, alone.limits, alone.budget) for one in found]
             points = tuple(_feasible(one) for one in plans if one.keeps(alone.limits.confidence))
             notes += () if whole else ("the front is not whole: there was no time for more",)
     except NotFoundInTimeError:
@@ -64,24 +67,28 @@ def planned_campaign(
 def _at_confidence(
     question: Question, alone: Alone, objective: Objective, *, seconds: float
 ) -> tuple[Chosen | None, Chosen | None]:
-    """Return the best plan that keeps the limits with the confidence, else the best by the middle values alone."""
-    confidence, asked, unsure = alone.limits.confidence, question.instance, None
-    level = confidence
-    for step in range(STEPS):
-        found = solve(asked, objective, seconds=seconds / STEPS if step else seconds)
+    """Return the best plan that keeps the limits with the confidence, and the surest of those that do not."""
+    confidence = alone.limits.confidence
+    begun, surest, hours, usd = monotonic(), None, None, None
+    for _ in range(STEPS):
+        asked = at_confidence(question, hours=hours, usd=usd)
+        found = solve(asked, objective, seconds=max(0.1, seconds - (monotonic() - begun)))
         if found is None:
-            return None, unsure
-        chosen = chosen_plan(question, found.placed, found, alone.limits, alone.budget)
+            return None, surest
+        chosen = chosen_plan(question, found, alone.limits, alone.budget)
         if chosen.keeps(confidence):
-            return chosen, unsure
-        unsure = unsure or chosen
-        level = min(MOST_CONFIDENCE, level if step == 0 else level ** (1 / max(2, len(chosen.plan.placements))))
-        tight = at_confidence(question, level)
-        budget = asked.budget
+            return chosen, surest
+        surest = chosen if surest is None or chosen.least_chance > surest.least_chance else surest
+        in_time = min(chance for chance in (chosen.chance_deadline, chosen.chance_windows, 1.0) if chance is not None)
+        if in_time < confidence:
+            hours = confidence if hours is None else _surer(hours)
         if chosen.chance_budget is not None and chosen.chance_budget < confidence:
-            budget = min(budget, chosen.plan.usd.value) * 0.97
-        asked = replace(tight, budget=budget)
-    return None, unsure
+            usd = (1 + confidence) / 3 if usd is None else _surer(usd)
+    return None, surest
+
+
+def _surer(chance: float) -> float:
+    return min(MOST_CONFIDENCE, 1 - (1 - chance) * CLOSER)
 
 
 def _nothing(question: Question, alone: Alone, unsure: Chosen | None, *, seconds: float) -> dict[str, object]:
@@ -104,7 +111,7 @@ def _nothing(question: Question, alone: Alone, unsure: Chosen | None, *, seconds
         near = solve(loose, Objective.TIME if late and not dear else Objective.COST, seconds=seconds / 3)
         if near is not None:
             over = near.hours / free.deadline if late else near.to_pay / max(free.budget, 1e-9)
-            found.append((over, names, chosen_plan(question, near.placed, near, alone.limits, alone.budget)))
+            found.append((over, names, chosen_plan(question, near, alone.limits, alone.budget)))
     if found:
         found.sort(key=lambda one: one[0])
         names, chosen = tuple(name for _, one, _ in found for name in one), found[0][2]
@@ -129,7 +136,8 @@ def _feasible(chosen: Chosen) -> FeasiblePlan:
         )  # fmt: skip
     return FeasiblePlan(
         campaign_usd=plan.usd, campaign_hours=plan.hours, chance_deadline=chosen.chance_deadline,
-        chance_budget=chosen.chance_budget, optimality_gap_pct=100 * plan.gap, placements=tuple(placements),
+        chance_budget=chosen.chance_budget, chance_windows=chosen.chance_windows, simulated=chosen.summary(),
+        optimality_gap_pct=100 * plan.gap, placements=tuple(placements),
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
+from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
@@ -48,6 +49,28 @@ class Candidate:
     earliest: Quantity | None
     costs: Mapping[float, OptionCosts]
     """By the work of a run."""
+
+    @property
+    def payer(self) -> str | None:
+        """Return whose credits pay its bill."""
+        offer = self.estimated.option.offer
+        return provider_of(offer) if offer is not None else None
+
+    @property
+    def queued(self) -> Queue | Tries | None:
+        """Return from what the plan says its waits are drawn."""
+        machine = self.estimated.candidate
+        return None if machine is None else machine.option.queue or machine.option.tries
+
+    @property
+    def opens(self) -> float:
+        """Return the hours from the start until its machines can be had; 0 where nobody knows."""
+        return self.earliest.value if self.earliest is not None else 0.0
+
+    @property
+    def planned_until(self) -> float:
+        """Return the hours until which runs are planned there: spot is not counted on for longer than 14 days."""
+        return self.opens + MOST_SPOT_DAYS * HOURS_PER_DAY if is_spot(self.alone) else math.inf
 
 
 @dataclass(frozen=True)
@@ -100,7 +123,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
             key = (pool, option.nodes or 0, span)
             if key not in numbers:
                 numbers[key] = len(bins)
-                bins.append(_bin(candidate, span, lanes, pool if machines is not None else None))
+                bins.append(_bin(candidate, span, lanes, pool if machines is not None else None, origin=len(bins)))
             for place, group in runs:
                 costs = candidate.costs[group.work]
                 hours = run_hours(candidate, group.work).value
@@ -147,17 +170,32 @@ def decided_hours(candidate: Candidate, work: float) -> Interval:
     return hours.times(doubtful) if candidate.estimated.option.doubts else hours
 
 
-def at_confidence(question: Question, confidence: float) -> Instance:
-    """Return the instance with hours and waits that are kept with a confidence."""
+def at_confidence(question: Question, *, hours: float | None, usd: float | None) -> Instance:
+    """Return the instance with hours and waits that are kept with one chance, and costs that are with another.
 
-    def hours(way: Way) -> float:
-        group = question.groups[way.group]
-        return stays_under(decided_hours(question.candidates[way.option], group.work), confidence)
+    None: by the middle values.
+    """
+    asked = question.instance
+    if hours is not None:
+        waits = {way.bin: question.candidates[way.option].earliest for way in asked.ways}
+        bins = tuple(_later(spot, waits.get(number), hours) for number, spot in enumerate(asked.bins))
+        asked = replace(asked, bins=bins, ways=tuple(_longer(question, way, hours) for way in asked.ways))
+    if usd is not None:
+        options = zip(asked.options, question.candidates, strict=True)
+        asked = replace(asked, options=tuple(replace(one, held=_held(candidate, usd)) for one, candidate in options))
+    return asked
 
-    waits = {way.bin: question.candidates[way.option].earliest for way in question.instance.ways}
-    bins = tuple(_later(spot, waits.get(number), confidence) for number, spot in enumerate(question.instance.bins))
-    ways = tuple(replace(way, hours=hours(way)) for way in question.instance.ways)
-    return replace(question.instance, bins=bins, ways=ways)
+
+def _longer(question: Question, way: Way, chance: float) -> Way:
+    work = question.groups[way.group].work
+    return replace(way, hours=stays_under(decided_hours(question.candidates[way.option], work), chance))
+
+
+def _held(candidate: Candidate, chance: float) -> float:
+    """Return the factor under which the option's cost stays with a chance."""
+    owed = candidate.alone.cash_usd or candidate.alone.campaign_usd or candidate.alone.usd_marginal
+    assert owed is not None, "its cost is known"
+    return stays_under(doubted(owed), chance) / owed.value if owed.value > 0 else 1.0
 
 
 def _later(spot: Bin, wait: Quantity | None, confidence: float) -> Bin:
@@ -183,8 +221,9 @@ def _candidate(
     estimated: EstimatedOption, option: CampaignOption, alone: Alone, catalog: Catalog, calendar: Calendar,
     *, today: date,
 ) -> Candidate | None:  # fmt: skip
-    readiness = ready(estimated, catalog, today=today)
-    first = max(alone.limits.start or today, readiness.on)
+    begins = alone.limits.start or today
+    readiness = ready(estimated, catalog, begins=begins, today=today)
+    first = max(begins, readiness.on)
     earliest = earliest_start(estimated, Ready(first, readiness.lead, readiness.note), calendar)
     costs = {work: option_costs(estimated, catalog, work=work) for work in {group.work for group in alone.groups}}
     known = {work: cost for work, cost in costs.items() if cost is not None}
@@ -196,7 +235,7 @@ def _spans(
 ) -> tuple[dict[Span, int], str, int | None]:
     """Return the windows of its sets of machines, the name of their pool, and how many machines that has, if known."""
     machine, option = candidate.estimated.candidate, candidate.alone
-    opens = candidate.earliest.value if candidate.earliest is not None else 0.0
+    opens = candidate.opens
     if machine is None:
         return {Span(opens, math.inf): limits.side_by_side}, option.id, None
     closes, most, width = math.inf, option.at_once, machine.nodes
@@ -207,7 +246,7 @@ def _spans(
         closes = calendar.end_of(price.valid_until)
     if is_spot(option):
         most = min(most, MOST_SPOT_NODES // width)
-        closes = min(closes, opens + MOST_SPOT_DAYS * HOURS_PER_DAY)
+        closes = min(closes, candidate.planned_until)
     elif option.hold is Hold.RENT and machine.site is None and not is_agreed(option):
         most = min(most, MOST_UNKNOWN_NODES // width)
     held = [
@@ -254,7 +293,7 @@ def _too_short(
     return Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=f"{text}takes {shortest:.4g} h", figures=figures)
 
 
-def _bin(candidate: Candidate, span: Span, lanes: int, pool: str | None) -> Bin:
+def _bin(candidate: Candidate, span: Span, lanes: int, pool: str | None, *, origin: int) -> Bin:
     costs = next(iter(candidate.costs.values()))
     return Bin(
         lanes=lanes,
@@ -267,14 +306,15 @@ def _bin(candidate: Candidate, span: Span, lanes: int, pool: str | None) -> Bin:
         least_hours=costs.terms.minimum_hours if costs.lane_usd_per_hour else 0.0,
         block_hours=costs.block_hours,
         block_lost_hours=costs.block_lost_hours,
+        origin=origin,
     )
 
 
 def _option(candidate: Candidate) -> Option:
-    price, offer = candidate.estimated.price, candidate.estimated.option.offer
+    price = candidate.estimated.price
     limit = price.node_hours_limit if price is not None else None
     fixed = max(cost.fixed_usd for cost in candidate.costs.values())
-    return Option(fixed, limit if limit is not None else math.inf, provider_of(offer) if offer is not None else None)
+    return Option(fixed, limit if limit is not None else math.inf, candidate.payer)
 
 
 def _shared(pools: Mapping[str, int], bins: Sequence[Bin]) -> dict[str, int]:

@@ -34,7 +34,7 @@ def solve(instance: Instance, objective: Objective, *, seconds: float) -> Soluti
         same = replace(best.instance, deadline=min(instance.deadline, best.hours * JUST_ABOVE + 1e-9))
         other = Objective.COST
     else:
-        same = replace(best.instance, budget=min(instance.budget, best.to_pay * JUST_ABOVE + 1e-6))
+        same = replace(best.instance, most_usd=best.to_pay * JUST_ABOVE + 1e-6)
         other = Objective.TIME
     try:
         polished = solve_small(same, other, seconds=left)

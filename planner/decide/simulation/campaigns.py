@@ -2,41 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from planner.decide.simulation.draws import Array, by_chance, from_range, generator
+from planner.decide.simulation.draws import Array, Mask, from_range, generator
 from planner.decide.simulation.run_times import run_times
 from planner.duration.goodput import Interruptions, losses
+from planner.duration.waits import drawn_wait
+from planner.model.plan.option_times import Queue, Tries
+from planner.quantity.chance import TAIL
 from planner.quantity.interval import Interval
+from planner.quantity.time_units import SECONDS_PER_HOUR
 
 REPLICATIONS = 10_000
+LEAST_REPLICATIONS, MOST_DRAWS = 1_000, 2_000_000
+"""A plan of very many lanes is played through less often."""
 SEED = 26
 NEVER_INTERRUPTED = Interruptions()
 NOTHING, AS_EXPECTED = Interval.exact(0.0), Interval.exact(1.0)
 TENTHS = (0.1, 0.5, 0.9)
+ROUNDING_HOURS = 1 / SECONDS_PER_HOUR
+"""Moments of a plan are to the second: a run that ends with its window, or with the deadline, is in time."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Equal runs, one after another."""
+
+    runs: int
+    steps_hours: float
+    """Of one run, at the speed that is most likely."""
+    phase: int = 0
+    """A phase begins on all lanes when the phase before has ended."""
+
+
+@dataclass(frozen=True)
+class PlayedLane:
+    """One set of machines in one window; hours count from the campaign's first."""
+
+    batches: tuple[Batch, ...]
+    opens: float = 0.0
+    """At the earliest: it also waits for the option's machines."""
+    closes: float = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stream:
-    """Runs of one kind on one option, `lanes` of them at a time; hours count from the campaign's first."""
+class PlayedOption:
+    """What one option does of a campaign."""
 
     option: str
-    """Placements of one option share its errors: a machine that is slower than thought is so for all of its runs."""
-    runs: int
-    lanes: int
-    steps_hours: float
-    """Of one run, at the speed that is most likely."""
-    start_hours: float = 0.0
-    wait: Interval = NOTHING
-    """Hours beyond `start_hours` until the machine is there: a lead time, a queue; drawn once."""
+    lanes: tuple[PlayedLane, ...]
+    asked_at: float = 0.0
+    """Hours from the campaign's first, negative before it, when its machines are asked for."""
+    wait: Interval | Queue | Tries = NOTHING
+    """Hours from then until they can be had; drawn once."""
     launch_hours: float = 0.0
     """Of every run before its first step."""
     lost: Interruptions = NEVER_INTERRUPTED
     speed_error: Interval = AS_EXPECTED
-    """Factor on the hours, common to all runs of the option."""
+    """Factor on the hours, common to all runs: a machine that is slower than thought is so for all of them."""
     convergence: float = 0.0
     """Half of the 90 % range of one run's steps, as a share of them, by seed and data order alone."""
     usd: float = 0.0
@@ -44,18 +71,22 @@ class Stream:
     hourly_share: float = 1.0
     """Of `usd` that grows with the hours; the rest is paid once."""
     price_error: Interval = AS_EXPECTED
+    payer: str = ""
+    """Whose credits pay its bill."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """Hours to the end of the last run, and USD, of each replication."""
+    """Hours to the end of the last run, and USD that remain to pay, of each replication."""
 
     finish_hours: Array
     usd: Array
+    in_windows: Mask
+    """Whether every run ended before its machines were taken away."""
 
     def chance_by(self, hours: float) -> float:
-        """Return the share of campaigns that end within so many hours."""
-        return float(np.mean(self.finish_hours <= hours))
+        """Return the share of campaigns that end within so many hours, each run in its window."""
+        return float(np.mean(self._in_time(hours)))
 
     def chance_within(self, usd: float) -> float:
         """Return the share of campaigns that cost at most so much."""
@@ -63,7 +94,7 @@ class Played:
 
     def chance_of_both(self, *, hours: float, usd: float) -> float:
         """Return the share that ends in time and stays in the budget."""
-        return float(np.mean((self.finish_hours <= hours) & (self.usd <= usd)))
+        return float(np.mean(self._in_time(hours) & (self.usd <= usd)))
 
     def hours_at(self, chances: Sequence[float] = TENTHS) -> tuple[float, ...]:
         """Return the hours within which these shares of the campaigns end."""
@@ -73,45 +104,81 @@ class Played:
         """Return the USD under which these shares of the campaigns stay."""
         return tuple(float(usd) for usd in np.quantile(self.usd, chances))
 
+    def _in_time(self, hours: float) -> Mask:
+        return np.asarray((self.finish_hours <= hours + ROUNDING_HOURS) & self.in_windows)
 
-def play(streams: Sequence[Stream], *, replications: int = REPLICATIONS, seed: int = SEED) -> Played:
-    """Play a campaign through: its end is that of the last run, its cost that of all placements.
 
-    hours of a run = speed error x (interrupted hours of its steps x convergence) + launch
-    cost           = price error x usd x (1 - hourly share + hourly share x hours of all runs / their most likely hours)
+def side_by_side(runs: int, lanes: int, *, steps_hours: float, opens: float = 0.0) -> tuple[PlayedLane, ...]:
+    """Return equal runs on so many lanes: each has as many as any other, or one more."""
+    counts = [runs // lanes + (number < runs % lanes) for number in range(min(lanes, runs))]
+    return tuple(PlayedLane((Batch(count, steps_hours),), opens) for count in counts)
 
-    A run begins when a lane is free. The seed and an option's id determine all of its draws.
+
+def play(
+    options: Sequence[PlayedOption], *, credits: Mapping[str, float] | None = None,
+    replications: int | None = None, seed: int = SEED,
+) -> Played:  # fmt: skip
+    """Play a campaign through: its end is that of the last run, its cost that of all options.
+
+    hours of n runs = speed error x interrupted hours of (n + sqrt(n) x spread) x steps + n x launch
+    cost            = price error x usd x (1 - hourly share + hourly share x hours / most likely hours)
+    to pay          = sum over payers of max(0, cost - credits)
+
+    Each lane runs what it was given. The steps of equal runs are drawn together: segments between checkpoints add up,
+    so their sum is distributed as that of as many draws. The seed and an option's id determine all of its draws.
     """
-    finish, usd = np.zeros(replications), np.zeros(replications)
-    for number, stream in enumerate(streams):
-        if stream.runs == 0:
-            continue
-        common, own = generator(seed, stream.option), generator(seed, stream.option, str(number))
-        speed = from_range(common, stream.speed_error, (replications,))
-        price = from_range(common, stream.price_error, (replications,))
-        begins = stream.start_hours + from_range(common, stream.wait, (replications,))
-        hours = speed[:, None] * _hours(own, stream, replications) + stream.launch_hours
-        finish = np.maximum(finish, begins + _span(hours, stream.lanes))
-        share = hours.sum(axis=1) / (stream.runs * (_expected_hours(stream) + stream.launch_hours))
-        usd += price * stream.usd * (1 - stream.hourly_share + stream.hourly_share * share)
-    return Played(finish, usd)
+    batches = sum(len(lane.batches) for one in options for lane in one.lanes)
+    size = (replications or max(LEAST_REPLICATIONS, min(REPLICATIONS, MOST_DRAWS // max(1, batches))),)
+    speed = [from_range(generator(seed, one.option), one.speed_error, size) for one in options]
+    free = [_opened(one, seed, size) for one in options]
+    busy = [np.zeros(size) for _ in options]
+    last, in_windows = np.zeros(size), np.ones(size, dtype=bool)
+    for phase in sorted({batch.phase for one in options for lane in one.lanes for batch in lane.batches}):
+        before, last = last, last.copy()
+        for place, one in enumerate(options):
+            for number, lane in enumerate(one.lanes):
+                own = generator(seed, one.option, f"{number}.{phase}")
+                hours = [_hours(own, one, batch, speed[place]) for batch in lane.batches if batch.phase == phase]
+                if hours:
+                    load = np.sum(hours, axis=0)
+                    busy[place] += load
+                    free[place][number] = np.maximum(free[place][number], before) + load
+                    last = np.maximum(last, free[place][number])
+                    in_windows &= free[place][number] <= lane.closes + ROUNDING_HOURS
+    usd = [_usd(one, hours, seed) for one, hours in zip(options, busy, strict=True)]
+    return Played(last, _to_pay(options, usd, credits or {}, size), in_windows)
 
 
-def _hours(rng: np.random.Generator, stream: Stream, replications: int) -> Array:
-    size = (replications, stream.runs)
-    return run_times(rng, stream.steps_hours * by_chance(rng, stream.convergence, size), stream.lost).hours
+def _opened(one: PlayedOption, seed: int, size: tuple[int, ...]) -> list[Array]:
+    rng = generator(seed, one.option, "wait")
+    wait = from_range(rng, one.wait, size) if isinstance(one.wait, Interval) else drawn_wait(rng, one.wait, size)
+    return [np.maximum(lane.opens, one.asked_at + wait) for lane in one.lanes]
 
 
-def _expected_hours(stream: Stream) -> float:
-    return stream.steps_hours * losses(stream.lost).total
+def _hours(rng: np.random.Generator, one: PlayedOption, batch: Batch, speed: Array) -> Array:
+    steps = np.full(speed.shape, batch.runs * batch.steps_hours)
+    if one.convergence:
+        spread = math.sqrt(batch.runs) * one.convergence / TAIL * rng.standard_normal(speed.shape)
+        steps = batch.steps_hours * np.maximum(0.1 * batch.runs, batch.runs + spread)
+    return np.asarray(speed * run_times(rng, steps, one.lost).hours + batch.runs * one.launch_hours)
 
 
-def _span(hours: Array, lanes: int) -> Array:
-    """Return when the last run ends, from the first's begin: each run takes the lane that is free first."""
-    if lanes == 1:
-        return np.asarray(hours.sum(axis=1))
-    free = np.zeros((hours.shape[0], min(lanes, hours.shape[1])))
-    rows = np.arange(hours.shape[0])
-    for run in hours.T:
-        free[rows, free.argmin(axis=1)] += run
-    return np.asarray(free.max(axis=1))
+def _usd(one: PlayedOption, hours: Array, seed: int) -> Array:
+    batches = [batch for lane in one.lanes for batch in lane.batches]
+    steps, runs = sum(each.runs * each.steps_hours for each in batches), sum(each.runs for each in batches)
+    expected = steps * losses(one.lost).total + runs * one.launch_hours
+    grown = hours / expected if expected > 0 else np.ones(hours.shape)
+    price = from_range(generator(seed, one.option, "price"), one.price_error, hours.shape)
+    return np.asarray(price * one.usd * (1 - one.hourly_share + one.hourly_share * grown))
+
+
+def _to_pay(
+    options: Sequence[PlayedOption], usd: Sequence[Array], credits: Mapping[str, float], size: tuple[int, ...]
+) -> Array:
+    of_payer: dict[str, Array] = {}
+    for one, cost in zip(options, usd, strict=True):
+        of_payer[one.payer] = of_payer.get(one.payer, np.zeros(size)) + cost
+    total = np.zeros(size)
+    for payer, cost in of_payer.items():
+        total += np.maximum(0.0, cost - credits.get(payer, 0.0))
+    return total

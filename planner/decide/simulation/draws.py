@@ -12,6 +12,7 @@ from planner.quantity.chance import TAIL
 from planner.quantity.interval import MOST, Interval
 
 Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
 
@@ -24,12 +25,15 @@ def from_range(rng: np.random.Generator, interval: Interval, size: tuple[int, ..
     """Draw numbers of which `interval` is the median and the 90 % range; an exact one is drawn without spread.
 
     number = value x exp(s x z);  z standard normal, s = ln(high / value) / 1.645 above 0, ln(value / low) / 1.645 below
+    of median 0:  max(0, high x z / 1.645)
 
     Source: the two-piece log-normal of `planner/quantity/chance.py`.
     """
-    if interval.value <= 0 or interval.low == interval.high:
+    if interval.low == interval.high or interval.high <= 0:
         return np.full(size, interval.value)
     normal = rng.standard_normal(size)
+    if interval.value <= 0:
+        return np.asarray(np.maximum(0.0, interval.high * normal / TAIL))
     up = math.log(interval.high / interval.value) / TAIL
     down = math.log(interval.value / max(interval.low, interval.value / MOST)) / TAIL
     return np.asarray(interval.value * np.exp(np.where(normal > 0, up, down) * normal))

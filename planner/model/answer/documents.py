@@ -9,6 +9,7 @@ from pydantic import Field
 
 from planner.model.answer.bill import Bill
 from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
 from planner.model.currency import Currency
@@ -247,7 +248,11 @@ class FeasiblePlan(Frozen):
     campaign_usd: Quantity
     campaign_hours: Quantity
     chance_deadline: float | None
+    """Simulated: that every run ends by the deadline, and before its machines are taken away."""
     chance_budget: float | None
+    chance_windows: float | None = None
+    """That every run ends before its machines are taken away (a block's end, others' turn); null where none are."""
+    simulated: SimulatedCampaign | None = None
     optimality_gap_pct: float
     placements: tuple[PlacedRuns, ...]
 
@@ -274,6 +279,8 @@ class CampaignDocument(Frozen):
     campaign_hours: Quantity | None = None
     chance_deadline: float | None = None
     chance_budget: float | None = None
+    chance_windows: float | None = None
+    simulated: SimulatedCampaign | None = None
     placements: tuple[PlacedRuns, ...] = ()
     binding_limits: tuple[str, ...] = ()
     """Where nothing is feasible: deadline, budget, confidence, or what keeps every option from any run."""

@@ -6,6 +6,7 @@ from datetime import date
 from typing import Literal
 
 from planner.model.answer.reason import ReasonCode
+from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.base import Frozen
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity
@@ -24,32 +25,6 @@ class PlannedRuns(Frozen):
     """Of the last run, by the most likely values."""
     usd: Quantity
     """To be paid; of a purchase all of it."""
-
-
-class Spread(Frozen):
-    """Of a simulated campaign: a tenth of all ends below p10, half below p50, nine tenths below p90."""
-
-    p10: float
-    p50: float
-    p90: float
-
-
-class SimulatedCampaign(Frozen):
-    """The recommended plan, played through many times (docs/simulation.md)."""
-
-    replications: int
-    seed: int
-    chance_deadline: float | None
-    """Null without a deadline."""
-    chance_budget: float | None
-    """Null without a budget."""
-    chance: float | None
-    """That it keeps both."""
-    usd: Spread
-    hours: Spread
-    """From the campaign's start to the end of the last run."""
-    finish: tuple[date, ...]
-    """The same as days."""
 
 
 class Alternative(Frozen):

@@ -1,4 +1,4 @@
-"""When an option's machines can be used: a window of a block, and turns of others."""
+"""When an option's machines can be used: a window of a block, turns of others, what one waits for first."""
 
 from __future__ import annotations
 
@@ -31,3 +31,40 @@ class Turn(Window):
 
 
 Turns = Annotated[tuple[Turn, ...], Field(max_length=MOST_TURNS)]
+
+
+JobHours = Annotated[float, Field(strict=True, gt=0, le=10_000)]
+Machines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
+
+
+class Queue(Frozen):
+    """Others' jobs, behind which the first run waits: those ahead of it now, or how busy they keep the machines."""
+
+    jobs: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
+    """Ahead, those that run included; they take `job_hours` on average."""
+    busy: Annotated[float, Field(strict=True, ge=0, le=0.99)] | None = None
+    """Share of the machines' time that jobs take which come at random."""
+    job_hours: JobHours
+    machines: Machines = 1
+    """That the queue is served by: one takes jobs of one length (M/D/1), of several their lengths vary (M/M/c)."""
+
+    @model_validator(mode="after")
+    def _one_way_to_say_how_long(self) -> Self:
+        if (self.jobs is None) == (self.busy is None):
+            raise ValueError("needs one of jobs (ahead now) and busy (share of the time)")
+        return self
+
+
+class Tries(Frozen):
+    """How often machines were there when somebody looked: observed availability."""
+
+    had: Machines
+    of: Machines
+    every_hours: JobHours
+    """Between two looks, and between two tries."""
+
+    @model_validator(mode="after")
+    def _no_more_than_all(self) -> Self:
+        if self.had > self.of:
+            raise ValueError(f"had {self.had} is more than of {self.of}")
+        return self

@@ -12,7 +12,7 @@ from planner.model.hardware.storage import StorageRates
 from planner.model.network.workload import Strategy
 from planner.model.owning.hold import Hold
 from planner.model.plan.goodput import Goodput
-from planner.model.plan.option_times import Turns, Window
+from planner.model.plan.option_times import Queue, Tries, Turns, Window
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 
@@ -41,13 +41,15 @@ OF_SERVICES = ("usd_per_million_tokens", "training_hours")
 OF_MACHINES = (
     "usd_per_hour", "local_per_hour", "commitment_bought", "nodes", "accelerators", "strategy", "step", "power_kw",
     "power_cap_w", "storage", "network_gbit_per_s", "goodput", "minimum_hours", "window", "taken",
-    "quota", "wait_hours",
+    "quota", "wait_hours", "queue", "tries",
 )  # fmt: skip
 """What a plan may say of the one kind of option, and not of the other."""
 UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price that end with the last hour used."""
 USED = (PriceKind.GRANT, PriceKind.HOSTED_TRAINING)
 """Kinds of price at which nothing is rented."""
+WAITS = ("wait_hours", "queue", "tries", "window")
+"""What says when machines can be had."""
 OF_BOUGHT = ("purchase_usd", "sell_after")
 OF_HELD = (*OF_BOUGHT, "other_use")
 """What a plan may say of a machine that somebody owns or buys, the first two only of one to be bought."""
@@ -74,6 +76,10 @@ class PlanOption(Frozen):
     """Nodes that may be used at the same time: an account's quota, or the share of one's own that a team has."""
     wait_hours: HoursFigure | None = None
     """Until its machines can be had, or its queue lets the first run begin; a range and a source belong to it."""
+    queue: Queue | None = None
+    """In place of `wait_hours`: others' jobs, from which the wait follows."""
+    tries: Tries | None = None
+    """In place of `wait_hours`: how often its machines were there."""
     window: Window | None = None
     """From when to when it is rented, and paid for whole: a Capacity Block. Its runs end half an hour before."""
     taken: Turns = ()
@@ -128,6 +134,9 @@ class PlanOption(Frozen):
             raise ValueError("commitment_bought belongs to a price with a term; name it with price, e.g. savings_1y")
         if self.usd_per_hour is not None and self.local_per_hour is not None:
             raise ValueError("usd_per_hour and local_per_hour are two prices of one hour: keep one")
+        waits = [name for name in WAITS if getattr(self, name) is not None]
+        if len(waits) > 1:
+            raise ValueError(f"{' and '.join(waits)} both say when its machines can be had: keep one")
         if self.minimum_hours is not None and self.usd_per_hour is None and self.local_per_hour is None:
             raise ValueError("minimum_hours belongs to a price of your own: give usd_per_hour")
         self._check_hosted()

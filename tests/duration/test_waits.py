@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
-from planner.decide.simulation.waits import chance_to_wait, until_had, wait_shared, wait_single
+from planner.duration.waits import chance_to_wait, mean_wait, until_had, wait_behind, wait_of, wait_shared, wait_single
 from planner.errors import InputError
+from planner.model.plan.option_times import Queue, Tries
 
 SIZE = (40_000,)
 
@@ -63,3 +65,43 @@ def test_a_machine_that_is_seldom_to_be_had():
     assert within_3_standard_errors(drawn, 24 * 3)
     assert not until_had(np.random.default_rng(5), chance_a_try=1.0, hours_a_try=24.0, size=(5,)).any()
     assert np.isinf(until_had(np.random.default_rng(5), chance_a_try=0.0, hours_a_try=24.0, size=(5,))).all()
+
+
+@pytest.mark.parametrize(
+    ("jobs", "servers", "hours"),
+    [(1, 1, 4.0), (5, 1, 20.0), (5, 4, 2.0), (3, 4, 0.0), (0, 1, 0.0)],
+)
+def test_behind_jobs(jobs, servers, hours):
+    """jobs - servers + 1 have to end, one every service / servers hours."""
+    drawn = wait_behind(np.random.default_rng(5), jobs=jobs, service_hours=4.0, servers=servers, size=SIZE)
+    assert within_3_standard_errors(drawn, hours)
+    assert mean_wait(Queue(jobs=jobs, job_hours=4.0, machines=servers)) == pytest.approx(hours)
+
+
+@pytest.mark.parametrize(
+    ("asked", "mean", "ends", "words"),
+    [
+        pytest.param(Queue(jobs=1, job_hours=10.0), 10.0, (0.513, 29.96), "1 jobs ahead", id="exponential"),
+        pytest.param(Queue(busy=0.5, job_hours=4.0, machines=2), 4 / 3, (0.0, 7.59), "busy 0.5", id="M/M/2"),
+        pytest.param(Tries(had=3, of=10, every_hours=24.0), 56.0, (0.0, 192.0), "had 3 times of 10", id="tries"),
+    ],
+)  # fmt: skip
+def test_a_wait_has_its_mean_and_the_range_of_its_draws(asked, mean, ends, words):
+    """Ends: -10 ln 0.95 and -10 ln 0.05; 4 ln(1/3 / 0.05); 8 days, as 0.7^8 is above 0.05 and 0.7^9 below."""
+    wait = wait_of(asked)
+    assert wait.value == pytest.approx(mean)
+    assert (wait.low, wait.high) == pytest.approx(ends, rel=0.05, abs=0.01)
+    assert words in wait.source
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"job_hours": 4.0}, {"job_hours": 4.0, "jobs": 1, "busy": 0.5}, {"job_hours": 4.0, "busy": 1.0}]
+)
+def test_a_queue_says_one_thing(wrong):
+    with pytest.raises(ValidationError):
+        Queue.model_validate(wrong)
+
+
+def test_nobody_has_more_than_all():
+    with pytest.raises(ValidationError, match="more than of 3"):
+        Tries(had=4, of=3, every_hours=24.0)

@@ -1,0 +1,78 @@
+"""A campaign plan as the simulation plays it."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+
+from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, Placement
+from planner.decide.simulation.campaigns import Batch, Played, PlayedLane, PlayedOption, play
+from planner.decide.simulation.draws import from_range, generator
+from planner.decide.simulation.price_error import price_error
+from planner.decide.simulation.stated_time import interruptions_of
+from planner.duration.goodput import Interruptions, losses
+from planner.duration.waits import mean_wait
+from planner.model.quantity import Quantity
+from planner.quantity.chance import UNSTATED_FACTOR, doubted
+from planner.quantity.interval import Interval
+from planner.quantity.time_units import SECONDS_PER_HOUR
+
+AT_ONCE = 1e-3
+"""Hours: a lane that opens within them of its option's earliest start waits for it."""
+
+
+def played_plan(plan: CampaignPlan) -> Played:
+    """Play the plan through, with the ranges of speeds, prices and waits, interruptions and convergence."""
+    return play([_option(plan, one) for one in plan.placements], credits=plan.credits)
+
+
+def chance_in_budget(played: Played, budget: Quantity) -> float:
+    """Return the share that stays in the budget, whose range, where it has one, is drawn as well."""
+    limit = from_range(generator(0, "budget"), Interval(budget.value, budget.low, budget.high), played.usd.shape)
+    return float(np.mean(played.usd <= limit * (1 + 1e-9) + 1e-9))
+
+
+def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
+    """Return the part of an option; the error of its speed is that of the hours of its runs.
+
+    Of runs of h hours, of which a launch takes l: steps = (h - l) / losses, as others' use is spread over both.
+    """
+    lost = interruptions_of(one.time) if one.time is not None else Interruptions()
+    launch = one.time.launch_hours.value if one.time is not None and one.time.launch_hours is not None else 0.0
+    first = one.lanes[0].runs[0].hours
+    band = doubted(first)
+    if one.doubtful:
+        band = band.times(Interval.within_factor(1.0, UNSTATED_FACTOR))
+    speed = Interval(1.0, band.low / band.value, band.high / band.value)
+    earliest = one.earliest_start.value if one.earliest_start is not None else 0.0
+    wait = one.queued or (Interval.exact(0.0) if one.earliest_start is None else doubted(one.earliest_start))
+    convergence = one.time.convergence if one.time is not None else None
+    return PlayedOption(
+        option=one.option,
+        lanes=tuple(_lane(plan.start, lane, earliest, launch, losses(lost).total) for lane in one.lanes),
+        asked_at=earliest - mean_wait(one.queued) if one.queued is not None else 0.0,
+        wait=wait,
+        launch_hours=launch,
+        lost=lost,
+        speed_error=speed,
+        convergence=convergence.fraction.value if convergence else 0.0,
+        usd=one.usd.value,
+        hourly_share=one.hourly_share,
+        price_error=price_error(doubted(one.usd), speed, one.hourly_share),
+        payer=one.payer or "",
+    )
+
+
+def _lane(start: datetime, lane: Lane, earliest: float, launch: float, total: float) -> PlayedLane:
+    """Return a lane; one that opens when the option's machines can be had opens when that is drawn."""
+    opens = _hours(start, lane.opens)
+    batches = [Batch(one.runs, max(0.0, one.hours.value - launch) / total, one.phase) for one in lane.runs]
+    closes = math.inf if lane.closes is None else _hours(start, lane.closes)
+    return PlayedLane(tuple(batches), opens if opens > earliest + AT_ONCE else 0.0, closes)
+
+
+def _hours(start: datetime, moment: datetime) -> float:
+    """Return the hours between; moments of one zone would be subtracted by its clock."""
+    return (moment.astimezone(UTC) - start.astimezone(UTC)).total_seconds() / SECONDS_PER_HOUR

@@ -1,0 +1,38 @@
+"""Whole plans, from the file to the answer, against every placement there is: quotas, windows, waits, turns, groups."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.model.plan.plan import Plan
+from planner.use_cases import plans
+from tests.bundled import bundled_catalog
+from tests.decide.placement.small_plans import best, drawn, plan_of
+
+TODAY = date(2026, 11, 24)
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_no_placement_is_better(seed):
+    asked = drawn(seed)
+    expected = best(asked)
+    plan = Plan.model_validate(plan_of(asked))
+    found = plans.campaign(plan, bundled_catalog(), today=TODAY, objective=asked.objective)
+    assert found.feasible is (expected is not None)
+    if expected is None:
+        assert found.binding_limits
+        return
+    assert found.campaign_usd is not None
+    assert found.campaign_hours is not None
+    usd, hours = found.campaign_usd.value, found.campaign_hours.value
+    weighed = hours if asked.objective == "time" else usd + (asked.waiting or 0.0) * hours
+    assert weighed == pytest.approx(expected[0], abs=0.01)
+    if asked.waiting is None:
+        assert (usd, hours) == pytest.approx(expected[1:], abs=0.01)
+    assert sum(one.runs for one in found.placements) == sum(kind.runs for kind in asked.kinds)
+    assert found.optimality_gap_pct == pytest.approx(0.0, abs=1e-4)
