@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import islice
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -21,6 +22,8 @@ NEEDED = ("id", "source", "gpu", "num_gpus")
 FOLDER = "evidence"
 MOST_ROWS = 20_000
 """Four times the bundled evidence; some five seconds to audit."""
+MOST_UNREADABLE = 1_000
+"""Rows beyond which a table is another than it is taken for."""
 CALIBRATION = "calibration.json"
 IMAGE_CALIBRATION = "calibration_images.json"
 """What was learnt of image networks."""
@@ -44,26 +47,32 @@ def _rows(path: Path, reader: csv.DictReader[str], unreadable: list[InputError] 
             f"{path}:1: the column {missing[0]} is missing.",
             fix="Write a header with at least: " + ",".join(NEEDED) + ",n_layers,hidden,n_heads,tokens_per_s_per_gpu",
         )
+    lines = [(reader.line_num, cells) for cells in islice(reader, MOST_ROWS + 1)]
+    if len(lines) > MOST_ROWS:
+        raise InputError(f"{path}: has over {MOST_ROWS:,} rows.", fix="Divide it into several files.")
     rows = []
     seen: dict[str, int] = {}
-    for number, cells in enumerate(reader, start=1):
-        if number > MOST_ROWS:
-            raise InputError(f"{path}: has over {MOST_ROWS:,} rows.", fix="Divide it into several files.")
+    for line, cells in lines:
         try:
-            row = _row(path, reader.line_num, cells)
+            row = _row(path, line, cells)
         except InputError as error:
             if unreadable is None:
                 raise
             unreadable.append(error)
+            if len(unreadable) > MOST_UNREADABLE:
+                raise InputError(
+                    f"{path}: over {MOST_UNREADABLE:,} rows cannot be read; the first: {unreadable[0].message}",
+                    fix=unreadable[0].fix,
+                ) from error
             continue
         rows.append(row)
         name = row.id
         if name in seen:
             raise InputError(
-                f"{path}:{reader.line_num}: id: '{name}' stands in line {seen[name]} already.",
+                f"{path}:{line}: id: '{name}' stands in line {seen[name]} already.",
                 fix="Give every row an id of its own.",
             )
-        seen[name] = reader.line_num
+        seen[name] = line
     return rows
 
 

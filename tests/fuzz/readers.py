@@ -54,6 +54,7 @@ class Reader:
     weight: int = 2
 
 
+OBJECTIVES = ("time", "front")
 OF_A_LOG = "--workload gpt-305m --accelerator A100-80GB-SXM --gpus 8 --seq-len 512 --global-batch 8"
 """What its log does not say."""
 
@@ -71,6 +72,11 @@ def readers() -> list[Reader]:
     exported = json.dumps({"schema_version": 1, "kind": "runs", "runs": [json.loads(run) for run in runs[:2]]}).encode()
     asked = ("estimate", "compare", "campaign", "own-or-rent", "report", "explain", "find --provider lambda")
     plan_commands = tuple(f"{verb} {{}}" for verb in asked)
+    slower_commands = (
+        "recommend {}",
+        "recommend {} --json",
+        *(f"campaign {{}} --objective {one}" for one in OBJECTIVES),
+    )
     network_commands = (
         "memory {} --on H100-SXM --gpus 8 --json",
         "memory {} --on RTX-4090",
@@ -88,7 +94,7 @@ def readers() -> list[Reader]:
             "plan",
             "yaml",
             "plan.yaml",
-            (*plan_commands, *(f"{one} --json" for one in plan_commands if "report" not in one)),
+            (*plan_commands, *(f"{one} --json" for one in plan_commands if "report" not in one), *slower_commands),
             goods(plans),
             10,
         ),
@@ -233,7 +239,10 @@ def readers() -> list[Reader]:
             "trainer's console",
             "text",
             "run.log",
-            tuple(f"{verb} {{}} {OF_A_LOG} --json" for verb in ("runs import", "check-run")),
+            (
+                *(f"{verb} {{}} {OF_A_LOG} --json" for verb in ("runs import", "check-run")),
+                "ask gpt-305m --log {} --own 8xA100-80GB-SXM --data 1000x512 --seq-len 512 --json",
+            ),
             goods(trainer_logs("*.log")),
             4,
         ),

@@ -115,6 +115,15 @@ def test_a_table_of_too_many_rows_is_one_error(planner, tmp_path):
     assert (answer.code, "has over 20,000 rows" in answer.err) == (2, True)
 
 
+def test_a_table_most_of_which_cannot_be_read_is_one_error_with_the_first(planner, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(TABLE + "".join(f"r{number},x,A100,many,,,,,,,,,\n" for number in range(1_001)), "utf-8")
+    answer = planner("audit", "--measurements", path)
+    assert answer.code == 2
+    assert "over 1,000 rows cannot be read; the first: " in answer.err
+    assert "'many'" in answer.err
+
+
 @pytest.mark.slow
 def test_the_bundled_evidence_raises_few_alarms(planner):
     known, impossible, doubtful = 0, 0, 0
