@@ -74,7 +74,7 @@ class FactOptions:
 
 
 def import_logs(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Logs of trainers, or their folders")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Logs of trainers, their folders or archives")],
     facts: FactOptions,
     *,
     as_json: JsonFlag = False,

@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice
 
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive
@@ -48,7 +48,7 @@ def read(source: LogSource) -> list[TrainerLog]:
     """Return one training of each table that has the columns; a lone table without them is refused with what lacks."""
     logs = []
     for name in source.named(r".{1,200}\.(?:csv|tsv)"):
-        rows = table(source.text(name), where=str(source.file(name)))
+        rows = table(source.text(name), where=source.where(name))
         log = log_of_rows(rows, FORMAT, None, (name,))
         if log is not None:
             logs.append(log)
@@ -107,14 +107,20 @@ def log_of_rows(
 
 def columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
     """Return which column holds what."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    plain = {re.sub(r"[^a-z0-9]+", "_", re.sub(PREFIXES, "", name.casefold())).rstrip("_"): name for name in names}
+    names = dict.fromkeys(name for row in rows for name in row if name)
+    plain = {_plain(name): name for name in names}
     found = {}
     for what, words in COLUMNS.items():
         column = next((plain[word] for word in words if word in plain), None)
         if column is not None:
             found[what] = column
     return found
+
+
+def _plain(name: str) -> str:
+    """Return a column's name without prefixes and signs; W&B's charts put the run's name before it."""
+    own = re.sub(PREFIXES, "", name.casefold().rpartition(" - ")[2])
+    return re.sub(r"[^a-z0-9]+", "_", own).rstrip("_")
 
 
 def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tuple[list[Span], list[str]]:
@@ -127,7 +133,7 @@ def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tu
             if (step := number(row.get(named["step"]))) is not None
             and (clock := moment_s(row.get(named["clock"]))) is not None
         ]
-        spans, doubts = spans_between(list(dict(points).items()) if _rises(points) else points)
+        spans, doubts = _between(points)
         return _with_tokens(spans, rows, named), doubts
     for what, per in (("steps_per_s", 1.0), ("tokens_per_s", None), ("samples_per_s", None)):
         if what in named:
@@ -135,9 +141,23 @@ def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tu
     return [], []
 
 
-def _rises(points: Sequence[tuple[int, float]]) -> bool:
-    """Whether no step comes again later: then several rows of one step (loss, evaluation) are one point, the last."""
-    return all(one[0] <= other[0] for one, other in pairwise(points))
+def _between(points: Sequence[tuple[int, float]]) -> tuple[list[Span], list[str]]:
+    """Return the spans from the last row of a step to the first of the next: an evaluation may stand between rows."""
+    first: list[tuple[int, float]] = []
+    last: list[tuple[int, float]] = []
+    for point in points:
+        if last and point[0] == last[-1][0]:
+            last[-1] = point
+        else:
+            first.append(point)
+            last.append(point)
+    spans: list[Span] = []
+    doubts: list[str] = []
+    for begin, end in zip(last, first[1:], strict=False):
+        found, told = spans_between([begin, end])
+        spans += found
+        doubts += told
+    return spans, list(dict.fromkeys(doubts))
 
 
 def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:

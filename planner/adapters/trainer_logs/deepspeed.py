@@ -1,5 +1,6 @@
 """DeepSpeed's throughput lines: `[time] ... global_step=450, RunningAvgSamplesPerSec=25.7, CurrSamplesPerSec=25.8`.
 
+Where `step=450, skipped=0, lr=...` stands beside them, that counts the steps.
 The lines' own times time the steps: the rates leave out what the input takes (deepspeed/utils/timer.py). The
 configuration at the start (`train_batch_size ........ 16`) says the rest.
 """
@@ -8,16 +9,22 @@ from __future__ import annotations
 
 import re
 
-from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, positive
 from planner.adapters.trainer_logs.trainer_log import Beside, Facts, TrainerLog, spans_between
 
+_STAMP = r"\[(?:INFO )?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?)\].{0,200}?"
 _LINE = re.compile(
-    r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\].{0,200}?(?:micro_step=(\d{1,12})/global_step=|\b\d{1,9}/)(\d{1,12}), "
-    r"RunningAvgSamplesPerSec=([\d.]{1,25})"
+    _STAMP + r"(?:micro_step=(\d{1,12})/global_step=|\b\d{1,9}/)(\d{1,12}), (?:RunningAvg)?SamplesPerSec=([\d.]{1,25})"
 )
+_STEP = re.compile(_STAMP + r"\bstep=(\d{1,12}), skipped=\d")
+"""The optimizer's steps; beside it, releases before 0.8 count passes in the line above."""
 _ARGUMENT = re.compile(r"print\]\s{1,4}(\w{2,60}) \.{0,60} (\S{1,200})\s*$")
 
+PASSES = (
+    "this release counts passes and not optimizer steps, so that --global-batch must be that of a pass; import a log "
+    "with its lines 'step=..., skipped=...', or a later release's"
+)
 PRECISIONS = {"bfloat16_enabled": "bf16", "fp16_enabled": "fp16", "float16_enabled": "fp16"}
 
 
@@ -28,22 +35,31 @@ def read(source: LogSource) -> list[TrainerLog]:
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:
     points: list[tuple[int, float]] = []
+    steps: list[tuple[int, float]] = []
     beside: list[tuple[int, Beside]] = []
     said: dict[str, str] = {}
-    accumulation = None
+    accumulation, counts_steps = None, False
     for line in source.lines(name):
         if "print]" in line and (found := _ARGUMENT.search(line[:400])):
             said.setdefault(found[1], found[2])
-        elif "RunningAvgSamplesPerSec=" in line and (found := _LINE.search(line)):
+        elif "skipped=" in line and (found := _STEP.search(line[:LONGEST_LINE])):
+            if (clock := moment_s(found[1])) is not None:
+                steps.append((int(found[2]), clock))
+        elif "SamplesPerSec=" in line and (found := _LINE.search(line[:LONGEST_LINE])):
             step, clock = int(found[3]), moment_s(found[1])
             if clock is not None and positive(found[4]):
                 points.append((step, clock))
+                counts_steps = counts_steps or found[2] is not None
                 accumulation = count(round(int(found[2]) / step)) if found[2] and step else accumulation
-        elif points and "Saving model checkpoint" in line:
-            beside.append((points[-1][0], Beside.CHECKPOINT))
+        elif (points or steps) and "Saving model checkpoint" in line:
+            beside.append(((steps or points)[-1][0], Beside.CHECKPOINT))
+    if len(steps) > 1 and not counts_steps:
+        points = steps
     if len(points) < 2:
         return None
     spans, doubts = spans_between(points, beside=beside)
+    if not steps and not counts_steps and said.get("gradient_accumulation_steps") != "1":
+        doubts.append(PASSES)
     stage = said.get("zero_optimization_stage", "0")
     return TrainerLog(
         format="deepspeed",

@@ -7,15 +7,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.adapters.trainer_logs.numbers_in_text import count, number
-from planner.adapters.trainer_logs.progress_bar import LONGEST_LINE, BarState, bar_states, training_bar
+from planner.adapters.trainer_logs.numbers_in_text import clock_s, count, number
+from planner.adapters.trainer_logs.progress_bar import LONGEST_LINE, BarState, bar_states, notebook_state, training_bar
 from planner.adapters.trainer_logs.trainer_log import Facts
 
 _FIGURES = re.compile(r"\{'[A-Za-z_]{1,60}': [^{}]{1,4000}\}")
 _FIGURE = re.compile(r"'([A-Za-z_/]{1,60})': '?([-+\w.]{1,40})'?")
+_SWIFT_STEP = re.compile(r"'global_step/max_steps': '(\d{1,9})/\d{1,9}'")
+_SWIFT_TIME = re.compile(r"'elapsed_time': '(?:(\d{1,4})d ?)?(?:(\d{1,4})h ?)?(?:(\d{1,2})m ?)?(?:(\d{1,2})s)?'")
+"""What ms-swift adds to each line of figures."""
+_TOTAL = re.compile(
+    r"^\s{1,9}(train_(?:runtime|samples_per_second|steps_per_second))\s{1,20}=\s{1,20}([\d:.]{1,30})\s*$"
+)
+"""Lines below `***** train metrics *****`."""
+_CARD = re.compile(r"\|\s{1,9}(\w[\w .-]{1,40}?)\. Num GPUs = (\d{1,4})\. Max memory")
+"""Of unsloth's banner."""
 START_LINES = {
     "micro_batch": r"(?:Instantaneous )?batch size per device = ([\d,]{1,12})",
-    "global_batch": r"Total (?:train )?batch size \([^()]{1,80}\) = ([\d,]{1,12})",
+    "global_batch": r"Total (?:train )?batch size (?:\([^()]{1,80}\) )?= ([\d,]{1,12})",
     "accumulation": r"Gradient accumulation steps = ([\d,]{1,12})",
     "planned": r"Total (?:optimization )?steps = ([\d,]{1,12})",
     "devices": r"Data Parallel GPUs = ([\d,]{1,12})",
@@ -33,11 +42,15 @@ class Console:
     losses: list[float | None] = field(default_factory=list)
     totals: dict[str, Any] = field(default_factory=dict)
     said: dict[str, int] = field(default_factory=dict)
+    stamped: list[tuple[int, float]] = field(default_factory=list)
+    """Steps with the seconds since the start, as ms-swift writes them."""
+    notebook: BarState | None = None
+    accelerator: str | None = None
 
     @property
     def is_of_trainer(self) -> bool:
         """Whether the Trainer wrote it."""
-        return bool(self.losses or self.totals or "planned" in self.said)
+        return bool(self.losses or self.totals or self.notebook or "planned" in self.said)
 
     @property
     def planned_steps(self) -> int | None:
@@ -52,7 +65,13 @@ class Console:
         devices = said.get("devices")
         if devices is None and micro and accumulation and whole and whole % (micro * accumulation) == 0:
             devices = whole // (micro * accumulation)
-        return Facts(micro_batch=micro, accumulation=accumulation, global_batch=whole, devices=devices)
+        return Facts(
+            micro_batch=micro,
+            accumulation=accumulation,
+            global_batch=whole,
+            devices=devices,
+            accelerator=self.accelerator,
+        )
 
     def bar(self, total: int | None) -> list[BarState]:
         """Return the states of the training's bar."""
@@ -78,18 +97,32 @@ def read_console(lines: Iterable[str]) -> Console:
     console = Console()
     for place, line in enumerate(lines):
         console.states += bar_states(line, place)
+        console.notebook = notebook_state(line) or console.notebook
         if "{'" in line:
             for figures in _FIGURES.finditer(line[:LONGEST_LINE]):
                 _take(console, dict(_FIGURE.findall(figures[0])), place)
+                _take_stamp(console, figures[0])
         elif " = " in line:
+            if card := _CARD.search(line[:LONGEST_LINE]):
+                console.accelerator = card[1]
+            if total := _TOTAL.match(line[:LONGEST_LINE]):
+                value = clock_s(total[2]) if ":" in total[2] else number(total[2])
+                console.totals.setdefault(total[1], value)
             for name, pattern in _START.items():
                 if (found := pattern.search(line[:LONGEST_LINE])) and (value := count(found[1])):
                     console.said[name] = value
     return console
 
 
+def _take_stamp(console: Console, figures: str) -> None:
+    step, time = _SWIFT_STEP.search(figures), _SWIFT_TIME.search(figures)
+    if step and time:
+        days, hours, minutes, seconds = (int(part or 0) for part in time.groups())
+        console.stamped.append((int(step[1]), 86_400.0 * days + 3_600 * hours + 60 * minutes + seconds))
+
+
 def _take(console: Console, figures: dict[str, str], place: int) -> None:
-    if "train_runtime" in figures:
+    if "train_runtime" in figures and "loss" not in figures:  # with a loss: of the tokens so far
         console.totals = {name: number(value) for name, value in figures.items()}
     elif any(name.startswith("eval_") for name in figures):
         console.evaluation_lines.append(place)

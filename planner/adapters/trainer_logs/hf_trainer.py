@@ -17,7 +17,7 @@ from planner.adapters.trainer_logs.numbers_in_text import count, number, positiv
 from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, Total, TrainerLog, merged, spans_between
 
 FORMAT, FRAMEWORK = "hf-trainer", "HF Trainer"
-STATE, RESULTS = r"trainer_state\.json", r"(?:all|train)_results\.json"
+STATE, RESULTS = r"trainer_state.{0,60}\.json", r".{0,60}(?:all|train)_results.{0,60}\.json"
 ONLY_TOTALS = (
     "only totals of the training are known, with start and checkpoints in them, and a resumed training divides all "
     "planned steps by the seconds of its last process; import the console's output, where the steps carry time"
@@ -90,6 +90,8 @@ def _log(source: LogSource, state: Json, console: Console | None, files: tuple[s
         spans, doubts = console_spans(console, state)
     if not spans:
         total, doubts = _total(totals, state, entries)
+        if total is None and console is not None and console.notebook is not None and console.notebook.done:
+            total, doubts = Total(float(console.notebook.done), console.notebook.elapsed_s), [ONLY_TOTALS]
     elif (timed := _total_of_a_sparse_bar(spans, totals, state, console)) is not None:
         spans, total = [], timed
     tokens = [entry for entry in entries if number(entry.get("num_tokens"))]
@@ -121,7 +123,8 @@ def console_spans(console: Console, state: Json) -> tuple[list[Span], list[str]]
         saves = [(step, Beside.CHECKPOINT) for step in range(every, bar[-1].done + 1, every)]
         if len(saves) <= MOST_BESIDE_SHARE * len(bar):
             beside += saves
-    return spans_between([(state.done, state.elapsed_s) for state in bar], beside=beside)
+    points = [(state.done, state.elapsed_s) for state in bar]
+    return spans_between(points if len(points) > 1 else console.stamped, beside=beside)
 
 
 def _total(totals: Json, state: Json, entries: list[Json]) -> tuple[Total | None, list[str]]:

@@ -24,7 +24,8 @@ OWN_COLUMNS = ("_step", "_runtime", "_timestamp")
 def read(source: LogSource) -> list[TrainerLog]:
     """Return one training of each history."""
     logs = []
-    for name in source.named(r".{1,200}\.(?:jsonl|ndjson)", r".{0,60}history.{0,60}\.json"):
+    names = r".{1,200}\.json" if source.lone else r".{0,60}history.{0,60}\.json"
+    for name in source.named(r".{1,200}\.(?:jsonl|ndjson)", names):
         rows = _rows(source, name)
         is_wandb = any(column in row for row in rows[:100] for column in OWN_COLUMNS)
         is_factory = base(name) == LLAMA_FACTORY
@@ -43,11 +44,13 @@ def _rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
     rows: list[Mapping[str, object]] = []
     try:
         if text.lstrip().startswith("["):
-            found = json.loads(text)
-            return [row for row in found[:MOST_ROWS] if isinstance(row, dict)]
+            return _rows_of_list(json.loads(text)[:MOST_ROWS])
+        if "\n" not in text.strip() or text.lstrip().startswith("{\n"):
+            metrics = json.loads(text).get("metrics")  # MLflow's answer to metrics/get-history
+            return _rows_of_list(metrics[:MOST_ROWS]) if isinstance(metrics, list) else []
         for number, line in enumerate(text.splitlines()):
             if number >= MOST_ROWS:
-                raise InputError(f"{source.file(name)}: has over {MOST_ROWS:,} rows.", fix="Keep some hours.")
+                raise InputError(f"{source.where(name)}: has over {MOST_ROWS:,} rows.", fix="Keep some hours.")
             try:
                 row = json.loads(line) if line.strip() else None
             except ValueError:
@@ -55,8 +58,16 @@ def _rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
             if isinstance(row, dict):
                 rows.append(row)
     except (RecursionError, ValueError) as error:
-        raise InputError(f"{source.file(name)}: is not JSON, or nested too deeply.", fix="Export it again.") from error
+        raise InputError(f"{source.where(name)}: is not JSON, or nested too deeply.", fix="Export it again.") from error
     return rows
+
+
+def _rows_of_list(found: list[object]) -> list[Mapping[str, object]]:
+    """Return the entries of a list: rows, or TensorBoard's (seconds, step, value)."""
+    of_tensorboard = [row for row in found if isinstance(row, list) and len(row) == 3]
+    if len(of_tensorboard) == len(found):
+        return [dict(zip(("wall_time", "step", "value"), row, strict=True)) for row in of_tensorboard]
+    return [row for row in found if isinstance(row, dict)]
 
 
 def _facts(source: LogSource, name: str) -> Facts:

@@ -11,18 +11,26 @@ from planner.adapters.trainer_logs import (
     composer,
     csv_columns,
     deepspeed,
+    fairseq,
     hf_trainer,
     json_lines,
+    lightning_console,
+    litgpt,
+    loops,
     megatron,
     mlflow_export,
-    nanogpt,
+    parquet,
+    progress_bar_alone,
     torchtitan,
     torchtune,
 )
-from planner.adapters.trainer_logs.log_source import FIX, LogSource
-from planner.adapters.trainer_logs.trainer_log import TrainerLog
+from planner.adapters.trainer_logs.config_keys import facts_of_config
+from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.refusals import refuse
+from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
 from planner.errors import InputError
 
+NETWORK, MACHINE = "config.json", "wandb-metadata.json"
 ENTRY_POINTS = "training_planner.log_formats"
 """The group in which a package names its formats: each entry point is a `LogFormat`."""
 
@@ -44,11 +52,16 @@ OWN_FORMATS = (
     LogFormat("torchtune", torchtune.read),
     LogFormat("megatron", megatron.read),
     LogFormat("composer", composer.read),
-    LogFormat("nanogpt", nanogpt.read),
+    LogFormat("litgpt", litgpt.read),
+    LogFormat("fairseq", fairseq.read),
+    LogFormat("lightning", lightning_console.read),
+    LogFormat("loops", loops.read),
     LogFormat("deepspeed", deepspeed.read),
     LogFormat("mlflow", mlflow_export.read),
     LogFormat("json-lines", json_lines.read),
+    LogFormat("parquet", parquet.read),
     LogFormat("csv", csv_columns.read),
+    LogFormat("progress-bar", progress_bar_alone.read),
 )
 """The more telling before those that fit nearly anything; the first that finds a log in a file has it."""
 
@@ -65,11 +78,20 @@ def read_logs(source: LogSource) -> list[TrainerLog]:
         logs += found
         taken.update(name for log in found for name in log.files)
     if not logs:
-        for name in source.names[:1]:
-            source.text(name)  # says what is wrong with the file itself, if anything is
-        known = ", ".join(one.name for one in OWN_FORMATS)
-        raise InputError(f"{source.path}: no log of a known format is there.", fix=f"{FIX} (known: {known}).")
-    return logs
+        raise refuse(source)
+    return [_with_files_beside(log, source) for log in logs]
+
+
+def _with_files_beside(log: TrainerLog, source: LogSource) -> TrainerLog:
+    """Add the network and the machine that files of fixed names in the log's folder tell of, where the log does not."""
+    facts = log.facts
+    for name in source.beside(log.files[0], MACHINE):
+        found = facts_of_config(source.json(name))
+        facts = merged(facts, Facts(accelerator=found.accelerator, devices=found.devices))
+    for name in source.beside(log.files[0], NETWORK):
+        if facts.config is None and '"model_type"' in source.text(name):
+            facts = replace(facts, config=name)
+    return replace(log, facts=facts)
 
 
 @cache

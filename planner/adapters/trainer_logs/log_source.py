@@ -6,12 +6,14 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from planner.adapters.documents import read_bytes
 from planner.adapters.mapping_text import Json, parse_mapping
+from planner.adapters.trainer_logs.archive import is_archive, unpacked
 from planner.errors import InputError
 
 Log = TypeVar("Log")
@@ -24,15 +26,28 @@ MOST_FILES = 2_000
 """Of a folder and the folders in it."""
 DEEPEST = 4
 """Levels of folders below the one that is named (MLflow: experiment, run, metrics, train)."""
-ARCHIVES = {
-    b"PK\x03\x04": "a zip archive", b"\x1f\x8b": "a gzip archive", b"BZh": "a bzip2 archive",
-    b"\xfd7zXZ": "an xz archive", b"(\xb5/\xfd": "a zstd archive", b"7z\xbc\xaf": "a 7z archive",
-    b"PAR1": "a Parquet file", b"\x89HDF": "an HDF5 file", b"\x80\x02": "a pickle", b"\x80\x04": "a pickle",
+UNPACK = "Unpack it yourself and name the log in it."
+EXPORT = "Export its rows with a step and its time as CSV or JSON lines, and name that."
+BINARIES = {
+    b"PK\x03\x04": ("a zip archive", UNPACK), b"\x1f\x8b": ("a gzip archive", UNPACK),
+    b"BZh": ("a bzip2 archive", UNPACK), b"\xfd7zXZ": ("an xz archive", UNPACK),
+    b"(\xb5/\xfd": ("a zstd archive", UNPACK), b"7z\xbc\xaf": ("a 7z archive", UNPACK),
+    b"PAR1": ("a Parquet file without the ending .parquet", "Rename it."), b"\x89HDF": ("an HDF5 file", EXPORT),
+    b"\x80\x02": ("a pickle", EXPORT), b"\x80\x04": ("a pickle", EXPORT),
+    b"SQLite format 3": ("a database, as MLflow's mlflow.db",
+                         "Export the history of its metrics (MlflowClient.get_metric_history) as CSV."),
+    b":W&B": ("W&B's own record of a run",
+              "Name output.log in files/ beside it, or export the history (run.scan_history) as JSON lines."),
 }  # fmt: skip
+"""How files begin that are no text: what they are, and what to do."""
+EVENTS = "events.out.tfevents"
 TAR_MAGIC = (257, b"ustar")
 CONSOLES = r".{1,200}\.(?:log|txt|out|err)|nohup\.out|(?:stdout|stderr|log)(?:\.\w{1,20})?"
 FIX = "Name a trainer's log, its output folder or a CSV; formats: docs/importing-runs.md"
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)")
+_ESCAPES = re.compile(
+    r"(?:\x1b|\^\[|\u241b)\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|\[(?:\d{1,3};){0,6}\d{1,3}m"
+)
+"""Colours and movements of the cursor; pasted text may have lost the escape character, or shows it as ^[."""
 
 
 @dataclass
@@ -44,32 +59,43 @@ class LogSource:
     names: tuple[str, ...]
     lone: bool = False
     """The path is one file; others beside it are read for facts alone."""
+    unpacked: bool = False
+    """The path is an archive, and the folder into which it was unpacked."""
     _texts: dict[str, str] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         """Return a file's text; InputError where it is too large, an archive, binary or not UTF-8."""
         if name not in self._texts:
-            data = read_bytes(self.file(name), limit_bytes=LOG_LIMIT_BYTES, fix=FIX)
-            self._texts[name] = _decoded(data, self.file(name))
-            self._digests[name] = hashlib.sha256(data).hexdigest()
+            self._texts[name] = _decoded(self.data(name), self.where(name))
         return self._texts[name]
+
+    def data(self, name: str) -> bytes:
+        """Return a file's bytes; InputError where it is too large."""
+        data = read_bytes(self.file(name), limit_bytes=LOG_LIMIT_BYTES, fix=FIX)
+        self._digests[name] = hashlib.sha256(data).hexdigest()
+        return data
 
     def json(self, name: str) -> Json:
         """Return a file's mapping, as JSON or YAML."""
-        return parse_mapping(self.text(name), where=str(self.file(name)), fix=FIX)
+        return parse_mapping(self.text(name), where=self.where(name), fix=FIX)
 
     def lines(self, name: str) -> Iterator[str]:
         """Yield the lines of a console's output: what a progress bar overwrote counts as lines, colours are dropped."""
         text = self.text(name)
         if text.count("\n") + text.count("\r") > MOST_LINES:
-            raise InputError(f"{self.file(name)}: has over {MOST_LINES:,} lines.", fix="Keep the steps of some hours.")
+            raise InputError(f"{self.where(name)}: has over {MOST_LINES:,} lines.", fix="Keep the steps of some hours.")
+        text = text.replace("^M", "\r")  # as viewers write it
         for line in re.finditer(r"[^\r\n]+", text):
             yield _ESCAPES.sub("", line[0])
 
     def file(self, name: str) -> Path:
         """Return a file's path."""
         return self.folder / name
+
+    def where(self, name: str) -> str:
+        """Return how messages name a file."""
+        return f"{self.path}: {name}" if self.unpacked else str(self.file(name))
 
     def named(self, *patterns: str) -> list[str]:
         """Return the files whose last part matches one of the patterns, the one nearest to the top first."""
@@ -78,7 +104,7 @@ class LogSource:
 
     def consoles(self) -> list[str]:
         """Return the files that may be a console's output; a lone file may have any name."""
-        ends = (".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".yaml", ".yml")
+        ends = (".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".yaml", ".yml", ".parquet")
         return [name for name in self.names if not name.endswith(ends)] if self.lone else self.named(CONSOLES)
 
     def each_console(self, read: Callable[[LogSource, str], Log | None]) -> list[Log]:
@@ -94,13 +120,27 @@ class LogSource:
     def sha256(self, names: Collection[str]) -> tuple[str, ...]:
         """Return the hashes of files, sorted."""
         for name in names:
-            self.text(name)
+            if name not in self._digests:
+                self.data(name)
         return tuple(sorted({self._digests[name] for name in names}))
 
 
 def base(name: str) -> str:
     """Return a file's own name."""
     return name.rpartition("/")[2]
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[LogSource]:
+    """Yield what a path holds; an archive is unpacked meanwhile."""
+    if not path.is_file() or not is_archive(path):
+        yield open_source(path)
+        return
+    with unpacked(path) as folder:
+        names = tuple(_listed(folder))
+        if not names:
+            raise InputError(f"{path}: holds no file that may be a log.", fix=FIX)
+        yield LogSource(path, folder, names, lone=len(names) == 1, unpacked=True)
 
 
 def open_source(path: Path) -> LogSource:
@@ -127,13 +167,18 @@ def _listed(folder: Path) -> list[str]:
     return names
 
 
-def _decoded(data: bytes, path: Path) -> str:
-    kind = next((name for magic, name in ARCHIVES.items() if data.startswith(magic)), None)
+def _decoded(data: bytes, path: str) -> str:
+    found = next((told for magic, told in BINARIES.items() if data.startswith(magic)), None)
     offset, magic = TAR_MAGIC
     if data[offset : offset + len(magic)] == magic:
-        kind = "a tar archive"
-    if kind is not None:
-        raise InputError(f"{path}: is {kind}, which is not read.", fix="Unpack it yourself and name the log in it.")
+        found = ("a tar archive", UNPACK)
+    if EVENTS in path:
+        found = (
+            "TensorBoard's record of a run",
+            "Download its scalars as CSV (Wall time, Step, Value), and name that.",
+        )
+    if found is not None:
+        raise InputError(f"{path}: is {found[0]}, which is not read.", fix=found[1])
     if b"\x00" in data[:4_000_000]:
         raise InputError(f"{path}: is binary or UTF-16, not UTF-8 text.", fix="Save it as UTF-8, or name the log.")
     try:

@@ -1,5 +1,8 @@
 """Megatron-LM and its relatives: `iteration 10/ 5000 | ... | elapsed time per iteration (ms): 12936.1 | ...`.
 
+GPT-NeoX puts `samples/sec: 2.7 |` in front, Megatron-DeepSpeed writes `samples per second`; nanotron writes
+`iteration: 10 / 5000 | ... | elapsed_time_per_iteration_ms: 11.5K | ...`, in three digits.
+
 A line holds the mean of the iterations since the line before, without evaluation (megatron/training `training_log`);
 the arguments at the start (`seq_length ........ 2048`) say the rest.
 """
@@ -8,14 +11,15 @@ from __future__ import annotations
 
 import re
 
-from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
 from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog
 
-_LINE = re.compile(r"iteration\s{1,12}(\d{1,12})/\s{0,12}\d{1,12} \|(.{1,2000})")
+_LINE = re.compile(r"(.{0,200}?)iteration:?\s{1,12}(\d{1,12})\s?/\s{0,12}\d{1,12} \|(.{1,2000})")
 _FIELD = re.compile(r"\s{0,9}([^:|]{1,60}):\s{0,20}([^|\s]{1,30})\s{0,9}(?:\||$)")
 _ARGUMENT = re.compile(r"(?:^|\s)(\w{2,60}) \.{3,60} (\S{1,200})\s*$")
-_BESIDE = re.compile(r"saving checkpoint at iteration|validation loss at iteration|evaluating iter", re.IGNORECASE)
+MS = "elapsed time per iteration (ms)"
+SAMPLES_PER_S = ("samples/sec", "samples per second")
 PRECISIONS = ("bf16", "fp16")
 
 
@@ -29,28 +33,39 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     losses: list[float] = []
     said: dict[str, str] = {}
     batch, before = None, 0
+    framework = "Megatron-LM"
     for line in source.lines(name):
         if " ..." in line and (found := _ARGUMENT.search(line[:400])):
             said.setdefault(found[1], found[2])
-        if "elapsed time per iteration" not in line or not (found := _LINE.search(line)):
+        if "elapsed" not in line or not (found := _LINE.search(line[:LONGEST_LINE])):
             continue
-        step = int(found[1])
-        fields = {key.strip(): value for key, value in _FIELD.findall(found[2])}
-        ms = positive(fields.get("elapsed time per iteration (ms)"))
+        step = int(found[2])
+        fields = {key.strip(): value for key, value in _FIELD.findall(f"{found[1]}|{found[3]}".replace("||", "|"))}
+        if "elapsed_time_per_iteration_ms" in fields:
+            framework = "nanotron"
+            fields = {key.replace("_", " "): value for key, value in fields.items()}
+            fields[MS] = fields.pop("elapsed time per iteration ms")
+        ms = positive(fields.get(MS))
         if ms is None:
             continue
         steps = step - before if 0 < before < step else 1
         spans.append(Span(step - steps, step, ms / 1e3 * steps, beside=None if before else Beside.COMPILE))
-        batch, before = count(fields.get("global batch size")) or batch, step
+        batch, before = count(fields.get("global batch size")) or _batch(fields, ms) or batch, step
         if "lm loss" in fields:
             loss = number(fields["lm loss"])
             losses.append(float("nan") if loss is None else loss)
     if not spans:
         return None
     return TrainerLog(
-        format="megatron", framework="Megatron-LM", spans=tuple(spans), facts=_facts(said, batch),
+        format="megatron", framework=framework, spans=tuple(spans), facts=_facts(said, batch),
         losses=tuple(losses), files=(name,),
     )  # fmt: skip
+
+
+def _batch(fields: dict[str, str], ms: float) -> int | None:
+    """Return samples/s x seconds, where a line has samples/s and no batch."""
+    rate = next((rate for name in SAMPLES_PER_S if (rate := positive(fields.get(name)))), None)
+    return count(round(rate * ms / 1e3)) if rate else None
 
 
 def _facts(said: dict[str, str], batch: int | None) -> Facts:

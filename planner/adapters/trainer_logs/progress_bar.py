@@ -13,8 +13,10 @@ _BAR = re.compile(
 )
 MOSTLY = 0.8
 LONGEST_LINE = 20_000
-_DESCRIBED = re.compile(r"^\s{0,9}[^\d\s%|][^|%]{0,200}:\s{0,9}\d{1,3}%")
-"""A bar with a name before it (`Map:`, `Loading weights:`) is none of the training."""
+_DESCRIBED = re.compile(r"^\s{0,9}(?!Train(?:ing)?:|Steps:|\[)[^\d\s%|][^|%]{0,200}:\s{0,9}\d{1,3}%")
+"""A bar with a name before it (`Map:`, `Loading weights:`) is none of the training, unless it is called so."""
+_NOTEBOOK = re.compile(r"\[\s{0,9}(\d{1,9})/(\d{1,9}) ((?:\d{1,4} days?, )?[\d:]{4,12})(?: < [\d:?]{1,12},|,) ")
+"""As a notebook shows it: `[ 22/290 02:50 < 38:04, 0.12 it/s, Epoch 0.36/5]`."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,13 @@ def bar_states(line: str, place: int) -> list[BarState]:
         for found, elapsed in shown
         if elapsed is not None and int(found[1]) <= int(found[2])
     ]
+
+
+def notebook_state(line: str) -> BarState | None:
+    """Return the state of a notebook's bar, which stands in a saved output once, at its end."""
+    found = _NOTEBOOK.search(line[:LONGEST_LINE]) if "Epoch " in line else None
+    elapsed = clock_s(found[3]) if found else None
+    return BarState(0, int(found[1]), int(found[2]), elapsed) if found and elapsed else None
 
 
 def training_bar(states: list[BarState], total: int | None) -> list[BarState]:

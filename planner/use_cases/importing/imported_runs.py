@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from planner.adapters.settings import open_store
 from planner.adapters.trainer_logs.log_formats import read_logs
-from planner.adapters.trainer_logs.log_source import LogSource, open_source
+from planner.adapters.trainer_logs.log_source import LogSource, opened
 from planner.adapters.trainer_logs.trainer_log import TrainerLog
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
@@ -42,8 +42,8 @@ class Imported:
 
 def records_of(path: Path, stated: Stated, catalog: Catalog) -> list[RunRecord]:
     """Return the runs that a log, or a folder of logs, tells of; nothing is stored."""
-    source = open_source(path)
-    return [record_of_log(log, source, stated, catalog) for log in read_logs(source)]
+    with opened(path) as source:
+        return [record_of_log(log, source, stated, catalog) for log in read_logs(source)]
 
 
 def import_runs(paths: Sequence[Path], stated: Stated, catalog: Catalog, home: str | None = None) -> list[Imported]:

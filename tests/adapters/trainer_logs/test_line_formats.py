@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from planner.adapters.trainer_logs.litgpt import LAST_PASS
 from tests.adapters.trainer_logs.conftest import part, timed_steps
 
 LOOP = "loop"
@@ -19,7 +20,7 @@ DEEPSPEED = (
     ("name", "count"),
     [
         ("trl", "trl"), ("lightning", "lightning"), ("deepspeed", "deepspeed"), ("nanogpt", LOOP), ("megatron", LOOP),
-        ("torchtitan", LOOP), ("composer", LOOP), ("mlflow", "mlflow"), ("wandb", "mlflow"),
+        ("torchtitan", "torchtitan"), ("composer", "composer"), ("mlflow", "mlflow"), ("wandb", "wandb"),
     ],
 )  # fmt: skip
 def test_step_times_agree_with_those_that_the_process_timed(logs, read, name, count):
@@ -35,8 +36,22 @@ def test_step_times_agree_with_those_that_the_process_timed(logs, read, name, co
 def test_rates_of_torchtune_agree_with_the_timed_steps(logs, read, timed):
     log = read(logs / "torchtune")
     found = part(log)
-    assert found.tokens / found.seconds == pytest.approx(8 * 512 / timed(LOOP), rel=0.005)
+    assert found.tokens / found.seconds == pytest.approx(8 * 128 / timed("torchtune"), rel=0.005)
     assert log.tokens_of_one_device
+
+
+def test_tokens_of_litgpt_s_table_agree_with_the_timed_steps(logs, read, timed):
+    found = part(read(logs / "litgpt_csv"))
+    assert found.tokens / found.seconds == pytest.approx(8 * 128 / timed("litgpt"), rel=0.005)
+    assert set(found.dropped_seconds) == {"evaluation"}
+
+
+def test_litgpt_s_console_times_the_last_pass_of_a_step_alone_and_is_doubtful(logs, read, timed):
+    log = read(logs / "litgpt")
+    assert log.facts.accumulation == 4
+    assert log.doubts == (LAST_PASS,)
+    # the optimizer's step is in the last pass, and counts four times
+    assert timed("litgpt") < part(log).seconds / part(log).steps < 1.15 * timed("litgpt")
 
 
 def test_tokens_without_padding_are_those_that_trl_counts(logs, read):
@@ -52,8 +67,9 @@ def test_tokens_without_padding_are_those_that_trl_counts(logs, read):
     [
         ("deepspeed", {"micro_batch": 64, "accumulation": 2, "global_batch": 128, "devices": 1, "strategy": "ddp"}),
         ("megatron", {"micro_batch": 4, "global_batch": 8, "seq_len": 512, "devices": 2, "precision": "bf16"}),
-        ("torchtitan", {"micro_batch": 8, "global_batch": 8, "seq_len": 512, "checkpointing": "selective"}),
-        ("composer", {"global_batch": 8}),
+        ("torchtitan", {"micro_batch": 4, "global_batch": 4, "seq_len": 256, "checkpointing": "selective"}),
+        ("composer", {"global_batch": 8, "micro_batch": 4}),
+        ("litgpt_csv", {"micro_batch": 2, "devices": 1}),
         ("mlflow", {"micro_batch": 8, "accumulation": 2, "seq_len": 512, "precision": "bf16"}),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -65,6 +66,23 @@ def test_a_broken_package_is_named(plugged, tmp_path, value, told):
     assert "theirs" in caught.value.message
 
 
+@pytest.mark.parametrize("name", ["megatron", "nanogpt", "torchtitan", "lightning", "hf_trainer"])
+def test_files_beside_a_log_of_any_trainer_name_the_network_and_the_machine(tmp_path, logs, read, name):
+    shutil.copytree(logs / name, tmp_path / name)
+    (tmp_path / name / "config.json").write_text('{"model_type": "llama", "hidden_size": 64}', encoding="utf-8")
+    about = '{"gpu": "NVIDIA A100-SXM4-80GB", "gpu_count": 8, "host": "gpu-17", "username": "alice"}'
+    (tmp_path / name / "wandb-metadata.json").write_text(about, encoding="utf-8")
+    facts = read(tmp_path / name).facts
+    assert (facts.config, facts.accelerator) == ("config.json", "NVIDIA A100-SXM4-80GB")
+    assert facts.devices == {"megatron": 2, "torchtitan": 1}.get(name, 8)  # what the log says stands
+
+
+def test_a_configuration_that_is_none_of_a_network_is_left_alone(tmp_path, logs, read):
+    shutil.copytree(logs / "megatron", tmp_path / "run")
+    (tmp_path / "run" / "config.json").write_text('{"train_batch_size": 8}', encoding="utf-8")
+    assert read(tmp_path / "run").facts.config is None
+
+
 def test_a_folder_of_too_many_files_is_refused(tmp_path):
     for number in range(MOST_FILES + 1):
         (tmp_path / f"{number}.txt").touch()
@@ -72,11 +90,11 @@ def test_a_folder_of_too_many_files_is_refused(tmp_path):
         open_source(tmp_path)
 
 
-def test_a_folder_without_a_log_is_refused_with_the_known_formats(tmp_path):
+def test_a_folder_without_a_log_is_refused_with_where_the_formats_stand(tmp_path):
     (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
     with pytest.raises(InputError, match="no log of a known format") as caught:
         read_logs(open_source(tmp_path))
-    assert "torchtitan" in caught.value.fix
+    assert "docs/importing-runs.md" in caught.value.fix
 
 
 def test_links_out_of_a_folder_are_not_followed_to_folders(tmp_path):

@@ -28,9 +28,10 @@ CONFIG = {
 FLAGS = {
     "lightning": ("--seq-len", "128", "--global-batch", "64"),
     "nanogpt": ("--seq-len", "512"),
-    "composer": ("--seq-len", "512"),
-    "torchtune": ("--seq-len", "512"),
-    "wandb": ("--seq-len", "512", "--global-batch", "16"),
+    "composer": ("--seq-len", "128"),
+    "torchtune": ("--seq-len", "128"),
+    "wandb": ("--seq-len", "128", "--global-batch", "8"),
+    "litgpt": ("--seq-len", "128", "--global-batch", "8"),
     "torchtitan": (), "megatron": (), "mlflow": (),
 }  # fmt: skip
 

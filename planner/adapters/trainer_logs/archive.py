@@ -1,0 +1,123 @@
+"""Zip and tar archives and gzip files of logs, unpacked within limits into a folder that is removed when they are read.
+
+Refused are paths out of the archive, passwords, and what grows beyond the limits: sizes that headers state count
+beforehand, and the bytes that really come are counted too. Links are passed over.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, TypeVar, cast
+
+from planner.errors import InputError
+
+Member = TypeVar("Member")
+LARGEST_ARCHIVE_BYTES = 500_000_000
+MOST_UNPACKED_BYTES = 500_000_000
+MOST_PASSED_BYTES = 2_000_000_000
+"""Of a compressed tar, which must be read to its end to pass a file over."""
+MOST_MEMBERS = 2_000
+LARGEST_MEMBER_BYTES = 64_000_000
+"""Larger files, as weights, are passed over; a log may not be larger either (`log_source.LOG_LIMIT_BYTES`)."""
+PIECE_BYTES = 1_000_000
+FIX = "Unpack it yourself and name the log in it."
+NO_LOGS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".distcp", ".npy", ".arrow", ".png")
+BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError,
+          NotImplementedError, ValueError)  # fmt: skip
+"""What the readers of archives raise on one that is cut, damaged, encrypted or of a method they lack."""
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a file begins as a zip, a tar or a compressed file of a kind that is unpacked."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(264)
+    except OSError:
+        return False
+    return head.startswith((b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")) or head[257:262] == b"ustar"
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """Yield a folder with an archive's files; InputError where it is hostile, damaged or too large."""
+    if path.stat().st_size > LARGEST_ARCHIVE_BYTES:
+        raise InputError(f"{path}: is an archive of over {LARGEST_ARCHIVE_BYTES / 1e6:.0f} MB.", fix=FIX)
+    with tempfile.TemporaryDirectory(prefix="planner-log-") as made:
+        folder = Path(made)
+        try:
+            _unpack(path, folder)
+        except BROKEN as error:
+            raise InputError(f"{path}: the archive cannot be unpacked ({type(error).__name__}).", fix=FIX) from error
+        yield folder
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    room = MOST_UNPACKED_BYTES
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as zipped:
+            for info in _few(zipped.infolist(), path):
+                if not info.is_dir() and (place := _place(info.filename, folder, path)) and _fits(info.file_size):
+                    with zipped.open(info) as member:
+                        room -= _write(member, place, room, path)
+        return
+    try:
+        with tarfile.open(path) as tar:
+            passed = 0
+            for one in _few(tar, path):
+                place = _place(one.name, folder, path)
+                passed += one.size
+                if passed > MOST_PASSED_BYTES:
+                    raise InputError(f"{path}: unpacks to more than {MOST_PASSED_BYTES / 1e6:,.0f} MB.", fix=FIX)
+                file = tar.extractfile(one) if one.isfile() and place is not None and _fits(one.size) else None
+                if file is not None and place is not None:
+                    with file:
+                        room -= _write(file, place, room, path)
+        return
+    except tarfile.ReadError:
+        if not path.read_bytes()[:2] == b"\x1f\x8b":
+            raise
+    name = path.name.removesuffix(".gz")
+    with gzip.open(path) as single:
+        _write(cast(IO[bytes], single), folder / (name if name != path.name else f"{name}.log"), room, path)
+
+
+def _few(members: Iterable[Member], path: Path) -> Iterator[Member]:
+    for number, one in enumerate(members):
+        if number >= MOST_MEMBERS:
+            raise InputError(f"{path}: holds over {MOST_MEMBERS:,} files.", fix=FIX)
+        yield one
+
+
+def _fits(size: int) -> bool:
+    return size <= LARGEST_MEMBER_BYTES
+
+
+def _place(name: str, folder: Path, path: Path) -> Path | None:
+    """Return where a member goes; None of what is no log; InputError where its path leads out of the archive."""
+    inside = PurePosixPath(name.replace("\\", "/"))
+    if inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0] or "\x00" in name:
+        raise InputError(f"{path}: holds a path that leads out of it, '{name[:80]}'.", fix=FIX)
+    return None if inside.suffix.casefold() in NO_LOGS else folder.joinpath(*inside.parts)
+
+
+def _write(member: IO[bytes], place: Path, room: int, path: Path) -> int:
+    """Write a member in pieces; InputError where more comes than its limit or the room that is left."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    limit, written = min(LARGEST_MEMBER_BYTES, room), 0
+    with place.open("xb") as file:
+        while piece := member.read(PIECE_BYTES):
+            written += len(piece)
+            if written > limit:
+                raise InputError(
+                    f"{path}: unpacks to more than {limit / 1e6:.0f} MB; such archives are not read.", fix=FIX
+                )
+            file.write(piece)
+    return written

@@ -1,0 +1,139 @@
+"""Training loops of one file that print a line a step, each by its row in `loop_lines.py`."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
+from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
+from planner.adapters.trainer_logs.loop_lines import DEVICE_LINE, FACT_LINES, LOOPS, PRECISION_LINE, Loop
+from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog, spans_between
+
+RESET = 11
+"""modded-nanogpt sets its clock to 0 after ten steps."""
+WHOLE_TOKENS = 256
+"""A batch is a multiple of so many tokens."""
+CLOSE = 0.005
+
+
+def read(source: LogSource) -> list[TrainerLog]:
+    """Return one training of each console's output."""
+    return source.each_console(_log)
+
+
+def _log(source: LogSource, name: str) -> TrainerLog | None:
+    loop = _loop(source, name)
+    if loop is None:
+        return None
+    steps: list[dict[str, str | None]] = []
+    evaluated: set[int] = set()
+    facts = _FactsSaid()
+    for whole in source.lines(name):
+        line = whole[:LONGEST_LINE]
+        if found := loop.line.search(line):
+            steps.append(found.groupdict())
+        elif loop.evaluates and (found := loop.evaluates.search(line)):
+            evaluated.add(int(found[1]))
+        elif not steps:
+            facts.take(line)
+    losses = [number(step["loss"]) for step in steps if step.get("loss")]
+    log = TrainerLog(
+        format=loop.name,
+        framework=loop.framework,
+        facts=facts.facts(),
+        losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        files=(name,),
+    )
+    if "clock" in loop.line.groupindex:
+        return _with_clock(log, steps, facts.tokens)
+    spans = [span for step in steps if (span := _span(step, facts.tokens, evaluated)) is not None]
+    if not spans:
+        return None
+    if "ms" not in loop.line.groupindex and "s" not in loop.line.groupindex:
+        return replace(log, spans=tuple(spans), rates_alone=True, doubts=(RATES_ALONE,))
+    if loop.smoothed and not facts.tokens:
+        spans = _with_even_tokens(spans)
+    return replace(log, spans=tuple(spans), tokens_of_one_device="device_rate" in loop.line.groupindex)
+
+
+def _loop(source: LogSource, name: str) -> Loop | None:
+    for line in source.lines(name):
+        if "step" in line or "iter" in line or " | loss " in line:
+            for loop in LOOPS:
+                if loop.line.search(line[:LONGEST_LINE]):
+                    return loop
+    return None
+
+
+class _FactsSaid:
+    """What the lines before the first step say."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.device: str | None = None
+        self.precision: str | None = None
+
+    def take(self, line: str) -> None:
+        for fact, patterns in FACT_LINES.items():
+            for pattern in patterns:
+                if (found := pattern.search(line)) and (value := count(found[1])):
+                    self.numbers.setdefault(fact, value)
+        if found := DEVICE_LINE.match(line):
+            self.device = found[1] or found[2]
+        if found := PRECISION_LINE.match(line):
+            self.precision = found[1].casefold()
+
+    @property
+    def tokens(self) -> float | None:
+        """Of a step."""
+        return self.numbers.get("tokens")
+
+    def facts(self) -> Facts:
+        said = self.numbers
+        seq_len, tokens = said.get("seq_len"), said.get("tokens")
+        return Facts(
+            accelerator=self.device,
+            devices=said.get("devices"),
+            micro_batch=said.get("micro_batch"),
+            accumulation=said.get("accumulation"),
+            global_batch=tokens // seq_len if tokens and seq_len and tokens % seq_len == 0 else None,
+            seq_len=seq_len,
+            precision=self.precision,
+            padded=False,
+        )
+
+
+def _span(step: dict[str, str | None], tokens: float | None, evaluated: set[int]) -> Span | None:
+    at = int(step["step"] or 0)
+    rate = positive(step.get("rate") or step.get("device_rate"))
+    ms, seconds = positive(step.get("ms")), positive(step.get("s"))
+    seconds = ms / 1e3 if ms else seconds
+    if seconds is None:
+        return Span(at, at + 1, 1 / rate, 1.0) if rate else None
+    beside = Beside.EVALUATION if at in evaluated else None
+    return Span(at, at + 1, seconds, tokens or (rate * seconds if rate else None), beside)
+
+
+def _with_even_tokens(spans: Sequence[Span]) -> list[Span]:
+    """Give each step the same tokens: the middle one of smoothed rate x seconds, as a multiple of 256 if it is near."""
+    middle = statistics.median(span.tokens or 0.0 for span in spans)
+    whole = round(middle / WHOLE_TOKENS) * WHOLE_TOKENS
+    tokens = whole if whole and abs(whole / middle - 1) < CLOSE else middle
+    return [replace(span, tokens=tokens) for span in spans]
+
+
+def _with_clock(log: TrainerLog, steps: Sequence[dict[str, str | None]], tokens: float | None) -> TrainerLog | None:
+    """Return the spans between the lines; a clock that begins anew after the first ten steps is no fault."""
+    points = [(int(step["step"] or 0), (number(step["clock"]) or 0.0) / 1e3) for step in steps]
+    early = [place for place, (step, _) in enumerate(points) if place and step <= RESET]
+    begun = [place for place in early if points[place][1] < points[place - 1][1]]
+    spans, doubts = spans_between(points[begun[-1] if begun else 0 :])
+    first, mean = next((step for step in steps if positive(step["clock"])), None), None
+    if first is not None and points[0] == (0, 0.0) and spans and (mean := positive(first["mean"])):
+        done = round((number(first["clock"]) or 0.0) / mean)
+        spans[0] = replace(spans[0], begin=max(0, spans[0].end - done))
+    spans = [replace(span, tokens=tokens and tokens * span.steps) for span in spans]
+    return replace(log, spans=tuple(spans), resolution_s=0.001, doubts=tuple(doubts)) if spans else None

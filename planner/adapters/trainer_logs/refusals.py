@@ -1,0 +1,44 @@
+"""Why a file that may be a log was not read, and what would do: by what its lines look like."""
+
+from __future__ import annotations
+
+import re
+
+from planner.adapters.trainer_logs.log_source import FIX, LONGEST_LINE, LogSource, base
+from planner.errors import InputError
+
+TABLE = "Or write a CSV with the columns step and elapsed_s (seconds since the start)."
+HINTS = (
+    (r"\{'loss': |\{'eval_loss': ", "shows losses of Hugging Face's Trainer, and nothing that times its steps",
+     "Import the output with its progress bar, or trainer_state.json or all_results.json of the output folder."),
+    (r"\[batch=\d{1,9}/\d{1,9}\]:", "is of Composer, without its rates",
+     f"Log with SpeedMonitor (speed_monitor). {TABLE}"),
+    (r"\[step=\d{1,9}(?:/\d{1,9})?[,\]]", "is of OLMo, whose output is not read", "Export the run's history from W&B."),
+    (r"Step\s{1,9}Training Loss", "is a notebook's table of losses, without times",
+     "Import what trainer.train() returned (TrainOutput), or trainer_state.json of the output folder."),
+    (r"\bstep\b.{0,200}\bloss\b|\biter(?:ation)?\b.{0,200}\bloss\b|\bepoch\b.{0,200}\bloss\b",
+     "shows steps with losses in a form that is not known, or without their times", TABLE),
+)  # fmt: skip
+"""What a line looks like, what the file then is, and the way out; the surer first."""
+_HINTS = tuple((re.compile(pattern, re.IGNORECASE), told, fix) for pattern, told, fix in HINTS)
+MOST_LINES_LOOKED_AT = 20_000
+
+
+def refuse(source: LogSource) -> InputError:
+    """Return the error of a source in which no format found a log; raises what is wrong with the file itself."""
+    consoles = source.consoles()
+    for name in consoles[:1] or source.names[:1]:
+        source.text(name)  # says what is wrong with the file, if anything is
+    best: tuple[int, str] | None = None
+    for name in consoles[:5]:
+        for number, line in enumerate(source.lines(name)):
+            place = next((at for at, (one, _, _) in enumerate(_HINTS) if one.search(line[:LONGEST_LINE])), None)
+            if place is not None and (best is None or place < best[0]):
+                best = (place, name)
+            if number > MOST_LINES_LOOKED_AT:
+                break
+    if best is None:
+        return InputError(f"{source.path}: no log of a known format is there.", fix=FIX)
+    _, told, fix = _HINTS[best[0]]
+    where = str(source.path) if source.lone else f"{source.path}: {base(best[1])}"
+    return InputError(f"{where}: {told}.", fix=fix)
