@@ -117,7 +117,7 @@ def ask(
     for line in assumed_lines(asked.assumed):
         say(line)
     say(f"Wrote {out}.")
-    return 0 if document.recommended is not None else EXIT_NOTHING_FEASIBLE
+    return 0 if document.feasible else EXIT_NOTHING_FEASIBLE
 
 
 def _run_of(log: Path, question: Question, catalog: Catalog) -> RunRecord:

@@ -92,4 +92,4 @@ def find_machines(
         say(f"Wrote {write}.")
     elif given is None:
         say("To go on from this answer, write it as a plan: add --write plan.yaml")
-    return 0 if document.recommended is not None else EXIT_NOTHING_FEASIBLE
+    return 0 if document.feasible else EXIT_NOTHING_FEASIBLE

@@ -117,13 +117,13 @@ def campaign(
 
 @command(app, example="planner compare plan.yaml")
 def compare(question: PlanOptions, output: ScreenOptions, locked: LockedFlag = False) -> None:
-    """Rank the options of a plan and recommend one.
+    """Rank the options of a plan and recommend one, or a mix of them.
 
-    Every other option says why it was not recommended. The exit code is 3 where no option meets the limits.
+    Every other option says why it was not recommended. The exit code is 3 where nothing meets the limits.
     """
     document = _comparison(question, locked=locked)
     print_comparison(document, output, asked=question.words)
-    if document.recommended is None:
+    if not document.feasible:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
 

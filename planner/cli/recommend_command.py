@@ -32,5 +32,5 @@ def recommend(question: PlanOptions, output: LongTableOptions) -> None:
         print_lines(screen_lines(document, plan=question.words, width=screen_width(), every=output.all))
     else:
         output.print_rows(recommendation_rows(document), title=document.plan)
-    if document.recommended is None:
+    if not document.feasible:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)

@@ -43,17 +43,21 @@ def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Scre
 
     None: there is no file, so that no other command can go on from it.
     """
-    marked = document.recommended or document.nearest
+    marked = {document.recommended or document.nearest: RECOMMENDED}
+    if document.mix is not None:
+        marked = {one.option: f"{RECOMMENDED} {one.runs:,}" for one in document.mix.placements}
     entries = [
         replace(
             _campaign_entry(number, option),
             chance=chance_to_keep_limits(option),
             no=not is_feasible(option),
-            mark=RECOMMENDED if option.id == marked else "",
+            mark=marked.get(option.id, ""),
         )
         for number, option in enumerate(document.options, start=1)
     ]
     commands = [("Why", f"planner explain {plan}")] if plan else []
+    if plan and document.mix is not None:
+        commands.insert(0, ("What runs when", f"planner campaign {plan}"))
     owned = [option for option in document.options if option.site is not None]
     if plan and owned and all(option.usd_total is not None for option in owned):  # else own-or-rent may have no answer
         commands.append(("Own or rent", f"planner own-or-rent {plan}"))

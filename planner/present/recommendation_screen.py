@@ -109,10 +109,10 @@ def _robustness(document: RecommendationDocument) -> str:
         if one.confidence == document.confidence:
             continue
         sure = f"at {100 * one.confidence:.3g} %"
-        if one.recommended is None:
+        if one.recommended is None and not one.options:
             parts.append(f"{sure} no option")
         elif one.more_usd is not None:
-            other = f" ({one.display_name})" if one.recommended != document.recommended else ""
+            other = f" ({one.display_name})" if one.display_name and one.recommended != document.recommended else ""
             more = "more" if one.more_usd >= 0 else "less"
             parts.append(f"{sure} {short_amount(abs(one.more_usd))} USD {more}{other}")
     text = "; ".join(parts)
@@ -146,10 +146,10 @@ def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
 
 def _why(one: Alternative, document: RecommendationDocument) -> str:
     """Write why not: of an option that may be recommended how much dearer and how much later it is."""
-    chosen = next((each for each in document.placements if each.option == document.recommended), None)
+    end = max((each.end for each in document.placements), default=None) if document.feasible else None
     base = next((each.usd for each in document.at_confidence if each.confidence == document.confidence), None)
-    if not one.feasible or one.usd_confident is None or one.done_by is None or not base or chosen is None:
+    if not one.feasible or one.usd_confident is None or one.done_by is None or not base or end is None:
         return one.why_not or ""
-    days = (one.done_by - chosen.end).days
+    days = (one.done_by - end).days
     when = f"{abs(days)} {'day' if abs(days) == 1 else 'days'} {'later' if days > 0 else 'sooner'}"
     return f"{one.usd_confident / base:.3g} times the cost{f', {when}' if days else ''}"

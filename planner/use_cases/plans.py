@@ -15,8 +15,7 @@ from planner.decide.campaign.alone import each_alone
 from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
 from planner.decide.options.estimate_plan import Paced, estimate_plan, paced_candidates
 from planner.decide.placement.instance import Objective
-from planner.decide.placement.plan_campaign import planned_campaign
-from planner.decide.recommend.answer_plan import answer_plan, campaign_document
+from planner.decide.recommend.answer_plan import answer_plan, campaign_document, rank_alone
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.base import Frozen
@@ -64,7 +63,7 @@ def with_found_options(plan: Plan, catalog: Catalog, *, today: date) -> Plan:
     if not options:
         raise InputError(f"options: nothing is left. {found_note(0, left_out)}", fix="Loosen the filters.")
     listed = plan.model_copy(update={"find": None, "options": tuple(options)})
-    chosen = chosen_dozen(answer_plan(listed, catalog, today=today), options) or options[:DOZEN]
+    chosen = chosen_dozen(rank_alone(listed, catalog, today=today), options) or options[:DOZEN]
     left_out[DEARER] += len(options) - len(chosen)
     return listed.model_copy(update={"options": tuple(chosen), "found": found_note(len(chosen), left_out)})
 
@@ -87,6 +86,8 @@ def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
 
 def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None = None) -> CampaignDocument:
     """Plan the campaign: what runs where and when, with the campaign on each option alone."""
+    from planner.decide.placement.plan_campaign import planned_campaign  # no other answer needs numpy
+
     listed = with_found_options(plan, catalog, today=today)
     alone = each_alone(listed, catalog, today=today)
     wanted = Objective(objective) if objective is not None else None

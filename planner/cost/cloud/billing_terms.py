@@ -51,7 +51,10 @@ class Terms:
 def terms_of(candidate: Candidate) -> Terms:
     """Return how the candidate's hours are sold: by its kind of price, and by its row where the row's price counts."""
     row, kind = candidate.price, candidate.option.price or PriceKind.ON_DEMAND
-    if kind is PriceKind.CAPACITY_BLOCK and candidate.option.window is None:
+    window = candidate.option.window
+    if window is not None:
+        return Terms(minimum_hours=window.hours, upfront_fraction=1.0)
+    if kind is PriceKind.CAPACITY_BLOCK:
         return Terms(blocks=True, upfront_fraction=1.0)
     term = TERM_HOURS.get(kind, 0.0)
     if row is None or candidate.has_own_price:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
+from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.campaign.budget import budget_of, limits_in_usd
 from planner.decide.campaign.campaign import campaign_option, hours_to
 from planner.decide.campaign.chances import with_chances
 from planner.decide.campaign.run_groups import run_groups
 from planner.decide.options.estimate_plan import Paced, paced_candidates
 from planner.decide.options.option import estimate_option
-from planner.decide.recommend.answer_plan import run_campaign
+from planner.decide.recommend.answer_plan import campaign_document
 from planner.decide.recommend.rank import is_feasible, ranked
 from planner.model.answer.documents import CampaignDocument, CampaignOption
 from planner.model.catalog import Catalog
@@ -21,6 +22,9 @@ from planner.model.plan.plan import CampaignLimits, Plan
 from planner.quantity.interval import Interval
 from planner.scenario.job import Job, resolve_job
 from planner.speed.throughput.speed import NARROWEST_FRACTION
+
+CONFIDENCES = (0.5, 0.8, 0.95)
+"""At which the answer is shown beside the plan's own."""
 
 
 class Decision(NamedTuple):
@@ -64,9 +68,13 @@ class Case:
         """Return the case with keys of the plan changed, at the same speeds."""
         return replace(self, plan=self.plan.model_copy(update=update))
 
+    def alone(self) -> Alone:
+        """Return the whole campaign on each option alone, with what it is computed from."""
+        return each_alone(self.plan, self.catalog, today=self.today, paced=self.paced)
+
     def campaign(self) -> CampaignDocument:
-        """Return the whole campaign on each option alone."""
-        return run_campaign(self.plan, self.catalog, today=self.today, paced=self.paced)
+        """Return the whole campaign on each option alone, as an answer."""
+        return campaign_document(self.plan, self.alone())
 
     def campaign_at_speed(self, factor: float) -> dict[str, CampaignOption]:
         """Return the options by their ids, with every machine so many times as fast."""

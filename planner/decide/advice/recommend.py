@@ -7,22 +7,24 @@ import shlex
 from collections.abc import Sequence
 from datetime import date
 
+from planner.decide.advice.alternatives import alternatives
 from planner.decide.advice.busy_share import busy_points
-from planner.decide.advice.case import Case
+from planner.decide.advice.case import CONFIDENCES, Case
 from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.launch_words import launch_words
 from planner.decide.advice.measuring import Valued, worth_measuring
 from planner.decide.advice.played_option import played_option
+from planner.decide.advice.recommend_mix import recommend_mix
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.campaign import hours_to
+from planner.decide.recommend.answer_plan import campaign_document
 from planner.decide.recommend.compare import compare
-from planner.decide.recommend.rank import is_feasible
+from planner.decide.recommend.mix import best_mix, with_mix
 from planner.decide.recommend.wording import name_of
 from planner.decide.simulation.campaigns import REPLICATIONS, SEED, Played, play
 from planner.duration.duration import last_day, passed_hours
-from planner.model.answer.documents import CampaignOption, ComparisonDocument
+from planner.model.answer.documents import CampaignOption
 from planner.model.answer.recommendation import (
-    Alternative,
     AtConfidence,
     InputSwing,
     Measurement,
@@ -33,8 +35,6 @@ from planner.model.answer.simulated import SimulatedCampaign, Spread
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan, Prefer
 
-RUNNERS_UP = 3
-CONFIDENCES = (0.5, 0.8, 0.95)
 WORTH_SAYING = math.log(1.01)
 """Inputs that move the cost by less, and do not turn the decision, are left out."""
 
@@ -45,11 +45,14 @@ def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> Recom
     `asked`: the plan's file, for the commands of measurements.
     """
     case = Case.of(plan, catalog, today=today)
-    campaign = case.campaign()
-    limits, options = case.limits, campaign.options
-    document = compare(campaign, limits, today=today)
+    alone = case.alone()
+    limits, options = case.limits, alone.options
+    chosen_mix = best_mix(alone, catalog, today=today)
+    document = with_mix(compare(campaign_document(plan, alone), limits, today=today), chosen_mix, limits)
     by_id = {option.id: option for option in options}
     chosen = by_id.get(document.recommended or document.nearest or "")
+    if chosen_mix is not None:
+        return recommend_mix(case, alone, chosen_mix, document)
     regret, valued = worth_measuring(case, options)
     inputs = moved_inputs(case, options, [by_id[option.id] for option in document.options if option.rank])
     moving = [] if chosen is None else [swing(case, options, one) for one in inputs]
@@ -76,7 +79,7 @@ def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> Recom
         turning_points=tuple(sorted(turning, key=distance)),
         swings=_told(moving, chosen),
         at_confidence=_at_confidences(case),
-        alternatives=_alternatives(document),
+        alternatives=alternatives(document),
         notes=_notes(case),
     )
 
@@ -190,21 +193,6 @@ def _more(option: CampaignOption, base: CampaignOption | None) -> float | None:
     if base is None or base.usd_confident is None or option.usd_confident is None:
         return None
     return option.usd_confident - base.usd_confident
-
-
-def _alternatives(document: ComparisonDocument) -> tuple[Alternative, ...]:
-    """Return every other option by rank; the next three that may be recommended are runners-up."""
-    others = [option for option in document.options if option.id != document.recommended]
-    able = [option.id for option in others if is_feasible(option)][:RUNNERS_UP]
-    return tuple(
-        Alternative(
-            option=option.id, display_name=name_of(option), runner_up=option.id in able, feasible=is_feasible(option),
-            done_by=option.done_by,
-            usd_confident=option.usd_confident, done_by_confident=option.done_by_confident,
-            why_not=option.why_not, why_not_codes=option.why_not_codes,
-        )
-        for option in others
-    )  # fmt: skip
 
 
 def _notes(case: Case) -> tuple[str, ...]:

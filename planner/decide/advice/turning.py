@@ -114,12 +114,14 @@ def _sentence(moved: MovedInput, at: float, then: Decision, names: dict[str, str
         times = f"{'over' if above else 'under'} {at / today:.3g} times as fast as estimated"
         return f"If {name_of(moved.option)} is {times}, {wins}."
     if moved.name == "price" and moved.option is not None:
-        return f"If {name_of(moved.option)} costs {side} {_short(at)} USD an hour (now {_short(today)}), {wins}."
+        usd = f"{short_number(at)} USD an hour (now {short_number(today)})"
+        return f"If {name_of(moved.option)} costs {side} {usd}, {wins}."
     unit = {"electricity": "USD a kWh", "preemption": "preemptions an hour"}.get(moved.name, moved.unit)
-    where = f"from {at:,.0f}" if moved.whole and above else f"{side} {_short(at)}"
+    where = f"from {at:,.0f}" if moved.whole and above else f"{side} {short_number(at)}"
     where = f"up to {at:,.0f}" if moved.whole and not above else where
-    return f"{wins[0].upper()}{wins[1:]} {where} {unit} (now {_short(today)})."
+    return f"{wins[0].upper()}{wins[1:]} {where} {unit} (now {short_number(today)})."
 
 
-def _short(number: float) -> str:
+def short_number(number: float) -> str:
+    """Write a number with three digits."""
     return f"{float(f'{number:.3g}'):,g}" if number < 10_000 else f"{float(f'{number:.4g}'):,.0f}"

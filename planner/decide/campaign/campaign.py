@@ -10,6 +10,7 @@ from datetime import date
 from planner.cost.cloud.allocation import allocation_reasons
 from planner.cost.cloud.bill import Billed, Work, rented_bill
 from planner.cost.cloud.bill_lines import Entry
+from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import hosted_bill
 from planner.cost.cloud.price import beyond_commitment
@@ -22,7 +23,7 @@ from planner.decide.options.option import EstimatedOption
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.bill import Bill
 from planner.model.answer.documents import CampaignOption, OptionEstimate
-from planner.model.answer.reason import Reason, text_of
+from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Owning
@@ -73,7 +74,7 @@ def campaign_option(
     bill = _after_credits(billed, estimate, catalog, finish)
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=finish)
     of_life = _life_reasons(estimated, catalog, hours)
-    reasons = (*estimated.limit_reasons, *of_allocation, *of_life)
+    reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *_window_reasons(estimated, hours))
     of_campaign = {
         "notes": estimate.notes + _notes(estimated, limits, at_once, readiness),
         "bill": bill,
@@ -145,6 +146,17 @@ def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity 
     if hours is None or estimated.option.site is None:
         return ()
     return life_reasons(estimated.resolved, catalog, days=hours.value / HOURS_PER_DAY)
+
+
+def _window_reasons(estimated: EstimatedOption, hours: Quantity | None) -> tuple[Reason, ...]:
+    """Return that the window of a block ends before the campaign does; its runs end half an hour before."""
+    window = estimated.candidate.option.window if estimated.candidate is not None else None
+    if window is None or hours is None or hours.value <= window.hours - BLOCK_LAST_HOURS:
+        return ()
+    ends = window.end.isoformat(timespec="minutes")
+    text = f"its window ends at {ends}, {window.hours:.4g} h after it opens; the campaign takes {hours.value:.4g} h"
+    figures = {"window_hours": window.hours, "run_hours": hours.value}
+    return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
 
 
 def _campaign_hours(estimated: EstimatedOption, groups: Sequence[Runs], at_once: int, runs: int) -> Quantity | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from datetime import date
 
 from planner.cost.cloud.bill import Work
 from planner.decide.campaign.campaign import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
 from planner.decide.placement.calendar import Calendar
-from planner.decide.placement.instance import Placed, Solution, measured, option_usd
+from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.played_plan import chance_in_budget, played_plan
 from planner.decide.placement.question import Candidate, Question, decided_hours, run_hours
 from planner.decide.simulation.campaigns import ROUNDING_HOURS, SEED, Played
@@ -29,6 +30,8 @@ class Chosen:
     """A plan, with the chances that it keeps the limits; None without that limit."""
 
     plan: CampaignPlan
+    asked: Instance
+    """What was solved: the question, perhaps with tighter hours and costs."""
     calendar: Calendar
     played: Played
     chance_deadline: float | None
@@ -40,6 +43,19 @@ class Chosen:
     def keeps(self, confidence: float) -> bool:
         """Return whether it keeps all limits with this confidence."""
         return self.least_chance >= confidence - STANDARD_ERROR
+
+    @property
+    def usd_confident(self) -> float:
+        """Return the USD that remain to pay, which it stays under with the plan's confidence."""
+        return self.played.usd_at((self.plan.confidence,))[0]
+
+    @property
+    def done_by_confident(self) -> date:
+        """Return the day by which it is done with the plan's confidence."""
+        return self._day(self.played.hours_at((self.plan.confidence,))[0])
+
+    def _day(self, hours: float) -> date:
+        return self.calendar.moment(max(0.0, hours - ROUNDING_HOURS)).date()
 
     def summary(self) -> SimulatedCampaign:
         """Return chances and spreads, with the last days in the plan's zone."""
@@ -55,7 +71,7 @@ class Chosen:
             chance=self.played.chance_of_both(hours=until, usd=budget) if limited else None,
             usd=Spread(**dict(zip(("p10", "p50", "p90"), self.played.usd_at(), strict=True))),
             hours=Spread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
-            finish=tuple(self.calendar.moment(each - ROUNDING_HOURS).date() for each in hours),
+            finish=tuple(self._day(each) for each in hours),
         )
 
     @property
@@ -65,16 +81,17 @@ class Chosen:
         return min((chance for chance in chances if chance is not None), default=1.0)
 
 
-def chosen_plan(question: Question, solution: Solution, limits: CampaignLimits, budget: Quantity | None) -> Chosen:
+def chosen_plan(
+    question: Question, solution: Solution, limits: CampaignLimits, budget: Quantity | None, *, asked: Instance
+) -> Chosen:
     """Return the plan of a solution by the middle values, and its chances by simulation (`played_plan.py`)."""
     plan = _plan(question, by_middle_values(question, solution), limits, budget)
     played = played_plan(plan)
     deadline = None if limits.deadline is None else played.chance_by(question.instance.deadline)
     closed = any(lane.closes is not None for one in plan.placements for lane in one.lanes)
     windows = float(played.in_windows.mean()) if closed else None
-    return Chosen(
-        plan, question.calendar, played, deadline, windows, None if budget is None else chance_in_budget(played, budget)
-    )
+    spends = None if budget is None else chance_in_budget(played, budget)
+    return Chosen(plan, asked, question.calendar, played, deadline, windows, spends)
 
 
 def by_middle_values(question: Question, solution: Solution) -> Solution:

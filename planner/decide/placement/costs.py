@@ -65,7 +65,7 @@ def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float) -
     if by_lane:
         run -= hourly * hours
     if window is not None and not rates.committed:
-        lane_usd = hourly * (window.end - window.start).total_seconds() / 3600
+        lane_usd = hourly * window.hours
     per_hour = hourly if by_lane and window is None else 0.0
     return OptionCosts(max(0.0, run), max(0.0, fixed), lane_usd, per_hour, hours, terms)
 

@@ -48,20 +48,33 @@ def planned_campaign(
         if best is None:
             return document.model_copy(update=given | _nothing(question, alone, unsure, seconds=seconds / 3))
         points: tuple[FeasiblePlan, ...] = ()
-        notes = _notes(best, document)
+        notes = (*document.notes, *plan_notes(best))
         if asked is Objective.FRONT:
             found, whole = front(question.instance, seconds=seconds / 2)
-            plans = [chosen_plan(question, one, alone.limits, alone.budget) for one in found]
-            points = tuple(_feasible(one) for one in plans if one.keeps(alone.limits.confidence))
+            plans = [chosen_plan(question, one, alone.limits, alone.budget, asked=question.instance) for one in found]
+            points = tuple(feasible_plan(one) for one in plans if one.keeps(alone.limits.confidence))
             notes += () if whole else ("the front is not whole: there was no time for more",)
     except NotFoundInTimeError:
         late = f"no plan was found in {seconds:.0f} s, and none was ruled out"
         return document.model_copy(update=given | {"feasible": False, "notes": (*document.notes, late)})
-    shown = _feasible(best)
+    shown = feasible_plan(best)
     return document.model_copy(
         update=given | {name: getattr(shown, name) for name in FeasiblePlan.model_fields}
         | {"feasible": True, "front": points, "notes": notes}
     )  # fmt: skip
+
+
+def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: date, seconds: float) -> Chosen | None:
+    """Return the best plan that keeps the limits with the confidence; None: there is none, or none was found in time.
+
+    A deadline that has passed is kept by none.
+    """
+    if alone.limits.deadline is not None and alone.limits.deadline < today:
+        return None
+    try:
+        return _at_confidence(question_of(alone, catalog, today=today), alone, objective, seconds=seconds)[0]
+    except NotFoundInTimeError:
+        return None
 
 
 def _at_confidence(
@@ -75,7 +88,7 @@ def _at_confidence(
         found = solve(asked, objective, seconds=max(0.1, seconds - (monotonic() - begun)))
         if found is None:
             return None, surest
-        chosen = chosen_plan(question, found, alone.limits, alone.budget)
+        chosen = chosen_plan(question, found, alone.limits, alone.budget, asked=asked)
         if chosen.keeps(confidence):
             return chosen, surest
         surest = chosen if surest is None or chosen.least_chance > surest.least_chance else surest
@@ -94,7 +107,7 @@ def _surer(chance: float) -> float:
 def _nothing(question: Question, alone: Alone, unsure: Chosen | None, *, seconds: float) -> dict[str, object]:
     """Return which limits bind, and the plan without them."""
     if unsure is not None:
-        return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": _feasible(unsure)}
+        return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": feasible_plan(unsure)}
     free = question.instance
     ways: list[tuple[tuple[str, ...], Instance]] = [
         (("deadline",), replace(free, deadline=math.inf)),
@@ -111,16 +124,17 @@ def _nothing(question: Question, alone: Alone, unsure: Chosen | None, *, seconds
         near = solve(loose, Objective.TIME if late and not dear else Objective.COST, seconds=seconds / 3)
         if near is not None:
             over = near.hours / free.deadline if late else near.to_pay / max(free.budget, 1e-9)
-            found.append((over, names, chosen_plan(question, near, alone.limits, alone.budget)))
+            found.append((over, names, chosen_plan(question, near, alone.limits, alone.budget, asked=loose)))
     if found:
         found.sort(key=lambda one: one[0])
         names, chosen = tuple(name for _, one, _ in found for name in one), found[0][2]
-        return {"feasible": False, "binding_limits": names, "nearest_feasible": _feasible(chosen)}
+        return {"feasible": False, "binding_limits": names, "nearest_feasible": feasible_plan(chosen)}
     codes = tuple(dict.fromkeys(reason.code.value for _, reason in question.left_out)) or ("capacity",)
     return {"feasible": False, "binding_limits": codes}
 
 
-def _feasible(chosen: Chosen) -> FeasiblePlan:
+def feasible_plan(chosen: Chosen) -> FeasiblePlan:
+    """Return a plan as the answers hold it."""
     plan = chosen.plan
     placements = []
     for one in plan.placements:
@@ -136,19 +150,23 @@ def _feasible(chosen: Chosen) -> FeasiblePlan:
         )  # fmt: skip
     return FeasiblePlan(
         campaign_usd=plan.usd, campaign_hours=plan.hours, chance_deadline=chosen.chance_deadline,
-        chance_budget=chosen.chance_budget, chance_windows=chosen.chance_windows, simulated=chosen.summary(),
-        optimality_gap_pct=100 * plan.gap, placements=tuple(placements),
+        chance_budget=chosen.chance_budget, chance_windows=chosen.chance_windows, usd_confident=chosen.usd_confident,
+        done_by_confident=chosen.done_by_confident, simulated=chosen.summary(), optimality_gap_pct=100 * plan.gap,
+        placements=tuple(placements),
     )  # fmt: skip
 
 
-def _notes(chosen: Chosen, document: CampaignDocument) -> tuple[str, ...]:
-    """Return what the plan rests on that a person must know."""
-    notes = list(document.notes)
+def plan_notes(chosen: Chosen, *, evidence: bool = True) -> tuple[str, ...]:
+    """Return what the plan rests on that a person must know: its evidence and prices, and what nobody knows."""
+    notes, unknown = list[str](), list[str]()
     for one in chosen.plan.placements:
-        if one.doubtful:
+        if one.doubtful and evidence:
             notes.append(f"{one.name}: its measurement is doubtful")
-        if one.price_stale:
+        if one.price_stale and evidence:
             notes.append(f"{one.name}: its price is stale, run planner prices refresh")
         if one.earliest_start is None:
-            notes.append(f"{one.name}: when it can be had is not known, no wait is counted")
+            unknown.append(one.name)
+    if unknown:
+        names = " and ".join([", ".join(unknown[:-1]), unknown[-1]] if len(unknown) > 1 else unknown)
+        notes.append(f"when {names} can be had is not known, and no wait is counted")
     return tuple(notes)

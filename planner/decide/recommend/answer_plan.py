@@ -8,16 +8,10 @@ from datetime import date
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.recommend.compare import compare
+from planner.decide.recommend.may_mix import may_mix
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
-
-
-def run_campaign(
-    plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None
-) -> CampaignDocument:
-    """Run the plan's campaign on each option alone, with its chances; `paced`: as of `estimate_options`."""
-    return campaign_document(plan, each_alone(plan, catalog, today=today, paced=paced))
 
 
 def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
@@ -35,6 +29,20 @@ def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
 def answer_plan(
     plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None
 ) -> ComparisonDocument:
-    """Rank the options under the plan's limits and recommend one; `paced`: as of `estimate_options`."""
+    """Rank the options under the plan's limits and recommend one, or a mix of them; `paced`: as of `estimate_options`.
+
+    The solver is imported where a mix may be better.
+    """
     alone = each_alone(plan, catalog, today=today, paced=paced)
+    document = compare(campaign_document(plan, alone), alone.limits, today=today)
+    if not may_mix(alone):
+        return document
+    from planner.decide.recommend.mix import best_mix, with_mix
+
+    return with_mix(document, best_mix(alone, catalog, today=today), alone.limits)
+
+
+def rank_alone(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
+    """Rank the options and recommend one; no mix is looked for."""
+    alone = each_alone(plan, catalog, today=today)
     return compare(campaign_document(plan, alone), alone.limits, today=today)

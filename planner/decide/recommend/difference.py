@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from planner.decide.recommend.answer_plan import answer_plan
+from planner.decide.recommend.answer_plan import rank_alone
 from planner.decide.recommend.frozen_inputs import FIELDS, exchanged
 from planner.errors import InputError
 from planner.model.answer.difference import Cause, CauseShare, InputChange, Move, OptionMoves
@@ -88,14 +88,14 @@ def attribute(
             now[key] = values[key].value
 
     notes = []
-    moved_to(values_of(answer_plan(old.plan, old.catalog, today=old.frozen_on).options), _since(old.answer))
+    moved_to(values_of(rank_alone(old.plan, old.catalog, today=old.frozen_on).options), _since(old.answer))
     for count, cause in enumerate(FIELDS, start=1):
         catalog = exchanged(old.catalog, new.catalog, list(FIELDS)[:count])
         try:
-            moved_to(values_of(answer_plan(old.plan, catalog, today=old.frozen_on).options), cause)
+            moved_to(values_of(rank_alone(old.plan, catalog, today=old.frozen_on).options), cause)
         except InputError as error:
             notes.append(f"{cause.value}: not told apart from what follows: {error}")
-    moved_to(values_of(answer_plan(new.plan, new.catalog, today=new.frozen_on).options), Cause.ASSUMPTION)
+    moved_to(values_of(rank_alone(new.plan, new.catalog, today=new.frozen_on).options), Cause.ASSUMPTION)
     moved_to(stored_new, Cause.MODEL)
     return {key: _material(share) for key, share in shares.items()}, tuple(notes)
 
@@ -123,7 +123,7 @@ def _since(answer: ComparisonDocument) -> Cause:
 
 def _recommended_by_rule(side: FrozenAnswer) -> Iterator[InputChange]:
     """Yield the recommendation where the same inputs lead to another one by today's rules."""
-    now = answer_plan(side.plan, side.catalog, today=side.frozen_on).recommended
+    now = rank_alone(side.plan, side.catalog, today=side.frozen_on).recommended
     if side.answer.confidence is None and now != side.answer.recommended:
         yield InputChange(cause=Cause.RULE, what="recommended", old=side.answer.recommended, new=now)
 

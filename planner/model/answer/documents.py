@@ -243,7 +243,7 @@ class PlacedRuns(Frozen):
 
 
 class FeasiblePlan(Frozen):
-    """A plan that keeps fewer limits than were asked for, or a point of the Pareto front."""
+    """A plan: a mix of options, a point of the Pareto front, or one that keeps fewer limits than were asked for."""
 
     campaign_usd: Quantity
     campaign_hours: Quantity
@@ -252,6 +252,9 @@ class FeasiblePlan(Frozen):
     chance_budget: float | None
     chance_windows: float | None = None
     """That every run ends before its machines are taken away (a block's end, others' turn); null where none are."""
+    usd_confident: float | None = None
+    """What remains to pay, which it stays under with the plan's confidence."""
+    done_by_confident: date | None = None
     simulated: SimulatedCampaign | None = None
     optimality_gap_pct: float
     placements: tuple[PlacedRuns, ...]
@@ -280,6 +283,8 @@ class CampaignDocument(Frozen):
     chance_deadline: float | None = None
     chance_budget: float | None = None
     chance_windows: float | None = None
+    usd_confident: float | None = None
+    done_by_confident: date | None = None
     simulated: SimulatedCampaign | None = None
     placements: tuple[PlacedRuns, ...] = ()
     binding_limits: tuple[str, ...] = ()
@@ -322,9 +327,17 @@ class ComparisonDocument(Frozen):
     """The best option that was measured, where the recommended one was not."""
     next_best: str | None = None
     """What to take if the recommended one, rented, is sold out: another machine, or of another provider."""
+    mix: FeasiblePlan | None = None
+    """Runs divided over several options, where that beats every option alone: the headline is then the mix's, and
+    `recommended` the best option alone."""
     switching_rates: tuple[SwitchingRate, ...] = ()
     """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
     options: tuple[RankedOption, ...]
+
+    @property
+    def feasible(self) -> bool:
+        """Return whether an option or a mix keeps the limits."""
+        return self.recommended is not None or self.mix is not None
 
 
 class MemoryWay(Frozen):

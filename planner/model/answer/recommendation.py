@@ -48,7 +48,9 @@ class AtConfidence(Frozen):
 
     confidence: float
     recommended: str | None
-    """Null: no option reaches it."""
+    """Null: no option reaches it, or a mix is recommended."""
+    options: tuple[str, ...] = ()
+    """Those that take part: one, several in a mix, none where no plan reaches it."""
     display_name: str | None
     usd: float | None
     """The cost that it stays under with that confidence."""
@@ -120,6 +122,7 @@ class RecommendationDocument(Frozen):
     budget_usd: float | None
     confidence: float
     recommended: str | None
+    """The best option alone, also where a mix of several is better: `placements` then has several."""
     nearest: str | None
     headline: tuple[str, ...]
     sentence: str
@@ -138,3 +141,8 @@ class RecommendationDocument(Frozen):
     at_confidence: tuple[AtConfidence, ...]
     alternatives: tuple[Alternative, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def feasible(self) -> bool:
+        """Return whether an option or a mix keeps the limits."""
+        return self.recommended is not None or len(self.placements) > 1

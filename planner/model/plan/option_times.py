@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Annotated, Self
 
 from pydantic import AwareDatetime, Field, model_validator
@@ -22,6 +23,11 @@ class Window(Frozen):
         if self.end <= self.start:
             raise ValueError(f"end {self.end.isoformat()} is not after start {self.start.isoformat()}")
         return self
+
+    @property
+    def hours(self) -> float:
+        """Return its length."""
+        return (self.end.astimezone(UTC) - self.start.astimezone(UTC)).total_seconds() / 3600
 
 
 class Turn(Window):

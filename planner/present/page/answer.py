@@ -15,6 +15,7 @@ from planner.model.plan.plan import CampaignLimits
 from planner.present import facts
 from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
+from planner.present.page.mix import Figure, mix_figures
 from planner.present.page.money import Money
 from planner.present.page.sentences import translated
 from planner.present.page.templating import render
@@ -23,15 +24,6 @@ from planner.present.page.words import Words
 HOLDS = {"have": "have", "rent": "rent", "buy": "buy", "use": "use"}
 FIRST_ROWS = 20
 """Rows that are drawn with what they rest on; the others are drawn when they are asked for."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One of the three figures: what it is, the figure, and a line below it."""
-
-    name: str
-    value: str
-    below: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +46,11 @@ class AnswerPage:
         wanted = self.document.recommended or self.document.nearest
         return next((option for option in self.document.options if option.id == wanted), None)
 
+    def is_shown(self, option: RankedOption) -> bool:
+        """Return whether an option is recommended, or takes part in the mix that is."""
+        mix = self.document.mix
+        return option is self.shown if mix is None else any(one.option == option.id for one in mix.placements)
+
     def headline_html(self) -> str:
         """Render what to do, and what to know beside it."""
         return self._render("headline", sentences=[translated(one, self.words) for one in self.document.headline])
@@ -63,8 +60,10 @@ class AnswerPage:
         return self._render("figures", figures=self.figures())
 
     def figures(self) -> Sequence[Figure]:
-        """Return the three figures of the option that is shown; without formulas."""
+        """Return the three figures of the mix or option that is shown; without formulas."""
         option, words = self.shown, self.words
+        if self.document.mix is not None:
+            return mix_figures(self.document.mix, words, self.money, asked=self.document.confidence or 0.8)
         if option is None:
             return [Figure(words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
         return [self._done(option), self._to_pay(option), self._sure(option)]

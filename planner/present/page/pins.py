@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.present.page.answer import AnswerPage, Figure
+from planner.present.page.answer import AnswerPage
+from planner.present.page.mix import Figure
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 

@@ -1,0 +1,106 @@
+"""How firmly a mix stands, as `planner recommend` says it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from planner.decide.advice.alternatives import alternatives
+from planner.decide.advice.case import CONFIDENCES, Case
+from planner.decide.advice.mixed import MixedCase
+from planner.decide.campaign.alone import Alone
+from planner.decide.placement.chosen import Chosen
+from planner.decide.placement.instance import Objective
+from planner.decide.placement.plan_campaign import surest_plan
+from planner.decide.placement.question import question_of
+from planner.decide.recommend.mix import SECONDS
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.recommendation import Alternative, AtConfidence, PlannedRuns, RecommendationDocument
+from planner.model.plan.plan import Prefer
+
+A_SECOND = timedelta(seconds=1)
+"""A run that ends at midnight ends on the day before."""
+NOT_MEASURED = "what a measurement is worth is counted for one option alone, so none is proposed beside a mix"
+
+
+def recommend_mix(case: Case, alone: Alone, chosen: Chosen, document: ComparisonDocument) -> RecommendationDocument:
+    """Say of a mix when what runs where, how sure it is, what being surer costs, and what would change it."""
+    objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
+    mixed = MixedCase(question_of(alone, case.catalog, today=case.today), chosen, objective)
+    names = {one.option: one.name for one in chosen.plan.placements}
+    return RecommendationDocument(
+        plan=document.plan,
+        currency=document.currency,
+        runs=document.runs,
+        deadline=document.deadline,
+        budget_usd=document.budget_usd,
+        confidence=alone.limits.confidence,
+        recommended=document.recommended,
+        nearest=document.nearest,
+        headline=document.headline,
+        sentence=document.sentence,
+        placements=tuple(
+            PlannedRuns(
+                option=one.option, display_name=names[one.option], runs=one.runs, nodes=one.nodes or None,
+                start=one.start.date(), end=(one.end - A_SECOND).date(), usd=one.usd,
+            )
+            for one in chosen.plan.placements
+        ),
+        simulated=chosen.summary(),
+        regret_usd=None,
+        measurements=(),
+        turning_points=tuple(mixed.turning_points()),
+        swings=(),
+        at_confidence=_at_confidences(case, alone, chosen, objective),
+        alternatives=tuple(_of_mix(one, chosen) for one in alternatives(document)),
+        notes=(*document.notes[:1], NOT_MEASURED),
+    )  # fmt: skip
+
+
+def _at_confidences(case: Case, alone: Alone, chosen: Chosen, objective: Objective) -> tuple[AtConfidence, ...]:
+    """Return the best plan at other confidences, and what it costs more than at the plan's own."""
+    own, rows = alone.limits.confidence, []
+    for confidence in sorted({*CONFIDENCES, own}):
+        there = replace(alone, limits=alone.limits.model_copy(update={"confidence": confidence}))
+        plan = chosen
+        if confidence != own:
+            found = surest_plan(there, case.catalog, objective, today=case.today, seconds=SECONDS)
+            if found is None:
+                rows.append(
+                    AtConfidence(
+                        confidence=confidence,
+                        recommended=None,
+                        display_name=None,
+                        usd=None,
+                        more_usd=None,
+                        done_by=None,
+                    )
+                )
+                continue
+            plan = found
+        parts = plan.plan.placements
+        alike = {one.option for one in parts} == {one.option for one in chosen.plan.placements}
+        rows.append(
+            AtConfidence(
+                confidence=confidence,
+                recommended=parts[0].option if len(parts) == 1 else None,
+                display_name=None if alike else parts[0].name if len(parts) == 1 else f"a mix of {len(parts)}",
+                options=tuple(one.option for one in parts),
+                usd=plan.usd_confident,
+                more_usd=plan.usd_confident - chosen.usd_confident,
+                done_by=plan.done_by_confident,
+            )
+        )
+    return tuple(rows)
+
+
+def _of_mix(one: Alternative, chosen: Chosen) -> Alternative:
+    """Say of an option that takes part how many runs it does; of others why they do not do all of them."""
+    runs = next((placed.runs for placed in chosen.plan.placements if placed.option == one.option), None)
+    if runs is None:
+        return one
+    alone = one.why_not
+    if one.feasible and one.usd_confident is not None and chosen.usd_confident > 0:
+        alone = f"{one.usd_confident / chosen.usd_confident:.3g} times the cost"
+    text = f"does {runs:,} of them; alone: {alone}" if alone else f"does {runs:,} of them"
+    return one.model_copy(update={"why_not": text, "feasible": False})

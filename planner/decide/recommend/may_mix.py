@@ -1,0 +1,32 @@
+"""Whether a mix of options could beat each of them alone: told without the solver, which takes longer to load."""
+
+from __future__ import annotations
+
+from planner.decide.campaign.alone import Alone
+from planner.decide.recommend.rank import is_feasible, ranking_usd
+from planner.model.answer.documents import CampaignOption
+from planner.model.plan.plan import Prefer
+
+
+def may_mix(alone: Alone) -> bool:
+    """Return whether it could: several runs and options, and another whose run costs less than the best one's mean.
+
+    Where every run elsewhere costs more than on the cheapest option, dividing them makes nothing cheaper.
+    """
+    limits, options = alone.limits, alone.options
+    if limits.mix == "never" or limits.runs < 2 or len(options) < 2:
+        return False
+    able = [option for option in options if is_feasible(option) and option.payable_usd is not None]
+    if limits.prefer is Prefer.TIME or not able:
+        return True
+    best = min(able, key=ranking_usd)
+    assert best.payable_usd is not None, "it is one of these"
+    mean = best.payable_usd.value / limits.runs
+    return any(_least_of_a_run(option, limits.runs) < mean for option in options if option is not best)
+
+
+def _least_of_a_run(option: CampaignOption, runs: int) -> float:
+    """Return the least that one run costs there: alone, or as one of all."""
+    known = [option.usd_marginal.value] if option.usd_marginal is not None else []
+    known += [option.campaign_usd.value / runs] if option.campaign_usd is not None else []
+    return min(known, default=float("inf"))

@@ -1,0 +1,98 @@
+"""Runs divided over several options, where that beats every option alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from planner.decide.campaign.alone import Alone
+from planner.decide.placement.chosen import Chosen
+from planner.decide.placement.instance import Objective
+from planner.decide.placement.plan_campaign import feasible_plan, plan_notes, surest_plan
+from planner.decide.recommend.headline import SENTENCES
+from planner.decide.recommend.may_mix import may_mix
+from planner.decide.recommend.phrases import WORDS, Phrases, joined
+from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, ranking_usd
+from planner.decide.recommend.wording import confidence_text
+from planner.model.answer.documents import CampaignOption, ComparisonDocument
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import CampaignLimits, Prefer
+
+SECONDS = 2.0
+"""That the solver may take beside a comparison."""
+WORTH_MIXING = 0.05
+"""By this share a mix must be better than the best option alone, in what decides: two machines are more work."""
+
+
+def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
+    """Return the mix that beats every option alone; None where none does, or none was found in time.
+
+    Beats: it keeps the limits where none alone does, or at the confidence costs 5 % less than the cheapest that does
+    (ends 5 % sooner under `prefer: time`). Without a deadline it is not over five times slower.
+    """
+    if not may_mix(alone):
+        return None
+    objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
+    chosen = surest_plan(alone, catalog, objective, today=today, seconds=SECONDS)
+    return chosen if chosen is not None and len(chosen.plan.placements) > 1 and _beats(chosen, alone) else None
+
+
+def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: CampaignLimits) -> ComparisonDocument:
+    """Return the comparison with a mix in front; as it is without one."""
+    if chosen is None:
+        return document
+    best = next((option for option in document.options if option.id == document.recommended), None)
+    sentences = tuple(_sentences(chosen, best, Phrases(limits, document.currency)))[:SENTENCES]
+    return document.model_copy(
+        update={
+            "mix": feasible_plan(chosen),
+            "headline": sentences,
+            "sentence": " ".join(sentences),
+            "notes": (*plan_notes(chosen, evidence=False), *document.notes),
+        }
+    )
+
+
+def _beats(chosen: Chosen, alone: Alone) -> bool:
+    """Return whether the mix is better than every option alone that may be recommended."""
+    able = [option for option in alone.options if is_feasible(option) and option.campaign_hours is not None]
+    if not able:
+        return True
+    hours = chosen.plan.hours.value
+    if alone.limits.prefer is Prefer.TIME:
+        return hours < (1 - WORTH_MIXING) * min(map(hours_of, able))
+    cheapest = min(able, key=ranking_usd)
+    if alone.limits.deadline is None and hours > TOO_SLOW * hours_of(cheapest):
+        return False
+    return chosen.usd_confident < (1 - WORTH_MIXING) * ranking_usd(cheapest)
+
+
+def _sentences(chosen: Chosen, best: CampaignOption | None, phrases: Phrases) -> Iterator[str]:
+    """Yield the deed, who does how much, what is doubtful, and the best option alone; each at most twenty words."""
+    placements = chosen.plan.placements
+    sure = confidence_text(phrases.limits.confidence)
+    done, usd = chosen.done_by_confident, f"at most {phrases.up_to(chosen.usd_confident)}"
+    yield joined([f"Mix {len(placements)} options: done by {done}", usd], optional=[sure])
+    yield _shares([(one.runs, one.name) for one in placements])
+    doubtful = [one.name for one in placements if one.doubtful]
+    stale = [one.name for one in placements if one.price_stale]
+    if doubtful:
+        yield f"But the measurement of {doubtful[0]} is doubtful: planner explain says why."
+    if stale:
+        yield f"The price of {' and '.join(stale[:2])} is out of date: run planner prices refresh first."
+    yield f"Alone: {phrases.short(best)}" if best is not None else "No option alone keeps the limits."
+
+
+def _shares(shares: Sequence[tuple[int, str]]) -> str:
+    """Write who does how many: `DGX Station, 4x V100: 25 trainings; AWS p4d, 8x A100: 20; others: 5.`"""
+    ordered = sorted(shares, key=lambda one: -one[0])
+    (most, first), *others = ordered
+    parts = [f"{first}: {most:,} {'training' if most == 1 else 'trainings'}"]
+    left = sum(runs for runs, _ in others)
+    for runs, name in others:
+        longer = [*parts, f"{name}: {runs:,}"]
+        rest = [f"others: {left - runs:,}"] if left > runs else []
+        if len("; ".join([*longer, *rest]).split()) > WORDS:
+            return f"{'; '.join([*parts, f'others: {left:,}'])}."
+        parts, left = longer, left - runs
+    return f"{'; '.join(parts)}."

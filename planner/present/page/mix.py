@@ -1,0 +1,41 @@
+"""The three figures of a mix of options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.model.answer.documents import FeasiblePlan
+from planner.present.page.money import Money
+from planner.present.page.words import Words
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One of the three figures: what it is, the figure, and a line below it."""
+
+    name: str
+    value: str
+    below: str
+
+
+def mix_figures(mix: FeasiblePlan, words: Words, money: Money, *, asked: float) -> Sequence[Figure]:
+    """Return done by, to pay and how sure."""
+    hours, usd = mix.campaign_hours, mix.campaign_usd
+    chances = [one for one in (mix.chance_deadline, mix.chance_budget) if one is not None]
+    sure = words("to keep the limits; {asked} asked; {known}", asked=words.percent(asked), known=words("simulated"))
+    assert mix.usd_confident is not None, "a mix of an answer has it"
+    likely = "likely {value}; 90 %: {range}"
+    return [
+        Figure(
+            words("Done by"),
+            words.day(mix.done_by_confident) if mix.done_by_confident else words("not known"),
+            words(likely, value=words.hours(hours.value), range=words.hours_range(hours)),
+        ),
+        Figure(
+            words("To pay"),
+            words("at most {usd}", usd=money.up_to(mix.usd_confident)),
+            words(likely, value=money.text(usd.value), range=money.range(usd)),
+        ),
+        Figure(words("How sure"), words.percent(min(chances, default=asked)), sure),
+    ]

@@ -1,0 +1,72 @@
+"""A block with a window of its own, and waits of less than a day, of one option alone. A run takes 10 h."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from planner.decide.campaign.alone import each_alone
+from planner.model.answer.documents import CampaignOption
+from planner.model.plan.plan import Plan
+from tests.bundled import bundled_catalog
+
+TODAY = date(2026, 11, 24)
+STEP = {"batch": 10, "seconds": 10.0, "low_seconds": 10.0, "high_seconds": 10.0, "basis": "measured"}
+
+
+def alone(given: dict[str, Any], **limits: Any) -> CampaignOption:
+    option = {"offer": "aws/p4d.24xlarge", "region": "us-east-1", "usd_per_hour": 20.0, "step": STEP} | given
+    plan = {
+        "schema_version": 1, "name": "test", "workload": {"ref": "gpt-305m", "seq_len": 512},
+        "work": {"epochs": 1, "samples_per_epoch": 36000}, "options": [option],
+        "campaign": {"start": "2026-12-01"} | limits,
+        "assumptions": {
+            "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
+            "support_fraction": 0.0,
+        },
+        "data": {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0},
+    }  # fmt: skip
+    (found,) = each_alone(Plan.model_validate(plan), bundled_catalog(), today=TODAY).options
+    return found
+
+
+def block(hours: str) -> dict[str, Any]:
+    return {"window": {"start": "2026-12-01T00:00:00+00:00", "end": f"2026-12-{hours}:00+00:00"}}
+
+
+def test_a_block_is_paid_whole():
+    found = alone(block("02T00:00"))
+    assert found.campaign_usd is not None
+    assert found.campaign_usd.value == pytest.approx(24 * 20)
+    assert found.not_allowed is None
+
+
+@pytest.mark.parametrize(("ends", "allowed"), [("01T20:30", True), ("01T20:00", False)])
+def test_a_block_that_ends_before_the_campaign_does_is_not_taken(ends, allowed):
+    """Two runs end after 20 h; the machines go half an hour before the end."""
+    found = alone(block(ends), runs=2)
+    assert (found.not_allowed is None) is allowed
+    assert [one.code.value for one in found.not_allowed_reasons] == ([] if allowed else ["window_too_short"])
+
+
+@pytest.mark.parametrize(
+    ("wait", "hours", "in_time"),
+    [
+        pytest.param({"wait_hours": {"value": 13.0, "low": 13.0, "high": 13.0}}, 13.0, True, id="13 h, then 10"),
+        pytest.param({"wait_hours": {"value": 15.0, "low": 15.0, "high": 15.0}}, 15.0, False, id="15 h, then 10"),
+        pytest.param({"tries": {"had": 4, "of": 4, "every_hours": 24.0}}, 0.0, True, id="always there"),
+        pytest.param({"queue": {"jobs": 0, "job_hours": 9.0}}, 0.0, True, id="nobody ahead"),
+    ],
+)
+def test_a_wait_of_hours_counts_from_the_campaigns_first(wait, hours, in_time):
+    found = alone(wait, deadline="2026-12-01", confidence=0.5)
+    assert found.wait_hours == pytest.approx(hours)
+    assert found.meets_deadline is in_time
+    assert found.finish == date(2026, 12, 1 if in_time else 2)
+
+
+def test_two_words_on_one_wait_are_refused():
+    with pytest.raises(ValueError, match="wait_hours and queue both say"):
+        alone({"wait_hours": 3.0, "queue": {"jobs": 1, "job_hours": 2.0}})

@@ -1,0 +1,26 @@
+"""Programs on which the solver once went wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Way
+from planner.decide.placement.solve import solve
+
+
+def test_the_fastest_of_three_machines_that_share_a_pool():
+    """Runs of 2, 1 and 3.5 h: one on the first and three on the second end at 3 h; with presolve 3.5 h was returned."""
+    bins = (
+        Bin(1, pool="site", usd_per_hour=3.0, least_hours=10.0),
+        Bin(1, pool="site"),
+        Bin(2, pool="site", usd_per_hour=3.0, block_hours=(4.0, 8.0, 12.0, 24.0), block_lost_hours=0.5),
+    )
+    ways = (
+        Way(0, 0, 0, 2.0, 0.0, billed_hours=2.0), Way(0, 1, 1, 1.0, 4.0, billed_hours=1.0),
+        Way(0, 2, 2, 3.5, 0.0, billed_hours=3.5),
+    )  # fmt: skip
+    options = (Option(fixed_usd=6.0), Option(fixed_usd=6.0), Option())
+    asked = Instance((Group(4),), options, bins, ways, {"site": 3}, deadline=10.0)
+    found = solve(asked, Objective.TIME, seconds=30)
+    assert found is not None
+    assert found.hours == pytest.approx(3.0)

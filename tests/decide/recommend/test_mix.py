@@ -1,0 +1,170 @@
+"""Runs divided over options, where that beats every option alone. Figures by hand from steps and prices of the plan."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from planner.decide.advice.recommend import recommend
+from planner.decide.recommend.answer_plan import answer_plan
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.recommendation import RecommendationDocument
+from planner.model.plan.plan import Plan
+from tests.bundled import bundled_catalog
+
+TODAY = date(2026, 11, 24)
+OWN = {"site": "dgx-station-v100", "power_kw": 1.0}
+P5EN = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "on_demand", "usd_per_hour": 60.0}
+P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1", "price": "on_demand", "usd_per_hour": 20.0}
+
+
+def option(given: dict[str, Any], hours: float, **update: Any) -> dict[str, Any]:
+    seconds = dict.fromkeys(("seconds", "low_seconds", "high_seconds"), hours)
+    return given | {"step": {"batch": 10, "basis": "measured"} | seconds} | update
+
+
+def plan(options: list[dict[str, Any]], **limits: Any) -> Plan:
+    return Plan.model_validate({
+        "schema_version": 1, "name": "test", "workload": {"ref": "gpt-305m", "seq_len": 512},
+        "work": {"epochs": 1, "samples_per_epoch": 36000}, "options": options,
+        "campaign": {"start": "2026-12-01", "runs": 50} | limits,
+        "assumptions": {
+            "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
+            "support_fraction": 0.0, "electricity_usd_per_kwh": 0.1, "pue": 1.0,
+        },
+        "data": {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0},
+    })  # fmt: skip
+
+
+def answered(options: list[dict[str, Any]], **limits: Any) -> ComparisonDocument:
+    return answer_plan(plan(options, **limits), bundled_catalog(), today=TODAY)
+
+
+def advised(options: list[dict[str, Any]], **limits: Any) -> RecommendationDocument:
+    return recommend(plan(options, **limits), bundled_catalog(), today=TODAY, asked="plan.yaml")
+
+
+HALF = [option(OWN, 12.0), option(P5EN, 2.0)]
+"""Until 2026-12-13 are 312 h: 26 runs of 12 h on the own machine, 24 of 120 USD on p5en."""
+
+
+def test_the_own_machine_does_what_it_can_in_time():
+    found = answered(HALF, deadline="2026-12-13")
+    assert found.mix is not None
+    assert {one.option: one.runs for one in found.mix.placements} == {
+        "dgx-station-v100": 26, "aws/p5en.48xlarge:us-east-1:on_demand": 24,
+    }  # fmt: skip
+    assert found.mix.campaign_usd.value == pytest.approx(26 * 1.2 + 24 * 120)
+    assert found.headline[0].startswith("Mix 2 options: done by 2026-12-13, at most 2,9")
+    assert found.headline[1] == "DGX Station, 4x V100: 26 trainings; AWS p5en, 8x H200: 24."
+    assert found.headline[2].startswith("Alone: AWS p5en, 8x H200, done by 2026-12-05, at most 6,")
+    assert found.recommended == "aws/p5en.48xlarge:us-east-1:on_demand"
+    assert all(len(sentence.split()) <= 20 for sentence in found.headline)
+
+
+def test_where_no_option_alone_keeps_the_limits_a_mix_may():
+    """A budget of 4,000 USD: the own machine is late, p5en costs 6,000."""
+    found = answered(HALF, deadline="2026-12-13", budget_usd=4000.0)
+    assert found.mix is not None
+    assert found.recommended is None
+    assert found.feasible
+    assert found.headline[2] == "No option alone keeps the limits."
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        pytest.param({}, id="without limits the own machine is the cheapest"),
+        pytest.param({"deadline": "2026-12-13", "mix": "never"}, id="never"),
+        pytest.param({"deadline": "2026-12-13", "runs": 1}, id="one run"),
+        pytest.param({"deadline": "2026-10-13", "start": "2026-10-01"}, id="the deadline has passed"),
+        pytest.param({"deadline": "2026-12-01", "budget_usd": 10.0}, id="nothing fits"),
+    ],
+)
+def test_no_mix(limits):
+    found = answered(HALF, **limits)
+    assert found.mix is None
+    assert not found.headline[0].startswith("Mix")
+
+
+def test_what_saves_little_is_not_worth_two_machines():
+    """p4d does 2 of 50 runs in time for 118 USD each instead of 120: 0.1 %."""
+    little = [option(P4D, 5.9), option(P5EN, 2.0)]
+    assert answered(little, deadline="2026-12-05").mix is None
+
+
+def test_the_fastest_uses_all_machines():
+    """In 6 h p5en does 3 runs, the own machine none; p4d of 2 h another 3."""
+    found = answered([option(P4D, 2.0), option(P5EN, 2.0)], runs=6, prefer="time")
+    assert found.mix is not None
+    assert found.mix.campaign_hours.value == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize(("opens", "mixed"), [("2026-12-01", True), ("2026-12-05", False)])
+def test_without_a_deadline_a_mix_is_not_much_slower(opens, mixed):
+    """Eight runs on p5en: 16 h, 960 USD. A block of 48 h does four of them for 48 USD: 480 less, by hour 48, or 144."""
+    ends = {"2026-12-01": "2026-12-03", "2026-12-05": "2026-12-07"}
+    window = {"start": f"{opens}T00:00:00+00:00", "end": f"{ends[opens]}T00:30:00+00:00"}
+    found = answered([option(P4D, 12.0, usd_per_hour=1.0, window=window), option(P5EN, 2.0)], runs=8)
+    assert (found.mix is not None) is mixed
+
+
+def test_a_doubtful_measurement_and_an_old_price_are_said():
+    old = {"offer": "lambda/gpu_8x_h100_sxm5", "price": "on_demand"}
+    found = answered([option(OWN, 12.0), option(old, 2.0)], deadline="2026-12-13")
+    assert found.mix is not None
+    assert found.headline[2].startswith("The price of Lambda, 8x H100 is out of date")
+    assert "can be had is not known" in " ".join(found.notes)
+
+
+def test_three_options_are_named_as_far_as_twenty_words_hold():
+    options = [option(OWN, 12.0), option(P5EN, 2.0, quota=1), option(P4D, 5.0)]
+    found = answered(options, deadline="2026-12-03", runs=40)
+    assert found.mix is not None
+    assert len(found.mix.placements) == 3
+    assert found.headline[0].startswith("Mix 3 options")
+    assert len(found.headline[1].split()) <= 20
+
+
+def test_recommend_puts_a_mix_on_the_calendar():
+    found = advised(HALF, deadline="2026-12-13")
+    assert [(one.option, one.runs, str(one.end)) for one in found.placements] == [
+        ("dgx-station-v100", 26, "2026-12-13"), ("aws/p5en.48xlarge:us-east-1:on_demand", 24, "2026-12-02"),
+    ]  # fmt: skip
+    assert found.feasible
+    assert found.headline[0].startswith("Mix 2")
+    assert found.simulated is not None
+    assert found.simulated.chance_deadline == 1.0
+    why = {one.option: one.why_not for one in found.alternatives}
+    assert str(why["dgx-station-v100"]).startswith("does 26 of them; alone: ends on 2026-12-25")
+    assert str(why["aws/p5en.48xlarge:us-east-1:on_demand"]).startswith("does 24 of them; alone: 2.0")
+    assert {one.confidence for one in found.at_confidence} == {0.5, 0.8, 0.95}
+    assert all(len(one.options) == 2 for one in found.at_confidence)
+
+
+def test_a_mix_turns_where_another_option_costs_as_much():
+    """Beside 24 runs of 120 USD on p5en stands p4d with runs of 4 h for 140: 24 x 4 h fit. Above 70 USD an hour p5en
+    costs as much."""
+    found = advised([*HALF, option(P4D, 4.0, usd_per_hour=35.0)], deadline="2026-12-13")
+    turns = {(one.input, one.option, one.side): one for one in found.turning_points}
+    price = turns["price", "aws/p5en.48xlarge:us-east-1:on_demand", "above"]
+    assert price.today == 60
+    assert price.at == pytest.approx(70, rel=0.03)
+    assert price.then == "aws/p4d.24xlarge:us-east-1:on_demand"
+    assert price.sentence.endswith("USD an hour (now 60), AWS p4d, 8x A100 takes its place.")
+    days = turns["deadline", None, "above"]
+    assert days.at - days.today == pytest.approx(14)
+    assert days.sentence == "With a deadline 14 days later, DGX Station, 4x V100 does all trainings."
+
+
+def test_the_chance_that_no_plan_reaches_has_no_price():
+    wide = option(OWN, 12.0)
+    wide["step"] |= {"low_seconds": 6.0, "high_seconds": 24.0}
+    fixed = option(P5EN, 2.0, quota=1)
+    fixed["step"] |= {"low_seconds": 0.5, "high_seconds": 8.0}
+    found = advised([wide, fixed], deadline="2026-12-06", confidence=0.5)
+    assert found.placements
+    sure = {one.confidence: one for one in found.at_confidence}
+    assert (sure[0.95].options, sure[0.95].usd, sure[0.95].recommended) == ((), None, None)
