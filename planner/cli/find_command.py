@@ -47,7 +47,8 @@ class FilterOptions:
             "terms": None if self.spot is None else Terms.SPOT if self.spot else Terms.FIRM,
             "available": self.available,
         }  # fmt: skip
-        return parse_model(FindFilters, {name: value for name, value in given.items() if value}, where="planner find")
+        asked = {name: value for name, value in given.items() if value is not None and value is not False}
+        return parse_model(FindFilters, asked, where="planner find")
 
 
 @command(app, name="find", example="planner find llama3-8b --method lora --tokens 35e6 --firm")

@@ -1,7 +1,8 @@
 """Groups of regions, by the names that clouds give them: `eu`, `us`, `apac`. Pure.
 
 `eu` means the European Union and the European Economic Area, for data that must not leave it: London and Zurich are
-Europe, and not among them. Source: the region tables of the AWS, Google Cloud and Azure documentation, 2026.
+Europe, and not among them. Source: the region tables of the AWS, Google Cloud and Azure documentation, 2026; of other
+clouds the names in gpuhunt's and SkyPilot's lists.
 """
 
 from __future__ import annotations
@@ -26,8 +27,19 @@ _OF_AZURE = {
     "": ("brazilsouth", "canadacentral", "canadaeast", "israelcentral", "mexicocentral", "qatarcentral",
          "southafricanorth", "switzerlandnorth", "switzerlandwest", "uaenorth", "uksouth", "ukwest"),
 }  # fmt: skip
+_OF_OTHERS = re.compile(r"(?P<area>us|eu|ap|europe|asia|australia)-[a-z]+-?\d+(-?[a-z])?")
+"""Nebius (eu-north1), Crusoe (eu-iceland1-a), Oracle (eu-frankfurt-1), Lambda (europe-central-1)."""
+_OF_SITES = {
+    "us": re.compile(r"US-([A-Z]{2}-)?\d+"),
+    "eu": re.compile(
+        r"FIN-\d+|ICE-\d+|NORWAY-\d+|(EU|EUR)-(AT|BE|BG|CZ|DE|DK|EE|ES|FI|FR|GR|HR|HU|IE|IS|IT|LT|LV|NL|NO|PL|PT|RO|SE|SI|SK)"
+        r"-\d+|(fr-par|nl-ams|pl-waw)-\d+|(GRA|SBG|RBX|WAW|DE)\d*"
+    ),
+    "apac": re.compile(r"(AP|SEA|OC)-[A-Z]{2}-\d+"),
+}
+"""RunPod (EU-RO-1), Verda (FIN-03), Hyperstack (NORWAY-1), Scaleway (fr-par-2), OVHcloud (GRA11): by the country."""
 _AREAS = {"us": "us", "eu": "eu", "europe": "eu", "ap": "apac", "asia": "apac", "australia": "apac"}
-_OUTSIDE_THE_UNION = ("eu-west-2", "eu-central-2", "europe-west2", "europe-west6")
+_OUTSIDE_THE_UNION = ("eu-west-2", "eu-central-2", "europe-west2", "europe-west6", "eu-zurich-1")
 """London and Zurich."""
 
 
@@ -38,7 +50,10 @@ def group_of(region: str | None) -> str | None:
     azure = next((group for group, names in _OF_AZURE.items() if region in names), None)
     if azure is not None:
         return azure or None
-    named = _OF_AWS.fullmatch(region) or _OF_GOOGLE.fullmatch(region)
+    site = next((group for group, names in _OF_SITES.items() if names.fullmatch(region)), None)
+    if site is not None:
+        return site
+    named = _OF_AWS.fullmatch(region) or _OF_GOOGLE.fullmatch(region) or _OF_OTHERS.fullmatch(region)
     return None if named is None else _AREAS.get(named["area"])
 
 

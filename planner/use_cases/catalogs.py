@@ -10,7 +10,7 @@ from planner.adapters.price_search import Search
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
-from planner.model.hardware.accelerator_name import accelerator_named
+from planner.model.hardware.accelerator_name import accelerator_named, spelling
 from planner.model.hardware.machines import Accelerator
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price
@@ -78,6 +78,21 @@ def find_accelerator(name: str, catalog: Catalog) -> Accelerator:
     if accelerator is None:
         raise NotFoundError("accelerator", name, catalog.accelerators, fix="See catalogs/hardware/accelerators.csv")
     return accelerator
+
+
+def accelerators_meant(text: str, catalog: Catalog) -> frozenset[str]:
+    """Return the ids that a person means: one id or driver name, or all ids that begin so (H100: SXM, PCIe, NVL)."""
+    asked = spelling(text)
+    begun = frozenset(key for key in catalog.accelerators if asked in _beginnings(key))
+    if text.casefold() in {key.casefold() for key in catalog.accelerators} or not begun:
+        return frozenset((find_accelerator(text, catalog).id,))
+    return begun
+
+
+def _beginnings(accelerator: str) -> set[str]:
+    """Return what an id begins with, spelled plainly: h100 and h10080gb of H100-80GB-SXM."""
+    parts = accelerator.split("-")
+    return {spelling("-".join(parts[:count])) for count in range(1, len(parts))}
 
 
 def catalog_counts(catalog: Catalog) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -26,7 +27,7 @@ from planner.model.owning.tariff import Tariff
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan
 from planner.scenario.region_groups import check_places
-from planner.use_cases.catalogs import find_accelerator
+from planner.use_cases.catalogs import accelerators_meant
 from planner.use_cases.network_files import with_config
 from planner.use_cases.runs import find_run
 
@@ -35,6 +36,10 @@ OWN_MACHINE = "  - {own: RTX-3090, count: 2}\n"
 ASSUMED_OWN_KW = 0.2
 """What `planner init` writes for the machine of a run, for the reader to correct."""
 PLAN_FIX = "Write a commented example with: planner init"
+SAID_TO_BE_HAD = (
+    "Only some sources say what is to be had: with planner prices refresh Lambda's API, and AWS of your quotas; "
+    "or leave it out."
+)
 
 
 def read_plan(path: Path) -> Plan:
@@ -58,14 +63,22 @@ def with_found_options(plan: Plan, catalog: Catalog, *, today: date) -> Plan:
         return plan
     _check_names(plan.find, catalog)
     named = plan.find.accelerator
-    accelerators = None if named is None else frozenset(find_accelerator(name, catalog).id for name in named)
+    accelerators = (
+        None if named is None else frozenset[str]().union(*(accelerators_meant(name, catalog) for name in named))
+    )
     options, left_out = shortlist(plan, catalog, accelerators, today=today)
     if not options:
-        raise InputError(f"options: nothing is left. {found_note(0, left_out)}", fix="Loosen the filters.")
+        raise InputError(_nothing_left(left_out), fix=SAID_TO_BE_HAD if plan.find.available else "Loosen the filters.")
     listed = plan.model_copy(update={"find": None, "options": tuple(options)})
     chosen = chosen_dozen(rank_alone(listed, catalog, today=today), options) or options[:DOZEN]
     left_out[DEARER] += len(options) - len(chosen)
     return listed.model_copy(update={"options": tuple(chosen), "found": found_note(len(chosen), left_out)})
+
+
+def _nothing_left(left_out: Counter[str]) -> str:
+    if not left_out.total():
+        return "options: the catalog and the prices have no such machine."
+    return f"options: nothing is left. {found_note(0, left_out)}."
 
 
 def _check_names(filters: FindFilters, catalog: Catalog) -> None:

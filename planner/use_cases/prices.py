@@ -28,13 +28,12 @@ from planner.model.answer.price_answer import (
     SourceReport,
 )
 from planner.model.catalog import Catalog
-from planner.model.hardware.accelerator_name import spelling
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
 from planner.model.prices.price_list import EVERYWHERE
 from planner.scenario.price_choice import ANY_REGION, in_use
 from planner.scenario.price_lists import renewal_of, with_marks
-from planner.use_cases.catalogs import find_accelerator, open_catalog, with_wanted
+from planner.use_cases.catalogs import accelerators_meant, open_catalog, with_wanted
 
 LAMBDA_KEY_VARIABLE = "LAMBDA_API_KEY"
 AZURE_URL_VARIABLE = "PLANNER_AZURE_PRICES_URL"
@@ -125,7 +124,7 @@ def show(
     """Return the prices in use, or every known one, that pass the filters."""
     catalog = open_catalog(home, wanted=NOTHING)
     wanted = PriceFilter(
-        accelerators=None if accelerator is None else frozenset(_accelerators(accelerator, catalog)),
+        accelerators=None if accelerator is None else accelerators_meant(accelerator, catalog),
         regions=None if region is None else frozenset((region, ANY_REGION)),
         kinds=None if kind is None else frozenset((kind.value,)),
         providers=None if provider is None else frozenset((provider,)),
@@ -195,21 +194,6 @@ def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: Pri
             "net_because": None if net is None else "; ".join(net.steps),
         }
     )  # fmt: skip
-
-
-def _accelerators(text: str, catalog: Catalog) -> set[str]:
-    """Return the ids that a person means: one id or driver name, or all ids that begin so (H100: SXM, PCIe, NVL)."""
-    asked = spelling(text)
-    begun = {key for key in catalog.accelerators if asked in _beginnings(key)}
-    if text.casefold() in {key.casefold() for key in catalog.accelerators} or not begun:
-        return {find_accelerator(text, catalog).id}
-    return begun
-
-
-def _beginnings(accelerator: str) -> set[str]:
-    """Return what an id begins with, spelled plainly: h100 and h10080gb of H100-80GB-SXM."""
-    parts = accelerator.split("-")
-    return {spelling("-".join(parts[:count])) for count in range(1, len(parts))}
 
 
 def _check_places(provider: str | None, region: str | None, catalog: Catalog) -> None:

@@ -18,7 +18,7 @@ from tests.every_row import every
 CATALOG = bundled_catalog()
 PATHS = sorted((catalogs_dir() / "prices").glob("*.csv"))
 ROWS = [(f"{path.name}:{line}", row) for path in PATHS for line, row in numbered_prices(path)]
-TODAY = date(2026, 11, 21)
+TODAY = date(2026, 11, 24)
 
 
 def broken(rule):

@@ -127,12 +127,25 @@ def test_the_rtx_pro_6000_has_no_link_to_extend():
         pytest.param("aws/p6-b200.48xlarge", "us-east-1", "on_demand", 113.9328, id="p6-b200"),
         pytest.param("aws/p5.48xlarge", "ap-northeast-2", "on_demand", 75.9552, id="p5 in Seoul"),
         pytest.param("aws/p5e.48xlarge", "us-east-2", "on_demand", None, id="p5e has no on-demand price"),
-        pytest.param("aws/p5e.48xlarge", "us-east-2", "capacity_block", 39.80, id="p5e block"),
-        pytest.param("aws/p5en.48xlarge", "any", "capacity_block", 41.61, id="p5en block"),
+        pytest.param("aws/p4d.24xlarge", "us-east-1", "capacity_block", 13.568, id="p4d block, eight times 1.696"),
+        pytest.param("aws/p5.48xlarge", "us-east-1", "capacity_block", 47.76, id="p5 block, eight times 5.970"),
+        pytest.param("aws/p5e.48xlarge", "us-east-2", "capacity_block", 54.928, id="p5e block, eight times 6.866"),
+        pytest.param("aws/p5en.48xlarge", "eu-north-1", "capacity_block", 63.16, id="p5en block, eight times 7.895"),
+        pytest.param("aws/trn1.32xlarge", "us-east-1", "capacity_block", 9.532, id="trn1 block"),
+        pytest.param("aws/trn2.48xlarge", "us-east-2", "capacity_block", 35.7608, id="trn2 block"),
+        pytest.param("aws/p5en.48xlarge", "us-east-1", "savings_3y", 27.34387, id="p5en for three years"),
+        pytest.param("aws/p6-b200.48xlarge", "us-east-1", "savings_1y", 89.72208, id="p6-b200 for a year"),
         pytest.param("lambda/gpu_8x_a100_80gb_sxm4", "any", "on_demand", 22.32, id="Lambda 8x A100 80 GB"),
         pytest.param("lambda/gpu_8x_h100_sxm5", "any", "on_demand", 31.92, id="Lambda 8x H100, not 26.80"),
         pytest.param("lambda/gpu_8x_b200_sxm6", "any", "on_demand", 53.52, id="Lambda 8x B200"),
-        pytest.param("gcp/a3-highgpu-8g", "us-central1", "on_demand", 87.83, id="a3-highgpu-8g, not 19 to 25"),
+        pytest.param("gcp/a3-highgpu-8g", "us-central1", "on_demand", 88.49, id="a3-highgpu-8g, not 19 to 25"),
+        pytest.param("gcp/a3-ultragpu-8g", "us-central1", "on_demand", 84.8069, id="a3-ultragpu-8g"),
+        pytest.param("gcp/a4-highgpu-8g", "us-central1", "on_demand", None, id="a4 is not sold on demand"),
+        pytest.param("azure/Standard_ND96isr_H200_v5", "eastus2", "on_demand", 84.8, id="Azure ND H200 v5"),
+        pytest.param("jarvis-labs/1x-h100-sxm", "any", "on_demand", 3.49, id="Jarvis Labs H100, not 2.69"),
+        pytest.param("crusoe/8x-h100-sxm", "any", "on_demand", 31.2, id="Crusoe 8x H100, as getdeploying.com has it"),
+        pytest.param("verda/8x-h100-sxm", "FIN-03", "on_demand", 28.44, id="Verda 8x H100, eight times 3.555"),
+        pytest.param("nebius/gpu-b200-sxm_8gpu", "us-central1", "on_demand", 57.2, id="Nebius 8x B200, not 44"),
         pytest.param("azure/Standard_ND96isr_H100_v5", "eastus", "on_demand", 98.32, id="Azure ND H100 v5"),
         pytest.param("coreweave/gd-8xh100ib-i128", "north-america", "on_demand", 49.24, id="CoreWeave 8x H100"),
     ],
@@ -143,18 +156,28 @@ def test_a_price_is_the_one_published(node, region, kind, usd_per_hour):
 
 
 @pytest.mark.parametrize(
-    ("node", "usd_per_hour_before", "usd_per_hour_after"),
+    ("node", "region", "dated", "usd_per_hour"),
     [
-        pytest.param("aws/p5e.48xlarge", 34.61, 39.80, id="p5e"),
-        pytest.param("aws/p5en.48xlarge", 36.18, 41.61, id="p5en"),
+        pytest.param("aws/p5e.48xlarge", "us-east-2", ("2025-01-01", "2026-01-01"), (34.61, 39.80), id="p5e, January"),
+        pytest.param(
+            "aws/p5en.48xlarge", "us-east-1", ("2025-01-01", "2026-01-01"), (36.18, 41.61), id="p5en, January"
+        ),
+        pytest.param("aws/p4de.24xlarge", "us-east-1", ("2026-09-25", "2026-10-07"), (17.712, 20.368), id="p4de"),
+        pytest.param("aws/p5.48xlarge", "us-east-1", ("2026-09-25", "2026-10-07"), (41.528, 47.76), id="p5"),
+        pytest.param("aws/p5en.48xlarge", "us-east-1", ("2026-09-25", "2026-10-07"), (54.92, 63.16), id="p5en"),
+        pytest.param("aws/p6-b200.48xlarge", "us-east-1", ("2026-09-25", "2026-10-07"), (98.84, 113.664), id="p6-b200"),
     ],
 )
-def test_the_blocks_of_h200_rose_by_15_percent_in_january_2026(node, usd_per_hour_before, usd_per_hour_after):
-    blocks = [row for row in CATALOG.prices if row.node == node and row.price_kind.value == "capacity_block"]
-    *_, before, after = sorted(blocks, key=lambda row: row.as_of)
-    assert (before.usd_per_hour, after.usd_per_hour) == (usd_per_hour_before, usd_per_hour_after)
-    assert after.as_of.isoformat() == "2026-01-01"
-    assert after.usd_per_hour / before.usd_per_hour == pytest.approx(1.15, abs=0.001)
+def test_the_blocks_rose_by_15_percent_each_time(node, region, dated, usd_per_hour):
+    """Of two sources that do not know of each other: what the page said before, and the rates that were announced."""
+    blocks = {
+        row.as_of.isoformat(): row.usd_per_hour
+        for row in CATALOG.prices
+        if (row.node, row.region, row.price_kind.value) == (node, region, "capacity_block")
+    }
+    before, after = (blocks[day] for day in dated)
+    assert (before, after) == usd_per_hour
+    assert after / before == pytest.approx(1.15, abs=0.001)
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,11 @@ def test_images_are_found_machines_for_too(planner) -> None:
         (("llama3-8b", "--max-usd-per-hour", "nan"), "must be a finite number"),
         (("llama3-8b", "--tokens", "inf"), "must be a finite number"),
         (("llama3-8b", "--gpus", "1" + "0" * 20), "gpus"),
-        (("llama3-8b", "--spot", "--provider", "lambda"), "nothing is left"),
+        (("llama3-8b", "--spot", "--provider", "lambda"), "have no such machine"),
+        (("llama3-8b", "--gpus", "3"), "have no such machine"),
+        (("llama3-8b", "--max-usd-per-hour", "0"), "max_usd_per_hour"),
+        (("llama3-8b", "--available", "--provider", "azure"), "nothing is left"),
+        (("llama3-8b", "--available", "--provider", "azure"), "Only some sources say what is to be had"),
         (("llama3-8b", "--provider", "lambda", "--region", "us-eats-1"), "Did you mean"),
         (("resnet50", "--tokens", "5"), "--tokens"),
         (("no-such-workload",), "no-such-workload"),
@@ -197,6 +201,14 @@ def test_wrong_filters_of_a_plan_are_refused(planner, plan_path, options, said) 
     answer = planner("compare", plan_path(options))
     assert answer.code == 2
     assert said in answer.err
+
+
+def test_h100_stands_for_all_forms_of_it_and_eu_for_the_regions_of_every_cloud(planner) -> None:
+    """Verda's site is in Finland, Nebius's eu-north1 too; no machine of AWS there has a bundled price on demand."""
+    answer = planner("find", "llama3-8b", "--accelerator", "H100", "--gpus", "8", "--region", "eu", "--firm", "--json")
+    assert {one["offer"] for one in answer.document["options"]} == {"verda/8x-h100-sxm", "nebius/gpu-h100-sxm_8gpu"}
+    cards = planner("find", *LORA, "--accelerator", "H100", "--gpus", "1", "--firm", "--json").document["options"]
+    assert {one["offer"].rpartition("-")[2] for one in cards} > {"pcie", "nvl"}
 
 
 def test_an_old_price_that_no_second_provider_asks_is_passed_over(planner) -> None:

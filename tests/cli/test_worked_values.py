@@ -136,17 +136,17 @@ class TestSupportCase:
 
     def test_four_nodes_at_the_capacity_block_price(self, planner, example):
         option = planner("estimate", example("p5e_vs_a100"), "--json").option(self.P5E)
-        assert option["usd_per_hour"]["value"] == 39.80
+        assert option["usd_per_hour"]["value"] == 54.928
         compute = option["bill"]["lines"][0]
         assert compute["what"] == "compute"
-        assert compute["usd"]["value"] == pytest.approx(25_818.9 / 3600 * 4 * 39.80, abs=0.01)
-        assert rounded(compute["usd"]["value"], 0) == "1142"
+        assert compute["usd"]["value"] == pytest.approx(25_818.9 / 3600 * 4 * 54.928, abs=0.01)
+        assert rounded(compute["usd"]["value"], 0) == "1576"
 
     def test_a_block_is_bought_by_the_day(self, planner, example):
-        """A day of four nodes is the least that is sold: 24 h x 4 x 39.80 USD."""
+        """A day of four nodes is the least that is sold: 24 h x 4 x 54.928 USD."""
         option = planner("estimate", example("p5e_vs_a100"), "--json").option(self.P5E)
-        assert option["smallest_purchase_usd"]["value"] == pytest.approx(24 * 4 * 39.80)
-        assert 24 * 4 * 39.80 <= option["usd_total"]["value"] < 24 * 4 * 39.80 + 10
+        assert option["smallest_purchase_usd"]["value"] == pytest.approx(24 * 4 * 54.928)
+        assert 24 * 4 * 54.928 <= option["usd_total"]["value"] < 24 * 4 * 54.928 + 10
 
     def test_no_on_demand_price_is_no_price_and_never_zero(self, planner, example):
         option = planner("estimate", example("p5e_vs_a100"), "--json").option("aws/p5e.48xlarge:us-east-2:on_demand:4n")

@@ -16,6 +16,11 @@ from planner.scenario.region_groups import check_places, group_of, is_in
         ("europe-west2", None), ("europe-west6", None), ("us-central1", "us"), ("us-east5", "us"),
         ("asia-northeast1", "apac"), ("australia-southeast1", "apac"), ("northamerica-northeast1", None),
         ("westeurope", "eu"), ("uksouth", None), ("switzerlandnorth", None), ("eastus", "us"), ("koreacentral", "apac"),
+        ("eu-north1", "eu"), ("eu-iceland1-a", "eu"), ("eu-frankfurt-1", "eu"), ("eu-zurich-1", None),
+        ("uk-london-1", None), ("europe-central-1", "eu"), ("EU-RO-1", "eu"), ("EUR-NO-1", "eu"), ("EUR-GB-1", None),
+        ("FIN-03", "eu"), ("ICE-01", "eu"), ("NORWAY-1", "eu"), ("CANADA-1", None), ("US-1", "us"), ("US-TX-3", "us"),
+        ("CA-MTL-1", None), ("AP-JP-1", "apac"), ("OC-AU-1", "apac"), ("fr-par-2", "eu"), ("GRA11", "eu"),
+        ("BHS5", None), ("ap-tokyo-1", "apac"), ("us-ashburn-1", "us"),
         ("any", None), (None, None), ("eu", None), ("north-america", None),
     ],
 )  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -71,7 +71,7 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
         if node is None or accelerator is None:
             left_out["of which nobody says what they carry"] += 1
             continue
-        if not _passes(node, kind, filters, accelerators):
+        if not _passes(node, kind, filters, accelerators) or not (numbers := _numbers(node, price, filters)):
             continue
         if price.usd_per_hour is None:
             left_out["without a price"] += 1
@@ -86,7 +86,9 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
         elif accelerator.no_training_reason is not None or accelerator.hbm_gib is None:
             left_out["with an accelerator that cannot train or is not known"] += 1
         else:
-            found += _numbers(node, accelerator, price, filters, left_out)
+            joined = [number for number in numbers if _is_joined(node, accelerator, number)]
+            left_out["without a known network between nodes"] += len(numbers) - len(joined)
+            found += [Offered(node, accelerator, price, number) for number in joined]
     return Found(
         tuple(found), left_out, sum(one.instances for one in catalog.unread if _asked_for(one, filters, accelerators))
     )
@@ -120,16 +122,17 @@ def _passes(node: Node, kind: PriceKind, filters: FindFilters, accelerators: fro
     )
 
 
-def _numbers(
-    node: Node, accelerator: Accelerator, price: Price, filters: FindFilters, left_out: Counter[str]
-) -> Iterator[Offered]:
-    for nodes in NODES if node.accelerators >= SHARED or filters.gpus is not None else NODES[:1]:
-        one = Offered(node, accelerator, price, nodes)
-        if filters.gpus is not None and one.accelerators not in filters.gpus:
-            continue
-        if filters.max_usd_per_hour is not None and one.usd_per_hour > filters.max_usd_per_hour:
-            continue
-        if not is_stated(node, accelerator, nodes=nodes, per_node=node.accelerators):
-            left_out["without a known network between nodes"] += 1
-            continue
-        yield one
+def _numbers(node: Node, price: Price, filters: FindFilters) -> list[int]:
+    """Return how many such machines are tried; none where the filters ask for another number, or for less money."""
+    tried = NODES if node.accelerators >= SHARED or filters.gpus is not None else NODES[:1]
+    ceiling = math.inf if filters.max_usd_per_hour is None else filters.max_usd_per_hour
+    return [
+        number
+        for number in tried
+        if (filters.gpus is None or number * node.accelerators in filters.gpus)
+        and (price.usd_per_hour is None or number * price.usd_per_hour <= ceiling)
+    ]
+
+
+def _is_joined(node: Node, accelerator: Accelerator, nodes: int) -> bool:
+    return is_stated(node, accelerator, nodes=nodes, per_node=node.accelerators)

@@ -14,7 +14,7 @@ from planner.model.quantity import Basis
 
 TIE_FRACTION = 0.10
 """Options within this share of the best one's cost are as good as it: ranges are wider than that."""
-FRESH_WITHIN = 0.20
+FRESH_WITHIN = 0.29
 """As good as a stale firm price is a fresh one this much dearer: half of the old ones moved by more (`prices` in
 catalogs/defaults.yaml)."""
 TIE_OF_BUDGET = 0.01

@@ -52,11 +52,21 @@ class TestTheCheckValue:
         found = {kind: share and 100 * share["value"] for kind, share in document["break_even_utilisation"].items()}
         assert found == {
             "on_demand": pytest.approx(26.5, abs=0.2),
-            "capacity_block": pytest.approx(40.6, abs=0.2),
+            "capacity_block": pytest.approx(26.5 * 63.296 / 63.16, abs=0.2),
             "spot": pytest.approx(62.5, abs=0.2),
         }
-        runpod = next(rival for rival in document["rivals"] if rival["id"].startswith("runpod"))
-        assert 100 * runpod["break_even_utilisation"]["value"] == pytest.approx(48.2, abs=0.2)
+
+    def test_break_even_at_the_prices_of_early_2026(self, planner, changed):
+        """40.6 % against a block at 5.201 USD a GPU-hour, 48.2 % against RunPod at 4.39."""
+        step = {"batch": 8, "seconds": 1.0, "basis": "assumed"}
+        block = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "capacity_block", "usd_per_hour": 41.61}
+        runpod = {"offer": "runpod/8x-h200-sxm", "usd_per_hour": 35.12}
+        options = [one | {"step": step} for one in ({"site": "own-8xh200"}, block, runpod)]
+        then = planner("own-or-rent", changed(EXAMPLE, {"options": options}), "--json").document
+        found = {
+            rival["id"].partition("/")[0]: 100 * rival["break_even_utilisation"]["value"] for rival in then["rivals"]
+        }
+        assert found == {"aws": pytest.approx(40.6, abs=0.2), "runpod": pytest.approx(48.2, abs=0.2)}
 
     def test_break_even_against_spot(self, document, planner, changed):
         """At 27.20 USD/h of August a year of 8 x 8,766 h x 3.40 a GPU-hour is 238,435 USD, and owning costs 143,227 and

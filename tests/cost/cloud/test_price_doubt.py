@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 from datetime import date, timedelta
+from itertools import pairwise
 
 import pytest
 
 from planner.cost.cloud.net_price import with_book
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.plan.plan import Plan
-from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.offer import FAST_KINDS, Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
 from planner.model.prices.price_defaults import PriceDefaults
 from tests.bundled import bundled_catalog
@@ -49,18 +51,18 @@ def usd(found):
 
 
 @pytest.mark.parametrize("kind", [PriceKind.ON_DEMAND, PriceKind.SAVINGS_1Y, PriceKind.LEASE])
-def test_a_stale_firm_price_may_lie_a_fifth_off(kind):
-    """60 / 1.2 = 50 and 60 x 1.2 = 72."""
+def test_a_stale_firm_price_may_lie_as_far_off_as_they_have_moved(kind):
+    """60 / 1.29 = 46.51 and 60 x 1.29 = 77.4."""
     found = estimated(price(64, 60.0, kind), price=kind.value)
-    assert usd(found) == pytest.approx((60, 50, 72))
-    assert "stale: 64 days old, +-20 %" in found.usd_per_hour.source
+    assert usd(found) == pytest.approx((60, 46.5116, 77.4))
+    assert "stale: 64 days old, +-29 %" in found.usd_per_hour.source
     assert found.price_stale is True
     assert found.usd_per_hour.basis == "quoted", "old, and still somebody's word"
 
 
 def test_a_range_of_its_own_is_widened_from_its_ends():
     found = estimated(price(64, 60.0, low_usd_per_hour=48.0, high_usd_per_hour=70.0))
-    assert usd(found) == pytest.approx((60, 48 / 1.2, 70 * 1.2))
+    assert usd(found) == pytest.approx((60, 48 / 1.29, 70 * 1.29))
 
 
 def test_the_bill_carries_it():
@@ -69,7 +71,7 @@ def test_the_bill_carries_it():
     assert line.value == exact.value
     for end in ("low", "high"):
         hours, both = (math.log(getattr(usd, end) / usd.value) for usd in (exact, line))
-        assert both**2 == pytest.approx(hours**2 + math.log(1.2) ** 2, rel=1e-3)
+        assert both**2 == pytest.approx(hours**2 + math.log(1.29) ** 2, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -94,15 +96,15 @@ def test_what_is_fresh_or_agreed_has_no_doubt(row, extra):
 
 def test_a_discount_off_a_stale_list_is_as_doubtful_as_the_list():
     discount = {"discounts": [{"name": "d", "provider": "aws", "discount_fraction": 0.5, "source": "contract"}]}
-    assert usd(estimated(price(64, 60.0), book=discount)) == pytest.approx((30, 25, 36))
+    assert usd(estimated(price(64, 60.0), book=discount)) == pytest.approx((30, 30 / 1.29, 38.7))
 
 
 def test_a_service_is_doubted_too():
-    """2.4 / 1.2 = 2 and 2.4 x 1.2 = 2.88 USD per million tokens."""
+    """2.4 / 1.29 = 1.860 and 2.4 x 1.29 = 3.096 USD per million tokens."""
     row = price(40, None, PriceKind.HOSTED_TRAINING, usd_per_million_tokens=2.4)
     found = estimated(row, price="hosted_training", step=None)
     each = found.usd_per_million_tokens
-    assert (each.value, each.low, each.high) == pytest.approx((2.4, 2.0, 2.88))
+    assert (each.value, each.low, each.high) == pytest.approx((2.4, 2.4 / 1.29, 3.096))
     assert (found.firm, found.availability, found.price_stale) == (True, "unknown", True)
 
 
@@ -153,6 +155,24 @@ def test_the_factor_is_that_of_the_bundled_rows():
     assert math.log(figure.value) == pytest.approx(1.645 * math.sqrt(sum(part**2 for part in moved) / 3), abs=0.01)
     assert figure.low == pytest.approx(math.exp(moved[1]), abs=0.005)
     assert math.log(figure.high) == pytest.approx(1.645 / 0.6745 * moved[1], abs=0.01)
+
+
+def test_the_factor_of_firm_prices_is_that_of_the_bundled_rows():
+    """Of neighbours in time of one machine, region and kind, over 60 days apart, since 2025: the middle one."""
+    firm = sorted(
+        (row.node, row.region, row.price_kind.value, row.as_of, row.usd_per_hour)
+        for row in CATALOG.prices
+        if row.usd_per_hour and row.price_kind not in FAST_KINDS and row.as_of.year >= 2025
+    )
+    moved = sorted(
+        max(after[-1], before[-1]) / min(after[-1], before[-1])
+        for before, after in pairwise(firm)
+        if before[:3] == after[:3] and (after[3] - before[3]).days > 60
+    )
+    figure = CATALOG.defaults.prices.stale_factor
+    assert len(moved) >= 31
+    assert figure.value == pytest.approx(statistics.median(moved), abs=0.005)
+    assert (figure.low, figure.high) == pytest.approx((moved[0], moved[-1]), abs=0.01)
 
 
 @pytest.mark.parametrize("wrong", [{"value": 0.8, "low": 0.7, "high": 0.9}, {"unit": "h"}])

@@ -1,4 +1,4 @@
-"""An old price counts where a second provider asks about the same: at most a fifth more for the accelerator."""
+"""An old price counts where a second provider asks about the same: at most 29 % more for the accelerator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
 from tests.bundled import bundled_catalog
 
-TODAY, MAY = date(2026, 11, 24), date(2026, 5, 24)
+TODAY, MAY, JULY, OCTOBER = (date(2026, month, day) for month, day in ((11, 24), (5, 24), (7, 23), (10, 9)))
 
 
 def price(provider, usd, cards=1, region="any", kind=PriceKind.ON_DEMAND, origin=PriceOrigin.BUNDLED, as_of=MAY):
@@ -37,7 +37,27 @@ def catalog_of(prices):
     ("one", "others", "counts"),
     [
         pytest.param(price("a", 0.38), [price("b", 0.60), price("c", 0.65)], False, id="0.60 is 1.6 times 0.38"),
-        pytest.param(price("a", 0.50), [price("b", 0.60), price("c", 0.65)], True, id="0.60 is 1.2 times 0.50"),
+        pytest.param(price("a", 0.47), [price("b", 0.60), price("c", 0.65)], True, id="0.47 x 1.29 = 0.606"),
+        pytest.param(price("a", 0.46), [price("b", 0.60), price("c", 0.65)], False, id="0.46 x 1.29 = 0.593"),
+        pytest.param(
+            price("a", 0.50), [price("b", 0.55), price("c", 0.80, as_of=OCTOBER)], False,
+            id="one of the same day asks the same, and a later one much more",
+        ),
+        pytest.param(
+            price("a", 0.50), [price("b", 0.80), price("c", 0.60, as_of=OCTOBER)], True, id="a later one asks the same"
+        ),
+        pytest.param(
+            price("a", 0.50, as_of=JULY), [price("b", 0.55), price("c", 0.80, as_of=date(2026, 8, 22))], True,
+            id="30 days are not later",
+        ),
+        pytest.param(
+            price("a", 0.50, as_of=JULY), [price("b", 0.55), price("c", 0.80, as_of=date(2026, 8, 23))], False,
+            id="31 days are",
+        ),
+        pytest.param(
+            price("a", 0.50), [price("a", 0.80, cards=2, as_of=OCTOBER), price("b", 0.55)], True,
+            id="its own later price of a larger machine is no second provider",
+        ),
         pytest.param(price("a", 0.70), [price("b", 0.60)], True, id="dearer than another"),
         pytest.param(price("a", 0.38), [price("b", 3.2, cards=8)], True, id="0.40 a card of eight"),
         pytest.param(price("a", 0.38), [price("a", 0.40, cards=2)], False, id="its own is no second one"),
@@ -48,7 +68,7 @@ def catalog_of(prices):
         pytest.param(price("a", 0.38, origin=PriceOrigin.USER), [price("b", 0.60)], True, id="the user's own"),
         pytest.param(price("a", 0.38), [price("b", 0.38, kind=PriceKind.SPOT)], False, id="spot bears nothing out"),
     ],
-)
+)  # fmt: skip
 def test_which_prices_are_borne_out(one, others, counts):
     catalog = catalog_of([one, *others])
     asked = asked_of(prices_by_terms(catalog, LOOKED_AT), catalog)

@@ -21,6 +21,7 @@ from tests.speed.physics.llama_prediction import question
 
 TODAY = date(2026, 11, 21)
 P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1"}
+SEOUL_BLOCK = {"price": "capacity_block", "region": "ap-northeast-2"}
 STATION = {"site": "dgx-station-v100"}
 SERVICE = {"offer": "acme/llama", "price": "hosted_training", "usd_per_million_tokens": 2.5}
 LLAMA = {"workload": {"ref": "llama3-8b", "seq_len": 4096}}
@@ -67,9 +68,9 @@ def estimated(catalog: Catalog, option: dict[str, Any], **changes: Any) -> Optio
             {"offer": "aws/g5.xlarge", "usd_per_hour": 1.0, "nodes": 2}, LLAMA | {"training": {"strategy": "auto"}},
             ("memory_too_small", "no_split_fits"), None, id="119.7 GiB on two cards of 24, however divided",
         ),
-        pytest.param(P4D | {"price": "capacity_block"}, {}, ("no_price",), {}, id="blocks are sold elsewhere"),
+        pytest.param(P4D | SEOUL_BLOCK, {}, ("no_price",), {}, id="blocks are sold elsewhere"),
         pytest.param(
-            P4D | {"price": "capacity_block"}, LLAMA, ("memory_too_small", "no_price"), None,
+            P4D | SEOUL_BLOCK, LLAMA, ("memory_too_small", "no_price"), None,
             id="two reasons, in the order of the sentence",
         ),
         pytest.param(

@@ -318,11 +318,11 @@ STALE, FRESH = ({"price_stale": stale, "price_kind": PriceKind.ON_DEMAND} for st
     ],
 )
 def test_a_fresh_price_comes_before_an_old_one_that_is_a_little_lower(first, second, expected) -> None:
-    """By up to a fifth, as far as half of the old prices moved."""
-    answer = compared([option("cheap", 10, 100, **first), option("dearer", 10, 119, **second)], CampaignLimits())
+    """By up to 29 %, as far as half of the old prices moved."""
+    answer = compared([option("cheap", 10, 100, **first), option("dearer", 10, 128, **second)], CampaignLimits())
     assert answer.recommended == expected
 
 
 def test_but_not_before_one_that_is_much_lower() -> None:
-    answer = compared([option("cheap", 10, 100, **STALE), option("dearer", 10, 121, **FRESH)], CampaignLimits())
+    answer = compared([option("cheap", 10, 100, **STALE), option("dearer", 10, 130, **FRESH)], CampaignLimits())
     assert answer.recommended == "cheap"
