@@ -155,7 +155,8 @@ def _asked(question: Question, answer: Callable[[Question], Asked]) -> Asked:
         try:
             return answer(question)
         except MissingAnswerError as missing:
-            given = typer.prompt(f"{missing.what.capitalize()}? ({missing.example})", err=True)
+            shown = missing.example.removeprefix("planner ask ").partition(", or --")[0]
+            given = typer.prompt(f"{missing.what.capitalize()}? ({shown})", err=True)
             name = "data" if missing.flag == "--data" else "workload"
             question = replace(question, **{name: given})
     return answer(question)
