@@ -129,7 +129,7 @@ def _stated(rates: dict[tuple[CauseCode, str], Expectation], base: Expectation) 
     gains = {code: answer.value / base.value for (code, kind), answer in rates.items() if kind == "mended"}
     if CauseCode.LOGITS in gains:  # of fused kernels, the part that the logits gain, and the rest
         fused = rates[(CauseCode.LOGITS, "mended")]
-        saved = base.shares["logits"] - fused.shares["logits"] * base.value / fused.value
+        saved = base.shares.get("logits", 0.0) - fused.shares.get("logits", 0.0) * base.value / fused.value
         gains[CauseCode.LOGITS] = 1 / (1 - min(0.9, max(0.0, saved)))
         gains[CauseCode.UNFUSED] = max(1.0, gains[CauseCode.UNFUSED] / gains[CauseCode.LOGITS])
     return [Found(_rule(code), 1.0, gain, stated=True) for code, gain in gains.items() if gain >= SMALLEST_GAIN]

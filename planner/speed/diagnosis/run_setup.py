@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import TextModel
+from planner.model.network.architecture import ImageModel, TextModel
 from planner.model.network.trainer_memory import trainer_memory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.network.activations import checkpointings_of
 from planner.scenario.machine import machine_of
 from planner.scenario.own_machine import own_node
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
@@ -38,8 +39,9 @@ class Expectation(NamedTuple):
 class RunSetup:
     """What was trained and how, as the run says or as is assumed."""
 
-    network: TextModel
+    network: TextModel | ImageModel
     seq_len: int
+    """Of images 0."""
     micro_batch: int
     accumulation: int
     strategy: Strategy
@@ -68,6 +70,7 @@ class RunSetup:
 
     def config(self) -> dict[str, float] | None:
         """Return the physics' numbers; None where they cannot be computed."""
+        assert isinstance(self.network, TextModel)
         numbers = planned_text_config(
             self.network,
             seq_len=self.seq_len,
@@ -93,7 +96,7 @@ class RunSetup:
             return True
         need = device_memory(
             self.network,
-            seq_len=self.seq_len,
+            seq_len=self.seq_len or None,
             micro_batch=self.micro_batch,
             strategy=self.strategy,
             precision=self.precision,
@@ -112,12 +115,27 @@ class RunSetup:
         return largest_micro_batch(lambda size: replace(self, micro_batch=size).fits())
 
 
+Setup = TypeVar("Setup", bound=RunSetup)
+
+
 def setup_of(run: RunRecord, catalog: Catalog) -> RunSetup | None:
     """Describe a run; None where it is no text network on an accelerator that the physics knows."""
-    accelerator = catalog.accelerators.get(run.hardware.accelerator)
-    network = run.architecture
+    accelerator, network = catalog.accelerators.get(run.hardware.accelerator), run.architecture
     if accelerator is None or not isinstance(network, TextModel) or run.seq_len is None:
         return None
+    return described(RunSetup, run, catalog, accelerator, network, seq_len=run.seq_len)
+
+
+def described(
+    kind: type[Setup],
+    run: RunRecord,
+    catalog: Catalog,
+    accelerator: Accelerator,
+    network: TextModel | ImageModel,
+    *,
+    seq_len: int,
+) -> Setup:
+    """Describe a run with what is assumed of it: the plainest that fits."""
     hardware, assumed = run.hardware, []
     node, _ = machine_of(run, catalog)
     if hardware.node is None or hardware.node not in catalog.nodes:
@@ -129,9 +147,9 @@ def setup_of(run: RunRecord, catalog: Catalog) -> RunSetup | None:
         assumed.append(f"micro-batch {micro} (--micro-batch)")
     if run.precision is None:
         assumed.append("bf16 products (--precision)")
-    setup = RunSetup(
+    setup = kind(
         network=network,
-        seq_len=run.seq_len,
+        seq_len=seq_len,
         micro_batch=micro,
         accumulation=accumulation,
         strategy=run.strategy or Strategy.DDP,
@@ -160,20 +178,25 @@ def _batch(run: RunRecord) -> tuple[int, int]:
     return run.micro_batch or max(1, each // accumulation), accumulation
 
 
-def _that_fits(setup: RunSetup, run: RunRecord) -> RunSetup:
+def _that_fits(setup: Setup, run: RunRecord) -> Setup:
     """Return the plainest strategy and the least recomputation that fit, of those that the run leaves open."""
     strategies = TRIED if run.strategy is None and setup.devices > 1 else (setup.strategy,)
-    ways = tuple(Checkpointing) if run.checkpointing is None else (setup.checkpointing,)
+    ways = tuple(checkpointings_of(setup.network)) if run.checkpointing is None else (setup.checkpointing,)
     tried = [replace(setup, strategy=one, checkpointing=way) for way in ways for one in strategies]
     return next((one for one in tried if one.fits()), tried[-1])
 
 
 def expectations(setups: list[RunSetup], calibration: Calibration) -> list[Expectation | None]:
     """Return what the estimator expects of each, from published evidence alone; no run of one's own moves it."""
+    from planner.speed.diagnosis.image_setup import ImageSetup, image_expectations
     from planner.speed.estimator.text_estimator import estimate_text, fitted
     from planner.speed.physics.config_arrays import from_rows
     from planner.speed.physics.step import step
 
+    of_images = [setup for setup in setups if isinstance(setup, ImageSetup)]
+    if of_images:
+        assert len(of_images) == len(setups), "the variants of one run are of one kind"
+        return image_expectations(of_images, calibration)
     configs = [setup.config() for setup in setups]
     known = [(place, config) for place, config in enumerate(configs) if config is not None]
     found: list[Expectation | None] = [None] * len(setups)

@@ -12,9 +12,10 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.flops import flops_per_sample
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
+from planner.speed.diagnosis.image_setup import ImageSetup, image_setup_of
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, setup_of
 from planner.speed.throughput.matching_runs import training_peak_tflops
-from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE
+from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES, SMALLEST_SHARE
 from planner.use_cases.audited_records import audit_record
 
 WORDS = {
@@ -47,8 +48,10 @@ HELD_BACK = 1.25
 
 def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
     """Compare a run with what is expected of it."""
-    setup = setup_of(run, catalog)
-    found = diagnose(run, setup, catalog.calibration)
+    setup = setup_of(run, catalog) or image_setup_of(run, catalog)
+    of_images = isinstance(setup, ImageSetup)
+    found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration)
+    names = IMAGE_PART_NAMES if of_images else PART_NAMES
     expected = None if found.expected is None else _quantity(found.expected)
     verdict = _verdict(run, found)
     assumed = setup.assumed if setup is not None else ()
@@ -65,7 +68,7 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         share_of_peak=_share_of_peak(run, catalog),
         causes=tuple(_cause(one, run, setup) for one in found.causes),
         hardware_fixes=() if setup is None else hardware_fixes(setup, read_upgrades(), catalog),
-        parts={PART_NAMES[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
+        parts={names[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
         assumed=assumed,
         doubts=run.verdict,
         audit=audit_record(run, catalog),
