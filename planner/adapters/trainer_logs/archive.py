@@ -56,6 +56,9 @@ def unpacked(path: Path) -> Iterator[Path]:
             _unpack(path, folder)
         except BROKEN as error:
             raise InputError(f"{path}: the archive cannot be unpacked ({type(error).__name__}).", fix=FIX) from error
+        if not any(folder.rglob("*")):
+            limit = LARGEST_MEMBER_BYTES / 1e6
+            raise InputError(f"{path}: holds no file of up to {limit:.0f} MB that may be a log.", fix=FIX)
         yield folder
 
 

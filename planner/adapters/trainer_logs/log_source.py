@@ -138,8 +138,6 @@ def opened(path: Path) -> Iterator[LogSource]:
         return
     with unpacked(path) as folder:
         names = tuple(_listed(folder))
-        if not names:
-            raise InputError(f"{path}: holds no file that may be a log.", fix=FIX)
         yield LogSource(path, folder, names, lone=len(names) == 1, unpacked=True)
 
 

@@ -102,6 +102,10 @@ HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
     "a path of Windows": (lambda at: zipped(at / "a.zip", **{"..\\..\\outside.log": TABLE}), "leads out of it"),
     "a drive": (lambda at: zipped(at / "a.zip", **{"C:/outside.log": TABLE}), "leads out of it"),
     "a bomb whose header lies": (bomb, "cannot be unpacked|unpacks to more"),
+    "a bomb whose header is true": (
+        lambda at: zipped(at / "a.zip", **{"1.log": b"0" * 65_000_000, "2.log": b"0" * 65_000_000}),
+        "holds no file of up to 64 MB",
+    ),
     "gzip's bomb": (lambda at: _written(at / "a.gz", gzip.compress(b"0" * 100_000_000)), "unpacks to more than 64 MB"),
     "many files": (lambda at: zipped(at / "a.zip", **{f"{n}.log": b"" for n in range(2_001)}), "over 2,000 files"),
     "cut": (lambda at: _written(at / "a.gz", gzip.compress(TABLE)[:-12]), "cannot be unpacked"),
@@ -110,7 +114,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
         "cannot be unpacked",
     ),
     "nothing in it": (lambda at: tarred(at / "a.tar", mode="w"), "is binary"),
-    "weights alone": (lambda at: zipped(at / "a.zip", **{"model.safetensors": b"\x00"}), "no file that may be a log"),
+    "weights alone": (lambda at: zipped(at / "a.zip", **{"model.safetensors": b"\x00"}), "holds no file of up"),
     "bzip2 of one file": (lambda at: _written(at / "a.log.bz2", bz2.compress(TABLE)), "cannot be unpacked"),
 }  # fmt: skip
 
