@@ -16,17 +16,31 @@ from babel.messages import mofile, pofile
 from planner.model.answer.audit import AuditVerdict, Severity
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis
-from planner.present.facts import LEFT_OUT, QUANTITIES
+from planner.present.charts import CHART_READING
+from planner.present.facts import QUANTITIES
 from planner.present.option_table import SHORT_REASONS
 from planner.present.page.sentences import PHRASES, SENTENCES
+from planner.present.page.terms import TERMS
 from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE
+from planner.present.report.report import reading_notes
 from planner.ui.ask.question import FORM_FIX
 
 ROOT = Path(__file__).parents[1]
-SOURCES = (ROOT / "planner" / "ui", ROOT / "planner" / "present" / "page")
+SOURCES = (ROOT / "planner" / "ui", ROOT / "planner" / "present" / "page", ROOT / "planner" / "present" / "report")
 IN_TEMPLATE = re.compile(r"""\b_\(\s*"((?:[^"\\]|\\.)*)\"""")
-COLUMNS = ("line", "quantity", "USD each", "USD", "90 % range", "basis", "formula and source", "hours")
-"""Of the tables of bills and hours."""
+COLUMNS = (
+    "line", "quantity", "USD each", "USD", "90 % range", "basis", "formula and source", "hours", "option",
+    "accelerators", "terms", "campaign time", "done by", "to pay", "chance", "price of", "fits", "why, or why not",
+    "what", "Machine", "Terms", "Price", "As of", "Source", "Assumption", "Value", "Basis", "exact",
+)  # fmt: skip
+"""Of the tables of bills and hours, and of the report in Markdown."""
+ASSUMED = (
+    "electricity", "pue", "goodput", "mfu", "power in training", "time between failures of one accelerator",
+    "time between preemptions of one spot node", "restart after an interruption", "evaluation",
+    "longest time between checkpoints", "checkpoints every", "set-up of a launch", "idle tail of a launch",
+    "failed launches", "support", "checkpoints kept", "kept after the campaign",
+)  # fmt: skip
+"""Names of what an answer takes from the plan, the sites or the defaults."""
 UNITS = ("{n} minute", "{n} minutes", "{n} hours", "{n} days")
 KNOWN = tuple(f"speed {basis.value}" for basis in Basis)
 SIDES = tuple(f"{{name}} is cheaper {side} {{rate}} {{code}} a USD; today {{today}}." for side in ("above", "below"))
@@ -34,7 +48,8 @@ SIDES = tuple(f"{{name}} is cheaper {side} {{rate}} {{code}} a USD; today {{toda
 
 def messages() -> set[str]:
     """Return every message that a page may show, in English."""
-    found = {*COLUMNS, *UNITS, *KNOWN, *SIDES, LEFT_OUT, FORM_FIX, *QUANTITIES.values(), *SHORT_REASONS.values()}
+    found = {*COLUMNS, *UNITS, *KNOWN, *SIDES, FORM_FIX, CHART_READING, *ASSUMED, *TERMS, *reading_notes()}
+    found |= {*QUANTITIES.values(), *SHORT_REASONS.values()}
     for kind in (Hold, Basis, AuditVerdict, Severity):
         found |= {one.value for one in kind}
     for folder in SOURCES:

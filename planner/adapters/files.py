@@ -15,13 +15,18 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 def write_text(path: Path, text: str) -> None:
     """Replace a file in one step: written beside its place, then renamed over it. A link stays, a device too."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Replace a file in the same way."""
     try:
         if _is_no_file(path):
             with path.open("wb") as file:
-                file.write(text.encode())
+                file.write(content)
         else:
             with whole_file(path) as file:
-                file.write(text.encode())
+                file.write(content)
     except OSError as error:
         full = error.errno in NO_SPACE
         raise StoreError(

@@ -20,9 +20,11 @@ from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
 from planner.present.answer_screen import Screen, campaign_screen, comparison_screen, estimate_screen, screen_lines
 from planner.present.details import details_lines
-from planner.present.report import as_markdown
+from planner.present.page.words import LANGUAGES, Words
+from planner.present.report.markdown_file import as_markdown
 from planner.present.table import campaign_rows, comparison_rows, estimate_rows
-from planner.use_cases import catalogs, locks, plans, price_books
+from planner.use_cases import catalogs, locks, plans, price_books, reports
+from planner.use_cases.locks import LockedAnswer
 from planner.use_cases.version import planner_version
 
 app = command_app()
@@ -131,19 +133,33 @@ def compare(question: PlanOptions, output: ScreenOptions, locked: LockedFlag = F
 def report(
     question: PlanOptions,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File: .html, .md or .csv; default: Markdown on stdout")
+        Path | None,
+        typer.Option(metavar="FILE", help="File: .html, .pdf, .md, .xlsx, .csv or .json; default: Markdown on stdout"),
     ] = None,
     locked: LockedFlag = False,
+    lang: Annotated[str, typer.Option(metavar="en|ko", help="Language of what people read")] = "en",
+    appendix: Annotated[
+        bool, typer.Option("--appendix", help="Open the appendix: a .pdf, or what is printed, has it too")
+    ] = False,
 ) -> None:
-    """Write the whole answer as HTML, Markdown or CSV.
+    """Write two pages to sign: the answer, and what it rests on.
 
-    Every number has its range, basis, formula, source and date.
+    Everything else is an appendix. Workbook, CSV and JSON hold every number with range, basis, source and date.
     """
-    document = _comparison(question, locked=locked)
+    if lang not in LANGUAGES:
+        raise InputError(f"--lang {lang} is not known.", fix=f"Write {' or '.join(LANGUAGES)}.")
+    if out is not None:
+        reports.check_ending(out)
+    words = Words(lang)
+    if locked:
+        made = reports.locked_report(question.plan, _locked_answer(question), words, asked=question.words)
+    else:
+        plan = plans.read_plan(question.plan)
+        made = reports.report_of(plan, question.catalog(plan), words, today=clock.today(), asked=question.words)
     if out is None:
-        print(as_markdown(document))
+        print(as_markdown(made))
         return
-    say(f"Wrote {plans.write_report(document, out)}.")
+    say(f"Wrote {reports.write_report(made, out, unfolded=appendix)}.")
 
 
 def print_comparison(document: ComparisonDocument, output: ScreenOptions, *, asked: str | None) -> None:
@@ -164,6 +180,10 @@ def _comparison(question: PlanOptions, *, locked: bool) -> ComparisonDocument:
 
 
 def _lock(question: PlanOptions) -> Lock:
+    return _locked_answer(question).lock
+
+
+def _locked_answer(question: PlanOptions) -> LockedAnswer:
     """Return the frozen answer; what this planner computes differently is said, and does not count."""
     if question.with_price_book:
         raise InputError(
@@ -182,7 +202,7 @@ def _lock(question: PlanOptions) -> Lock:
             f"numbers otherwise than {answer.lock.planner_version} did on {answer.lock.frozen_on}. "
             f"The first: {answer.differs[0]}."
         )
-    return answer.lock
+    return answer
 
 
 def _print_screen(

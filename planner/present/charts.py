@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from planner.model.answer.documents import ComparisonDocument, RankedOption
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.present.basis_marks import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.facts import interval_text, name_text, value_text
-from planner.present.html import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.table import accelerators_text, number_text
 from planner.quantity.time_units import HOURS_PER_DAY
 

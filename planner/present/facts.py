@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.decide.recommend.rank import chance_of
-from planner.decide.recommend.wording import duration_parts, duration_text, percent_text
+from planner.decide.recommend.wording import percent_text
 from planner.model.answer.documents import CampaignOption, OptionEstimate, RankedOption
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
-from planner.model.quantity import Quantity, Unit
+from planner.model.quantity import Quantity
 from planner.present.table import NOT_KNOWN, accelerators_text, number_text, range_text
 
 QUANTITIES: dict[str, str] = {
@@ -91,27 +91,6 @@ def not_known(option: OptionEstimate) -> list[str]:
         for field, name in QUANTITIES.items()
         if quantity_of(option, field) is None and field not in ON_REQUEST and field not in foreign
     ]
-
-
-def headline(quantity: Quantity | None) -> str:
-    """Write the value alone, large on a page: long times in days."""
-    if quantity is None:
-        return "not known"
-    if quantity.unit is Unit.HOURS:
-        return duration_text(quantity.value)
-    return value_text(quantity)
-
-
-def headline_range(quantity: Quantity) -> str:
-    """Write the 90 % range to stand under `headline`: `13.2 to 99.8 days`."""
-    if quantity.low == quantity.high:
-        return "exact"
-    if quantity.unit is not Unit.HOURS:
-        low, high = number_text(quantity.low, quantity.unit), number_text(quantity.high, quantity.unit)
-        return f"{low} to {high} {quantity.unit.value}"
-    low, low_unit = duration_parts(quantity.low)
-    high, high_unit = duration_parts(quantity.high)
-    return f"{low}{'' if low_unit == high_unit else f' {low_unit}'} to {high} {high_unit}"
 
 
 def value_text(quantity: Quantity) -> str:

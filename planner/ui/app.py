@@ -19,7 +19,7 @@ def main() -> None:
     st.set_page_config(page_title="Training planner", layout="wide", initial_sidebar_state="collapsed")
     _stop_for_another_page()
     words = chosen_words()
-    st.html(f"<style>{style()}</style>")
+    st.html(f"<style>{style('page.css', 'app.css')}</style>")
     pages = [
         st.Page(ask_page.render, title=words("Ask"), default=True),
         st.Page(ask_page.render, title=words("Ask"), url_path="ask", visibility="hidden"),  # a default has no path

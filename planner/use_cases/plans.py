@@ -9,7 +9,6 @@ from datetime import date
 from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
-from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import templates_dir
 from planner.decide.campaign.alone import each_alone
@@ -118,26 +117,6 @@ def compare(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced]
 def speeds_of(plan: Plan, catalog: Catalog) -> list[Paced]:
     """Return the speeds of a plan's machines, for whoever answers it under several limits."""
     return paced_candidates(plan, catalog)
-
-
-def write_report(comparison: ComparisonDocument, path: Path) -> Path:
-    """Write the answer as HTML, Markdown or CSV, by the file's ending."""
-    from planner.present import report
-    from planner.present.charts import chart_svg
-
-    ending = path.suffix.lower()
-    if ending in (".html", ".htm"):
-        text = report.as_html(comparison, chart_svg(comparison))
-    elif ending == ".md":
-        text = report.as_markdown(comparison)
-    elif ending == ".csv":
-        text = report.as_csv(comparison)
-    else:
-        raise InputError(
-            f"{path}: a report is written as .html, .md or .csv.", fix="Give the file one of these endings."
-        )
-    write_text(path, text)
-    return path
 
 
 def new_plan(catalog: Catalog, *, measured: str | None) -> str:

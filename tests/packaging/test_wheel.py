@@ -90,7 +90,7 @@ class TestWheel:
         "name",
         [
             "planner/ui/.streamlit/config.toml",
-            "planner/present/templates/report.html",
+            "planner/present/page/templates/report.html",
             "planner/ui/app.py",
             "planner/ui/streamlit_app.py",
             "planner/_catalogs/templates/plan.yaml",
@@ -139,7 +139,8 @@ def test_the_core_needs_no_extra():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     needed = {requirement.partition(">")[0] for requirement in project["dependencies"]}
     assert needed == {
-        "filelock", "highspy", "httpx", "jinja2", "numpy", "pydantic", "pydantic-core", "pyyaml", "rich", "typer",
+        "babel", "filelock", "highspy", "httpx", "jinja2", "numpy", "pydantic", "pydantic-core", "pyyaml", "rich",
+        "typer", "xlsxwriter",
     }  # fmt: skip
     assert {"app", "bench", "prices", "launch", "dev"} == set(project["optional-dependencies"])
 

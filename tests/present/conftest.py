@@ -9,10 +9,13 @@ import pytest
 
 from planner.model.answer.bill import Bill, BillLine, Coverage, Uncounted
 from planner.model.answer.documents import Assumption, ComparisonDocument, RankedOption
+from planner.model.answer.recommendation import Measurement, RecommendationDocument, TurningPoint
 from planner.model.currency import LocalAmount
 from planner.model.network.workload import Strategy
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.present.page.words import Words
+from planner.present.report.report import Report
 
 HOURS, USD = Unit.HOURS, Unit.USD
 
@@ -141,3 +144,34 @@ def comparison() -> ComparisonDocument:
         headline=("Take our-dgx: 10 trainings take 4.167 days and cost 12.50 USD", "time is measured (r1)"),
         options=(owned(), rented(), unpriced()),
     )
+
+
+def report_of(
+    comparison: ComparisonDocument, language: str = "en", *, advice: RecommendationDocument | None = None
+) -> Report:
+    """The report of a comparison of 21 November 2026."""
+    day = date(2026, 11, 21)
+    return Report(comparison, Words(language), start=day, written_on=day, advice=advice)
+
+
+def advice() -> RecommendationDocument:
+    """One run worth making, and one price at which the answer turns."""
+    return RecommendationDocument(
+        plan="Which machine?", currency=None, runs=10, deadline=None, budget_usd=None, confidence=0.8,
+        recommended="our-dgx", nearest=None, headline=(), sentence="", placements=(), simulated=None, regret_usd=None,
+        measurements=(
+            Measurement(
+                option="cloud/8x:any:on_demand", display_name="Cloud 8x, 8x H100", usd=33, worth_usd=90,
+                chance_to_change=0.2, instead=None, command="planner launch cpu-smoke",
+                sentence="Measure Cloud 8x, 8x H100 with one 20-minute run, about 33 USD: it decides between A and B.",
+            ),
+        ),
+        turning_points=(
+            TurningPoint(
+                input="price", option="cloud/8x:any:on_demand", unit="USD/h", today=98.3, at=40, side="below",
+                then="cloud/8x:any:on_demand",
+                sentence="If Cloud 8x, 8x H100 costs below 40 USD an hour (now 98.3), Cloud 8x, 8x H100 wins.",
+            ),
+        ),
+        swings=(), at_confidence=(), alternatives=(),
+    )  # fmt: skip

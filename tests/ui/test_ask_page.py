@@ -92,6 +92,7 @@ def test_every_starting_point_has_an_answer_before_anything_is_typed(start: Star
     assert [button.label for button in page.get("download_button")] == [
         "Plan (YAML)",
         "Report (HTML)",
+        "Workbook (XLSX)",
         "All numbers (CSV)",
     ]
 

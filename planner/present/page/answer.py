@@ -51,9 +51,15 @@ class AnswerPage:
         mix = self.document.mix
         return option is self.shown if mix is None else any(one.option == option.id for one in mix.placements)
 
+    def sentences(self) -> list[str]:
+        """Return what to do, and what to know beside it; of an answer stored before 0.2.0 its one sentence."""
+        document = self.document
+        said = document.headline if document.confidence is not None else (document.sentence,)
+        return [translated(one, self.words) for one in said]
+
     def headline_html(self) -> str:
-        """Render what to do, and what to know beside it."""
-        return self._render("headline", sentences=[translated(one, self.words) for one in self.document.headline])
+        """Render them."""
+        return self._render("headline", sentences=self.sentences())
 
     def figures_html(self) -> str:
         """Render done by, to pay and how sure."""

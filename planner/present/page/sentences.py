@@ -58,22 +58,46 @@ SENTENCES = (
     "Rent {name}: {usd} a year for {n} trainings; keeping ours costs {own} USD.",
     "Buy {name}: {usd} a year for {n} trainings; keeping ours costs {own} USD.",
     "Keeping ours pays from {n} trainings a year, {share} busy; these fill {fill}.",
+    "Over years, owning {name} wins over {other} above {share} busy (this work: {now}).",
+    "If {name} is any faster than estimated, no option keeps the limits.",
+    "If {name} is any slower than estimated, no option keeps the limits.",
+    "If {name} is over {times} times as fast as estimated, no option keeps the limits.",
+    "If {name} is under {times} times as fast as estimated, no option keeps the limits.",
+    "If {name} is any faster than estimated, {then} wins.", "If {name} is any slower than estimated, {then} wins.",
+    "If {name} is over {times} times as fast as estimated, {then} wins.",
+    "If {name} is under {times} times as fast as estimated, {then} wins.",
+    "If {name} costs above {rate} USD an hour (now {today}), no option keeps the limits.",
+    "If {name} costs below {rate} USD an hour (now {today}), no option keeps the limits.",
+    "If {name} costs above {rate} USD an hour (now {today}), {then} wins.",
+    "If {name} costs below {rate} USD an hour (now {today}), {then} wins.",
+    "No option keeps the limits from {n} trainings (now {today}).",
+    "No option keeps the limits up to {n} trainings (now {today}).",
+    "No option keeps the limits above {rate} {unit} (now {today}).",
+    "No option keeps the limits below {rate} {unit} (now {today}).",
+    "{name} wins from {n} trainings (now {today}).", "{name} wins up to {n} trainings (now {today}).",
+    "{name} wins above {rate} {unit} (now {today}).", "{name} wins below {rate} {unit} (now {today}).",
+    "Measure {name} with one 20-minute run, {cost}: it decides between {one} and {other}.",
+    "Measure {name} with one 20-minute run, {cost}: it settles whether that keeps the limits.",
+    "Measure {name} with one 20-minute run, {cost}.",
     "s spot: may be taken away.", "* price out of date: planner prices refresh.", "+ not in the bill: {what}.",
     "c after credits: the bill is {usd}.", "c after credits: the bills are {usd}.", "? ask whether so many can be had.",
 )  # fmt: skip
-"""Of the headlines of `compare` and `own-or-rent`, and of the marks below a table; a longer form stands before a
-shorter one that holds it too."""
+"""Of the headlines of `compare` and `own-or-rent`, of what `recommend` says turns the answer, and of the marks below a
+table; a longer form stands before a shorter one that holds it too."""
 PHRASES = (
     "done in {n} minutes", "done in a minute", "done in {n} hours", "done by {day}",
     "at most {usd} of electricity", "at most {usd} in all", "at most {usd}", "all of it paid by credits",
     "nothing to pay", "{k} in {n} sure", "{n} % sure", "if its measurement is right",
     "estimated from {n} published runs, {m} on {card}", "estimated from {n} published runs, none on {card}",
-    "{n} million {code}",
+    "{n} million {code}", "about {n} USD", "under 1 USD", "measured (bundled run {run})",
+    "measured (your run {run})", "measured by you (step)", "assumed by the plan (step)",
+    "scaled from the measured {card} run", "share of the peak (the plan's mfu)",
+    "USD a kWh", "preemptions an hour", "{code} a USD",
 )  # fmt: skip
 ANYTHING = r".{1,160}?"
 VALUES = {
     "done": r"done .{1,60}?|time not known",
-    "cost": r"at most .{1,80}?|all of it paid by credits|nothing to pay",
+    "cost": r"at most .{1,80}?|all of it paid by credits|nothing to pay|about [\d,.]+ USD|under 1 USD",
     "sure": r"\d+ in \d+ sure|[\d.]+ % sure|if its measurement is right",
     "day": r"\d{4}-\d{2}-\d{2}",
     "deadline": r"\d{4}-\d{2}-\d{2}",
@@ -81,6 +105,10 @@ VALUES = {
     "k": r"[\d,.]+",
     "m": r"[\d,.]+",
     "n": r"[\d,.]+",
+    "rate": r"[\d,.]+",
+    "today": r"[\d,.]+",
+    "times": r"[\d,.]+",
+    "unit": r"USD a kWh|preemptions an hour|[A-Z]{3} a USD",
 }
 """What a value may be, by its name; of others anything, as short as it can be. Names hold commas."""
 PLACE = re.compile(r"\{(\w+)\}")
@@ -89,6 +117,11 @@ PLACE = re.compile(r"\{(\w+)\}")
 def translated(sentence: str, words: Words) -> str:
     """Return a sentence in the language; as it is, where it has no known form."""
     return sentence if words.language == "en" else _by_form(sentence, words, SENTENCES) or sentence
+
+
+def phrase(text: str, words: Words) -> str:
+    """Return a phrase in the language; as it is, where it has no known form."""
+    return text if words.language == "en" else _by_form(text, words, PHRASES) or text
 
 
 def _by_form(text: str, words: Words, forms: Sequence[str]) -> str | None:

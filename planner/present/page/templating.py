@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from planner.decide.recommend.rank import is_feasible
 from planner.present import facts
+from planner.present.basis_marks import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.bill_table import bill_rows
 from planner.present.bill_text import coverage_text
-from planner.present.html import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.option_marks import marks
 from planner.present.option_table import short_reason
+from planner.present.page.sentences import phrase
+from planner.present.page.terms import terms_of
 from planner.present.time_table import time_facts, time_rows
 
 if TYPE_CHECKING:
@@ -24,9 +26,9 @@ def render(template: str, macro: str, *values: Any, **named: Any) -> str:
     return str(getattr(module, macro)(*values, **named)).strip()
 
 
-def style() -> str:
-    """Return the style sheet of all pages."""
-    return _environment().get_template("page.css").render()
+def style(*sheets: str) -> str:
+    """Return style sheets, one after the other."""
+    return "\n".join(_environment().get_template(sheet).render() for sheet in sheets)
 
 
 @cache
@@ -44,7 +46,8 @@ def _environment() -> Environment:
         function.__name__: function
         for function in (bill_rows, time_rows, time_facts, facts.known, facts.not_known, is_feasible, marks,
                          short_reason, facts.value_text, facts.interval_text, facts.date_text, coverage_text,
-                         facts.chance_to_keep_limits, facts.terms_text, facts.machine_text)
+                         facts.chance_to_keep_limits, terms_of, facts.machine_text, facts.name_text,
+                         phrase)
     }  # fmt: skip
     environment.globals |= {"colours": BASIS_COLOUR, "shapes": BASIS_SHAPE}
     return environment

@@ -6,20 +6,25 @@ from datetime import date
 
 import streamlit as st
 
-from planner.present import report
-from planner.present.charts import chart_svg
+from planner.errors import InputError
 from planner.present.facts import LEFT_OUT
 from planner.present.option_marks import bill_before_credits
 from planner.present.page.answer import FIRST_ROWS, AnswerPage
 from planner.present.page.pins import MOST, Pin, pins_html
 from planner.present.page.prices import finance_html
 from planner.present.page.words import Words
+from planner.present.report.csv_file import as_csv
+from planner.present.report.html_file import as_html
+from planner.present.report.report import Report
+from planner.present.report.workbook import as_workbook
 from planner.ui.answer.parts import html, note
-from planner.ui.answer.turns import turns
+from planner.ui.answer.turns import FILE, turns
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import parameters_of
-from planner.ui.ask.question import Answered, Known
+from planner.ui.ask.question import Answered, Known, turning_points
 from planner.use_cases.find import plan_text
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: date) -> None:
@@ -42,7 +47,7 @@ def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: d
     html(page.changes_html())
     turns(form, answered, known, words, today=today)
     _taken(answered, words)
-    _downloads(answered, words)
+    _downloads(form, answered, known, words, today=today)
     note(words(LEFT_OUT))
 
 
@@ -66,22 +71,32 @@ def _taken(answered: Answered, words: Words) -> None:
         html(page.assumptions_html(answered.assumed))
 
 
-def _downloads(answered: Answered, words: Words) -> None:
+def _downloads(form: Form, answered: Answered, known: Known, words: Words, *, today: date) -> None:
     document = answered.document
 
-    def html_report() -> str:
-        return report.as_html(document, chart_svg(document))
+    def made() -> Report:
+        """Return the report with what would change the answer, which takes some seconds the first time."""
+        try:
+            advice = turning_points(form, answered.plan, known, today=today, asked=FILE)
+        except InputError:
+            advice = None
+        return Report(document, words, answered.plan.campaign.start or today, today, advice)
 
     with st.container(horizontal=True):
         st.download_button(
-            words("Plan (YAML)"), lambda: plan_text(answered.plan), file_name="plan.yaml", mime="application/yaml",
+            words("Plan (YAML)"), lambda: plan_text(answered.plan), file_name=FILE, mime="application/yaml",
             on_click="ignore",
         )  # fmt: skip
         st.download_button(
-            words("Report (HTML)"), html_report, file_name="training-plan.html", mime="text/html", on_click="ignore"
-        )
-        st.download_button(
-            words("All numbers (CSV)"), lambda: report.as_csv(document), file_name="training-plan.csv", mime="text/csv",
+            words("Report (HTML)"), lambda: as_html(made()), file_name="training-plan.html", mime="text/html",
             on_click="ignore",
         )  # fmt: skip
-    note(words("The address of this page reproduces it: copy it to share the question."))
+        st.download_button(
+            words("Workbook (XLSX)"), lambda: as_workbook(made()), file_name="training-plan.xlsx", mime=XLSX,
+            on_click="ignore",
+        )  # fmt: skip
+        st.download_button(
+            words("All numbers (CSV)"), lambda: as_csv(document), file_name="training-plan.csv", mime="text/csv",
+            on_click="ignore",
+        )  # fmt: skip
+    note(words("The report prints as two pages to sign. The address of this page reproduces it."))

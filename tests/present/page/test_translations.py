@@ -19,7 +19,7 @@ PLACE = re.compile(r"\{\w+\}")
 KO = Words("ko")
 EXAMPLES = {
     "done": "done in 3.4 hours", "cost": "at most 1.92 USD", "sure": "4 in 5 sure", "day": "2027-01-02",
-    "deadline": "2027-01-01", "usd": "4,600 USD",
+    "deadline": "2027-01-01", "unit": "USD a kWh", "usd": "4,600 USD",
 }  # fmt: skip
 ENGLISH = re.compile(r"\b(done|at most|sure|hours|none|estimated)\b")
 """Words of phrases that are translated."""

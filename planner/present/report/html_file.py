@@ -1,0 +1,19 @@
+"""The report as one HTML file that needs nothing else: two pages when it is printed, the appendix where it is open."""
+
+from __future__ import annotations
+
+from planner.present.charts import CHART_READING, chart_svg, not_drawn
+from planner.present.page.templating import render, style
+from planner.present.report.report import Report
+
+
+def as_html(report: Report, *, unfolded: bool = False) -> str:
+    """Write the report; `unfolded`: with its appendix open, so that it is printed too."""
+    words = report.words
+    lacking = not_drawn(report.document)
+    notes = [words(CHART_READING)] + ([words("Not drawn: {names}.", names="; ".join(lacking))] if lacking else [])
+    page = render(
+        "report.html", "whole", report, words, style=style("page.css", "report.css"),
+        chart_svg=chart_svg(report.document), chart_notes=" ".join(notes), unfolded=unfolded,
+    )  # fmt: skip
+    return f"{page}\n"

@@ -1,0 +1,80 @@
+"""The report of a plan: answered, advised on, and written as the file's ending says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+from planner.adapters.files import write_bytes
+from planner.adapters.pdf_printer import printed
+from planner.errors import InputError
+from planner.model.answer.report import ReportDocument
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
+from planner.present.page.words import Words
+from planner.present.report.csv_file import as_csv
+from planner.present.report.html_file import as_html
+from planner.present.report.markdown_file import as_markdown
+from planner.present.report.report import Report
+from planner.present.report.workbook import as_workbook
+from planner.use_cases.locks import LockedAnswer, frozen_answer, lock_path
+from planner.use_cases.plans import compare, with_found_options
+from planner.use_cases.recommend import recommend
+
+ENDINGS = (".html", ".htm", ".md", ".csv", ".json", ".xlsx", ".pdf")
+
+
+def report_of(plan: Plan, catalog: Catalog, words: Words, *, today: date, asked: str) -> Report:
+    """Answer a plan, and say what would change the answer; `asked` is its file as other commands are given it."""
+    listed = with_found_options(plan, catalog, today=today)
+    return Report(
+        document=compare(listed, catalog, today=today),
+        words=words,
+        start=listed.campaign.start or today,
+        written_on=today,
+        advice=recommend(listed, catalog, today=today, asked=asked),
+    )
+
+
+def locked_report(path: Path, answer: LockedAnswer, words: Words, *, asked: str) -> Report:
+    """Return the report of a frozen answer; what would change it is said where this version computes the same."""
+    side = frozen_answer(answer.lock, lock_path(path))
+    day = side.frozen_on
+    return Report(
+        document=answer.lock.comparison,
+        words=words,
+        start=side.plan.campaign.start or day,
+        written_on=day,
+        advice=None if answer.differs else recommend(side.plan, side.catalog, today=day, asked=asked),
+    )
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file that no report is written as, before anything is computed."""
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(
+            f"{path}: a report is written as .html, .md, .csv, .json, .xlsx or .pdf.",
+            fix="Give the file one of these endings.",
+        )
+
+
+def write_report(report: Report, path: Path, *, unfolded: bool = False) -> Path:
+    """Write a report; `unfolded`: with the appendix open, which is then printed too."""
+    check_ending(path)
+    writers: dict[str, Callable[[], bytes]] = {
+        ".md": lambda: as_markdown(report).encode(),
+        ".csv": lambda: as_csv(report.document).encode(),
+        ".json": lambda: as_json(report).encode(),
+        ".xlsx": lambda: as_workbook(report),
+        ".pdf": lambda: printed(as_html(report, unfolded=unfolded)),
+    }
+    write = writers.get(path.suffix.lower(), lambda: as_html(report, unfolded=unfolded).encode())
+    write_bytes(path, write())
+    return path
+
+
+def as_json(report: Report) -> str:
+    """Write both answers as one document."""
+    document = ReportDocument(written_on=report.written_on, comparison=report.document, recommendation=report.advice)
+    return document.model_dump_json(indent=2) + "\n"
