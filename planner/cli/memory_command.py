@@ -10,9 +10,8 @@ import typer
 from planner.cli.output import DetailsFlag, HomeOption, TableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
-from planner.cli.workload_options import AdapterOptions, StrategyOption, WorkloadOptions
+from planner.cli.workload_options import AdapterOptions, StrategyOption, TrainerOptions, WorkloadOptions
 from planner.model.answer.documents import MemoryDocument
-from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
 from planner.model.network.workload import Checkpointing, Method, Strategy
 from planner.present.memory_screen import memory_lines, parts_of
 from planner.present.table import NOT_KNOWN, Row, quantity_text
@@ -33,13 +32,6 @@ class StepOptions:
     checkpointing: Annotated[
         Checkpointing | None, typer.Option(help="Activations to recompute; default: as few as fit")
     ] = None
-    loss: Annotated[Loss | None, typer.Option(help="How the loss is computed; default: any likely one")] = None
-    kernels: Annotated[Kernels | None, typer.Option(help="Of norms and activations; default: either")] = None
-    optimizer: Annotated[Optimizer | None, typer.Option(help="What is kept of each weight; default: adamw")] = None
-    weights: Annotated[
-        WeightFormat | None, typer.Option(help="Of trained weights; 16bit: no fp32 copy; default: mixed")
-    ] = None
-    offload: Annotated[Offload | None, typer.Option(help="What lies in the host's memory; default: none")] = None
 
 
 @command(app, example="planner memory llama3-8b --on H100-SXM --gpus 8 --strategy fsdp2")
@@ -47,6 +39,7 @@ def memory(
     workload: WorkloadOptions,
     on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="Accelerator, e.g. H100-SXM or RTX-4090")],
     step: StepOptions,
+    trainer: TrainerOptions,
     adapter_options: AdapterOptions,
     *,
     gpus: Annotated[int, typer.Option(help="Accelerators that share one training")] = 1,
@@ -74,11 +67,7 @@ def memory(
         seq_len=workload.seq_len,
         precision=workload.precision,
         checkpointing=step.checkpointing,
-        loss=step.loss,
-        kernels=step.kernels,
-        optimizer=step.optimizer,
-        weights=step.weights,
-        offload=step.offload,
+        **trainer.stated,
         method=Method.FULL if adapters is None else Method.LORA,
         adapters=adapters,
         trace=trace,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import typer
 
 from planner.cli.output import HomeOption, LongTableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
-from planner.cli.workload_options import AdapterOptions, WorkloadOptions
+from planner.cli.streams import say
+from planner.cli.workload_options import AdapterOptions, TrainerOptions, WorkloadOptions
 from planner.decide.options.display_name import machine_name
 from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE
 from planner.model.catalog import Catalog
+from planner.model.network.trainer_memory import TrainerSettings
 from planner.present.strategies_screen import strategies_lines
 from planner.use_cases import catalogs, networks
 from planner.use_cases.strategies import find_strategies
@@ -20,20 +23,28 @@ from planner.use_cases.strategies import find_strategies
 app = command_app()
 
 
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions:
+    """How many machines, and what joins them."""
+
+    heading: ClassVar = "Machines"
+
+    nodes: Annotated[int, typer.Option(help="Number of machines")] = 1
+    accelerators: Annotated[int | None, typer.Option(help="Accelerators used per machine; default: all")] = None
+    network_gbit_per_s: Annotated[float | None, typer.Option(help="Network of each machine; default: catalog's")] = None
+
+
 @command(app, example="planner strategies qwen3-0.6b --on aws/p5e.48xlarge --nodes 4")
 def strategies(
     workload: WorkloadOptions,
     on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="Machine, e.g. aws/p5.48xlarge or rtx3090-x10")],
+    trainer: TrainerOptions,
     adapters: AdapterOptions,
+    machines: MachineOptions,
     *,
-    nodes: Annotated[int, typer.Option(help="Number of machines")] = 1,
-    accelerators: Annotated[int | None, typer.Option(help="Accelerators used per machine; default: all")] = None,
     global_batch: Annotated[int | None, typer.Option(help="Samples per optimizer step; default: a usual value")] = None,
     framework: Annotated[
         str | None, typer.Option(help="Training framework, e.g. Megatron-LM; default: our benchmark")
-    ] = None,
-    network_gbit_per_s: Annotated[
-        float | None, typer.Option(help="Network of each machine; default: catalog's")
     ] = None,
     output: LongTableOptions,
     home: HomeOption = None,
@@ -43,11 +54,11 @@ def strategies(
     A strategy is a ZeRO stage with tensor, pipeline and context parallelism, a micro-batch and checkpointing.
     """
     for value, name in (
-        (nodes, "--nodes"),
-        (accelerators, "--accelerators"),
+        (machines.nodes, "--nodes"),
+        (machines.accelerators, "--accelerators"),
         (global_batch, "--global-batch"),
         (workload.seq_len, "--seq-len"),
-        (network_gbit_per_s, "--network-gbit-per-s"),
+        (machines.network_gbit_per_s, "--network-gbit-per-s"),
     ):
         check_positive(value, name)
     catalog = catalogs.open_catalog(home)
@@ -57,32 +68,35 @@ def strategies(
         network,
         on,
         catalog,
-        nodes=nodes,
-        accelerators=accelerators,
+        nodes=machines.nodes,
+        accelerators=machines.accelerators,
         global_batch=global_batch,
         seq_len=workload.seq_len,
         precision=workload.precision,
         adapters=adapters.adapters(network),
         framework=framework,
-        network_gbit_per_s=network_gbit_per_s,
+        settings=TrainerSettings.model_validate(trainer.stated),
+        network_gbit_per_s=machines.network_gbit_per_s,
     )
     if output.json:
         print(json.dumps(ranking, indent=1))
     elif output.table:
-        machine = _machine(on, catalog, nodes=nodes, accelerators=accelerators)
+        machine = _machine(on, catalog, machines)
         print_lines(strategies_lines(ranking, machine, width=screen_width(), whole=output.all))
     else:
         rows = [{name: str(value) for name, value in way.items()} for way in ranking["ways"]]
         output.print_rows(rows, title="Strategies")
+        if not rows:
+            say(ranking["note"])
     return EXIT_DONE if ranking["ways"] else EXIT_NOTHING_FEASIBLE
 
 
-def _machine(on: str, catalog: Catalog, *, nodes: int, accelerators: int | None) -> str:
+def _machine(on: str, catalog: Catalog, machines: MachineOptions) -> str:
     node = catalog.nodes[on]
     return machine_name(
         on,
         catalog.providers,
         accelerator=node.accelerator,
-        accelerators=accelerators or node.accelerators,
-        nodes=nodes,
+        accelerators=machines.accelerators or node.accelerators,
+        nodes=machines.nodes,
     )

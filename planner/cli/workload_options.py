@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Annotated, ClassVar
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from planner.cli.output import check_positive
 from planner.errors import InputError, NotFoundError
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
+from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerSettings, WeightFormat
 from planner.model.network.workload import ArchitectureFile, Method, Precision, Strategy
 from workloads.contract.spec import LORA_TARGETS
 
@@ -38,6 +40,26 @@ class WorkloadOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrainerOptions:
+    """What the trainer does that decides memory, as a plan's `training` states it."""
+
+    heading: ClassVar = "Training"
+
+    loss: Annotated[Loss | None, typer.Option(help="How the loss is computed; default: any likely one")] = None
+    kernels: Annotated[Kernels | None, typer.Option(help="Of norms and activations; default: either")] = None
+    optimizer: Annotated[Optimizer | None, typer.Option(help="What is kept of each weight; default: adamw")] = None
+    weights: Annotated[
+        WeightFormat | None, typer.Option(help="Of trained weights; 16bit: no fp32 copy; default: mixed")
+    ] = None
+    offload: Annotated[Offload | None, typer.Option(help="What lies in the host's memory; default: none")] = None
+
+    @property
+    def stated(self) -> dict[str, StrEnum]:
+        """What was given, by its name."""
+        return TrainerSettings(**asdict(self)).stated
+
+
+@dataclass(frozen=True, kw_only=True)
 class AdapterOptions:
     """Whether all weights are trained or adapters beside frozen ones, and which."""
 
@@ -50,7 +72,8 @@ class AdapterOptions:
     lora_rank: LoraRankOption = None
     lora_targets: LoraTargetsOption = None
     lora_frozen: Annotated[
-        FrozenFormat | None, typer.Option(help="Format of the frozen weights; nf4: QLoRA; default: the products'")
+        FrozenFormat | None,
+        typer.Option(help="Format of the frozen weights; nf4: QLoRA; default: the products'"),
     ] = None
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:

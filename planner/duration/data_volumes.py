@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from planner.model.answer.bill import Uncounted
 from planner.model.network.architecture import ImageModel
+from planner.model.network.trainer_memory import Optimizer, WeightFormat
 from planner.model.plan.plan import Data
 from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.quantity import Basis, Quantity, Unit
@@ -15,6 +16,9 @@ from planner.quantity.interval import Interval
 from planner.scenario.job import Job
 
 BYTES_PER_GB = 1e9
+FP32_WEIGHT_BYTES = 4.0
+LEAST_BYTES = 2.0
+"""Of a parameter in a checkpoint: the 16-bit weight."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ def data_volumes(job: Job, data: Data, defaults: BillDefaults) -> Volumes:
     """
     dataset = _stated(data.dataset_gb, "dataset_gb") or _dataset(job, defaults)
     checkpoint = _stated(data.checkpoint_gb, "checkpoint_gb") or _of_network(
-        job, defaults.checkpoint_bytes_per_parameter, "weights and optimizer"
+        job, _checkpoint_bytes(job, defaults), "weights and optimizer"
     )
     egress = _stated(data.egress_gb, "egress_gb") or _of_network(job, defaults.weight_bytes_per_parameter, "weights")
     network = "the network is not known, so its size cannot be counted; give data."
@@ -87,6 +91,24 @@ def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
     count = trained_parameters(job.network, job.adapters)
     of = "parameters" if job.adapters is None else "parameters of the adapters"
     return _gigabytes(count, each, f"{count:,} {of} x {each.value:g} bytes of {what}; {each.source}")
+
+
+def _checkpoint_bytes(job: Job, defaults: BillDefaults) -> Quantity:
+    """Return the bytes of a trained parameter in a checkpoint: the default's, less what other states save.
+
+    16-bit weights 2, fp32 weights 4 unless all is kept at 16 bit, moments by optimizer.
+    """
+    usual, settings = defaults.checkpoint_bytes_per_parameter, job.settings
+    narrow = settings.weights is WeightFormat.SIXTEEN_BIT and job.adapters is None
+    optimizer = settings.optimizer or Optimizer.ADAMW
+    moments = optimizer.moment_bytes(narrow=narrow)
+    less = Optimizer.ADAMW.moment_bytes(narrow=False) - moments + (FP32_WEIGHT_BYTES if narrow else 0.0)
+    if not less:
+        return usual
+    copy = "no fp32 weights" if narrow else "fp32 weights 4"
+    source = f"16-bit weights 2, {copy}, moments of {optimizer.value} {moments:g}"
+    each = Interval(usual.value - less, max(LEAST_BYTES, usual.low - less), usual.high - less)
+    return derived(each, Unit.BYTES, usual, source=source)
 
 
 def _gigabytes(count: float, each: Quantity, source: str) -> Quantity:

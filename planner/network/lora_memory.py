@@ -12,6 +12,9 @@ from planner.network.flops import layer_maps, parameters
 NF4_BYTES = 0.5625
 """Of a weight at 4 bits, with an fp32 scale for every 64. Source: Dettmers et al. 2023, section 3, without double
 quantization, which would leave 0.516."""
+QUANTIZED_BYTES = {FrozenFormat.NF4: NF4_BYTES, FrozenFormat.INT8: 1.0}
+"""Of a weight of the layers' linear maps, by format. At 8 bits with an fp32 scale for each output, under 0.002 bytes
+(Dettmers et al. 2022, section 3), which are left out."""
 USUAL = Adapters()
 """Where nobody says: rank 16 beside attention's maps."""
 EVERY: tuple[AdapterTarget, ...] = get_args(AdapterTarget)
@@ -105,15 +108,16 @@ def trained_parameters(architecture: Architecture, adapters: Adapters | None) ->
 def frozen_bytes_per_parameter(decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int) -> float:
     """Bytes of a weight that is not trained, on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
 
-    In fp32 (no format of their own) 4, at 16 bit 2, at nf4 0.5625 of the layers' linear maps and 2 of the rest; over n
-    where weights are sharded. Source: DeepSpeed partitions and copies only what the optimizer was given.
+    In fp32 (no format of their own) 4, at 16 bit 2, at nf4 0.5625 and at int8 1 of the layers' linear maps and 2 of the
+    rest; over n where weights are sharded. Source: DeepSpeed partitions and copies only what the optimizer was given.
     """
     shards = devices if strategy in SHARDS_WEIGHTS else 1
     if adapters.frozen is None:
         return 4.0 / shards
     if adapters.frozen is FrozenFormat.SIXTEEN_BIT:
         return 2.0 / shards
-    return (2.0 - (2.0 - NF4_BYTES) * layer_maps(decoder) / parameters(decoder)) / shards
+    saved = 2.0 - QUANTIZED_BYTES[adapters.frozen]
+    return (2.0 - saved * layer_maps(decoder) / parameters(decoder)) / shards
 
 
 def lora_layer_bytes(

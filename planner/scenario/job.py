@@ -9,6 +9,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.trainer_memory import Optimizer, TrainerSettings, WeightFormat
 from planner.model.network.workload import Checkpointing, Precision, Strategy, usual_frozen
 from planner.model.plan.plan import FlopsConvention, Plan
 from planner.network.lora_memory import adapter_parameters
@@ -46,6 +47,8 @@ class Job:
     """Only these are trained; None: all weights are."""
     framework: str | None
     """What will train it; None: the planner's own benchmark."""
+    settings: TrainerSettings
+    """What the plan states of loss, kernels, optimizer, weights and offload."""
     named_run: RunRecord | None
     """The measured run that the plan starts from."""
     mfu: float | None
@@ -92,6 +95,7 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
         checkpointing=None if training.checkpointing == "auto" else training.checkpointing,
         adapters=_adapters(plan, network, named),
         framework=_framework(plan, network, catalog),
+        settings=checked_settings(training, network, precision=training.precision, where="training"),
         named_run=named,
         mfu=plan.assumptions.mfu,
         convention=plan.assumptions.flops_convention,
@@ -155,6 +159,30 @@ def checked_adapters(
             fix="Leave frozen out, or train in bf16.",
         )
     return adapters.model_copy(update={"frozen": adapters.frozen or usual})
+
+
+OF_IMAGES = (Optimizer.ADAMW, Optimizer.SGD)
+"""Optimizers that image networks are estimated with; that of their evidence differs by source."""
+
+
+def checked_settings(
+    stated: TrainerSettings, network: Architecture | None, *, precision: Precision | None, where: str
+) -> TrainerSettings:
+    """Return the settings of a trainer alone; InputError where they do not go with the network or the products."""
+    settings = TrainerSettings.model_validate(stated.stated)
+    if isinstance(network, ImageModel):
+        for name, value in settings.stated.items():
+            if value not in OF_IMAGES:
+                raise InputError(
+                    f"{where}: {name} {value.value} is of language models, and this is an image network.",
+                    fix="Leave it out; optimizer may be adamw or sgd.",
+                )
+    if settings.weights is WeightFormat.SIXTEEN_BIT and precision in (Precision.FP32, Precision.TF32):
+        raise InputError(
+            f"{where}: weights at 16 bit do not go with products in {precision.value}.",
+            fix="Leave weights out, or train in bf16.",
+        )
+    return settings
 
 
 def _framework(plan: Plan, network: Architecture | None, catalog: Catalog) -> str | None:

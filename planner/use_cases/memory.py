@@ -5,28 +5,26 @@ from __future__ import annotations
 from launcher.bench.memory_trace import traced_layer_bytes
 from planner.errors import InputError
 from planner.model.answer.documents import MemoryDocument
-from planner.model.base import Count, Frozen, Text
+from planner.model.base import Count, Text
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import Encoder, ImageModel
-from planner.model.network.trainer_memory import (
-    Kernels,
-    Loss,
-    Offload,
-    Optimizer,
-    TrainerMemory,
-    WeightFormat,
-)
+from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.workload import ArchitectureFile, Checkpointing, Method, Precision, Strategy
 from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
+from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.physics.number_format import uses_autocast
 from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.networks import find_architecture, trained_alone
 
 
-class MemoryRequest(Frozen):
-    """What is trained, and on how many of which accelerator."""
+class MemoryRequest(TrainerSettings):
+    """What is trained, how, and on how many of which accelerator.
+
+    Of a setting that is not stated, here or by the file or its framework, the range and the chance hold every likely
+    one.
+    """
 
     workload: Text
     """A network's name, or the path of a config.json, an architecture or plan file."""
@@ -40,12 +38,6 @@ class MemoryRequest(Frozen):
     precision: Precision | None = None
     checkpointing: Checkpointing | None = None
     """None: the least that fits."""
-    loss: Loss | None = None
-    """What is None here and below is not stated: the range and the chance hold every likely setting."""
-    kernels: Kernels | None = None
-    optimizer: Optimizer | None = None
-    weights: WeightFormat | None = None
-    offload: Offload | None = None
     method: Method | None = None
     """full: all weights are trained, even where the workload's file names adapters."""
     adapters: Adapters | None = None
@@ -62,8 +54,8 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     adapters = trained_alone(asked, network, catalog, precision=precision, where=request.workload)
     if request.seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
-    named = {name: getattr(request, name) for name in ("loss", "kernels", "optimizer", "weights", "offload")}
-    stated = {name: value for name, value in named.items() if value is not None}
+    asked_for = TrainerSettings.model_validate(request.stated).over(network)
+    known = planned_settings(asked_for, network.framework)
     question = MemoryQuestion(
         workload=network.name or request.workload,
         architecture=network.architecture,
@@ -74,8 +66,8 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         strategy=request.strategy,
         precision=precision,
         checkpointing=request.checkpointing,
-        trainer=TrainerMemory(**stated),
-        stated=frozenset(stated),
+        trainer=known.trainer,
+        stated=frozenset(known.stated),
         traced_layer_bytes=_traced(network, request.strategy, precision, adapters) if request.trace else None,
         adapters=adapters,
     )

@@ -133,4 +133,5 @@ def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
         precision=job.precision or Precision.BF16,
         adapters=plan.training.adapters,
         framework=job.framework,
+        **job.settings.stated,
     )

@@ -8,11 +8,13 @@ from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import TextModel
+from planner.model.network.trainer_memory import NOTHING_STATED, Offload, TrainerSettings
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.scenario.frameworks import other_maker
-from planner.scenario.job import checked_adapters, known_framework
+from planner.scenario.job import checked_adapters, checked_settings, known_framework
 from planner.scenario.machine import accelerator_of
 from planner.scenario.parallel_config import ParallelConfig
+from planner.speed.physics.planned_trainer import OFFLOADED_WEIGHTS
 from planner.speed.throughput.node_network import is_stated
 from planner.speed.throughput.strategy_search import Question, search
 
@@ -35,6 +37,7 @@ def find_strategies(
     precision: Precision | None,
     adapters: Adapters | None = None,
     framework: str | None = None,
+    settings: TrainerSettings = NOTHING_STATED,
     network_gbit_per_s: float | None = None,
 ) -> dict[str, Any]:
     """Return the ways that fit, the fastest first, as the document of `planner strategies --json`."""
@@ -69,6 +72,11 @@ def find_strategies(
     if (refused := other_maker(trainer, accelerator)) is not None:
         raise InputError(f"{workload if framework is None else '--framework'}: {refused}.", fix="Name another machine.")
     assert length is not None, "a decoder has samples of a length"
+    stated = checked_settings(
+        settings.over(network), network.architecture, precision=precision or network.precision, where=workload
+    )
+    if stated.offload is Offload.ALL:
+        raise InputError(f"{workload}: {OFFLOADED_WEIGHTS}.", fix="Leave offload out, or write optimizer.")
     question = Question(
         architecture=network.architecture,
         seq_len=length,
@@ -82,6 +90,7 @@ def find_strategies(
             adapters, network.architecture, precision=precision or network.precision, where=workload
         ),
         framework=trainer,
+        settings=stated,
     )
     name = network.name or workload
     ways = search(question, catalog.calibration, workload=name)

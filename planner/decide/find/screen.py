@@ -70,6 +70,7 @@ def _question(job: Job, network: TextModel, seq_len: int, offer: Offered) -> Que
         shortest_step=True,
         adapters=job.adapters,
         framework=job.framework,
+        settings=job.settings,
         undivided=True,
         strategies=TRIED,
     )

@@ -16,6 +16,8 @@ class FrozenFormat(StrEnum):
     """How the weights are kept that are not trained."""
 
     SIXTEEN_BIT = "16bit"
+    INT8 = "int8"
+    """The layers' linear maps at 8 bits: LLM.int8 (Dettmers et al. 2022), bitsandbytes' `load_in_8bit`."""
     NF4 = "nf4"
     """The layers' linear maps at 4 bits, expanded before each product: QLoRA (Dettmers et al. 2023)."""
 

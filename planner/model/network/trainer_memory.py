@@ -39,6 +39,34 @@ class Optimizer(StrEnum):
     """Rows and columns of the second moment."""
     SGD = "sgd"
     """With momentum."""
+    PAGED_ADAMW = "paged-adamw"
+    """bitsandbytes: where the device is short, its moments wait in the host's memory, page by page."""
+    PAGED_ADAMW_8BIT = "paged-adamw-8bit"
+
+    @property
+    def resident(self) -> Optimizer:
+        """The same optimizer with all of its moments on the device."""
+        return RESIDENT.get(self, self)
+
+    @property
+    def is_paged(self) -> bool:
+        """Whether moments may leave the device."""
+        return self in RESIDENT
+
+    def moment_bytes(self, *, narrow: bool) -> float:
+        """Bytes kept of a parameter, wherever they lie; `narrow`: beside weights at 16 bit without an fp32 copy."""
+        return MOMENTS[self.resident][narrow]
+
+
+RESIDENT = {Optimizer.PAGED_ADAMW: Optimizer.ADAMW, Optimizer.PAGED_ADAMW_8BIT: Optimizer.ADAMW_8BIT}
+MOMENTS = {
+    Optimizer.ADAMW: (8.0, 4.0),
+    Optimizer.ADAMW_8BIT: (2.0, 2.0),
+    Optimizer.ADAMW_4BIT: (1.0, 1.0),
+    Optimizer.ADAFACTOR: (0.0, 0.0),
+    Optimizer.SGD: (4.0, 2.0),
+}
+"""Bytes of a parameter: beside fp32 weights, and where all is kept at 16 bit. Dettmers et al. 2022; torchao."""
 
 
 class WeightFormat(StrEnum):
@@ -81,6 +109,40 @@ class TrainerMemory(Frozen):
 
 
 USUAL_TRAINER = TrainerMemory()
+
+
+class TrainerSettings(Frozen):
+    """What a plan, a file or a question states of its trainer; None: not stated."""
+
+    loss: Loss | None = None
+    """How the loss is computed: eager (Hugging Face, 14 bytes a logit), fused, compiled, chunked (Liger). Left out: as
+    the framework does it, else eager, or in chunks where nothing else fits."""
+    kernels: Kernels | None = None
+    """Of norms and activations: eager or fused. Left out: as the framework's."""
+    optimizer: Optimizer | None = None
+    """What is kept of each trained weight. Left out: adamw, two moments in fp32."""
+    weights: WeightFormat | None = None
+    """Of trained weights: mixed keeps them in fp32, 16bit without such a copy. Left out: mixed."""
+    offload: Offload | None = None
+    """What waits in the host's memory or on NVMe: none, optimizer, all. Left out: none."""
+
+    @property
+    def stated(self) -> dict[str, StrEnum]:
+        """What is stated, by its name."""
+        found = {name: getattr(self, name) for name in TrainerSettings.model_fields}
+        return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def trainer(self) -> TrainerMemory:
+        """A trainer that does what is stated, and what most do besides."""
+        return USUAL_TRAINER.model_copy(update=self.stated)
+
+    def over(self, usual: TrainerSettings) -> TrainerSettings:
+        """Return these settings, and those of another where these state nothing."""
+        return TrainerSettings.model_validate(usual.stated | self.stated)
+
+
+NOTHING_STATED = TrainerSettings()
 
 
 def trainer_memory(*, compiled: bool, loss_chunks: int = 1) -> TrainerMemory:

@@ -12,6 +12,7 @@ from planner.errors import InputError
 from planner.model.base import Count, Day, Frozen, Id, NonNegative, Positive, Text
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture, Resnet, check_seq_len
+from planner.model.network.trainer_memory import TrainerSettings
 
 
 class Precision(StrEnum):
@@ -185,7 +186,7 @@ class Preset(BenchWorkload):
     as_of: Day
 
 
-class ArchitectureFile(Frozen):
+class ArchitectureFile(TrainerSettings):
     """A network of one's own: an architecture, and how long its samples are (where they are not images)."""
 
     schema_version: Literal[1] = 1
@@ -196,7 +197,8 @@ class ArchitectureFile(Frozen):
     precision: Precision = Precision.BF16
     adapters: Adapters | None = None
     framework: Text | None = None
-    """As in a plan's `training`; memory and strategies read them, the benchmark has options of its own."""
+    """As in a plan's `training`, and so are loss, kernels, optimizer, weights and offload; memory and strategies read
+    them, the benchmark has options of its own."""
 
     @model_validator(mode="after")
     def _samples_have_their_size(self) -> Self:

@@ -11,6 +11,7 @@ from planner.model.base import Count, Day, Fraction, Frozen, Id, Positive, Text
 from planner.model.currency import Currency
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.adapters import Adapters
+from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.work import Work, WorkloadChoice
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.find_filters import AUTO, FindFilters, with_auto
@@ -43,7 +44,7 @@ class Prefer(StrEnum):
     TIME = "time"
 
 
-class Training(Frozen):
+class Training(TrainerSettings):
     """How it is trained; an option may name another strategy."""
 
     precision: Precision | None = None

@@ -53,6 +53,8 @@ def training_of(
             "autocast": float(any(word in row.precision.casefold() for word in AUTOCAST)),
             "zero": float(zero),
             "optimizer_offload": float(_offloaded(row.offload.casefold())),
+            "optimizer_scale": 1.0,
+            "paged_bytes": 0.0,
         }
     )
 

@@ -8,7 +8,7 @@ from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory, W
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import bytes_per_number
 from planner.network.flops import all_matmul_parameters, layer_maps, parameters
-from planner.network.lora_memory import NF4_BYTES, SHARDS_WEIGHTS, adapted, trained_parameters
+from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS, adapted, trained_parameters
 from planner.speed.physics.number_format import uses_autocast
 
 DEEPSPEED_BUCKET = 5e8
@@ -21,7 +21,7 @@ def has_wide_stream(
     strategy: Strategy, *, precision: Precision, adapters: Adapters | None, trainer: TrainerMemory
 ) -> bool:
     """Return whether the stream between layers is in fp32 beside 16-bit products: under autocast, and peft's way."""
-    if adapters is not None and adapters.frozen is FrozenFormat.NF4:
+    if adapters is not None and adapters.frozen in QUANTIZED_BYTES:
         return trainer.wide_stream and strategy not in SHARDS_WEIGHTS and bytes_per_number(precision) == 2
     return casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
 
@@ -45,9 +45,9 @@ def buffer_bytes(
     fsdp2, zero3: two gathered layers (one computes, one is fetched), embedding and head; of a resnet, all of it. zero3
     besides: what it keeps gathered, and two buckets. zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit
     copies of the weights, which the backward pass needs; gradients live in their buckets, so those cost nothing more.
-    Frozen weights that are kept at 16 bit need no copy; at 4 bits they are gathered so and expanded map by map, and two
-    layers where they lie whole. A bucket holds no more than what is trained. Weights that adapters materialise come on
-    top.
+    Frozen weights that are kept at 16 bit need no copy; at 8 and 4 bits they are gathered so and expanded map by map,
+    at 4 bits two layers where they lie whole. A bucket holds no more than what is trained. Weights that adapters
+    materialise come on top.
     """
     b, materialised = bytes_per_number(precision), 0.0
     frozen = None if adapters is None else adapters.frozen
@@ -58,22 +58,22 @@ def buffer_bytes(
     if strategy in SHARDS_WEIGHTS:
         gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
         size = float(b * parameters(gathered))
-        if frozen is FrozenFormat.NF4:
+        if frozen in QUANTIZED_BYTES:
             assert isinstance(gathered, TextModel), "only decoders have adapters"
             maps = layer_maps(gathered)
-            size += (NF4_BYTES - b) * maps + b * maps / (2 * MAPS_OF_A_LAYER)
+            size += (QUANTIZED_BYTES[frozen] - b) * maps + b * maps / (2 * MAPS_OF_A_LAYER)
         if strategy is Strategy.ZERO3:
             size += b * (min(DEEPSPEED_LIVE, parameters(architecture)) + 2 * bucket)
         return size + materialised
     copies = (
         _matmul_weights(architecture) if casts(strategy, precision=precision, adapters=adapters, trainer=trainer) else 0
     )
-    expanded = 0
-    if frozen is FrozenFormat.NF4:
+    expanded = 0.0
+    if frozen in QUANTIZED_BYTES:
         assert isinstance(architecture, TextModel), "only decoders have adapters"
         two = _two_layers(architecture)
         assert isinstance(two, TextModel)
-        expanded = layer_maps(two)
+        expanded = layer_maps(two) / (1 if frozen is FrozenFormat.NF4 else 2 * MAPS_OF_A_LAYER)
     return float(b * ((0 if strategy is Strategy.DDP else bucket) + copies + expanded)) + materialised
 
 

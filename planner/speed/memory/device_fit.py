@@ -11,18 +11,18 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import ImageModel
-from planner.model.network.trainer_memory import USUAL_TRAINER, Loss, TrainerMemory
+from planner.model.network.trainer_memory import Loss, TrainerMemory, TrainerSettings
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import checkpointings_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.chance import OPEN, SURE, Likely, chance_within, factor_for
 from planner.speed.memory.memory import Memory, device_memory
+from planner.speed.memory.planned_settings import planned_settings
 
 LARGEST_MICRO_BATCH = 64
 """Of sequences; images are smaller."""
 LARGEST_IMAGE_BATCH = 1024
-CHUNKED = TrainerMemory(loss=Loss.CHUNKED)
 CHUNKED_NOTE = "it fits with a loss in chunks alone (Liger, cut cross-entropy, torchtune)"
 LIKELIER = 0.5
 """The chance from which an option is not refused."""
@@ -40,6 +40,8 @@ class DeviceFit:
     """Micro-batches of a step on each replica; None: what the plan's global batch needs, or one."""
     checkpointing: Checkpointing | None = None
     memory: Memory | None = None
+    paged: float = 0.0
+    """Share of a paged optimizer's moments for which the device has no room."""
     chance: float | None = None
     """That it fits; None where nothing was computed."""
     reason: Reason | None = None
@@ -72,7 +74,7 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
         )
     ways = [job.checkpointing] if job.checkpointing else checkpointings_of(job.network)
     smallest = job.micro_batch or 1
-    trainers = (USUAL_TRAINER,) if isinstance(job.network, ImageModel) else (USUAL_TRAINER, CHUNKED)
+    trainers = _trainers(job)
     for trainer, checkpointing in product(trainers, ways):
         if _need(job, candidate, smallest, checkpointing, trainer).total_gib <= _usable_gib(candidate):
             micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing, trainer)
@@ -86,14 +88,39 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     return _lacking(job, candidate, last.memory, ways[-1])
 
 
+def _trainers(job: Job) -> tuple[TrainerMemory, ...]:
+    """Return the trainer that the plan describes; where nobody says how the loss is computed, also one in chunks."""
+    known = planned_settings(job.settings, job.framework)
+    if isinstance(job.network, ImageModel) or known.loss is not None:
+        return (known.trainer,)
+    return known.trainer, known.trainer.model_copy(update={"loss": Loss.CHUNKED})
+
+
 def _taken(
     job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing, trainer: TrainerMemory
 ) -> DeviceFit:
     need = _need(job, candidate, micro_batch, checkpointing, trainer)
     assert candidate.accelerator.hbm_gib is not None, "asked before"
     chance = chance_within([Likely(1.0, need.total_gib)], candidate.accelerator.hbm_gib)
-    note = CHUNKED_NOTE if trainer == CHUNKED else None
-    return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need, chance=chance, note=note)
+    note = CHUNKED_NOTE if trainer != _trainers(job)[0] else None
+
+    def needed(settings: TrainerSettings) -> float:
+        likewise = trainer.model_copy(update=settings.stated)
+        return _need(job, candidate, micro_batch, checkpointing, likewise).total_gib
+
+    paged = paged_share(needed, job.settings, candidate.accelerator.hbm_gib)
+    return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need, chance=chance, note=note, paged=paged)
+
+
+def paged_share(needed_gib: Callable[[TrainerSettings], float], settings: TrainerSettings, hbm_gib: float) -> float:
+    """Return the share of a paged optimizer's moments for which the device has no room; 0 of any other."""
+    optimizer = settings.optimizer
+    if optimizer is None or optimizer.resident is optimizer:
+        return 0.0
+    least = needed_gib(settings)
+    most = needed_gib(settings.model_copy(update={"optimizer": optimizer.resident}))
+    lacking = most - max(least, usable_gib(hbm_gib))
+    return max(0.0, lacking / (most - least)) if most > least else 0.0
 
 
 def fits_device(chance: float) -> Literal["yes", "no", "uncertain"]:
@@ -169,7 +196,7 @@ def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkp
     figures = {"needed_gib": need.total_gib, "usable_gib": usable, "hbm_gib": hbm}
     sharded = replace(candidate, strategy=Strategy.FSDP2)
     if candidate.strategy not in (Strategy.FSDP2, Strategy.ZERO3):
-        with_sharding = _need(job, sharded, job.micro_batch or 1, checkpointing, USUAL_TRAINER).total_gib
+        with_sharding = _need(job, sharded, job.micro_batch or 1, checkpointing, _trainers(job)[0]).total_gib
         if with_sharding <= usable:
             text += f"; with fsdp2 it would need {with_sharding:.1f}"
             figures["needed_with_fsdp2_gib"] = with_sharding

@@ -23,7 +23,9 @@ FULLEST = {
 
 def states_source(question: MemoryQuestion, phase: Phase) -> str:
     """Return bytes x parameters of the states that are there."""
-    how = f"under {question.strategy.value} on {question.devices} ({question.trainer.optimizer.value})"
+    optimizer = question.trainer.optimizer
+    paged = ": its moments wait in the host's memory where the device is short" if optimizer.is_paged else ""
+    how = f"under {question.strategy.value} on {question.devices} ({optimizer.value}{paged})"
     if question.adapters is not None:
         assert not isinstance(question.architecture, ImageModel), "refused above"
         frozen = frozen_bytes_per_parameter(

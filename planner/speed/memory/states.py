@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel
-from planner.model.network.trainer_memory import USUAL_TRAINER, Offload, Optimizer, TrainerMemory, WeightFormat
+from planner.model.network.trainer_memory import USUAL_TRAINER, Offload, TrainerMemory, WeightFormat
 from planner.model.network.workload import Precision, Strategy
 from planner.network.activations import bytes_per_number
 from planner.network.flops import parameters
@@ -22,14 +22,6 @@ SHARDED = {
     Strategy.FSDP2: ("weights", "gradients", "moments", "step"),
 }
 """What each strategy shares out among the devices; the rest every device holds. Source: Rajbhandari et al. 2020."""
-MOMENTS = {
-    Optimizer.ADAMW: (8.0, 4.0),
-    Optimizer.ADAMW_8BIT: (2.0, 2.0),
-    Optimizer.ADAMW_4BIT: (1.0, 1.0),
-    Optimizer.ADAFACTOR: (0.0, 0.0),
-    Optimizer.SGD: (4.0, 2.0),
-}
-"""Bytes of a parameter: beside fp32 weights, and where all is kept at 16 bit. Dettmers et al. 2022; torchao."""
 
 
 class States(NamedTuple):
@@ -66,11 +58,12 @@ def state_bytes_per_parameter(
     """Return the bytes of a trained parameter on one device of n.
 
     Mixed precision with Adam, held: ddp 16; zero1 4 + 12/n; zero2 2 + 14/n; zero3 and fsdp2 16/n. So in fp32: weights
-    4, gradients 4, two moments 8. All at 16 bit: 2 + 2 + 4. Source: Rajbhandari et al. 2020 (ZeRO), section 3.
+    4, gradients 4, two moments 8. All at 16 bit: 2 + 2 + 4. Source: Rajbhandari et al. 2020 (ZeRO), section 3. Paged
+    moments leave a device that is short of memory, so it must hold none (Dettmers et al. 2023, section 3).
     """
     whole = bytes_per_number(precision) == 4
     narrow = trainer.weights is WeightFormat.SIXTEEN_BIT and not whole
-    moments = MOMENTS[trainer.optimizer][narrow]
+    moments = 0.0 if trainer.optimizer.is_paged else trainer.optimizer.moment_bytes(narrow=narrow)
     if narrow:
         weights = gradients = 2.0
     elif strategy in DEEPSPEED and not whole:
@@ -103,8 +96,13 @@ def device_states(
         each = state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
         return each.times(parameters(architecture))
     assert not isinstance(architecture, ImageModel), "only decoders have adapters"
-    mixed = trainer.model_copy(update={"weights": WeightFormat.MIXED})
-    each = state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=mixed)
+    each = adapter_state_bytes(strategy, devices=devices, precision=precision, trainer=trainer)
     frozen = frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices)
     held = 0.0 if trainer.offload is Offload.ALL else frozen * parameters(architecture)
     return each.times(adapter_parameters(architecture, adapters)).plus(States(held, 0.0, 0.0, 0.0))
+
+
+def adapter_state_bytes(strategy: Strategy, *, devices: int, precision: Precision, trainer: TrainerMemory) -> States:
+    """Return the bytes of an adapter's parameter, which are kept in fp32 whatever the others are."""
+    mixed = trainer.model_copy(update={"weights": WeightFormat.MIXED})
+    return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=mixed)

@@ -69,7 +69,6 @@ def planned_adapters(
     """Return the adapters that a plan asks for; `framework` as the plan names it, without one the benchmark's."""
     if adapters is None:
         return NO_ADAPTERS
-    quantized = adapters.frozen is FrozenFormat.NF4
     beside = adapted(decoder, adapters)
     joined = compiled if framework is None else written_for_adapters(*planned_words(framework))
     return {
@@ -82,8 +81,8 @@ def planned_adapters(
         "rotation_flops": 0.0,
         "adapters_fused": float(joined),
         "separate_gathers": float(planned_family(framework or "") in HUGGING_FACE),
-        "quantized": float(quantized),
-        "outliers": 0.0,
+        "quantized": float(adapters.frozen is FrozenFormat.NF4),
+        "outliers": float(adapters.frozen is FrozenFormat.INT8),
     }
 
 

@@ -112,6 +112,11 @@ class Configs:
     shards: Array
     """Devices over which weights are sharded: all replicas, or those of one node (hybrid sharding)."""
     optimizer_offload: Array
+    """1: the optimizer steps on the host, which keeps its states."""
+    optimizer_scale: Array
+    """Bytes that its step moves for a parameter, against Adam's in fp32."""
+    paged_bytes: Array
+    """Of its states, for each parameter of a device: what crosses to the host and back, where the device is short."""
     # The accelerator
     peak: Array
     """Dense FLOP/s of the layers' matrix products in their number format."""

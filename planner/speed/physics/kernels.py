@@ -42,7 +42,7 @@ def kernel_words(text: str) -> str:
 
 def kernels_of(said: str, framework: str, *, attention: str = "") -> dict[str, float]:
     """Return what the physics needs of the kernels, by words about them, and about attention; each 0 to 1."""
-    kernels = _affirmed(said, framework)
+    kernels = affirmed(said, framework)
     native = any(part in UNSAID.sub("", said) + attention for part in OF_THE_GENERATION)
     return {"fused": _fused(kernels), "compiled": _compiled(kernels), "native": float(native)}
 
@@ -69,11 +69,11 @@ def planned_words(framework: str) -> tuple[str, str]:
 
 def written_for_adapters(said: str, framework: str) -> bool:
     """Return whether kernels join an adapter to its map: compiled, or written for it."""
-    kernels = _affirmed(said, framework)
+    kernels = affirmed(said, framework)
     return any(word in kernels for word in BESIDE_A_MAP)
 
 
-def _affirmed(said: str, framework: str) -> str:
+def affirmed(said: str, framework: str) -> str:
     """Return words about kernels and the framework's name, without what they deny."""
     return UNSAID.sub("", f"{said} {framework.casefold()}")
 

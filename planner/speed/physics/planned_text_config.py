@@ -8,6 +8,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
+from planner.model.network.trainer_memory import NOTHING_STATED, TrainerSettings
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapters_of
@@ -18,6 +19,7 @@ from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.kernels import dispatches_tokens, kernels_of, planned_words
 from planner.speed.physics.number_format import ALIGNED, uses_autocast
 from planner.speed.physics.observation import Labels, Observation
+from planner.speed.physics.planned_trainer import planned_trainer
 
 OWN_SITE = "own runs"
 """The benchmark that ships with the planner; published evidence has none of it."""
@@ -51,6 +53,8 @@ def planned_text_config(
     split: Split = WHOLE,
     adapters: Adapters | None = None,
     framework: str | None = None,
+    settings: TrainerSettings = NOTHING_STATED,
+    paged: float = 0.0,
 ) -> dict[str, float] | Reason:
     """Return the numbers that the physics needs, or why it cannot answer."""
     chosen, asked = number_format(precision), precision or Precision.BF16
@@ -78,6 +82,9 @@ def planned_text_config(
         network_gbit_per_s=node.network_gbit_per_s,
     )  # fmt: skip
     sixteen_bit = chosen in SIXTEEN_BITS
+    stated = planned_trainer(settings, adapters=adapters, sixteen_bit=sixteen_bit, paged=paged)
+    if isinstance(stated, Reason):
+        return stated
     width = decoder.heads * decoder.head_dim
     return (
         accelerator_facts(accelerator, chosen)
@@ -110,7 +117,6 @@ def planned_text_config(
             "autocast": float(framework is None and uses_autocast(strategy, precision=asked, adapters=adapters)),
             "zero": float(zero),
             "shards": float(split.shards or replicas),
-            "optimizer_offload": 0.0,
             "dp": devices / split.devices,
             "tp": float(split.tensor),
             "pp": float(split.pipeline),
@@ -122,6 +128,7 @@ def planned_text_config(
         | planned_adapters(decoder, adapters, framework, compiled=compiled)
         | interconnect.facts(per_node=per_node)
         | _mlp(decoder)
+        | stated
     )
 
 

@@ -160,7 +160,7 @@ def _longest(c: Configs, p: Mapping[str, float]) -> Array:
 @computes(
     optimizer=(
         "parameters of a device (under ZeRO divided by the replicas) x share that is trained x optimizer bytes / "
-        "(bandwidth x hbm); offloaded: x 16 bytes / offload_gb"
+        "(bandwidth x hbm); offloaded: x 16 bytes / offload_gb; paged: + what crosses to the host / offload_gb"
     ),
 )
 def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -170,6 +170,8 @@ def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     sharded = c.zero >= 1
     share = held.shared / np.where(sharded, c.dp * c.cp, 1.0) + held.expert / np.where(sharded, copies, 1.0)
     share = share * compute.trained_share(c)
-    on_device = share * p["optimizer"] / (c.hbm * p["hbm"]) * c.device_scale
-    through_cpu = share * OFFLOADED_BYTES / (p["offload_gb"] * 1e9)
-    return np.asarray(np.where(c.optimizer_offload > 0, through_cpu, on_device))
+    crossing = share / (p["offload_gb"] * 1e9)
+    on_device = share * p["optimizer"] * c.optimizer_scale / (c.hbm * p["hbm"]) * c.device_scale
+    return np.asarray(
+        np.where(c.optimizer_offload > 0, crossing * OFFLOADED_BYTES, on_device + crossing * c.paged_bytes)
+    )

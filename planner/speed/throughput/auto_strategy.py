@@ -84,6 +84,7 @@ def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bo
         shortest_step=True,
         adapters=job.adapters,
         framework=job.framework,
+        settings=job.settings,
         undivided=undivided,
     )
     return search(question, catalog.calibration, workload=job.workload)

@@ -8,6 +8,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import TextModel
+from planner.model.network.trainer_memory import Offload, Optimizer, TrainerSettings, WeightFormat
 from planner.model.network.workload import Precision
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate
@@ -54,6 +55,7 @@ def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
         run.strategy in (None, candidate.strategy)
         and candidate.parallel_config is None
         and _same_framework(run, job)
+        and not _other_states(job.settings)
         and (None in (run.precision, job.precision) or run.precision is job.precision)
         and (None in (run.checkpointing, job.checkpointing) or run.checkpointing is job.checkpointing)
         and (None in (run.micro_batch, job.micro_batch) or run.micro_batch == job.micro_batch)
@@ -64,6 +66,15 @@ def _same_framework(run: RunRecord, job: Job) -> bool:
     if job.framework is None:
         return True
     return run.log is not None and planned_family(run.log.framework or "") == planned_family(job.framework)
+
+
+def _other_states(settings: TrainerSettings) -> bool:
+    """Return whether a plan keeps other states, or keeps them elsewhere, than runs do, which step with Adam in fp32."""
+    return (
+        settings.optimizer not in (None, Optimizer.ADAMW)
+        or settings.weights is WeightFormat.SIXTEEN_BIT
+        or settings.offload not in (None, Offload.NONE)
+    )
 
 
 def _doubtful_log(run: RunRecord, job: Job) -> bool:

@@ -109,6 +109,8 @@ def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> dict[str, fl
         split=candidate.split,
         adapters=job.adapters,
         framework=job.framework,
+        settings=job.settings,
+        paged=fitting.paged,
     )
 
 

@@ -49,6 +49,8 @@ def training_notes(job: Job) -> list[str]:
         )
     if job.framework is not None:
         notes.append(f"as trained by {job.framework}")
+    if job.settings.stated:
+        notes.append("trains with " + ", ".join(f"{name} {value.value}" for name, value in job.settings.stated.items()))
     return notes
 
 

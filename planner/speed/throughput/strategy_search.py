@@ -11,19 +11,25 @@ from typing import TYPE_CHECKING
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
 from planner.model.hardware.machines import Accelerator, Node
-from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import MoeDecoder, TextModel
-from planner.model.network.trainer_memory import USUAL_TRAINER, Loss, TrainerMemory
+from planner.model.network.trainer_memory import NOTHING_STATED, Loss, Offload, TrainerMemory, TrainerSettings
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
-from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
+from planner.network.lora_memory import (
+    QUANTIZED_BYTES,
+    SHARDS_WEIGHTS,
+    adapter_parameters,
+    frozen_bytes_per_parameter,
+)
 from planner.scenario.frameworks import Abilities, abilities_of
 from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.buffers import buffer_bytes
-from planner.speed.memory.device_fit import usable_gib
+from planner.speed.memory.device_fit import paged_share, usable_gib
 from planner.speed.memory.memory import Parts, batch_bytes
-from planner.speed.memory.states import States, state_bytes_per_parameter
+from planner.speed.memory.planned_settings import planned_settings
+from planner.speed.memory.states import States, adapter_state_bytes, state_bytes_per_parameter
 from planner.speed.physics.planned_text_config import labels_of, largest_stage, planned_text_config
 
 if TYPE_CHECKING:
@@ -70,8 +76,14 @@ class Question:
     framework: str | None = None
     undivided: bool = False
     """Only ways that leave the network whole."""
-    trainer: TrainerMemory = USUAL_TRAINER
+    settings: TrainerSettings = NOTHING_STATED
+    """What is stated of loss, kernels, optimizer, weights and offload."""
     strategies: tuple[Strategy, ...] = tuple(Strategy)
+
+    @property
+    def trainer(self) -> TrainerMemory:
+        """A trainer with these settings, what its framework does, and usual ones besides."""
+        return planned_settings(self.settings, self.framework).trainer
 
     @property
     def devices(self) -> int:
@@ -141,9 +153,9 @@ def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs |
 def _fitting(question: Question, needs: tuple[Needs, Needs]) -> list[tuple[ParallelConfig, dict[str, float]]]:
     """Return the configurations that fit; where none does, those that do with a loss in chunks, which costs no time."""
     usual = list(_described(question, needs[0]))
-    if usual:
+    if usual or planned_settings(question.settings, question.framework).loss is not None:
         return usual
-    chunked = replace(question, trainer=question.trainer.model_copy(update={"loss": Loss.CHUNKED}))
+    chunked = replace(question, settings=question.settings.model_copy(update={"loss": Loss.CHUNKED}))
     return [(replace(config, chunked_loss=True), row) for config, row in _described(chunked, needs[1])]
 
 
@@ -166,9 +178,18 @@ def _described(question: Question, needs: Needs) -> Iterator[tuple[ParallelConfi
             split=config.split,
             adapters=question.adapters,
             framework=question.framework,
+            settings=question.settings,
+            paged=_paged(question, config),
         )
         if not isinstance(described, Reason):
             yield config, described
+
+
+def _paged(question: Question, config: ParallelConfig) -> float:
+    def need(settings: TrainerSettings) -> float:
+        return needed_gib(replace(question, settings=settings), config)
+
+    return paged_share(need, question.settings, question.accelerator.hbm_gib or 0)
 
 
 def _parallel_configs(question: Question, needs: Needs) -> Iterator[ParallelConfig]:
@@ -309,16 +330,18 @@ def _states(question: Question, config: ParallelConfig, group_size: int) -> Stat
 
     def each(devices: int) -> States:
         if adapters is None:
-            return state_bytes_per_parameter(config.strategy, devices=devices, precision=precision)
+            return state_bytes_per_parameter(
+                config.strategy, devices=devices, precision=precision, trainer=question.trainer
+            )
         frozen = frozen_bytes_per_parameter(network, adapters, strategy=config.strategy, devices=devices)
-        return States(frozen, 0.0, 0.0, 0.0)
+        return States(0.0 if question.trainer.offload is Offload.ALL else frozen, 0.0, 0.0, 0.0)
 
     routed = routed_parameters(network)
     states = each(group_size).times(parameters(network) - routed)
     states = states.plus(each(group_size // experts).times(routed / experts))
     if adapters is None:
         return states
-    trained = state_bytes_per_parameter(config.strategy, devices=group_size, precision=precision)
+    trained = adapter_state_bytes(config.strategy, devices=group_size, precision=precision, trainer=question.trainer)
     return states.plus(trained.times(adapter_parameters(network, adapters)))
 
 
@@ -334,8 +357,9 @@ def _buffers(question: Question, config: ParallelConfig) -> float:
         precision=precision,
         adapters=question.adapters,
         checkpointing=config.checkpointing,
+        trainer=question.trainer,
     )
-    expanded = question.adapters is not None and question.adapters.frozen is FrozenFormat.NF4
+    expanded = question.adapters is not None and question.adapters.frozen in QUANTIZED_BYTES
     if expanded and config.strategy not in SHARDS_WEIGHTS:
         return whole / split.tensor
     return whole if config.strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)

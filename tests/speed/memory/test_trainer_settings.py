@@ -1,0 +1,249 @@
+"""What a plan or its framework says of loss, kernels, optimizer, weights and offload, and what that changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.duration.data_volumes import data_volumes
+from planner.errors import InputError
+from planner.model.answer.reason import ReasonCode
+from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.trainer_memory import Kernels, Loss, Optimizer, TrainerSettings
+from planner.model.network.workload import Strategy
+from planner.model.plan.plan import Data
+from planner.network.lora_memory import frozen_bytes_per_parameter
+from planner.speed.memory.buffers import buffer_bytes, has_wide_stream
+from planner.speed.memory.device_fit import fit, paged_share, usable_gib
+from planner.speed.memory.planned_settings import planned_settings
+from planner.speed.memory.states import state_bytes_per_parameter
+from planner.speed.throughput.matching_runs import measured_runs
+from planner.speed.throughput.speed import speed
+from tests.bundled import bundled_catalog
+from tests.speed.throughput.asking import asked
+
+LLAMA = "llama3-8b"
+MAPS, REST = 6_979_321_856, 1_050_939_392
+"""Of Llama 3 8B: 32 layers of 4096 x (2 x 4096 + 2 x 1024 + 3 x 14336); embedding, head and norms."""
+
+
+def network():
+    return bundled_catalog().presets[LLAMA].architecture
+
+
+def job_on(offer: str = "lambda/gpu_1x_h100_sxm5", **training: Any):
+    return asked(
+        bundled_catalog(),
+        {"offer": offer},
+        workload={"ref": LLAMA, "seq_len": 2048},
+        training={"precision": "bf16", "micro_batch": 1, **training},
+    )
+
+
+@pytest.mark.parametrize(
+    ("framework", "loss", "kernels"),
+    [
+        pytest.param(None, None, None, id="the planner's own benchmark: any"),
+        pytest.param("HF Trainer", None, None, id="Hugging Face alone says nothing"),
+        pytest.param("HF Trainer, liger", Loss.CHUNKED, Kernels.FUSED, id="liger"),
+        pytest.param("HF Trainer, without liger", None, None, id="liger denied"),
+        pytest.param("TRL, cut cross-entropy", Loss.CHUNKED, None, id="cut cross-entropy"),
+        pytest.param("torchtune", Loss.CHUNKED, None, id="torchtune"),
+        pytest.param("torchtune, torch.compile", Loss.CHUNKED, Kernels.FUSED, id="torchtune, compiled"),
+        pytest.param("torchtitan", Loss.COMPILED, Kernels.FUSED, id="torchtitan compiles"),
+        pytest.param("Megatron-LM", Loss.FUSED, Kernels.FUSED, id="Megatron"),
+        pytest.param("JAX", Loss.COMPILED, Kernels.FUSED, id="XLA"),
+    ],
+)
+def test_a_framework_says_how_its_loss_is_computed(framework, loss, kernels):
+    known = planned_settings(TrainerSettings(), framework)
+    assert (known.loss, known.kernels) == (loss, kernels)
+
+
+def test_what_the_plan_states_goes_before_its_framework():
+    known = planned_settings(TrainerSettings(loss=Loss.EAGER), "HF Trainer, liger")
+    assert (known.loss, known.kernels) == (Loss.EAGER, Kernels.FUSED)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "devices", "each"), [(Strategy.DDP, 1, 1.0), (Strategy.FSDP2, 4, 0.25), (Strategy.ZERO2, 4, 1.0)]
+)
+def test_int8_weights_take_a_byte_of_each_map_and_two_of_the_rest(strategy, devices, each):
+    frozen = Adapters(frozen=FrozenFormat.INT8)
+    size = frozen_bytes_per_parameter(network(), frozen, strategy=strategy, devices=devices) * (MAPS + REST)
+    assert size == pytest.approx(each * (MAPS + 2 * REST), rel=1e-9)
+
+
+def test_int8_weights_are_expanded_one_map_at_a_time():
+    """One of seven maps of a layer of 218,103,808 weights at 16 bit; at 4 bits two layers are."""
+    frozen = {kind: Adapters(frozen=kind) for kind in FrozenFormat}
+    sizes = {
+        kind: buffer_bytes(network(), strategy=Strategy.DDP, precision="bf16", adapters=adapters)
+        for kind, adapters in frozen.items()
+    }
+    assert sizes[FrozenFormat.INT8] - sizes[FrozenFormat.SIXTEEN_BIT] == pytest.approx(2 * 218_103_808 / 7)
+    assert sizes[FrozenFormat.NF4] - sizes[FrozenFormat.SIXTEEN_BIT] == pytest.approx(2 * 2 * 218_103_808)
+    trainer = TrainerSettings().trainer
+    wide = [
+        has_wide_stream(Strategy.DDP, precision="bf16", adapters=adapters, trainer=trainer)
+        for adapters in frozen.values()
+    ]
+    assert wide == [False, True, True], "norms in fp32 beside 8 and 4 bits (peft's prepare_model_for_kbit_training)"
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "weights", "expected"),
+    [
+        pytest.param("paged-adamw", "mixed", 8.0, id="paged: 4 + 4, no moments"),
+        pytest.param("paged-adamw-8bit", "16bit", 4.0, id="paged, 8 bit, 16-bit weights: 2 + 2"),
+        pytest.param("adamw-8bit", "16bit", 6.0, id="8 bit: 2 + 2 + 2"),
+    ],
+)
+def test_a_paged_optimizer_needs_no_room_for_its_moments(optimizer, weights, expected):
+    trainer = TrainerSettings(optimizer=optimizer, weights=weights).trainer
+    assert state_bytes_per_parameter(Strategy.DDP, devices=1, trainer=trainer).held == expected
+
+
+@pytest.mark.parametrize(
+    ("resident_gib", "share"),
+    [
+        pytest.param(70.0, 0.0, id="room for all"),
+        pytest.param(90.0, 0.5, id="half of 20 GiB too much"),
+        pytest.param(100.0, 2 / 3, id="20 of 30"),
+    ],
+)
+def test_what_a_paged_optimizer_sends_to_the_host(resident_gib, share):
+    usable = 80.0
+    need = {Optimizer.PAGED_ADAMW: 70.0, Optimizer.ADAMW: resident_gib}
+    settings = TrainerSettings(optimizer=Optimizer.PAGED_ADAMW)
+    hbm_gib = usable * 80.0 / usable_gib(80.0)
+    found = paged_share(lambda asked: need[asked.optimizer], settings, hbm_gib)
+    assert found == pytest.approx(share)
+    assert paged_share(lambda _: 1.0, TrainerSettings(), hbm_gib) == 0.0
+
+
+def fits(**training: Any):
+    job, candidate = job_on(**training)
+    return fit(job, candidate, None, bundled_catalog())
+
+
+def test_a_plan_s_optimizer_decides_what_fits():
+    """Llama 3 8B on one 80-GiB card: 16 bytes a weight are 119.7 GiB; 2 + 2 + 2 are 44.9."""
+    assert fits().fits is False
+    assert fits(optimizer="adamw-8bit", weights="16bit").fits is True
+    assert fits(offload="optimizer", weights="16bit").fits is True
+
+
+def test_a_named_loss_is_not_exchanged_for_another():
+    """32,768 tokens x 128,256 logits x 14 bytes are 55 GiB; only a plan that leaves the loss open gets it in chunks.
+
+    The layers' inputs are 16 GiB, in fp32 as peft keeps them, and the layer that works 17.
+    """
+    job = {"adapters": {"frozen": "nf4"}, "checkpointing": "full"}
+
+    def long(**training: Any):
+        plan, candidate = asked(
+            bundled_catalog(),
+            {"offer": "lambda/gpu_1x_h100_sxm5"},
+            workload={"ref": LLAMA, "seq_len": 32_768},
+            training={"precision": "bf16", "micro_batch": 1, **job, **training},
+        )
+        return fit(plan, candidate, None, bundled_catalog()).fits
+
+    assert long() is True
+    assert long(framework="HF Trainer, liger") is True
+    assert long(loss="eager") is False
+
+
+def rate(**training: Any):
+    job, candidate = job_on(**training)
+    return speed(job, candidate, bundled_catalog())
+
+
+def test_offload_costs_time_and_is_refused_where_it_is_not_known():
+    fast = rate(optimizer="adamw-8bit", weights="16bit").samples_per_s
+    slow = rate(offload="optimizer", weights="16bit").samples_per_s
+    assert fast is not None
+    assert slow is not None
+    assert slow.value < 0.7 * fast.value
+    refused = rate(offload="all")
+    assert refused.samples_per_s is None
+    assert [problem.code for problem in refused.problems] == [ReasonCode.OFFLOAD_NOT_KNOWN]
+    assert "weights wait in the host's memory" in refused.problems[0].text
+
+
+def test_a_paged_optimizer_slows_only_a_device_that_is_short():
+    roomy = {"weights": "16bit", "micro_batch": 1}
+    paged, resident = (rate(optimizer=name, **roomy) for name in ("paged-adamw-8bit", "adamw-8bit"))
+    assert paged.samples_per_s == resident.samples_per_s
+    short = rate(optimizer="paged-adamw")
+    assert short.samples_per_s is not None
+    assert resident.samples_per_s is not None
+    assert short.fit.paged > 0.5, "4 + 4 bytes leave room for few of 8"
+    assert short.samples_per_s.value < resident.samples_per_s.value
+
+
+def test_what_is_stated_is_said():
+    assert "trains with optimizer adamw-8bit, weights 16bit" in rate(optimizer="adamw-8bit", weights="16bit").notes
+
+
+def test_a_run_of_another_optimizer_is_no_measurement():
+    catalog = bundled_catalog()
+
+    def runs(**training: Any) -> int:
+        job, candidate = asked(
+            catalog,
+            {"site": "rtx3090-x10", "accelerators": 1, "strategy": "ddp"},
+            workload={"ref": "gpt-305m", "seq_len": 512},
+            training=training,
+        )
+        return len(measured_runs(catalog.runs.values(), job, candidate))
+
+    assert runs() == runs(optimizer="adamw", kernels="eager", offload="none") > 0
+    assert runs(optimizer="adamw-8bit") == runs(weights="16bit") == runs(offload="optimizer") == 0
+
+
+@pytest.mark.parametrize(
+    ("workload", "training", "said"),
+    [
+        pytest.param(
+            {"ref": "resnet50"}, {"loss": "chunked"}, "loss chunked is of language models", id="an image's loss"
+        ),
+        pytest.param(
+            {"ref": "resnet50"}, {"optimizer": "adamw-8bit"}, "optimizer adamw-8bit is of language", id="its optimizer"
+        ),
+        pytest.param(
+            {"ref": LLAMA}, {"weights": "16bit", "precision": "tf32"}, "do not go with products in tf32", id="products"
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused(workload, training, said):
+    with pytest.raises(InputError, match=f"training: .*{said}"):
+        asked(bundled_catalog(), {"offer": "lambda/gpu_1x_h100_sxm5"}, workload=workload, training=training)
+
+
+def test_an_image_network_may_name_its_optimizer():
+    job, _ = asked(
+        bundled_catalog(), {"offer": "lambda/gpu_1x_h100_sxm5"}, workload={"ref": "resnet50"},
+        training={"optimizer": "sgd"},
+    )  # fmt: skip
+    assert job.settings.optimizer is Optimizer.SGD
+
+
+@pytest.mark.parametrize(
+    ("training", "each"),
+    [
+        pytest.param({}, 14.0, id="16-bit weights 2, fp32 weights 4, moments 8"),
+        pytest.param({"optimizer": "paged-adamw", "loss": "chunked"}, 14.0, id="paged ones are kept too"),
+        pytest.param({"optimizer": "adamw-8bit"}, 8.0, id="moments 2"),
+        pytest.param({"optimizer": "adamw-8bit", "weights": "16bit"}, 4.0, id="no fp32 weights"),
+        pytest.param({"optimizer": "adafactor", "weights": "16bit"}, 2.0, id="weights alone"),
+    ],
+)
+def test_a_checkpoint_is_of_what_is_kept(training, each):
+    job, _ = job_on(**training)
+    size = data_volumes(job, Data(), bundled_catalog().bill_defaults).checkpoint
+    assert size is not None
+    assert size.value == pytest.approx(each * (MAPS + REST) / 1e9)
+    assert size.low <= size.value <= size.high
