@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow test-e2e fuzz app check format schemas golden cli-docs pages plain-questions calibrate practice benchmark accuracy-peers clean help
+.PHONY: demo test test-slow test-e2e fuzz app check format schemas golden cli-docs pages plain-questions document-tables calibrate practice benchmark accuracy-peers clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
@@ -102,6 +102,9 @@ pages: .venv/installed-all
 
 plain-questions: .venv/installed-all
 	$(BIN)/python -m scripts.plain_questions
+
+document-tables: .venv/installed-all
+	$(BIN)/python -m scripts.document_tables
 
 calibrate: .venv/installed-all
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/calibrate.py
