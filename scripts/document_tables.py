@@ -44,6 +44,15 @@ SIZES = (
 )  # fmt: skip
 CARDS = {"A100-80GB-SXM": "A100 80GB", "H100-SXM": "H100", "H200-SXM": "H200", "B200-SXM": "B200"}
 BUDGETS = ("budget_researcher", "budget_startup", "budget_team", "budget_institution")
+OF_SIZES = """\
+Fewest accelerators (of those in the plans) on which all weights train, and hours and USD there for a billion tokens in
+samples of 4,096, at a benchmark's speed. States: 16 bytes a parameter. The guide (document 002) counts 8 bytes and no
+activations; its numbers of H100 may do for adapters or inference."""
+OF_CAMPAIGNS = """\
+The plan of document 000, [dgx_station_v100.yaml](../examples/dgx_station_v100.yaml), without its limits: days of work,
+days saved against the DGX Station, and USD (to pay; of what is bought, price and all). Side by side only what is
+rented: a site has one machine. Pays from: so many trainings a year make buying no dearer than the cheapest firm rent,
+over years and in full."""
 COUNTS = ((1, 1), (10, 1), (10, 10), (50, 1), (50, 10))
 """Trainings, and how many of them side by side."""
 
@@ -70,9 +79,7 @@ def _sizes() -> Iterator[str]:
     yield ""
     yield "## Model sizes"
     yield ""
-    yield "Fewest accelerators (of those in the plans) on which all weights train, and hours and USD there for a billion"
-    yield "tokens in samples of 4,096, at a benchmark's speed. States: 16 bytes a parameter. The guide (document 002)"
-    yield "counts 8 bytes and no activations; its numbers of H100 may do for adapters or inference."
+    yield OF_SIZES
     yield ""
     yield f"| size | states, GB | guide, GB | guide, H100 | {' | '.join(CARDS.values())} |"
     yield "|---|---|---|---|" + "---|" * len(CARDS)
@@ -136,10 +143,7 @@ def _campaigns() -> Iterator[str]:
     yield ""
     yield "## One, ten and fifty trainings"
     yield ""
-    yield "The plan of document 000, [dgx_station_v100.yaml](../examples/dgx_station_v100.yaml), without its limits: days"
-    yield "of work, days saved against the DGX Station, and USD (to pay; of what is bought, price and all). Side by side"
-    yield "only what is rented: a site has one machine. Pays from: so many trainings a year make buying no dearer than the"
-    yield "cheapest firm rent, over years and in full."
+    yield OF_CAMPAIGNS
     yield ""
     heads = [f"{runs}" + (f", {at_once} at once" if at_once > 1 else "") for runs, at_once in COUNTS]
     yield f"| machine | {' | '.join(heads)} | pays from |"
