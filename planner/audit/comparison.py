@@ -19,6 +19,8 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchMode
 
+NEEDED = ("precision", "global_batch")
+"""Settings that a comparison needs to know, even where no run states them."""
 SOFTWARE = ("torch", "cuda", "nccl", "framework", "transformers", "deepspeed")
 
 
@@ -55,21 +57,29 @@ def _of_the_runs(audits: Sequence[RunAudit]) -> list[Finding]:
 
 def _settings(records: Sequence[RunRecord]) -> list[Finding]:
     findings = []
-    networks = {one.architecture.model_dump_json() if one.architecture else one.workload for one in records}
-    if len(networks) > 1:
+    networks = {one.architecture.model_dump_json() for one in records if one.architecture}
+    names = {one.workload.casefold() for one in records}
+    if len(networks) > 1 or (len(names) > 1 and not all(one.architecture for one in records)):
         findings.append(doubtful("model_differs", "The runs trained different networks."))
+    if len({one.method or "full" for one in records}) > 1:
+        says = "One run trained all weights, another adapters alone."
+        findings.append(doubtful("method_differs", says, fix="Train the same weights on both."))
     for code, name, what in (
         ("precision_differs", "precision", "precision"),
         ("strategy_differs", "strategy", "strategy"),
+        ("recomputation_differs", "checkpointing", "recomputation"),
+        ("data_differs", "data", "input"),
         ("sample_length_differs", "seq_len", "sample length"),
         ("global_batch_differs", "global_batch", "global batch"),
     ):
         values = [getattr(one, name) for one in records]
         stated = {value for value in values if value is not None}
         shown = ", ".join("not stated" if value is None else str(value) for value in values)
+        if name == "data" and None in values:
+            continue
         if len(stated) > 1:
             findings.append(doubtful(code, f"The {what} differs: {shown}."))
-        elif None in values and (stated or name in ("precision", "global_batch")):
+        elif None in values and (stated or name in NEEDED):
             open_code = "precision_not_stated" if name == "precision" else code
             findings.append(unknown(open_code, f"The {what} is not known to agree: {shown}.", fix=f"Record {name}."))
     measured = [_measured_type(one) for one in records]
@@ -78,6 +88,11 @@ def _settings(records: Sequence[RunRecord]) -> list[Finding]:
     if any(one.data is None and one.method_version is None for one in records) and records[0].seq_len is not None:
         says = "Nobody says whether samples were full: samples/s are no tokens/s."
         findings.append(unknown("packing_not_stated", says, fix="Record tokens and padding of the window."))
+    if not any(any(one.environment.get(name) for name in SOFTWARE) for one in records):
+        says = "No run states the versions of its software."
+        findings.append(unknown("software_not_stated", says, fix="Record torch, CUDA or ROCm, and the trainer."))
+    if len({one.compiled for one in records if one.compiled is not None}) > 1:
+        findings.append(doubtful("software_differs", "One run was compiled, another was not.", fix="Compile both."))
     for name in SOFTWARE:
         versions = {str(one.environment[name]) for one in records if name in one.environment}
         if len(versions) > 1:
@@ -105,6 +120,8 @@ def _tuning(records: Sequence[RunRecord]) -> list[Finding]:
 def _again(records: Sequence[RunRecord]) -> tuple[str, ...]:
     lines = []
     for record in records:
+        if record.architecture is None:
+            continue
         batch = max((one.global_batch or 0 for one in records), default=0)
         target = record.hardware.node if record.hardware.node and "/" in record.hardware.node else "ssh/HOSTS"
         line = (

@@ -6,11 +6,14 @@ import math
 from collections.abc import Sequence
 
 from planner.audit.ceilings import ceiling_of
-from planner.audit.rate_rules import ASSUMED_FORMAT, executed
+from planner.audit.rate_rules import ASSUMED_FORMAT, SHOWN, TOLD_APART, executed
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Surviving
+from planner.model.hardware.machines import Accelerator
 from planner.model.hardware.matmul_ceiling import MatmulCeiling
-from planner.speed.physics.accelerator_facts import peak_flops
+from planner.speed.physics.accelerator_facts import emulates_bf16, peak_flops
+
+FLAGS = {"fp32": "fp32", "tf32": "tf32", "bf16": "bf16", "16bit": "fp16", "fp8": "float8"}
 
 
 def surviving(run: StatedRun, measured: Sequence[MatmulCeiling], *, forced: bool) -> tuple[Surviving, ...]:
@@ -41,10 +44,19 @@ def surviving(run: StatedRun, measured: Sequence[MatmulCeiling], *, forced: bool
         listed.append(Surviving(code="less_work_per_token", says=says, test=test))
     says = f"a wrong throughput: at most {run.samples_per_s / over:.4g} samples/s and not {run.samples_per_s:.4g}"
     listed.append(Surviving(code="wrong_throughput", says=says, test=f"{bench} on one node, for two minutes"))
-    eight = peak_flops(run.accelerator, "fp8")
-    sixteen = peak_flops(run.accelerator, ASSUMED_FORMAT)
-    if run.number_format != "fp8" and not run.counted_by_us and eight and sixteen and eight > sixteen:
-        says = "products in fewer bits than stated: float8"
-        test = f"{bench} --precision float8 beside --precision bf16"
+    fewer = [] if run.counted_by_us else _fewer_bits(run, run.accelerator, done)
+    if fewer:
+        said = "stated" if run.number_format else "usual"
+        says = f"products in fewer bits than {said}: {' or '.join(SHOWN[name] for name in fewer)}"
+        test = f"{bench} --precision {FLAGS[fewer[0]]} beside --precision {FLAGS[run.number_format or ASSUMED_FORMAT]}"
         listed.append(Surviving(code="lower_precision", says=says, test=test))
     return tuple(listed)
+
+
+def _fewer_bits(run: StatedRun, accelerator: Accelerator, done: float) -> list[str]:
+    """Return the faster formats in which the accelerator could do so much, of the most bits first."""
+    stated = peak_flops(accelerator, run.number_format or ASSUMED_FORMAT) or 0.0
+    peaks = {name: peak_flops(accelerator, name) or 0.0 for name in TOLD_APART}
+    if run.number_format == "bf16" and emulates_bf16(accelerator):
+        peaks[ASSUMED_FORMAT] = peak_flops(accelerator, ASSUMED_FORMAT) or 0.0
+    return [name for name, peak in peaks.items() if peak > stated and peak >= done]

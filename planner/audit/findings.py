@@ -5,6 +5,9 @@ from __future__ import annotations
 from planner.audit.codes import CODES
 from planner.model.answer.audit import Evidence, Finding, Severity
 
+MANY_TIMES = 10
+MOST = 1e300
+"""Of a number that a document may hold; what divides by next to nothing is shown as this."""
 Fact = tuple[str, float, str, str]
 """Name, value, unit, source."""
 
@@ -12,7 +15,10 @@ Fact = tuple[str, float, str, str]
 def found(code: str, severity: Severity, says: str, *facts: Fact, fix: str = "") -> Finding:
     """Return a finding; its code must be documented."""
     assert code in CODES, code
-    evidence = tuple(Evidence(name=name, value=value, unit=unit, source=source) for name, value, unit, source in facts)
+    evidence = tuple(
+        Evidence(name=name, value=max(-MOST, min(value, MOST)), unit=unit, source=source)
+        for name, value, unit, source in facts
+    )
     return Finding(code=code, severity=severity, says=says, evidence=evidence, fix=fix)
 
 
@@ -34,3 +40,15 @@ def unknown(code: str, says: str, *facts: Fact, fix: str = "") -> Finding:
 def note(code: str, says: str, *facts: Fact, fix: str = "") -> Finding:
     """Return what does not bear on the verdict."""
     return found(code, Severity.NOTE, says, *facts, fix=fix)
+
+
+def share_of(value: float, whole: str) -> str:
+    """Write a share for people: "93 % of the peak" as `93% of the peak`, and from ten times on "12 times the peak"."""
+    return f"{value:.0%} of {whole}" if value < MANY_TIMES else f"{digits(value)} times {whole}"
+
+
+def digits(value: float) -> str:
+    """Write a number for people: four digits with separators, and never an exponent where it can be read without."""
+    if 1e9 <= abs(value) < 1e15:
+        return f"{value / 1e9:,.4g} billion" if abs(value) < 1e13 else f"{value / 1e12:,.4g} trillion"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:,.4g}"

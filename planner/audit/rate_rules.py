@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.audit.ceilings import BEST_OF_CEILING, TOLERANCE, Ceiling, ceiling_of
-from planner.audit.findings import Fact, doubtful, impossible, note, unknown
+from planner.audit.findings import MANY_TIMES, Fact, doubtful, impossible, note, share_of, unknown
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding
 from planner.model.hardware.matmul_ceiling import MatmulCeiling
@@ -15,6 +15,7 @@ SHOWN = {"fp32": "fp32", "tf32": "TF32", "bf16": "bf16", "16bit": "16 bit", "fp8
 WINOGRAD = 1 / 2.25
 """Fewest multiplications of fp32 convolutions on ordinary cores (Lavin and Gray 2015)."""
 ASSUMED_FORMAT = "16bit"
+SAME = 0.005
 TOLD_APART = ("fp32", "tf32", "bf16", "fp8")
 
 
@@ -29,9 +30,16 @@ def rate_findings(
         return [unknown("work_not_known", "Network, sample length or throughput are not stated: no FLOPs to check.",
                         fix="Record architecture and seq_len.")]  # fmt: skip
     ceiling = ceiling_of(run.accelerator, run.number_format or ASSUMED_FORMAT, measured)
+    if ceiling is None and run.number_format is not None and run.accelerator.vendor in ("NVIDIA", "AMD"):
+        says = f"{run.accelerator.id} ({run.accelerator.architecture}) has no {SHOWN[run.number_format]} hardware."
+        fact: Fact = ("known", 0.0, "TFLOP/s", f"{run.accelerator.source} ({run.accelerator.as_of})")
+        return [impossible("format_not_in_hardware", says, fact, fix="Record accelerator and precision.")]
     if ceiling is None:
         return [unknown("work_not_known", f"The peak of {run.accelerator.id} is not known.")]
     findings = _against(run, ceiling, forced_recomputation=forced_recomputation)
+    if run.by_parameters:
+        says = "Its network is not recorded: three quarters of its parameters are counted, and no attention."
+        findings.append(note("work_by_parameters", says, fix="Record the architecture."))
     return findings + _formats(run)
 
 
@@ -59,7 +67,9 @@ def _against(run: StatedRun, ceiling: Ceiling, *, forced_recomputation: bool) ->
         ("peak", ceiling.peak / 1e12, "TFLOP/s", f"{run.accelerator.source} ({run.accelerator.as_of}), dense {name}"),
         ("ceiling", ceiling.flops / 1e12, "TFLOP/s", ceiling.source),
     )
-    share = f"{done / ceiling.peak:.0%} of the dense {name} peak ({headline / ceiling.peak:.0%} with full attention)"
+    share = share_of(done / ceiling.peak, f"the dense {name} peak")
+    if headline > done * (1 + SAME) and done < MANY_TIMES * ceiling.peak:
+        share += f" ({headline / ceiling.peak:.0%} with full attention)"
     fewer_bits = _fewer_bits(run)
     raise_ = doubtful if fewer_bits else impossible
     suffix = f"; only {' or '.join(fewer_bits)} could do it, and nobody states that" if fewer_bits else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.audit.findings import Fact, note
+from planner.audit.findings import Fact, doubtful, note
 from planner.audit.rate_rules import ASSUMED_FORMAT, open_formats
 from planner.audit.ratio_shares import ComparedRun, RatioShares, shares_of_ratio
 from planner.audit.stated_run import StatedRun
@@ -13,6 +13,8 @@ from planner.speed.physics.accelerator_facts import peak_flops
 
 NEAR_ONE = 1.1
 """Of a ratio within this factor of 1 no shares are told: its logarithm is near 0."""
+SOFTWARE = 1.25
+"""Times the ratio of peaks: newer accelerators often reach a larger share of theirs. Assumed."""
 ESTIMATOR = "the estimator, geometric mean over all orders of the differences"
 Audited = tuple[StatedRun, RunAudit]
 
@@ -28,7 +30,34 @@ def ratio_findings(one: Audited, other: Audited, catalog: Catalog) -> list[Findi
     stated = (first.samples_per_s / second.samples_per_s * over, a.low / b.high * over, a.high / b.low * over)
     setups = [setup_of(run.record, catalog) for run in (first, second) if run.record]
     shares = _shares(one, other, stated, setups, catalog)
-    return [_stated(first, second, stated, shares), _explained(setups, shares)]
+    return [*_above_hardware(first, second, stated), _stated(first, second, stated, shares), _explained(setups, shares)]
+
+
+def _above_hardware(first: StatedRun, second: StatedRun, stated: tuple[float, float, float]) -> list[Finding]:
+    """Say where the faster does more than peaks and memory bandwidths allow, by more than software explains."""
+    fast, slow, least = (first, second, stated[1]) if stated[0] >= 1 else (second, first, 1 / stated[2])
+    if fast.accelerator is None or slow.accelerator is None or fast.accelerator.id == slow.accelerator.id:
+        return []
+    peaks = [
+        peak_flops(run.accelerator, run.number_format or ASSUMED_FORMAT) for run in (fast, slow) if run.accelerator
+    ]
+    memory = [run.accelerator.hbm_gb_per_s for run in (fast, slow) if run.accelerator]
+    if not (peaks[0] and peaks[1] and memory[0] and memory[1]) or fast.number_format != slow.number_format:
+        return []
+    most = max(peaks[0] / peaks[1], memory[0] / memory[1])
+    if least <= SOFTWARE * most:
+        return []
+    says = (
+        f"{fast.id} does at least {least:.3g} times {slow.id} per accelerator; peaks stand at "
+        f"{peaks[0] / peaks[1]:.3g}, memory bandwidths at {memory[0] / memory[1]:.3g}: something beside the hardware "
+        "differs."
+    )
+    facts: tuple[Fact, ...] = (
+        ("least", least, "times per accelerator", "the throughputs, low end"),
+        ("peaks", peaks[0] / peaks[1], "times", f"{fast.accelerator.source}; {slow.accelerator.source}"),
+        ("memory bandwidths", memory[0] / memory[1], "times", f"{fast.accelerator.source}; {slow.accelerator.source}"),
+    )
+    return [doubtful("speedup_above_hardware", says, *facts, fix=f"planner check-run {slow.id}")]
 
 
 def _shares(
@@ -83,9 +112,13 @@ def _explained(setups: list[RunSetup | None], shares: RatioShares | None) -> Fin
             (f"{name}_share", shares.share(factor), "of the logarithm of the ratio", ESTIMATOR)
             for name, factor in parts.items()
         ]
-    words = [
-        f"{name} x{factor:.2f}" + (f" ({shares.share(factor):.0%})" if told else "") for name, factor in parts.items()
-    ]
+    words = [f"{name} x{factor:.2f}" + _share(shares, factor, told=told) for name, factor in parts.items()]
     assumed = dict.fromkeys(one for setup in setups if setup for one in setup.assumed)
     fix = f"Assumed: {'; '.join(assumed)}." if assumed else ""
-    return note("ratio_explained", f"Of {shares.stated:.2f}: {', '.join(words)}.", *facts, fix=fix)
+    of = "; in brackets its share of the ratio's logarithm" if told and len(parts) > 1 else ""
+    says = f"The ratio of {shares.stated:.2f} is {', '.join(words)}{of}."
+    return note("ratio_explained", says, *facts, fix=fix)
+
+
+def _share(shares: RatioShares, factor: float, *, told: bool) -> str:
+    return f" ({shares.share(factor):.0%})" if told else ""

@@ -69,11 +69,13 @@ def shares_of_ratio(
     expects of the ratio. `stated`: value, low, high.
     """
     begin, end = second.setup, first.setup
-    names = [name for name, keys in DIFFERENCES.items() if any(getattr(begin, k) != getattr(end, k) for k in keys)]
+    keys_of = _differences(begin, end)
+    names = [name for name, keys in keys_of.items() if any(getattr(begin, k) != getattr(end, k) for k in keys)]
     subsets = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
     slow = [(one, replace(one.setup, precision=wide)) for one in (first, second) for wide, name in WIDE.items()
             if name in one.open_formats]  # fmt: skip
-    setups = [*(_with(begin, end, subset) for subset in subsets), *(setup for _, setup in slow)]
+    mixed = (_with(begin, end, [key for name in subset for key in keys_of[name]]) for subset in subsets)
+    setups = [*mixed, *(setup for _, setup in slow)]
     answers = expectations(setups, calibration)
     known = [answer for answer in answers if answer is not None]
     if len(known) < len(answers):
@@ -97,9 +99,16 @@ def shares_of_ratio(
     return RatioShares(stated[0], factors, stated[0] / math.prod(factors.values()), subject, low, high)
 
 
-def _with(setup: RunSetup, other: RunSetup, names: Sequence[str]) -> RunSetup:
-    """Return the setup with the other's settings of the differences named."""
-    return replace(setup, **{key: getattr(other, key) for name in names for key in DIFFERENCES[name]})
+def _differences(begin: RunSetup, end: RunSetup) -> dict[str, tuple[str, ...]]:
+    """Return DIFFERENCES; of runs on several counts of one accelerator, the machine around them goes with the count."""
+    if begin.accelerator != end.accelerator or begin.devices == end.devices:
+        return DIFFERENCES
+    return {**DIFFERENCES, HARDWARE: (), COUNT: (*DIFFERENCES[COUNT], "node")}
+
+
+def _with(setup: RunSetup, other: RunSetup, keys: Sequence[str]) -> RunSetup:
+    """Return the setup with some of the other's settings."""
+    return replace(setup, **{key: getattr(other, key) for key in keys})
 
 
 def _shapley(name: str, names: Sequence[str], logs: dict[frozenset[str], float]) -> float:

@@ -1,25 +1,31 @@
-"""What a record says beside its speed: counts, names, precision, fabric, window, power."""
+"""What a record says beside its speed: precision, fabric, window, throttling, power."""
 
 from __future__ import annotations
 
 import re
 
-from planner.audit.findings import doubtful, note
+from planner.audit.findings import digits, doubtful, note, share_of
+from planner.audit.rate_rules import ASSUMED_FORMAT, executed
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord
-from planner.model.network.architecture import Decoder, MoeDecoder
 from planner.model.network.workload import Precision
+from planner.speed.physics.accelerator_facts import peak_flops
 
-COUNTS_AGREE = 0.02
-MIXTURE = re.compile(r"\b\w*moe\w*\b|mixture of experts|\bmixtral\b", re.IGNORECASE)
-AWS_WITH_EFA = re.compile(r"^aws/(p4d|p4de|p5|p5e|p5en|p6|trn)")
+AWS_WITH_EFA = re.compile(r"^(aws/)?(p4d|p4de|p5|p5e|p5en|p6|trn)[\w-]*\.")
 NO_P2P = ("cns", "ns", "no", "none", "off", "false", "not supported")
 DRIFTS = 1.05
 """Of the first third of the steps; wider than the benchmark's own 2 %, which runs alone on its machine."""
-MOST_POWER, LEAST_POWER = 1.1, 0.25
-"""Of all accelerators' limit together, in training."""
+MOST_POWER, LEAST_POWER, LEAST_POWER_BUSY, BUSY = 1.1, 0.25, 0.4, 0.4
+"""Of all accelerators' limit together, in training; the least of those that do over 40 % of their dense peak."""
+MOST_OF_MACHINE = 2.5
+"""Of the accelerators' limit that a whole machine draws, where nobody states its own."""
+LEAST_SECONDS = 60.0
+MOST_THROTTLED = 0.05
+FAST_FABRICS = ("efa", "infiniband", "rdma", "roce", "gpudirect")
+OFF = ("false", "no", "off", "0", "none", "disabled")
+SLOW_NETS = ("socket", "tcp", "ethernet")
 
 
 def record_findings(run: StatedRun) -> list[Finding]:
@@ -28,38 +34,11 @@ def record_findings(run: StatedRun) -> list[Finding]:
     if record is None:
         return []
     return [
-        *_counts(record),
-        *_names(record),
         *_precision(run, record),
         *_fabric(record),
         *_window(record),
         *_power(run, record),
     ]
-
-
-def _counts(record: RunRecord) -> list[Finding]:
-    if record.samples is None or record.wall_seconds is None:
-        return []
-    implied = record.samples / record.wall_seconds
-    if abs(implied / record.throughput.value - 1) <= COUNTS_AGREE:
-        return []
-    says = f"Samples / time is {implied:.4g} samples/s; the throughput says {record.throughput.value:.4g}."
-    facts = (
-        ("implied", implied, "samples/s", "samples / wall_seconds"),
-        ("stated", record.throughput.value, "samples/s", record.throughput.source),
-    )
-    return [doubtful("counts_disagree", says, *facts, fix="Record start-up and evaluation apart from training.")]
-
-
-def _names(record: RunRecord) -> list[Finding]:
-    if not isinstance(record.architecture, Decoder | MoeDecoder):
-        return []
-    words = " ".join([record.workload, record.note or "", *map(str, record.environment.values())])
-    named = MIXTURE.search(words)
-    if isinstance(record.architecture, MoeDecoder) or named is None:
-        return []
-    says = f"The network recorded is dense, and its words name a mixture of experts ('{named[0]}')."
-    return [doubtful("model_names_disagree", says, fix="Record the model's config.json.")]
 
 
 def _precision(run: StatedRun, record: RunRecord) -> list[Finding]:
@@ -75,11 +54,19 @@ def _precision(run: StatedRun, record: RunRecord) -> list[Finding]:
 
 def _fabric(record: RunRecord) -> list[Finding]:
     findings = []
-    environment = {key.casefold(): value for key, value in record.environment.items()}
-    on_aws = AWS_WITH_EFA.match(record.hardware.node or "") is not None
-    if on_aws and record.hardware.nodes > 1 and not (environment.get("efa") or environment.get("aws_ofi_nccl")):
-        says = "Several nodes of AWS, and nothing says that EFA carried the traffic."
-        findings.append(doubtful("fabric_not_recorded", says, fix="NCCL_DEBUG=INFO: look for 'NET/OFI ... efa'."))
+    environment = {key.casefold(): value for key, value in record.environment.items() if value is not None}
+    on_aws = AWS_WITH_EFA.search(record.hardware.node or "") is not None
+    if record.hardware.nodes > 1:
+        off = [key for key in FAST_FABRICS if str(environment.get(key, "")).casefold() in OFF]
+        off += [key for key in ("nccl_net", "fabric") if str(environment.get(key, "")).casefold() in SLOW_NETS]
+        if off:
+            says = f"The fast fabric was off ({off[0]}: {environment[off[0]]}): NCCL took sockets between the nodes."
+            findings.append(
+                doubtful("fabric_off", says, fix="NCCL_DEBUG=INFO: look for 'NET/OFI ... efa' or 'NET/IB'.")
+            )
+        elif on_aws and not (environment.get("efa") or environment.get("aws_ofi_nccl")):
+            says = "Several nodes of AWS, and nothing says that EFA carried the traffic."
+            findings.append(doubtful("fabric_not_recorded", says, fix="NCCL_DEBUG=INFO: look for 'NET/OFI ... efa'."))
     p2p = environment.get("p2p")
     if record.hardware.accelerators_per_node > 1 and p2p is not None and str(p2p).casefold() in NO_P2P:
         says = f"No peer-to-peer between the accelerators ({p2p}): all traffic passes through the host."
@@ -89,8 +76,12 @@ def _fabric(record: RunRecord) -> list[Finding]:
 
 def _window(record: RunRecord) -> list[Finding]:
     findings = []
-    if record.short_window:
-        findings.append(doubtful("short_window", "Measured for seconds only.", fix=f"planner bench {record.workload}"))
+    seconds = record.wall_seconds
+    brief = record.method_version is None and record.log is None and seconds is not None and seconds < LEAST_SECONDS
+    if record.short_window or brief:
+        shown = "for seconds only" if seconds is None else f"for {seconds:.3g} seconds"
+        says = f"Measured {shown}: warm-up and noise weigh."
+        findings.append(doubtful("short_window", says, fix=f"planner bench {record.workload}"))
     if record.log is not None:
         findings += _of_the_log(record, record.log)
     if record.method_version is not None:
@@ -98,7 +89,20 @@ def _window(record: RunRecord) -> list[Finding]:
             doubtful("benchmark_doubt", f"{said[:1].upper()}{said[1:]}.", fix=f"planner bench {record.workload}")
             for said in record.verdict
         ]
-    return findings
+    return findings + _throttling(record)
+
+
+def _throttling(record: RunRecord) -> list[Finding]:
+    """Name the device that held its clocks back longest, by the telemetry that a record carries."""
+    devices = [
+        device for start in record.telemetry for device in start.get("devices") or () if isinstance(device, dict)
+    ]
+    shares = [share for device in devices if isinstance(share := device.get("throttled_share"), int | float)]
+    if max(shares, default=0.0) <= MOST_THROTTLED:
+        return []
+    says = f"A device held its clocks back in {max(shares):.0%} of the samples: heat, or a power limit."
+    fact = ("throttled", float(max(shares)), "of the samples", "the record: telemetry")
+    return [doubtful("throttling", says, fact, fix="nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE")]
 
 
 def _of_the_log(record: RunRecord, log: ImportedLog) -> list[Finding]:
@@ -112,15 +116,38 @@ def _of_the_log(record: RunRecord, log: ImportedLog) -> list[Finding]:
     return findings
 
 
+def _load(run: StatedRun) -> float | None:
+    """Return executed FLOP/s over the dense peak, where both are known."""
+    if run.work is None or run.accelerator is None or run.samples_per_s is None:
+        return None
+    peak = peak_flops(run.accelerator, run.number_format or ASSUMED_FORMAT)
+    return executed(run) / peak if peak else None
+
+
 def _power(run: StatedRun, record: RunRecord) -> list[Finding]:
-    if record.accelerator_power is None or run.accelerator is None or run.accelerator.tdp_w is None:
+    """Hold the power of the accelerators, or of the whole machine, against their limits and the load."""
+    limit_w = None if run.accelerator is None else run.accelerator.tdp_w
+    if limit_w is None or run.accelerator is None:
         return []
-    share = record.accelerator_power.value * 1000 / (run.accelerator.tdp_w * run.devices)
-    if LEAST_POWER <= share <= MOST_POWER:
+    limit = limit_w * run.devices / 1000
+    drawn = record.accelerator_power or record.power
+    if drawn is None:
         return []
-    says = f"The accelerators drew {share:.0%} of their limit while training."
+    share, least, load = drawn.value / limit, LEAST_POWER, _load(run)
+    if load is not None and load > BUSY:
+        least = LEAST_POWER_BUSY
+    most, what = MOST_POWER * limit, "The accelerators"
+    if record.accelerator_power is None:
+        rated = run.node.rated_kw * record.hardware.nodes if run.node and run.node.rated_kw else None
+        most, what = MOST_POWER * rated if rated else MOST_OF_MACHINE * limit, "The machine"
+    if least * limit <= drawn.value <= most:
+        return []
+    busy = f", at {load:.0%} of the peak" if load is not None and drawn.value < least * limit else ""
+    says = (
+        f"{what} drew {digits(drawn.value)} kW, {share_of(share, 'the limit of all accelerators')}, in training{busy}."
+    )
     facts = (
-        ("reported", record.accelerator_power.value, "kW", record.accelerator_power.source),
-        ("limit", run.accelerator.tdp_w * run.devices / 1000, "kW", run.accelerator.source),
+        ("reported", drawn.value, "kW", drawn.source),
+        ("limit", limit, "kW", f"{run.accelerator.source} ({run.accelerator.as_of}), all accelerators"),
     )
     return [doubtful("power_unlike_load", says, *facts, fix="Record energy counters over the measured window.")]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from planner.audit.work import Work, work_of
+from planner.audit.work import Work, work_of, work_of_parameters
 from planner.model.catalog import Catalog
 from planner.model.evidence.measurement import Measurement
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.accelerator_name import accelerator_named
-from planner.model.hardware.machines import Accelerator
+from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.image_network import ImageNetwork
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.image_operators import operators_of, training_macs
@@ -24,6 +25,8 @@ FORMATS = {
     Precision.FP32: "fp32", Precision.TF32: "tf32", Precision.BF16: "bf16", Precision.FP16: "16bit",
     Precision.FLOAT8: "fp8",
 }  # fmt: skip
+MIXTURE = re.compile(r"moe|mixture|mixtral|x\d+b|a\d+(\.\d+)?b", re.IGNORECASE)
+FULL = re.compile(r"(full|pre-?train|sft|$)", re.IGNORECASE)
 RECOMPUTE = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.0, Checkpointing.FULL: 1.0}
 """Share of the forward pass that is surely computed twice; what selective choices cost is not counted against a run."""
 
@@ -43,6 +46,11 @@ class StatedRun:
     number_format: str | None
     recompute: float = 0.0
     record: RunRecord | None = None
+    row: Measurement | None = None
+    by_parameters: bool = False
+    """Whether the work was counted by the number of parameters alone."""
+    node: Node | None = None
+    """The machine that a record names, where a catalog knows it."""
 
     def rate(self, flops: float) -> float:
         """Return FLOP/s of one device, of samples that cost so many FLOPs."""
@@ -62,11 +70,13 @@ class StatedRun:
 def stated_by_record(record: RunRecord, catalog: Catalog) -> StatedRun:
     """Read a run record."""
     name = record.hardware.accelerator
-    work = None
+    work, by_parameters = None, False
     if record.architecture is not None:
         work = work_of(record.architecture, adapters=record.method == "lora")
         if work.of_an_image is None and record.seq_len is None:
             work = None
+    elif record.parameters is not None and record.seq_len is not None and not MIXTURE.search(record.workload):
+        work, by_parameters = work_of_parameters(record.parameters, adapters=record.method == "lora"), True
     return StatedRun(
         id=record.id,
         accelerator_name=name,
@@ -78,13 +88,15 @@ def stated_by_record(record: RunRecord, catalog: Catalog) -> StatedRun:
         number_format=None if record.precision is None else FORMATS[record.precision],
         recompute=RECOMPUTE[record.checkpointing] if record.checkpointing else 0.0,
         record=record,
+        by_parameters=by_parameters,
+        node=catalog.nodes.get(record.hardware.node or ""),
     )
 
 
 def stated_by_row(row: Measurement, catalog: Catalog, networks: Mapping[str, ImageNetwork]) -> StatedRun:
     """Read a row of a table of published measurements."""
     accelerator = accelerator_named(row.gpu, catalog.accelerators, catalog.aliases)
-    work, tokens, samples, number_format, recompute = None, None, None, None, 0.0
+    work, tokens, samples, number_format, recompute, by_parameters = None, None, None, None, 0.0, False
     if row.metric != "time_to_train" and accelerator is not None:
         number_format = format_of_row(row.precision) if row.precision else None
         if is_of_images(row, networks):
@@ -96,7 +108,37 @@ def stated_by_row(row: Measurement, catalog: Catalog, networks: Mapping[str, Ima
             if rate is not None:
                 samples = rate * row.num_gpus / (tokens or 1.0)
                 work, recompute = _work_of_row(row, accelerator, number_format or "16bit")
-    return StatedRun(row.id, row.gpu, accelerator, row.num_gpus, samples, tokens, work, number_format, recompute)
+        elif (met := _parameters_met(row)) is not None and other_training(row) is None:
+            tokens, rate = length_of(row), measured_tokens(row)
+            if rate is not None:
+                samples, by_parameters = rate * row.num_gpus / (tokens or 1.0), True
+                work = work_of_parameters(met, adapters="lora" in row.method.casefold())
+    return StatedRun(
+        id=row.id,
+        accelerator_name=row.gpu,
+        accelerator=accelerator,
+        devices=row.num_gpus,
+        samples_per_s=samples,
+        tokens=tokens,
+        work=work,
+        number_format=number_format,
+        recompute=recompute,
+        row=row,
+        by_parameters=by_parameters,
+    )
+
+
+def trains_all(row: Measurement) -> bool:
+    """Return whether a row trains all weights in 16 bits or more, on the accelerators alone."""
+    offloads = row.offload.casefold() not in ("", "no", "none", "false")
+    return not offloads and not row.quantization and row.lora_rank is None and bool(FULL.match(row.method))
+
+
+def _parameters_met(row: Measurement) -> float | None:
+    """Return the parameters that a token meets, where the row states them; not of a mixture that states all alone."""
+    if row.params_active is not None:
+        return row.params_active
+    return None if MIXTURE.search(f"{row.model_family} {row.model}") else row.params_total
 
 
 def _work_of_row(row: Measurement, accelerator: Accelerator, number_format: str) -> tuple[Work, float]:

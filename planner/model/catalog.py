@@ -78,6 +78,8 @@ class Catalog(Frozen):
     runs: dict[str, RunRecord]
     impossible_runs: tuple[str, ...] = ()
     """Ids of those that cannot be true as stated, where a plan is answered (docs/audit.md); sorted."""
+    doubtful_runs: tuple[str, ...] = ()
+    """Ids of those that are hard to believe; the same."""
     bundled_runs: frozenset[str]
     """Ids of the runs that ship with the planner; the others are the user's."""
     bundled_sites: frozenset[str] = frozenset()

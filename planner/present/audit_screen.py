@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -9,6 +10,7 @@ from planner.model.answer.audit import AuditDocument, AuditVerdict, ClaimAudit, 
 from planner.present.screen import wrapped
 
 HEAVY = (Severity.IMPOSSIBLE, Severity.DOUBTFUL)
+DATED = re.compile(r"\(\d{4}-\d\d")
 SAID_BESIDE = ("log_doubt", "benchmark_doubt")
 MOST_RUNS = 20
 """Runs that are listed one by one; of more, those that are impossible or doubtful."""
@@ -35,6 +37,8 @@ def audit_lines(document: AuditDocument, *, width: int, details: bool = False) -
         lines.append("")
     for claim in document.claims:
         lines += _one(claim, width=width, details=details)
+        if not details and (sources := _sources(claim)):
+            lines[-1:] = [*wrapped(f"By {'; '.join(sources)}.", width=width, indent="  "), ""]
     return [*lines, "Numbers and sources: --details. Codes: docs/audit.md."] if not details else lines
 
 
@@ -60,6 +64,12 @@ def _one(audited: RunAudit | ClaimAudit, *, width: int, details: bool) -> list[s
         for one in audited.explanations:
             lines += wrapped(f"- {one.says}. Test: {one.test}", width=width, indent="    ")
     return [*lines, ""]
+
+
+def _sources(claim: ClaimAudit) -> list[str]:
+    """Return the dated sources that contradict a claim."""
+    facts = [fact for one in claim.findings if one.severity in HEAVY for fact in one.evidence]
+    return list(dict.fromkeys(fact.source for fact in facts if DATED.search(fact.source)))
 
 
 def _findings(findings: Sequence[Finding], *, width: int, details: bool) -> list[str]:

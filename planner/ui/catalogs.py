@@ -12,7 +12,7 @@ import streamlit as st
 from planner.adapters.catalog import load_catalog
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.workspace import workspace_dir
-from planner.audit.run_audit import impossible_runs
+from planner.audit.run_audit import with_audited_runs
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
@@ -57,8 +57,7 @@ def _with_runs(stamp: Stamp, runs: tuple[str, ...]) -> Known:
     catalog = _opened(stamp)
     for run in runs:
         catalog = with_run(catalog, RunRecord.model_validate_json(run))
-    catalog = catalog.model_copy(update={"impossible_runs": impossible_runs(catalog, read_matmul_ceilings())})
-    return Known((stamp, runs), catalog)
+    return Known((stamp, runs), with_audited_runs(catalog, read_matmul_ceilings()))
 
 
 def _stamp(workspace: Path) -> Stamp:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.adapters.documents import read_model
+from planner.adapters.claim_files import read_claims
 from planner.adapters.evidence import read_measurements
 from planner.adapters.image_networks import read_image_networks
 from planner.audit.claims.claim_audit import audit_claim
@@ -14,20 +14,12 @@ from planner.audit.run_audit import audit_run
 from planner.audit.scaling_rules import scaling_findings, setup_of_row
 from planner.audit.stated_run import stated_by_row
 from planner.errors import InputError
-from planner.model.answer.audit import AuditDocument, RunAudit, verdict_of
+from planner.model.answer.audit import AuditDocument, ClaimAudit, RunAudit, verdict_of
 from planner.model.catalog import Catalog
-from planner.model.evidence.claims import ClaimFile
 from planner.model.hardware.matmul_ceiling import MatmulCeiling
 from planner.use_cases.audited_records import audit_facts, audit_records
 from planner.use_cases.importing.named_run import run_named
 from planner.use_cases.importing.run_facts import Stated
-
-CLAIM_FIX = "Its kinds and keys: docs/audit.md; examples stand in examples/claims."
-
-
-def read_claims(path: Path) -> ClaimFile:
-    """Read the claims of a document."""
-    return read_model(ClaimFile, path, fix=CLAIM_FIX)
 
 
 def audit(
@@ -39,12 +31,23 @@ def audit(
     catalog, ceilings = audit_facts(catalog)
     audited, comparison = audit_records([run_named(name, Stated(), catalog) for name in runs], catalog, ceilings)
     rows = [] if measurements is None else audit_table(measurements, catalog, ceilings)
-    claims = () if claim is None else read_claims(claim).claims
     return AuditDocument(
         runs=(*audited, *rows),
         comparison=comparison,
-        claims=tuple(audit_claim(one, catalog, ceilings) for one in claims),
+        claims=() if claim is None else tuple(audit_claims(claim, catalog, ceilings)),
     )
+
+
+def audit_claims(path: Path, catalog: Catalog, ceilings: Sequence[MatmulCeiling]) -> list[ClaimAudit]:
+    """Audit every claim of a file; one that cannot be read is a finding, and the others are audited."""
+    audited = []
+    for name, claim in read_claims(path):
+        if isinstance(claim, InputError):
+            finding = unknown("row_not_readable", claim.message, fix=claim.fix)
+            audited.append(ClaimAudit(id=name, verdict=verdict_of([finding]), findings=(finding,)))
+        else:
+            audited.append(audit_claim(claim, catalog, ceilings))
+    return audited
 
 
 def audit_table(path: Path, catalog: Catalog, ceilings: Sequence[MatmulCeiling]) -> list[RunAudit]:

@@ -40,11 +40,10 @@ def with_found_prices(plan: Plan, catalog: Catalog, home: str | None = None) -> 
 
 
 def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
-    """Return the catalog that a plan needs, with the runs of it that cannot be true as stated."""
-    from planner.audit.run_audit import impossible_runs
+    """Return the catalog that a plan needs, with what the audit says of its runs."""
+    from planner.audit.run_audit import with_audited_runs
 
-    catalog = _needed(plan, home)
-    return catalog.model_copy(update={"impossible_runs": impossible_runs(catalog, read_matmul_ceilings())})
+    return with_audited_runs(_needed(plan, home), read_matmul_ceilings())
 
 
 def _needed(plan: Plan, home: str | None) -> Catalog:

@@ -6,6 +6,7 @@ that is plain text is told apart in `records_in`, before the file is parsed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from planner.adapters.mapping_text import parse_mapping
 from planner.errors import InputError
 from planner.model.evidence.run import RunRecord
 
+NO_ID = re.compile(r"[\s()\[\],;]+")
+SIZE = re.compile(r"(?<=\d) +(?=gi?b?\b)", re.IGNORECASE)
+"""Between a size of memory and its unit."""
 FIX = "Give a run record, or the result.json that the benchmark wrote."
 
 
@@ -43,7 +47,11 @@ def read_run_file(path: Path) -> dict[str, Any]:
 
 
 def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:
-    """Validate a RunRecord."""
+    """Validate a RunRecord; its accelerator may be spelled with spaces: "NVIDIA A100 80GB" is NVIDIA-A100-80GB."""
+    hardware = data.get("hardware")
+    if isinstance(hardware, dict) and isinstance(name := hardware.get("accelerator"), str):
+        spelled = NO_ID.sub("-", SIZE.sub("", name)).strip("-")
+        data = {**data, "hardware": {**hardware, "accelerator": spelled or name}}
     return parse_model(RunRecord, data, where=where, fix="See the schema with: planner schema run")
 
 

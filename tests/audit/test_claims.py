@@ -6,23 +6,20 @@ import pytest
 from pydantic import TypeAdapter
 
 from planner.adapters.catalog import accelerator_aliases
+from planner.adapters.claim_files import read_claims
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.workspace import examples_dir
 from planner.audit.ceilings import with_chips
 from planner.audit.claims.claim_audit import audit_claim
-from planner.audit.codes import CODES
 from planner.model.answer.audit import AuditVerdict, ClaimAudit
 from planner.model.evidence.claims import Claim
-from planner.use_cases.audit import read_claims
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog().model_copy(update={"aliases": accelerator_aliases()})
 CEILINGS = with_chips(read_matmul_ceilings(), CATALOG.accelerators)
 FILES = sorted((examples_dir() / "claims").glob("*.yaml"))
 AUDITED = {
-    f"{path.stem}/{claim.id}": audit_claim(claim, CATALOG, CEILINGS)
-    for path in FILES
-    for claim in read_claims(path).claims
+    f"{path.stem}/{claim.id}": audit_claim(claim, CATALOG, CEILINGS) for path in FILES for _, claim in read_claims(path)
 }
 
 
@@ -34,67 +31,6 @@ def figure(audit: ClaimAudit, code: str, name: str) -> float:
 def audited(**claim: object) -> ClaimAudit:
     parsed: Claim = TypeAdapter(Claim).validate_python({"id": "one", **claim})
     return audit_claim(parsed, CATALOG, CEILINGS)
-
-
-FALSE = {
-    "dgx_station/h200-fp16-peak": "sparse_peak_as_dense",
-    "dgx_station/h200-tensor-cores": "differs_from_data_sheet",
-    "dgx_station/a100-tensor-cores": "differs_from_data_sheet",
-    "dgx_station/dgx-station-a100-cards": "node_holds_other_parts",
-    "dgx_station/dgx-station-power": "differs_from_data_sheet",
-    "dgx_station/tables-of-larger-batches": "arithmetic",
-    "dgx_station/rtx3060-epoch": "arithmetic",
-    "dgx_station/rtx3060-slowdown": "arithmetic",
-    "gpu_guide/v100-fp32-with-nvlink": "differs_from_data_sheet",
-    "gpu_guide/v100-fp16-with-nvlink": "differs_from_data_sheet",
-    "gpu_guide/v100-pcie-nvlink": "part_does_not_exist",
-    "gpu_guide/b200-fp16": "sparse_peak_as_dense",
-    "gpu_guide/b200-fp8": "sparse_peak_as_dense",
-    "gpu_guide/rtx4090-fp16": "sparse_peak_as_dense",
-    "gpu_guide/nvl72-fp4": "sparse_peak_as_dense",
-    "gpu_guide/nvl72-fp8": "sparse_peak_as_dense",
-    "gpu_guide/nvl72-host": "host_of_another_generation",
-    "gpu_guide/trn1-chip": "node_holds_other_parts",
-    "gpu_guide/train-7b": "does_not_fit",
-    "gpu_guide/train-13b": "does_not_fit",
-    "gpu_guide/train-70b": "does_not_fit",
-    "gpu_guide/train-405b": "does_not_fit",
-    "gpu_guide/train-1t": "does_not_fit",
-    "gpu_guide/llama3-8b-on-p4d": "faster_than_physics",
-    "gpu_guide/p5-price": "price_out_of_date",
-    "gpu_guide/p4d-price": "price_out_of_date",
-    "gpu_guide/a3-price": "price_not_for_the_machine",
-    "gpu_cluster/pro-6000-nvswitch": "part_does_not_exist",
-    "gpu_cluster/pro-6000-fp16": "differs_from_data_sheet",
-    "gpu_cluster/rtx3090-fp16": "differs_from_data_sheet",
-    "gpu_cluster/ddp-speedup-of-ten": "arithmetic",
-    "gpu_cluster/7b-on-four-3090": "does_not_fit",
-    "gpu_cluster/30b-on-twenty-3090": "does_not_fit",
-    "gpu_cluster/7b-on-one-pro": "does_not_fit",
-    "gpu_cluster/30b-on-two-pro": "does_not_fit",
-    "gpu_cluster/70b-on-four-pro": "does_not_fit",
-    "gpu_cluster/200b-on-eight-pro": "does_not_fit",
-    "gpu_cluster/serve-70b-on-one": "does_not_fit",
-    "gpu_cluster/serve-405b-on-four": "does_not_fit",
-    "support_case/memory-used": "occupancy_too_low",
-}
-"""Mistakes of the documents; the other claims hold."""
-
-
-@pytest.mark.parametrize("name", AUDITED)
-def test_a_claim_of_the_documents_is_found_out_by_its_code_or_holds(name):
-    audit = AUDITED[name]
-    codes = {finding.code for finding in audit.findings}
-    if name in FALSE:
-        assert FALSE[name] in codes
-        assert audit.verdict in (AuditVerdict.IMPOSSIBLE, AuditVerdict.DOUBTFUL)
-    else:
-        assert audit.verdict is AuditVerdict.CREDIBLE, audit.findings
-    assert codes <= CODES.keys()
-
-
-def test_no_mistake_is_listed_that_no_file_holds():
-    assert FALSE.keys() <= AUDITED.keys()
 
 
 @pytest.mark.parametrize(

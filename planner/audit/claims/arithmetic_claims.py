@@ -1,52 +1,133 @@
-"""Claims that their own inputs contradict."""
+"""Claims that their own inputs contradict: products, sums, tables."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from planner.audit.claims.units import UNITS, in_unit
-from planner.audit.findings import impossible, unknown
+from planner.audit.claims.units import Dimensioned, ends_in, nearest, unit_of
+from planner.audit.findings import digits, impossible, note, unknown
 from planner.model.answer.audit import Finding
-from planner.model.evidence.claims import Amount, ArithmeticClaim, TableClaim
+from planner.model.evidence.amount import Amount
+from planner.model.evidence.claims import ArithmeticClaim, BatchRow, FigureRow, SumClaim, TableClaim
 
 AGREES = 0.03
 """Printed figures are rounded to two or three digits."""
+SLIPS = (10.0, 60.0, 100.0, 1000.0, 3600.0, 24.0, 8.0, 1e6)
+
+
+def recomputed_findings(claim: ArithmeticClaim | SumClaim | TableClaim) -> list[Finding]:
+    """Redo a figure, a sum or every row of a table."""
+    match claim:
+        case ArithmeticClaim():
+            return arithmetic_findings(claim)
+        case SumClaim():
+            return _added(claim.amount, claim.terms, "the sum")
+        case TableClaim():
+            return table_findings(claim)
 
 
 def arithmetic_findings(claim: ArithmeticClaim) -> list[Finding]:
-    """Redo product / over; both are in the unit that is printed."""
-    known = any(claim.amount.unit.strip().casefold() in names for kind in UNITS.values() for names in kind)
-    if not known and claim.kind == "arithmetic":
-        code = "unit_not_known" if claim.amount.unit else "unit_missing"
-        return [unknown(code, f"{claim.amount.value:g} '{claim.amount.unit}': no known unit.", fix="Write a unit.")]
-    over = math.prod(claim.over)
-    if over == 0:
-        return [unknown("arithmetic", "Its inputs divide by zero.", fix="Correct `over`.")]
-    return _redone(claim.amount.value, math.prod(claim.product) / over, claim.amount.unit, "the figure")
+    """Redo product / over; where inputs carry units, in these, else all are in the unit that is printed."""
+    if not claim.product and not claim.over:
+        says = "The figure comes without its inputs: there is nothing to redo."
+        return [unknown("work_not_known", says, fix="Add product and over.")]
+    return _redo(claim.amount, claim.product, claim.over, "the figure")
 
 
 def table_findings(claim: TableClaim) -> list[Finding]:
-    """Redo epoch = samples / batch x seconds for every row: a larger batch makes fewer batches."""
+    """Redo every row: epoch = samples / batch x seconds, as a larger batch makes fewer batches; or its own inputs."""
     findings: list[Finding] = []
     for row in claim.rows:
-        stated = in_unit(row.epoch, "s", "epoch")
-        if isinstance(stated, Finding):
-            findings.append(stated)
-            continue
-        seconds = claim.samples / row.batch * row.seconds_per_batch
-        factor = stated / row.epoch.value if row.epoch.value else 1.0
-        findings += _redone(row.epoch.value, seconds / factor, row.epoch.unit, f"batch {row.batch:g}")
+        if isinstance(row, FigureRow):
+            what = row.label or "a row"
+            if row.terms:
+                findings += _added(row.amount, row.terms, what)
+            findings += _redo(row.amount, row.product, row.over, what) if row.product else []
+        elif claim.samples is None:
+            fix = "Add the samples of an epoch."
+            findings.append(unknown("work_not_known", f"Batch {row.batch:g}: of how many samples?", fix=fix))
+        else:
+            findings += _epoch(row, claim.samples)
     return findings
 
 
-def _redone(stated: float, computed: float, unit: str, what: str) -> list[Finding]:
-    if math.isclose(stated, computed, rel_tol=AGREES):
+def _epoch(row: BatchRow, samples: float) -> list[Finding]:
+    stated = ends_in(row.epoch, "s", "epoch")
+    if isinstance(stated, Finding):
+        return [stated]
+    seconds = samples / row.batch * row.seconds_per_batch
+    return _redone(row.epoch, seconds / _factor(row.epoch), f"batch {row.batch:g}")
+
+
+def _redo(amount: Amount, product: Sequence[Amount], over: Sequence[Amount], what: str) -> list[Finding]:
+    divisor = math.prod(one.value for one in over)
+    computed = math.prod(one.value for one in product) / divisor if divisor else math.inf
+    if not math.isfinite(computed):
+        return [
+            unknown(
+                "arithmetic", "Its inputs give no number: they divide by zero, or are too large.", fix="Correct `over`."
+            )
+        ]
+    said = unit_of(amount.unit)
+    findings = [] if said is not None and amount.unit else [_unit_not_read(amount)]
+    if said is not None and any(one.unit for one in (*product, *over)):
+        joined = Dimensioned()
+        for one, power in (*((one, 1) for one in product), *((one, -1) for one in over)):
+            unit = unit_of(one.unit)
+            if unit is None:
+                says = f"An input's unit '{one.unit}' means nothing here."
+                return [unknown("unit_not_known", says, fix="Write s, h, W, kWh, GB, USD or a count.")]
+            joined = joined.times(unit, power)
+        if joined.powers != said.powers:
+            says = f"The inputs do not multiply to '{amount.unit}'."
+            return [unknown("unit_not_known", says, fix="Check the inputs' units.")]
+        computed *= joined.factor / said.factor
+    elif said is not None and amount.unit.strip() == "%" and abs(computed) <= 1.5 * amount.ends[1] / 100:
+        computed *= 100
+    wrong = _redone(amount, computed, what)
+    return wrong or findings
+
+
+def _added(amount: Amount, terms: Sequence[Amount], what: str) -> list[Finding]:
+    if not all(one.unit for one in terms):
+        computed = sum(one.value for one in terms)
+        return _redone(amount, computed, what) or ([] if unit_of(amount.unit) else [_unit_not_read(amount)])
+    said, total = unit_of(amount.unit), 0.0
+    for one in terms:
+        unit = unit_of(one.unit)
+        if said is None or unit is None or unit.powers != said.powers:
+            says = f"Of {what} '{one.unit}' cannot be added to '{amount.unit}'."
+            return [unknown("unit_not_known", says, fix="Write all in one currency or unit.")]
+        total += one.value * unit.factor / said.factor
+    return _redone(amount, total, what)
+
+
+def _unit_not_read(amount: Amount) -> Finding:
+    code = "unit_not_known" if amount.unit else "unit_missing"
+    shown = f"'{amount.unit}' means nothing here" if amount.unit else "has no unit"
+    return note(code, f"{amount.value:g} {shown}: its arithmetic alone was checked.", fix="Write a unit.")
+
+
+def _factor(amount: Amount) -> float:
+    unit = unit_of(amount.unit)
+    return unit.factor if unit else 1.0
+
+
+def _redone(stated: Amount, computed: float, what: str) -> list[Finding]:
+    value = nearest(stated.ends, computed)
+    if math.isclose(value, computed, rel_tol=AGREES):
         return []
-    says = f"{what[:1].upper()}{what[1:]} is printed as {stated:.4g} {unit}; its own inputs give {computed:.4g}."
-    facts = (("stated", stated, unit, "the claim"), ("computed", computed, unit, "the claim's own inputs"))
-    return [impossible("arithmetic", says.replace(" ;", ";"), *facts, fix="Correct the figure or its inputs.")]
+    unit = f" {stated.unit}" if stated.unit else ""
+    says = f"{what[:1].upper()}{what[1:]} is printed as {digits(value)}{unit}; its own inputs give {digits(computed)}."
+    if value and computed / value > 0:
+        slip = max(computed / value, value / computed)
+        factor = next((one for one in SLIPS if math.isclose(slip, one, rel_tol=AGREES)), None)
+        says += f" A factor of {factor:,g} slipped." if factor else ""
+    facts = (("stated", value, stated.unit, "the claim"), ("computed", computed, stated.unit, "the claim's own inputs"))
+    return [impossible("arithmetic", says, *facts, fix="Correct the figure or its inputs.")]
 
 
 def checked_product(stated: Amount, computed: float, what: str) -> list[Finding]:
     """Hold a printed figure against a product of others, in its unit."""
-    return _redone(stated.value, computed, stated.unit, what)
+    return _redone(stated, computed, what)

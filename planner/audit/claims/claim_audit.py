@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.audit.claims.arithmetic_claims import arithmetic_findings, table_findings
-from planner.audit.claims.hardware_claims import hardware_findings, part_findings
+from planner.audit.claims.arithmetic_claims import recomputed_findings
+from planner.audit.claims.hardware_claims import hardware_findings
 from planner.audit.claims.memory_claims import memory_findings
-from planner.audit.claims.training_claims import price_findings, training_findings
+from planner.audit.claims.part_claims import part_findings
+from planner.audit.claims.price_claims import price_findings
+from planner.audit.claims.speedup_claims import speedup_findings
+from planner.audit.claims.training_claims import training_findings
 from planner.model.answer.audit import ClaimAudit, Finding, verdict_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.claims import (
@@ -17,6 +20,8 @@ from planner.model.evidence.claims import (
     MemoryClaim,
     PartClaim,
     PriceClaim,
+    SpeedupClaim,
+    SumClaim,
     TableClaim,
     TrainingClaim,
 )
@@ -41,7 +46,7 @@ def _findings(claim: Claim, catalog: Catalog, measured: Sequence[MatmulCeiling])
             return training_findings(claim, catalog, measured)
         case PriceClaim():
             return price_findings(claim, catalog)
-        case ArithmeticClaim():
-            return arithmetic_findings(claim)
-        case TableClaim():
-            return table_findings(claim)
+        case SpeedupClaim():
+            return speedup_findings(claim, catalog)
+        case ArithmeticClaim() | SumClaim() | TableClaim():
+            return recomputed_findings(claim)

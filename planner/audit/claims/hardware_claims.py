@@ -1,39 +1,38 @@
-"""Figures of hardware, and parts that exist or not, against the catalog's dated rows."""
+"""Figures of hardware against the catalog's dated rows."""
 
 from __future__ import annotations
 
 import math
 
-from planner.audit.claims.units import in_unit
-from planner.audit.findings import doubtful, impossible, unknown
+from planner.audit.claims.catalog_names import FIX, accelerator_of, node_of
+from planner.audit.claims.units import ends_in, nearest
+from planner.audit.findings import Fact, digits, doubtful, impossible, note, unknown
 from planner.model.answer.audit import Finding
 from planner.model.catalog import Catalog
-from planner.model.evidence.claims import HardwareClaim, PartClaim
-from planner.model.hardware.accelerator_name import accelerator_named
+from planner.model.evidence.claims import HardwareClaim
 from planner.model.hardware.machines import Accelerator, Node
-from planner.speed.physics.accelerator_facts import peak_flops
+from planner.speed.physics.accelerator_facts import FP4_OVER_FP8, emulates_bf16, peak_flops
 
 FORMATS = {"fp32": "fp32", "tf32": "tf32", "fp16": "16bit", "bf16": "bf16", "fp8": "fp8", "fp4": "fp4"}
-ABOUT = 0.04
+OTHER_WORDS = {
+    "vram": "memory", "hbm": "memory", "tdp": "power", "nvlink": "link", "memory_bandwidth": "bandwidth",
+    "float8": "fp8", "float16": "fp16", "half": "fp16", "bfloat16": "bf16", "float32": "fp32", "single": "fp32",
+}  # fmt: skip
+UNITS = {
+    "memory": "GB", "bandwidth": "GB/s", "link": "GB/s", "network": "Gbit/s", "power": "W",
+    "tensor_core_generation": "", **dict.fromkeys(FORMATS, "TFLOP/s"),
+}  # fmt: skip
+ABOUT, ABOUT_POWER = 0.04, 0.1
+"""Of a machine's power its configurations differ."""
+SPARSE = ((1.9, 2.3), (3.85, 4.15))
+"""Times the dense peak: of figures with 2:4 sparsity, or narrower sums (first announcements rounded up: 20 PFLOP/s of a
+B200's 9); of those with both."""
+BINARY = 2**30 / 1e9
+"""A GiB in GB; data sheets mean either."""
+BYTE = 8.0
+SLIPS = {1e3: "a prefix", 1e6: "a prefix", BYTE: "bits for bytes, or eight devices for one"}
 TENSOR_CORES = {"Volta": 1, "Turing": 2, "Ampere": 3, "Ada": 4, "Hopper": 4, "Blackwell": 5, "Blackwell Ultra": 5}
 """Generation by architecture. Source: NVIDIA's architecture white papers, as of 2026-11."""
-FIX = "Name an accelerator as catalogs/hardware/accelerators.csv or its aliases do."
-SUPERCHIPS = ("hopper", "blackwell", "rubin")
-
-
-def accelerator_of(name: str, catalog: Catalog) -> Accelerator | Finding:
-    """Return an accelerator by any name, or that nobody knows it."""
-    known = accelerator_named(name, catalog.accelerators, catalog.aliases)
-    return known or unknown("accelerator_not_known", f"No catalog knows the accelerator '{name}'.", fix=FIX)
-
-
-def node_of(name: str, catalog: Catalog) -> Node | Finding:
-    """Return a machine by its id or the name of its instance, or that nobody knows it."""
-    said = name.casefold()
-    for node in catalog.nodes.values():
-        if said in (node.id.casefold(), node.id.casefold().rpartition("/")[2], node.name.casefold()):
-            return node
-    return unknown("figure_not_known", f"No catalog knows the machine '{name}'.", fix="See catalogs/hardware/nodes.csv")
 
 
 def hardware_findings(claim: HardwareClaim, catalog: Catalog) -> list[Finding]:
@@ -50,85 +49,118 @@ def hardware_findings(claim: HardwareClaim, catalog: Catalog) -> list[Finding]:
     accelerator = accelerator_of(name, catalog)
     if isinstance(accelerator, Finding):
         return [accelerator]
-    unit, known = _known(claim.figure, accelerator, node)
-    stated = in_unit(claim.amount, unit, claim.figure)
+    figure = claim.figure.strip().casefold().replace(" ", "_")
+    figure = OTHER_WORDS.get(figure, figure)
+    if figure not in UNITS:
+        fix = f"The catalog holds: {', '.join(UNITS)}."
+        return [unknown("figure_not_known", f"The catalog holds no {claim.figure} of {accelerator.id}.", fix=fix)]
+    stated = ends_in(claim.amount, UNITS[figure], figure)
     if isinstance(stated, Finding):
         return [stated]
-    if known is None:
-        return [unknown("figure_not_known", f"The catalog holds no {claim.figure} of {accelerator.id}.")]
-    whole = known if claim.figure in ("power", "tensor_core_generation") and node else known * count
-    source = node.source if node and claim.figure == "power" else accelerator.source
-    as_of = node.as_of if node and claim.figure == "power" else accelerator.as_of
-    facts = (("stated", stated, unit, claim.source or "the claim"), ("known", whole, unit, f"{source} ({as_of})"))
-    if math.isclose(stated, whole, rel_tol=ABOUT):
+    if figure in FORMATS and lacks(accelerator, figure):
+        return _without_hardware(claim, figure, stated, accelerator, count)
+    one = _known(figure, accelerator, node)
+    if one is None:
+        return [unknown("figure_not_known", f"The catalog holds no {figure} of {accelerator.id}.")]
+    of_node = node is not None and figure in ("power", "network", "tensor_core_generation")
+    return _held_against(claim, figure, stated, one if of_node else one * count, accelerator, node, catalog)
+
+
+def _without_hardware(
+    claim: HardwareClaim, figure: str, ends: tuple[float, float], accelerator: Accelerator, count: int
+) -> list[Finding]:
+    """Say that the format is not there; what runs it at the rate of fp32 may be said to do so."""
+    known = (_known(figure, accelerator, None) or 0.0) * count
+    if known and math.isclose(nearest(ends, known), known, rel_tol=ABOUT):
         return []
-    where = node.name if node else accelerator.id
-    if claim.figure in FORMATS and math.isclose(stated, 2 * whole, rel_tol=ABOUT):
-        says = f"{stated:,.0f} TFLOP/s has sparsity or narrower sums; {where} has {whole:,.4g} dense {claim.figure}."
+    says = f"{accelerator.id} ({accelerator.architecture}) has no {figure} hardware"
+    says += f": it runs at its fp32 rate, {digits(known)} TFLOP/s." if known else "."
+    facts: tuple[Fact, ...] = (
+        ("stated", ends[0], "TFLOP/s", claim.source or "the claim"),
+        ("known", known, "TFLOP/s", f"{accelerator.source} ({accelerator.as_of})"),
+    )
+    return [impossible("format_not_in_hardware", says, *facts, fix=accelerator.trap or "")]
+
+
+def _held_against(
+    claim: HardwareClaim,
+    figure: str,
+    ends: tuple[float, float],
+    known: float,
+    accelerator: Accelerator,
+    node: Node | None,
+    catalog: Catalog,
+) -> list[Finding]:
+    stated, unit = nearest(ends, known), UNITS[figure]
+    row = node if node and figure in ("power", "network") else accelerator
+    facts: tuple[Fact, ...] = (
+        ("stated", stated, unit, claim.source or "the claim"),
+        ("known", known, unit, f"{row.source} ({row.as_of})"),
+    )
+    about = ABOUT_POWER if figure == "power" else ABOUT
+    least, most = known / (1 + about), known * (1 + about)
+    if figure == "memory":
+        least, most = known / BINARY, known * BINARY * (1 + ABOUT / 4)
+    if least <= stated <= most or (figure == "memory" and known / BINARY * (1 - ABOUT) <= stated <= most):
+        return []
+    where, shown = node.name if node else accelerator.id, f"{digits(stated)} {unit}".strip()
+    ratio = stated / known
+    if figure in FORMATS and any(low <= ratio <= high for low, high in SPARSE):
+        says = f"{shown} has sparsity or narrower sums; {where} has {digits(known)} dense {figure}."
         return [impossible("sparse_peak_as_dense", says, *facts, fix="Take the dense figure.")]
-    says = f"{claim.figure} of {where} is said to be {stated:,.4g} {unit}; the data sheet says {whole:,.4g}."
-    raise_ = impossible if stated > whole * (1 + ABOUT) or claim.figure == "tensor_core_generation" else doubtful
-    return [raise_("differs_from_data_sheet", says, *facts, fix=accelerator.trap or "")]
+    if figure == "link" and math.isclose(ratio, 0.5, rel_tol=ABOUT):
+        return [note("one_direction", f"{shown} is one direction of {where}'s {digits(known)}.", *facts)]
+    says = f"{figure.replace('_', ' ')} of {where} is said to be {shown}; the data sheet says {digits(known)}."
+    for factor, why in SLIPS.items():
+        if factor == BYTE and UNITS[figure] not in ("GB", "GB/s", "Gbit/s"):
+            continue
+        if math.isclose(ratio, factor, rel_tol=ABOUT) or math.isclose(ratio, 1 / factor, rel_tol=ABOUT):
+            says = f"{says} A factor of {factor:,.0f}: {why}."
+            return [impossible("unit_mistaken", says, *facts, fix="Correct the unit.")]
+    says += _figure_of_another(figure, stated, accelerator, catalog) if node is None else ""
+    raise_ = impossible if stated > known or figure == "tensor_core_generation" else doubtful
+    told = figure in FORMATS or figure in ("memory", "bandwidth", "link")
+    return [raise_("differs_from_data_sheet", says, *facts, fix=(accelerator.trap or "") if told else "")]
 
 
-def _known(figure: str, accelerator: Accelerator, node: Node | None) -> tuple[str, float | None]:
+def _figure_of_another(figure: str, stated: float, accelerator: Accelerator, catalog: Catalog) -> str:
+    """Say whose figure it is: another format's of the same accelerator, or the same of one with a like name."""
+    for other in FORMATS:
+        same = figure in FORMATS and other != figure and not lacks(accelerator, other)
+        if same and math.isclose(stated, _known(other, accelerator, None) or 0.0, rel_tol=ABOUT):
+            return f" It is its {other} figure."
+    family = accelerator.id.partition("-")[0]
+    for one in catalog.accelerators.values():
+        known = _known(figure, one, None)
+        if one.id.partition("-")[0] == family and known and math.isclose(stated, known, rel_tol=ABOUT / 4):
+            return f" It is the figure of {one.id}."
+    return ""
+
+
+def lacks(accelerator: Accelerator, figure: str) -> bool:
+    """Return whether the hardware is known to have no such format."""
+    if accelerator.vendor not in ("NVIDIA", "AMD"):
+        return False
+    if figure == "bf16":
+        return emulates_bf16(accelerator)
+    if figure == "tf32":
+        return accelerator.tf32_tflops is None
+    if figure == "fp8":
+        return accelerator.fp8_tflops is None
+    return figure == "fp4" and accelerator.architecture not in (*FP4_OVER_FP8, "CDNA4")
+
+
+def _known(figure: str, accelerator: Accelerator, node: Node | None) -> float | None:
     if figure in FORMATS:
         peak = peak_flops(accelerator, FORMATS[figure])
-        return "TFLOP/s", None if peak is None else peak / 1e12
+        return None if peak is None else peak / 1e12
     if figure == "power":
-        watts = accelerator.tdp_w if node is None else node.rated_kw * 1000 if node.rated_kw else None
-        return "W", watts
-    if figure == "tensor_core_generation":
-        return "", TENSOR_CORES.get(accelerator.architecture)
-    return {
-        "memory": ("GB", accelerator.hbm_gib),
-        "bandwidth": ("GB/s", accelerator.hbm_gb_per_s),
-        "link": ("GB/s", accelerator.link_gb_per_s),
-    }[figure]
-
-
-def part_findings(claim: PartClaim, catalog: Catalog) -> list[Finding]:
-    """Say what an accelerator or a machine cannot have."""
-    findings: list[Finding] = []
-    accelerator = None
-    if claim.accelerator is not None:
-        found = accelerator_of(claim.accelerator, catalog)
-        if isinstance(found, Finding):
-            return [found]
-        accelerator = found
-        if claim.link in ("nvlink", "nvswitch") and accelerator.link_gb_per_s is None:
-            says = f"{accelerator.id} has no NVLink, so no {claim.link} can be had for it, at any price."
-            fact = ("link", 0.0, "GB/s", f"{accelerator.source} ({accelerator.as_of})")
-            fix = "Free first: NUMA binding, packing, accumulation, ZeRO buckets. See planner check-run."
-            findings.append(impossible("part_does_not_exist", says, fact, fix=fix))
-    if claim.node is not None:
-        node = node_of(claim.node, catalog)
-        if isinstance(node, Finding):
-            return [*findings, node]
-        findings += _of_the_node(claim, node, accelerator, catalog)
-    if claim.accelerator is None and claim.node is None:
-        return [unknown("accelerator_not_known", "The claim names neither accelerator nor node.", fix=FIX)]
-    return findings
-
-
-def _of_the_node(claim: PartClaim, node: Node, accelerator: Accelerator | None, catalog: Catalog) -> list[Finding]:
-    findings = []
-    source = f"{node.source} ({node.as_of})"
-    if accelerator is not None and accelerator.id != node.accelerator:
-        says = f"{node.name} carries {node.accelerator}, not {accelerator.id}."
-        fact = ("accelerators", float(node.accelerators), node.accelerator, source)
-        findings.append(impossible("node_holds_other_parts", says, fact))
-    if claim.accelerators is not None and claim.accelerators != node.accelerators:
-        says = f"{node.name} carries {node.accelerators} accelerators, not {claim.accelerators}."
-        facts = (
-            ("stated", float(claim.accelerators), "accelerators", claim.source or "the claim"),
-            ("known", float(node.accelerators), "accelerators", source),
-        )
-        findings.append(impossible("node_holds_other_parts", says, *facts))
-    if claim.host is not None:
-        architecture = catalog.accelerators[node.accelerator].architecture.casefold()
-        other = [name for name in SUPERCHIPS if name in claim.host.casefold() and name not in architecture]
-        if other:
-            says = f"'{claim.host}' is of the generation {other[0].title()}; {node.name} is {architecture.title()}."
-            findings.append(impossible("host_of_another_generation", says, ("known", 1.0, node.name, source)))
-    return findings
+        return accelerator.tdp_w if node is None else node.rated_kw * 1000 if node.rated_kw else None
+    known: dict[str, float | None] = {
+        "memory": accelerator.hbm_gib,
+        "bandwidth": accelerator.hbm_gb_per_s,
+        "link": accelerator.link_gb_per_s,
+        "network": node.network_gbit_per_s if node else None,
+        "tensor_core_generation": TENSOR_CORES.get(accelerator.architecture),
+    }
+    return known[figure]

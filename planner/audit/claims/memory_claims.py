@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from planner.audit.claims.hardware_claims import accelerator_of
-from planner.audit.claims.units import in_unit
-from planner.audit.findings import Fact, doubtful, impossible, unknown
+from planner.audit.claims.arithmetic_claims import AGREES
+from planner.audit.claims.catalog_names import accelerator_of
+from planner.audit.claims.units import ends_in
+from planner.audit.findings import Fact, digits, doubtful, impossible, unknown
 from planner.model.answer.audit import Finding
 from planner.model.catalog import Catalog
 from planner.model.evidence.claims import MemoryClaim
@@ -17,9 +18,13 @@ from planner.speed.memory.memory import device_memory
 
 USUAL_BYTES, INFERENCE_BYTES = 16.0, 2.0
 """Of a parameter: mixed precision with Adam (Rajbhandari et al. 2020, section 3); 16-bit weights alone."""
+BY_METHOD = {"full": USUAL_BYTES, "full_bf16": 8.0, "full_8bit_adam": 10.0, "lora": 2.0, "qlora": 0.5}
+"""Bytes of a parameter: all of it in 16 bits; Adam's moments in 8 (Dettmers et al. 2022); frozen weights in 16 or 4."""
+LEAST_OF_INFERENCE = 0.5
+"""Bytes of a weight in 4 bits, the fewest that are usual."""
 REPLICATED = {"ddp": 16.0, "zero1": 4.0, "zero2": 2.0, "zero3": 0.0, "fsdp2": 0.0}
 """Bytes of these that every device holds."""
-ABOUT = 0.1
+ABOUT, FAR_ABOVE, ABOVE_ITS_OWN = 0.1, 10.0, 1.25
 OTHERWISE = "It may hold with LoRA, offload, 8-bit optimizers or 4-bit weights: say under which."
 
 
@@ -35,36 +40,74 @@ def memory_findings(claim: MemoryClaim, catalog: Catalog) -> list[Finding]:
         return _occupancy(claim, accelerator, catalog)
     if claim.parameters is None:
         return [unknown("work_not_known", "The claim names no number of parameters.", fix="Add parameters: 7.0e9")]
-    findings: list[Finding] = []
-    usual = USUAL_BYTES if claim.purpose == "training" else INFERENCE_BYTES
-    total = usual * claim.parameters / 1e9
-    needed: Fact = ("usual", total, "GB", f"{usual:g} bytes a parameter, before activations")
-    if claim.bytes_per_parameter is not None and claim.bytes_per_parameter < usual * (1 - ABOUT):
-        says = f"{claim.bytes_per_parameter:g} bytes a parameter; {claim.purpose} usually takes {usual:g}."
-        by_method = claim.bytes_per_parameter * claim.parameters / 1e9
-        method: Fact = ("by the stated method", by_method, "GB", "the claim")
-        findings.append(doubtful("method_not_usual", says, method, needed, fix=OTHERWISE))
+    usual = _usual_bytes(claim)
+    findings = _method(claim, usual, claim.parameters)
     if claim.amount is not None:
-        stated = in_unit(claim.amount, "GB", "memory")
+        stated = ends_in(claim.amount, "GB", "memory")
         if isinstance(stated, Finding):
             return [*findings, stated]
-        if stated < total * (1 - ABOUT):
-            says = f"{stated:,.4g} GB are said to be enough; at {usual:g} bytes a parameter it is {total:,.4g}."
-            fact: Fact = ("stated", stated, "GB", claim.source or "the claim")
-            findings.append(doubtful("states_above_claim", says, fact, needed, fix=OTHERWISE))
-    return findings + (_fits(claim, accelerator, usual) if accelerator else [])
+        findings += _amount(claim, stated, usual, claim.parameters)
+    if accelerator is None and claim.amount is None and claim.bytes_per_parameter is None:
+        return [unknown("work_not_known", "The claim names neither an amount nor an accelerator.", fix="Add one.")]
+    return findings + (_fits(claim, accelerator, usual, claim.parameters) if accelerator else [])
 
 
-def _fits(claim: MemoryClaim, accelerator: Accelerator, usual: float) -> list[Finding]:
-    assert claim.parameters is not None
+def _usual_bytes(claim: MemoryClaim) -> float:
+    if claim.purpose == "inference":
+        return max(LEAST_OF_INFERENCE, min(INFERENCE_BYTES, claim.bytes_per_parameter or INFERENCE_BYTES))
+    return BY_METHOD[claim.method or "full"]
+
+
+def _needed(usual: float, parameters: float) -> Fact:
+    return ("usual", usual * parameters / 1e9, "GB", f"{usual:g} bytes a parameter, before activations")
+
+
+def _method(claim: MemoryClaim, usual: float, parameters: float) -> list[Finding]:
+    told = claim.bytes_per_parameter
+    if told is None or told >= usual * (1 - ABOUT):
+        return []
+    method: Fact = ("by the stated method", told * parameters / 1e9, "GB", "the claim")
+    says = (
+        f"{told:g} bytes a parameter are {digits(told * parameters / 1e9)} GB; {claim.purpose} usually takes "
+        f"{usual:g}, {digits(usual * parameters / 1e9)} GB."
+    )
+    return [doubtful("method_not_usual", says, method, _needed(usual, parameters), fix=OTHERWISE)]
+
+
+def _amount(claim: MemoryClaim, ends: tuple[float, float], usual: float, parameters: float) -> list[Finding]:
+    low, high = ends
+    fact: Fact = ("stated", high, "GB", claim.source or "the claim")
+    needed, total = _needed(usual, parameters), usual * parameters / 1e9
+    findings: list[Finding] = []
+    if claim.bytes_per_parameter is not None:
+        own = claim.bytes_per_parameter * parameters / 1e9
+        each = f"{claim.bytes_per_parameter:g} bytes a parameter"
+        says = f"{digits(high)} GB are said; its own {each} give {digits(own)}."
+        by_it: Fact = ("computed", own, "GB", "the claim's own bytes x parameters")
+        if high < own * (1 - AGREES):
+            findings.append(impossible("arithmetic", says, fact, by_it, fix="Correct the figure or its inputs."))
+        elif low > own * ABOVE_ITS_OWN:
+            fix = "Correct the figure, or say what comes on top: activations, caches."
+            findings.append(doubtful("arithmetic", says, fact, by_it, fix=fix))
+    if high < total * (1 - ABOUT):
+        says = f"{digits(high)} GB are said to be enough; at {usual:g} bytes a parameter it is {digits(total)}."
+        findings.append(doubtful("states_above_claim", says, fact, needed, fix=OTHERWISE))
+    elif low > FAR_ABOVE * total:
+        says = f"{digits(low)} GB are said to be needed; at {usual:g} bytes a parameter it is {digits(total)}."
+        fix = "Check the unit, or say what comes on top: activations, caches."
+        findings.append(doubtful("far_above_usual", says, fact, needed, fix=fix))
+    return findings
+
+
+def _fits(claim: MemoryClaim, accelerator: Accelerator, usual: float, parameters: float) -> list[Finding]:
     if accelerator.hbm_gib is None:
         return [unknown("figure_not_known", f"The catalog holds no memory of {accelerator.id}.")]
-    everywhere = REPLICATED[claim.strategy] if claim.purpose == "training" else 0.0
-    each = (everywhere + (usual - everywhere) / claim.accelerators) * claim.parameters / 1e9
+    everywhere = min(usual, REPLICATED[claim.strategy]) if claim.purpose == "training" else 0.0
+    each = (everywhere + (usual - everywhere) / claim.accelerators) * parameters / 1e9
     if each < accelerator.hbm_gib and not math.isclose(each, accelerator.hbm_gib):
         return []
     says = (
-        f"{claim.purpose.title()} needs {each:,.4g} GB on each of {claim.accelerators}x {accelerator.id}, which has "
+        f"{claim.purpose.title()} needs {digits(each)} GB on each of {claim.accelerators}x {accelerator.id}, which has "
         f"{accelerator.hbm_gib:g}, before activations."
     )
     facts: tuple[Fact, ...] = (

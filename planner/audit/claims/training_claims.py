@@ -1,25 +1,29 @@
-"""Claims on the time and cost of a training, and on prices."""
+"""Claims on the time and cost of a training, against the accelerators' peaks and dated prices."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from planner.audit.ceilings import BEST_OF_CEILING, ceiling_of
-from planner.audit.claims.arithmetic_claims import checked_product
-from planner.audit.claims.hardware_claims import FORMATS, accelerator_of, node_of
-from planner.audit.claims.units import DAY, HOUR, in_unit
-from planner.audit.findings import Fact, doubtful, impossible, unknown
+from planner.audit.ceilings import BEST_OF_CEILING, Ceiling, ceiling_of
+from planner.audit.claims.arithmetic_claims import AGREES
+from planner.audit.claims.catalog_names import accelerator_of
+from planner.audit.claims.hardware_claims import FORMATS, lacks
+from planner.audit.claims.training_cost_claims import FIX, FLOPS, cost_alone_findings, cost_findings
+from planner.audit.claims.units import DAY, ends_in, nearest
+from planner.audit.findings import Fact, digits, doubtful, impossible, unknown
 from planner.model.answer.audit import Finding
 from planner.model.catalog import Catalog
-from planner.model.evidence.claims import PriceClaim, TrainingClaim
+from planner.model.evidence.claims import TrainingClaim
+from planner.model.hardware.machines import Accelerator
 from planner.model.hardware.matmul_ceiling import MatmulCeiling
-from planner.model.prices.offer import PriceKind
+from planner.speed.physics.accelerator_facts import peak_flops
 
 USUAL_MFU = 0.5
 """Of the dense peak: what good trainings of dense decoders reach."""
-SAME_PRICE, HALF = 0.05, 0.5
-SHOWN_KINDS = (PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK)
+MOST_DAYS = 1000
+MANY_TIMES = 10
+"""From here on a share of the peak is written as so many times."""
 
 
 def training_findings(claim: TrainingClaim, catalog: Catalog, measured: Sequence[MatmulCeiling]) -> list[Finding]:
@@ -27,64 +31,92 @@ def training_findings(claim: TrainingClaim, catalog: Catalog, measured: Sequence
     accelerator = accelerator_of(claim.accelerator, catalog)
     if isinstance(accelerator, Finding):
         return [accelerator]
-    seconds = in_unit(claim.time, "s", "time")
-    if isinstance(seconds, Finding):
-        return [seconds]
     ceiling = ceiling_of(accelerator, FORMATS[claim.precision or "fp16"], measured)
+    if claim.precision is not None and lacks(accelerator, claim.precision) and ceiling is None:
+        says = f"{accelerator.id} ({accelerator.architecture}) has no {claim.precision} hardware."
+        fact: Fact = ("known", 0.0, "TFLOP/s", f"{accelerator.source} ({accelerator.as_of})")
+        return [impossible("format_not_in_hardware", says, fact, fix=accelerator.trap or "")]
     if ceiling is None:
-        return [unknown("figure_not_known", f"The catalog holds no peak of {accelerator.id}.")]
-    flops = 6.0 * claim.parameters * claim.tokens
+        return [unknown("figure_not_known", f"The catalog holds no {claim.precision or 'peak'} of {accelerator.id}.")]
+    findings, tokens = _tokens(claim)
+    if tokens is None:
+        return [*findings, unknown("work_not_known", "The claim names no number of tokens.", fix="Add tokens: 1.0e11")]
+    if claim.time is None:
+        return findings + cost_alone_findings(claim, tokens, accelerator, ceiling, catalog)
+    seconds = ends_in(claim.time, "s", "time", devices=claim.accelerators)
+    if isinstance(seconds, Finding):
+        return [*findings, seconds]
+    findings += _rate(claim, tokens, seconds)
+    findings += _speed(claim, tokens, seconds[1], accelerator, ceiling)
+    return findings + cost_findings(claim, seconds, accelerator, catalog)
+
+
+def _tokens(claim: TrainingClaim) -> tuple[list[Finding], float | None]:
+    """Return steps x batch x sequence held against the tokens, and the tokens."""
+    if claim.steps is None or claim.global_batch is None or claim.seq_len is None:
+        return [], claim.tokens
+    product = claim.steps * claim.global_batch * claim.seq_len
+    if claim.tokens is None or math.isclose(product, claim.tokens, rel_tol=AGREES):
+        return [], product
+    says = f"Steps x batch x sequence are {digits(product)} tokens; {digits(claim.tokens)} are said."
+    facts: tuple[Fact, ...] = (
+        ("implied", product, "tokens", "steps x global_batch x seq_len"),
+        ("stated", claim.tokens, "tokens", claim.source or "the claim"),
+    )
+    fix = "Say which of them is right: packing and padding count."
+    return [impossible("counts_disagree", says, *facts, fix=fix)], claim.tokens
+
+
+def _rate(claim: TrainingClaim, tokens: float, seconds: tuple[float, float]) -> list[Finding]:
+    if claim.tokens_per_s is None:
+        return []
+    needed = tokens / claim.tokens_per_s
+    stated = nearest(seconds, needed)
+    if stated >= needed * (1 - AGREES):
+        return []
+    says = f"At {digits(claim.tokens_per_s)} tokens/s it takes {_days(needed)} days; {_days(stated)} are said."
+    facts: tuple[Fact, ...] = (
+        ("implied", needed / DAY, "days", "tokens / tokens_per_s"),
+        ("stated", stated / DAY, "days", claim.source or "the claim"),
+    )
+    return [impossible("counts_disagree", says, *facts, fix="Say whether the rate is of one accelerator or of all.")]
+
+
+def _speed(
+    claim: TrainingClaim, tokens: float, seconds: float, accelerator: Accelerator, ceiling: Ceiling
+) -> list[Finding]:
+    flops = FLOPS[claim.method] * claim.parameters * tokens
     at_peak = flops / (claim.accelerators * ceiling.peak)
     share = at_peak / seconds if seconds > 0 else math.inf
+    by = f"{FLOPS[claim.method]:g} x parameters x tokens"
     facts: tuple[Fact, ...] = (
-        ("share of peak", min(share, 1e9), "of the dense peak", "6 x parameters x tokens / (time x peak)"),
+        ("share of peak", min(share, 1e9), "of the dense peak", f"{by} / (time x peak)"),
         ("stated", seconds / DAY, "days", claim.source or "the claim"),
-        ("at half of the peak", at_peak / USUAL_MFU / DAY, "days", "6 x parameters x tokens, attention left out"),
+        ("at half of the peak", at_peak / USUAL_MFU / DAY, "days", f"{by}, attention left out"),
         ("peak", ceiling.peak / 1e12, "TFLOP/s", f"{accelerator.source} ({accelerator.as_of})"),
     )
-    says = f"It would run at {share:.0%} of the peak; at half of it it takes {at_peak / USUAL_MFU / DAY:,.3g} days"
-    findings = []
-    if share > 1 or share * ceiling.peak > ceiling.flops:
-        findings.append(impossible("faster_than_physics", f"{says}.", *facts, fix="Redo with planner estimate."))
-    elif share * ceiling.peak > BEST_OF_CEILING * ceiling.flops:
-        findings.append(doubtful("faster_than_published", f"{says}.", *facts, fix="Redo with planner estimate."))
-    if claim.cost is not None and claim.price is not None:
-        price, cost = in_unit(claim.price, "USD/h", "price"), in_unit(claim.cost, "USD", "cost")
-        for one in (price, cost):
-            if isinstance(one, Finding):
-                findings.append(one)
-        if not isinstance(price, Finding) and not isinstance(cost, Finding):
-            findings += checked_product(claim.cost, price * seconds / HOUR, "cost")
-    return findings
+    much = f"{share:,.0%} of" if share < MANY_TIMES else f"{digits(share)} times"
+    says = f"{_days(seconds)} days would be {much} the peak; at half of it it takes "
+    says = says if seconds > 0 else "No time at all is said; at half of the peak it takes "
+    says += f"{_days(at_peak / USUAL_MFU)} days"
+    if share * ceiling.peak > ceiling.flops:
+        if fewer := _fewer_bits(claim, accelerator, share * ceiling.peak):
+            says = f"{says}; only {fewer} could do it, and nobody states that"
+            return [doubtful("faster_than_physics", f"{says}.", *facts, fix=FIX)]
+        return [impossible("faster_than_physics", f"{says}.", *facts, fix=FIX)]
+    if share * ceiling.peak > BEST_OF_CEILING * ceiling.flops:
+        return [doubtful("faster_than_published", f"{says}.", *facts, fix=FIX)]
+    return []
 
 
-def price_findings(claim: PriceClaim, catalog: Catalog) -> list[Finding]:
-    """Hold a price against dated rows of the same machine, of any region."""
-    stated = in_unit(claim.amount, "USD/h", "price")
-    if isinstance(stated, Finding):
-        return [stated]
-    node = node_of(claim.node, catalog)
-    if isinstance(node, Finding):
-        return [node]
-    rows = [
-        price
-        for price in (*catalog.own_prices, *catalog.prices)
-        if price.node == node.id and price.price_kind in SHOWN_KINDS and price.usd_per_hour
-    ]
-    if not rows:
-        return [unknown("price_not_known", f"No dated price of {node.name} on demand is known.")]
-    amounts = [row.usd_per_hour or 0.0 for row in rows]
-    if any(math.isclose(stated, amount, rel_tol=SAME_PRICE) for amount in amounts):
-        return []
-    lowest = rows[amounts.index(min(amounts))]
-    facts: tuple[Fact, ...] = (
-        ("stated", stated, "USD/h", claim.source or "the claim"),
-        ("lowest known", min(amounts), "USD/h", f"{lowest.source}, {lowest.region} ({lowest.as_of})"),
-        ("highest known", max(amounts), "USD/h", "the same rows"),
-    )
-    shown = f"dated rows of {node.name} say {min(amounts):,.4g} to {max(amounts):,.4g}"
-    if stated < HALF * min(amounts):
-        says = f"{stated:,.4g} USD/h is no price of {node.accelerators} such accelerators: {shown}."
-        return [impossible("price_not_for_the_machine", says, *facts, fix="Ask for which machine it was.")]
-    says = f"{stated:,.4g} USD/h: {shown}."
-    return [doubtful("price_out_of_date", says, *facts, fix="planner prices refresh")]
+def _days(seconds: float) -> str:
+    days = seconds / DAY
+    return f"{days:,.3g}" if days < MOST_DAYS else digits(days)
+
+
+def _fewer_bits(claim: TrainingClaim, accelerator: Accelerator, flops: float) -> str:
+    if claim.precision is not None:
+        return ""
+    sixteen = peak_flops(accelerator, "16bit") or 0.0
+    fast = [name for name in ("fp8", "fp4") if sixteen < (peak_flops(accelerator, name) or 0.0) >= flops]
+    return " or ".join(fast)

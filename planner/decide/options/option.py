@@ -27,7 +27,7 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind
-from planner.model.quantity import Quantity
+from planner.model.quantity import Basis, Quantity
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -140,7 +140,7 @@ def estimate_option(
         rated_kw=rated_power(candidate),
         known_from=speed.known_from,
         runs=speed.run_ids,
-        doubts=speed.doubts,
+        doubts=(*speed.doubts, *_found_wrong(speed, catalog)),
         impossible_runs=tuple(run_id for run_id in speed.run_ids if run_id in catalog.impossible_runs),
         notes=(
             *speed.notes,
@@ -165,6 +165,15 @@ def estimate_option(
         resolved=money.resolved,
         power_from_rated_share=power.from_rated_share and (site is not None or estimate.carbon_kg is not None),
     )
+
+
+def _found_wrong(speed: Speed, catalog: Catalog) -> list[str]:
+    """Name the measured runs that the audit doubts; those that only correct an estimate count as its range says."""
+    if speed.basis is not Basis.MEASURED:
+        return []
+    found = dict.fromkeys(catalog.impossible_runs, "impossible as stated")
+    found.update(dict.fromkeys(catalog.doubtful_runs, "doubtful"))
+    return [f"{run}: the audit finds it {found[run]}: planner audit {run}" for run in speed.run_ids if run in found]
 
 
 def on_day(

@@ -15,7 +15,7 @@ from planner.scenario.own_machine import find_own
 FIELDS: dict[Cause, tuple[str, ...]] = {
     Cause.PRICE: ("prices", "own_prices", "credits", "services"),
     Cause.HARDWARE: ("accelerators", "aliases", "nodes", "providers", "sites", "tariffs"),
-    Cause.MEASUREMENT: ("runs", "impossible_runs", "bundled_runs", "calibration", "image_calibration"),
+    Cause.MEASUREMENT: ("runs", "impossible_runs", "doubtful_runs", "bundled_runs", "calibration", "image_calibration"),
 }
 """Of a catalog; every other field counts as an assumption."""
 RAW = ("telemetry", "topology", "calibration", "probes")

@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from planner.model.base import Count, Day, Frozen, Text
+from planner.model.evidence.amount import Stated, read_count
+from planner.model.prices.offer import PriceKind
 
-NUMBER = re.compile(r"^[~≈약\s$]*([-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?)\s*(.*)$", re.DOTALL)
-Value = Annotated[float, Field(ge=-1e30, le=1e30)]
-Several = Annotated[tuple[Value, ...], Field(max_length=100)]
-
-
-class Amount(Frozen):
-    """A number with its unit as the document prints it; without one, the audit says that it is missing."""
-
-    value: Value
-    unit: Annotated[str, Field(max_length=100)] = ""
+Several = Annotated[tuple[Stated, ...], Field(max_length=100)]
+"""Inputs: numbers, or numbers with units."""
+Large = Annotated[float, BeforeValidator(read_count), Field(gt=0, le=1e20)]
+"""A count as people write it: 7.0e9, 7B, 70억."""
 
 
-def _amount(data: Any) -> Any:
-    if isinstance(data, bool):
-        raise ValueError("must be a number with its unit, as 83.5 h")
-    if isinstance(data, int | float):
-        return {"value": data}
-    if isinstance(data, str):
-        match = NUMBER.match(data.strip())
-        if match is None:
-            raise ValueError("must be a number with its unit, as 83.5 h")
-        return {"value": float(match[1].replace(",", "")), "unit": match[2].strip()}
-    return data
-
-
-Stated = Annotated[Amount, BeforeValidator(_amount)]
+def _as_text(name: object) -> object:
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
 
 
 class _Claim(Frozen):
-    id: Text
+    id: Annotated[Text, BeforeValidator(_as_text)]
     quote: Text | None = None
     """The document's words, in any language."""
     source: Text | None = None
@@ -50,9 +33,8 @@ class HardwareClaim(_Claim):
     kind: Literal["hardware"]
     accelerator: Text | None = None
     node: Text | None = None
-    figure: Literal[
-        "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "memory", "bandwidth", "link", "power", "tensor_core_generation"
-    ]
+    figure: Text
+    """fp32, tf32, fp16, bf16, fp8, fp4, memory, bandwidth, link, network, power, tensor_core_generation."""
     amount: Stated
 
 
@@ -61,7 +43,8 @@ class PartClaim(_Claim):
 
     kind: Literal["part"]
     accelerator: Text | None = None
-    link: Literal["nvlink", "nvswitch", "pcie"] | None = None
+    link: Text | None = None
+    """NVLink, NVSwitch or PCIe."""
     node: Text | None = None
     accelerators: Count | None = None
     host: Text | None = None
@@ -72,7 +55,9 @@ class MemoryClaim(_Claim):
 
     kind: Literal["memory"]
     purpose: Literal["training", "inference"] = "training"
-    parameters: Annotated[float, Field(gt=0, le=1e16)] | None = None
+    method: Literal["full", "full_bf16", "full_8bit_adam", "lora", "qlora"] | None = None
+    """Of a training: which weights and states it keeps; of bf16 alone, or with an optimizer in 8 bits."""
+    parameters: Large | None = None
     accelerator: Text | None = None
     accelerators: Count = 1
     strategy: Literal["ddp", "zero1", "zero2", "zero3", "fsdp2"] = "zero3"
@@ -86,38 +71,73 @@ class MemoryClaim(_Claim):
 
 
 class TrainingClaim(_Claim):
-    """How long a training takes, and what it costs."""
+    """How long a training takes, and what it costs; of a mixture of experts, `parameters` are the active ones."""
 
     kind: Literal["training"]
-    parameters: Annotated[float, Field(gt=0, le=1e16)]
-    tokens: Annotated[float, Field(gt=0, le=1e20)]
+    method: Literal["full", "lora"] = "full"
+    parameters: Large
+    tokens: Large | None = None
+    """Or what they are a product of."""
+    steps: Large | None = None
+    global_batch: Large | None = None
+    seq_len: Large | None = None
+    tokens_per_s: Large | None = None
+    """Of all accelerators together."""
     accelerator: Text
     accelerators: Count
     precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8"] | None = None
-    time: Stated
+    time: Stated | None = None
+    """On the wall, or accelerator-hours."""
     cost: Stated | None = None
     price: Stated | None = None
 
 
 class PriceClaim(_Claim):
-    """What a machine costs per hour."""
+    """What a machine, or one of its accelerators, costs per hour."""
 
     kind: Literal["price"]
-    node: Text
+    node: Text | None = None
+    accelerator: Text | None = None
+    """Of any provider, where no machine is named."""
+    price_kind: PriceKind | None = None
+    """None: on demand, or a block."""
     amount: Stated
     as_of: Day | None = None
 
 
 class ArithmeticClaim(_Claim):
-    """A figure with its own inputs: product / divided by, in the unit of `amount`; a speed-up is one."""
+    """A figure with its own inputs: product / over, in the unit of `amount`, or in the units that they carry."""
 
-    kind: Literal["arithmetic", "speedup"]
+    kind: Literal["arithmetic"]
     amount: Stated
-    product: Several
+    product: Several = ()
     over: Several = ()
 
 
-class TableRow(Frozen):
+class SpeedupClaim(_Claim):
+    """How many times as fast one machine is as another: by its own inputs, and by what the hardware allows."""
+
+    kind: Literal["speedup"]
+    amount: Stated
+    product: Several = ()
+    over: Several = ()
+    accelerator: Text | None = None
+    accelerators: Count | None = None
+    than_accelerator: Text | None = None
+    than_accelerators: Count | None = None
+    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "fp4"] | None = None
+    """Of both; None: each took its fastest."""
+
+
+class SumClaim(_Claim):
+    """A total with its parts."""
+
+    kind: Literal["sum"]
+    amount: Stated
+    terms: Annotated[tuple[Stated, ...], Field(min_length=1, max_length=1000)]
+
+
+class BatchRow(Frozen):
     """One row: what the document prints for an epoch."""
 
     batch: Annotated[float, Field(gt=0, le=1e12)]
@@ -125,16 +145,34 @@ class TableRow(Frozen):
     epoch: Stated
 
 
+class FigureRow(Frozen):
+    """One row: a figure that is a sum of `terms`, or product / over."""
+
+    label: Text | None = None
+    amount: Stated
+    terms: Several = ()
+    product: Several = ()
+    over: Several = ()
+
+
 class TableClaim(_Claim):
-    """A table of batches over the same samples."""
+    """A table: of batches over the same samples, or of figures with their inputs."""
 
     kind: Literal["table"]
-    samples: Annotated[float, Field(gt=0, le=1e18)]
-    rows: Annotated[tuple[TableRow, ...], Field(min_length=1, max_length=1000)]
+    samples: Large | None = None
+    rows: Annotated[tuple[BatchRow | FigureRow, ...], Field(min_length=1, max_length=1000)]
 
 
 Claim = Annotated[
-    HardwareClaim | PartClaim | MemoryClaim | TrainingClaim | PriceClaim | ArithmeticClaim | TableClaim,
+    HardwareClaim
+    | PartClaim
+    | MemoryClaim
+    | TrainingClaim
+    | PriceClaim
+    | ArithmeticClaim
+    | SpeedupClaim
+    | SumClaim
+    | TableClaim,
     Field(discriminator="kind"),
 ]
 

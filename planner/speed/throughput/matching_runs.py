@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator
@@ -82,10 +82,13 @@ def _doubtful_log(run: RunRecord, job: Job) -> bool:
     return run.log is not None and bool(run.verdict) and not (job.named_run and job.named_run.id == run.id)
 
 
-def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> list[RunRecord]:
+def measured_runs(
+    runs: Iterable[RunRecord], job: Job, candidate: Candidate, *, impossible: Collection[str] = ()
+) -> list[RunRecord]:
     """Return the runs that answer for this candidate by arithmetic alone, the best evidence of them.
 
-    Long windows before short ones, our newest method alone, and of several micro-batches the fastest.
+    Those that can be true before the `impossible`, long windows before short ones, our newest method alone, and of
+    several micro-batches the fastest.
     """
     matches = [
         run
@@ -96,6 +99,7 @@ def measured_runs(runs: Iterable[RunRecord], job: Job, candidate: Candidate) -> 
         and same_settings(run, job, candidate)
         and same_cap(run, candidate)
     ]
+    matches = [run for run in matches if run.id not in impossible] or matches
     if any(not run.short_window for run in matches):
         matches = [run for run in matches if not run.short_window]
     newest = max((run.method_version or 0 for run in matches), default=0)

@@ -51,7 +51,8 @@ def own_evidence(
 ) -> OwnEvidence[Observed]:
     """Return what says something of a candidate: all on its accelerator, others unless bound by links.
 
-    `of_run` and `of_step` describe one in the physics' terms; None where it says too little, or was found wrong.
+    `of_run` and `of_step` describe one in the physics' terms; None where it says too little, or was found wrong. Runs
+    that cannot be true as stated correct nothing.
     """
     steps: list[tuple[Candidate, Observed]] = []
     refused: list[tuple[Candidate, str]] = []
@@ -63,7 +64,7 @@ def own_evidence(
             steps.append((stepped, observed))
     runs: list[tuple[RunRecord, Observed]] = []
     for run in as_delivered(catalog.runs.values()):
-        node = _telling_node(run, candidate, catalog)
+        node = None if run.id in catalog.impossible_runs else _telling_node(run, candidate, catalog)
         of_this = None if node is None else of_run(run, node)
         if of_this is not None:
             runs.append((run, of_this))

@@ -60,7 +60,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     """Answer from the best evidence there is; every number says which it was."""
     if candidate.option.step is not None:
         return _stated(candidate.option.step, candidate)
-    runs = measured_runs(catalog.runs.values(), job, candidate)
+    runs = measured_runs(catalog.runs.values(), job, candidate, impossible=catalog.impossible_runs)
     capped = candidate.option.power_cap_w is not None
     if runs:
         answer = _measured(runs, job, candidate, catalog)
@@ -130,7 +130,10 @@ def strategies_to_try(job: Job, candidate: Candidate, catalog: Catalog) -> list[
     of the run that is carried over. One accelerator alone shares nothing out, so the plain one is enough there.
     """
     answering = {
-        choice: measured_runs(catalog.runs.values(), job, replace(candidate, strategy=choice)) for choice in Strategy
+        choice: measured_runs(
+            catalog.runs.values(), job, replace(candidate, strategy=choice), impossible=catalog.impossible_runs
+        )
+        for choice in Strategy
     }
     measured = [choice for choice, runs in answering.items() if any(run.strategy is choice for run in runs)]
     if measured:

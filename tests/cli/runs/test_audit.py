@@ -156,6 +156,89 @@ def test_no_recommendation_rests_on_an_impossible_run(planner, example):
     assert any("measurement" in sentence for sentence in document["headline"])
 
 
+def stored(tmp_path, name, *, times=1.0, **changed):
+    """Keep a run of the documents as one's own, without what the documents' reader wrote about it."""
+    record = json.loads((catalogs_dir() / "runs" / f"{name}.json").read_text("utf-8"))
+    record.update({"id": "mine", "verdict": [], "samples": None, "wall_seconds": None, **changed})
+    record["throughput"].update({key: record["throughput"][key] * times for key in ("value", "low", "high")})
+    runs = tmp_path / "home" / "runs"
+    runs.mkdir(parents=True)
+    (runs / "mine.json").write_text(json.dumps(record), "utf-8")
+    return tmp_path / "home"
+
+
+def options_of(answer):
+    return {option["id"]: option for option in answer.document["options"]}
+
+
+def test_a_run_of_ones_own_that_the_audit_doubts_is_named(planner, example, tmp_path):
+    plan = tmp_path / "plan.yaml"
+    text = example("p5e_vs_a100").read_text("utf-8")
+    plan.write_text(text.replace(f"{{measured: {PAIR[0]}}}", "{measured: mine}"), "utf-8")
+    home = stored(tmp_path, PAIR[0], note=None, seq_len=2048, times=4.2)  # 65 % of the peak; the best published 63 %
+    document = planner("compare", plan, "--home", home, "--json").document
+    taken = next(option for option in document["options"] if option["id"] == document["recommended"])
+    assert taken["runs"] == ["mine"]
+    assert taken["doubts"] == ["mine: the audit finds it doubtful: planner audit mine"]
+    assert any("measurement is doubtful" in sentence for sentence in document["headline"])
+
+
+def test_where_a_sound_run_answers_an_impossible_one_does_not(planner, example, tmp_path):
+    home = stored(tmp_path, PAIR[1], times=0.5, note=None)
+    option = options_of(planner("compare", example("p5e_vs_a100"), "--home", home, "--json"))["onprem-a100-40gb:4n"]
+    assert (option["runs"], option["impossible_runs"]) == (["mine"], [])
+    assert "rests_on_impossible" not in option["why_not_codes"]
+
+
+def test_an_impossible_run_corrects_no_estimate(planner, example, tmp_path):
+    plan = tmp_path / "plan.yaml"
+    text = example("p5e_vs_a100").read_text("utf-8")
+    plan.write_text(text.replace("micro_batch: 4", "micro_batch: 2"), "utf-8")  # which nobody measured
+    home = stored(tmp_path, PAIR[1], note=None)
+    for told in ((), ("--home", home)):
+        option = options_of(planner("compare", plan, *told, "--json"))["onprem-a100-40gb:4n"]
+        assert "mine" not in option["runs"]
+        assert option["impossible_runs"] == []
+
+
+def test_an_accelerator_may_be_spelled_with_spaces(planner, tmp_path):
+    record = json.loads((catalogs_dir() / "runs" / f"{PAIR[0]}.json").read_text("utf-8"))
+    record["hardware"]["accelerator"] = "NVIDIA H200 (141 GB)"
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(record), "utf-8")
+    (run,) = planner("audit", path, "--json").document["runs"]
+    assert "accelerator_not_known" not in {finding["code"] for finding in run["findings"]}
+
+
+CLAIMS = """source: 어느 보고서
+claims:
+- {id: 하나, kind: hardware, accelerator: H100, figure: fp16, amount: "1,979 TFLOPS", quote: "H100은 1,979 TFLOPS"}
+- {id: 2, kind: magic}
+- {id: none, kind: hardware, accelerator: H100, figure: fp16, amount: null}
+- null
+"""
+
+
+def test_a_claim_that_cannot_be_read_is_a_finding_and_the_others_are_audited(planner, tmp_path):
+    path = tmp_path / "claims.yaml"
+    path.write_text(CLAIMS, "utf-8")
+    answer = planner("audit", "--claim", path, "--json")
+    assert answer.code == 0
+    claims = {claim["id"]: claim for claim in answer.document["claims"]}
+    assert claims["하나"]["verdict"] == "impossible"
+    unreadable = [claims[name]["findings"][0] for name in ("2", "none", "claim-4")]
+    assert {one["code"] for one in unreadable} == {"row_not_readable"}
+    assert [f":{line}:" in one["says"] for line, one in zip((4, 5, 6), unreadable, strict=True)] == [True] * 3
+
+
+def test_a_claim_is_shown_with_both_numbers_and_the_dated_source(planner, tmp_path):
+    path = tmp_path / "claims.yaml"
+    path.write_text(CLAIMS, "utf-8")
+    shown = " ".join(planner("audit", "--claim", path).out.split())
+    assert "1,979 TFLOP/s has sparsity or narrower sums; H100-SXM has 989.4 dense fp16" in shown
+    assert "By NVIDIA H100 data sheet (2026-11-20)." in shown
+
+
 def test_where_all_rests_on_an_impossible_run_one_measures_first(planner, example, tmp_path):
     text = example("p5e_vs_a100").read_text("utf-8")
     kept = [line for line in text.splitlines() if "offer:" not in line]

@@ -1,0 +1,86 @@
+"""Speed-ups: by their own inputs, and by what peaks, memory bandwidth and the count of accelerators allow."""
+
+from __future__ import annotations
+
+from planner.audit.claims.arithmetic_claims import arithmetic_findings
+from planner.audit.claims.catalog_names import accelerator_of
+from planner.audit.claims.hardware_claims import FORMATS
+from planner.audit.claims.units import ends_in
+from planner.audit.findings import Fact, doubtful, impossible, unknown
+from planner.model.answer.audit import Finding
+from planner.model.catalog import Catalog
+from planner.model.evidence.claims import ArithmeticClaim, SpeedupClaim
+from planner.model.hardware.machines import Accelerator
+from planner.speed.physics.accelerator_facts import peak_flops
+
+ABOVE = 1.05
+"""Over what the hardware allows: rounding, and clocks of one device."""
+
+
+def speedup_findings(claim: SpeedupClaim, catalog: Catalog) -> list[Finding]:
+    """Redo its arithmetic where it has inputs, and hold it against the hardware where that is named."""
+    named = claim.accelerator or claim.accelerators
+    findings: list[Finding] = []
+    if claim.product or claim.over or not named:
+        inputs = {"id": claim.id, "amount": claim.amount, "product": claim.product, "over": claim.over}
+        findings += arithmetic_findings(ArithmeticClaim(kind="arithmetic", **inputs))
+        findings = [one for one in findings if one.code != "unit_missing"]
+    return findings + (_by_the_hardware(claim, catalog) if named else [])
+
+
+def _by_the_hardware(claim: SpeedupClaim, catalog: Catalog) -> list[Finding]:
+    """Bound it by count ratio x the larger of the ratios of peaks and of memory bandwidths, at equal settings."""
+    stated = ends_in(claim.amount, "", "the speed-up")
+    if isinstance(stated, Finding):
+        return [stated]
+    count = (claim.accelerators or 1) / (claim.than_accelerators or 1)
+    if claim.accelerator is None or claim.than_accelerator is None:
+        return _by_count(claim, stated[0], count)
+    one, other = (accelerator_of(name, catalog) for name in (claim.accelerator, claim.than_accelerator))
+    for found in (one, other):
+        if isinstance(found, Finding):
+            return [found]
+    assert isinstance(one, Accelerator)
+    assert isinstance(other, Accelerator)
+    if one.id == other.id:
+        return _by_count(claim, stated[0], count)
+    formats = [claim.precision] if claim.precision else list(FORMATS)
+    fast = [peak / base for name in formats if (peak := _peak(one, name)) and (base := _peak(other, name))]
+    if claim.precision is None and (eight := _peak(one, "fp8")) and (base := _peak(other, "fp16")):
+        fast.append(eight / base)
+    if not fast or not one.hbm_gb_per_s or not other.hbm_gb_per_s:
+        return [unknown("figure_not_known", f"The catalog does not hold both peaks of {one.id} and {other.id}.")]
+    bandwidth = one.hbm_gb_per_s / other.hbm_gb_per_s
+    most = count * max(*fast, bandwidth)
+    if stated[0] <= most * ABOVE:
+        return []
+    says = (
+        f"{stated[0]:,.3g} times is said; peaks allow at most {count * max(fast):,.3g}, memory bandwidth "
+        f"{count * bandwidth:,.3g}."
+    )
+    facts: tuple[Fact, ...] = (
+        ("stated", stated[0], "times", claim.source or "the claim"),
+        ("peaks", count * max(fast), "times at most, in one format", f"{one.source}; {other.source}"),
+        ("memory bandwidth", count * bandwidth, "times", f"{one.source}; {other.source}"),
+    )
+    fix = "Say precision, batch, software and count of both sides: something beside the hardware differs."
+    widest = count * max((_peak(one, name) or 0.0) for name in FORMATS) / (_peak(other, "fp32") or 1.0)
+    raise_ = impossible if claim.precision or stated[0] > max(widest, most) * ABOVE else doubtful
+    return [raise_("speedup_above_hardware", says, *facts, fix=fix)]
+
+
+def _by_count(claim: SpeedupClaim, stated: float, count: float) -> list[Finding]:
+    if not claim.accelerators:
+        return [unknown("work_not_known", "The speed-up names one machine alone.", fix="Add than_accelerator.")]
+    if stated <= count * ABOVE:
+        return []
+    says = f"{stated:,.3g} times is said of {count:g} times the accelerators: above linear scaling."
+    facts: tuple[Fact, ...] = (
+        ("stated", stated, "times", claim.source or "the claim"),
+        ("linear", count, "times", "accelerators / than_accelerators"),
+    )
+    return [doubtful("scaling_above_linear", says, *facts, fix="Repeat the run on fewer: something slowed it.")]
+
+
+def _peak(accelerator: Accelerator, figure: str) -> float | None:
+    return peak_flops(accelerator, FORMATS[figure])
