@@ -50,7 +50,7 @@ def planned_image_config(
     per_node: int,
 ) -> Described | Reason:
     """Describe a planned training, or return why the physics cannot answer. Its images wait on the device already."""
-    chosen = number_format(precision)
+    chosen = number_format(precision, accelerator)
     if accelerator.hbm_gb_per_s is None:
         return not_known("memory bandwidth", accelerator)
     if peak_flops(accelerator, chosen) is None:

@@ -31,8 +31,14 @@ FORMATS = {
 }  # fmt: skip
 
 
-def number_format(precision: Precision | None) -> str:
-    """Return the format of the products; where a plan names none, the 16 bits that the accelerator is best at."""
+def number_format(precision: Precision | None, accelerator: Accelerator) -> str:
+    """Return the format of the products; where a plan names none, the 16 bits that the accelerator is best at.
+
+    TF32 is allowed, not ordered: where tensor cores lack it, or are no faster at it than ordinary ones at fp32, these
+    multiply (GeForce of Ampere, L40).
+    """
+    if precision is Precision.TF32 and (accelerator.tf32_tflops or 0.0) <= (accelerator.fp32_tflops or 0.0):
+        return FORMATS[Precision.FP32]
     return FORMATS.get(precision, "fp8")
 
 
@@ -57,7 +63,7 @@ def planned_text_config(
     paged: float = 0.0,
 ) -> dict[str, float] | Reason:
     """Return the numbers that the physics needs, or why it cannot answer."""
-    chosen, asked = number_format(precision), precision or Precision.BF16
+    chosen, asked = number_format(precision, accelerator), precision or Precision.BF16
     zero = ZERO_STAGE[strategy]
     if accelerator.hbm_gb_per_s is None:
         return not_known("memory bandwidth", accelerator)
