@@ -63,6 +63,8 @@ class LogSource:
     """The path is an archive, and the folder into which it was unpacked."""
     _texts: dict[str, str] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
+    _plain: dict[str, str] = field(default_factory=dict)
+    """Texts without escape sequences."""
 
     def text(self, name: str) -> str:
         """Return a file's text; InputError where it is too large, an archive, binary or not UTF-8."""
@@ -81,13 +83,13 @@ class LogSource:
         return parse_mapping(self.text(name), where=self.where(name), fix=FIX)
 
     def lines(self, name: str) -> Iterator[str]:
-        """Yield the lines of a console's output: what a progress bar overwrote counts as lines, colours are dropped."""
+        """Return the lines of a console's output, colours dropped; what a progress bar overwrote counts as lines."""
         text = self.text(name)
         if text.count("\n") + text.count("\r") > MOST_LINES:
             raise InputError(f"{self.where(name)}: has over {MOST_LINES:,} lines.", fix="Keep the steps of some hours.")
-        text = text.replace("^M", "\r")  # as viewers write it
-        for line in re.finditer(r"[^\r\n]+", text):
-            yield _ESCAPES.sub("", line[0])
+        if name not in self._plain:
+            self._plain[name] = _ESCAPES.sub("", text).replace("^M", "\n").replace("\r", "\n")  # ^M as viewers write it
+        return (line for line in self._plain[name].split("\n") if line)
 
     def file(self, name: str) -> Path:
         """Return a file's path."""

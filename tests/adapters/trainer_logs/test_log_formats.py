@@ -52,6 +52,44 @@ def test_a_package_may_bring_a_format(plugged, tmp_path):
     assert sorted(log.format for log in found) == ["csv", "mine"]
 
 
+MODULE = """
+import re
+from planner.adapters.trainer_logs.log_formats import LogFormat
+from planner.adapters.trainer_logs.trainer_log import TrainerLog, spans_between
+
+LINE = re.compile(r"batch (\\d+) after (\\d+) seconds")
+
+
+def read(source):
+    logs = []
+    for name in source.named(r".*\\.log"):
+        found = [LINE.search(line) for line in source.lines(name)]
+        spans, doubts = spans_between([(int(one[1]), float(one[2])) for one in found if one])
+        if spans:
+            logs.append(TrainerLog("mine", "my trainer", tuple(spans), doubts=tuple(doubts), files=(name,)))
+    return logs
+
+
+FORMAT = LogFormat("mine", read)
+"""
+
+
+def test_an_installed_package_s_format_is_found_by_its_entry_point(plugged, tmp_path):
+    """As docs/importing-runs.md shows it: a module, and the entry point in the package's metadata."""
+    site = tmp_path / "site"
+    about = site / "planner_mine-1.0.dist-info"
+    about.mkdir(parents=True)
+    (site / "planner_mine.py").write_text(MODULE, encoding="utf-8")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: planner-mine\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(
+        "[training_planner.log_formats]\nmine = planner_mine:FORMAT\n", encoding="utf-8"
+    )
+    plugged.syspath_prepend(str(site))
+    (tmp_path / "run.log").write_text("".join(f"batch {n} after {3 * n} seconds\n" for n in range(9)), encoding="utf-8")
+    (log,) = read_logs(open_source(tmp_path / "run.log"))
+    assert (log.format, log.spans[0].seconds) == ("mine", 3.0)
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [

@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from planner.adapters.catalog import load_catalog
+from planner.use_cases.importing.imported_runs import records_of
+from planner.use_cases.importing.run_facts import MissingFactError, Stated
+from tests.adapters.trainer_logs.pasted_lines import CASES
 
 LOGS = Path(__file__).parents[2] / "adapters" / "trainer_logs" / "logs"
 PLANTED = {
@@ -19,6 +25,7 @@ PLANTED = {
     "address": "https://wandb.ai/acme-secret/merger/runs/3x4mpl3",
     "ip": "10.20.30.40",
 }
+CATALOG = load_catalog()
 NOISE = "".join(f"[rank0] {name}={value} {value}: loading\n" for name, value in PLANTED.items())
 CONFIG = {
     "model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 4,
@@ -79,3 +86,37 @@ def test_nothing_private_is_stored_or_shown(planner, tmp_path, name):
     assert found == []
     assert "merger" not in kept
     assert str(tmp_path) not in kept
+
+
+STATED = Stated(workload="gpt-305m", accelerator="A100-80GB-SXM", seq_len=1024, global_batch=None)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_nothing_private_is_in_the_record_of_pasted_lines(tmp_path, case):
+    """Secrets before, among and behind the lines, in the names of file and folder, and in an archive's."""
+    _, text, _, _, _, facts = case
+    folder = tmp_path / PLANTED["user"]
+    folder.mkdir()
+    noise = NOISE if "\r" not in text else NOISE.replace("\n", "\r")
+    lines = text.splitlines(keepends=True)
+    place = max(1, len(lines) // 2)
+    (folder / "merger-with-acme.log").write_text(
+        noise + "".join(lines[:place]) + noise + "".join(lines[place:]) + "\n" + noise, encoding="utf-8"
+    )
+    archive = shutil.make_archive(str(tmp_path / "merger-with-acme"), "zip", folder)
+    stated = replace(
+        STATED,
+        gpus=None if facts.get("devices") else 8,
+        accelerator=None if facts.get("accelerator") else STATED.accelerator,
+        seq_len=facts.get("seq_len") or STATED.seq_len,
+        global_batch=facts.get("global_batch") or STATED.global_batch,
+    )
+    for path in (folder / "merger-with-acme.log", Path(archive)):
+        try:
+            (record,) = records_of(path, stated, CATALOG)
+        except MissingFactError:  # the log has no batch
+            (record,) = records_of(path, replace(stated, global_batch=512), CATALOG)
+        kept = record.model_dump_json()
+        assert [what for what, value in PLANTED.items() if value in kept] == []
+        assert "merger" not in kept
+        assert str(tmp_path) not in kept
