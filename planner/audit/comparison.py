@@ -117,12 +117,18 @@ def _tuning(records: Sequence[RunRecord]) -> list[Finding]:
     return [unknown("batch_not_tuned", says, fix="--mode tuned --global-batch N on both.")]
 
 
+def _global_batch(record: RunRecord) -> int:
+    """Return the samples of a step: as stated, or the fewest that its micro-batch makes; 0 where neither is known."""
+    devices = record.hardware.accelerators
+    return record.global_batch or (record.micro_batch or 0) * (record.grad_accumulation or 1) * devices
+
+
 def _again(records: Sequence[RunRecord]) -> tuple[str, ...]:
     lines = []
     for record in records:
         if record.architecture is None:
             continue
-        batch = max((one.global_batch or 0 for one in records), default=0)
+        batch = max(map(_global_batch, records))
         target = record.hardware.node if record.hardware.node and "/" in record.hardware.node else "ssh/HOSTS"
         line = (
             f"planner launch {record.workload} --on {target} --nodes {record.hardware.nodes} --precision bf16 "

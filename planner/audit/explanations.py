@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from planner.audit.ceilings import ceiling_of
+from planner.audit.ceilings import BEST_OF_CEILING, ceiling_of
+from planner.audit.memory_rules import least_gib
 from planner.audit.rate_rules import ASSUMED_FORMAT, SHOWN, TOLD_APART, executed
 from planner.audit.stated_run import StatedRun
-from planner.model.answer.audit import Surviving
+from planner.model.answer.audit import Finding, Severity, Surviving
 from planner.model.hardware.machines import Accelerator
 from planner.model.hardware.matmul_ceiling import MatmulCeiling
 from planner.speed.physics.accelerator_facts import emulates_bf16, peak_flops
@@ -16,19 +17,58 @@ from planner.speed.physics.accelerator_facts import emulates_bf16, peak_flops
 FLAGS = {"fp32": "fp32", "tf32": "tf32", "bf16": "bf16", "16bit": "fp16", "fp8": "float8"}
 
 
-def surviving(run: StatedRun, measured: Sequence[MatmulCeiling], *, forced: bool) -> tuple[Surviving, ...]:
+ABOVE_CEILING = ("above_peak", "above_ceiling", "above_ceiling_recomputing")
+OF_OTHER_FACTS = {
+    "memory_above_capacity": (
+        "leaner_states", "fewer bytes a parameter than usual: adapters, an optimizer in 8 bits, states on the host",
+        "print the trainer's optimizer and offload, and torch.cuda.max_memory_reserved()",
+    ),
+    "node_holds_other_parts": (
+        "other_machine", "another machine or another accelerator than stated", "nvidia-smi -L on every node",
+    ),
+    "format_not_in_hardware": (
+        "other_format", "products in a format that the hardware has, or another accelerator",
+        "nvidia-smi -L, and the type of the products in a profile of one step",
+    ),
+}  # fmt: skip
+"""What would make true what memory, machine or format rule out: code, words, and the cheapest test."""
+
+
+def surviving(
+    run: StatedRun, measured: Sequence[MatmulCeiling], findings: Sequence[Finding], *, forced: bool
+) -> tuple[Surviving, ...]:
     """Return every explanation that the record does not rule out; our own benchmark counts what it did."""
+    codes = {one.code for one in findings if one.severity in (Severity.IMPOSSIBLE, Severity.DOUBTFUL)}
+    listed = []
+    if codes.intersection((*ABOVE_CEILING, "above_best_published")):
+        listed += _of_the_rate(run, measured, forced=forced, published=not codes.intersection(ABOVE_CEILING))
+    heavy = [one for one in findings if one.code in OF_OTHER_FACTS]
+    reported = any(fact.name == "reported" for one in heavy for fact in one.evidence)
+    for code, (name, says, test) in OF_OTHER_FACTS.items():
+        if code in codes and not (reported and code == "memory_above_capacity"):
+            listed.append(Surviving(code=name, says=says, test=test))
+    if reported:
+        says, test = "memory in another unit, of several devices, or of another accelerator", "nvidia-smi on every node"
+        listed.append(Surviving(code="other_machine", says=says, test=test))
+    elif "memory_above_capacity" in codes and (shorter := _shorter_batch(run)) is not None:
+        listed.append(shorter)
+    return tuple(listed)
+
+
+def _of_the_rate(
+    run: StatedRun, measured: Sequence[MatmulCeiling], *, forced: bool, published: bool
+) -> list[Surviving]:
+    """List what would bring the FLOP/s down to the measured ceiling; `published`: to the best published share of it."""
     if run.work is None or run.accelerator is None or run.samples_per_s is None:
-        return ()
+        return []
     ceiling = ceiling_of(run.accelerator, run.number_format or ASSUMED_FORMAT, measured)
     if ceiling is None:
-        return ()
+        return []
     done = executed(run)
     if forced:
         done = run.rate(run.work.least(run.length) + run.work.recomputed(run.length))
-    over = max(done / ceiling.flops, 1.0)
-    workload = run.record.workload if run.record else "WORKLOAD"
-    bench = f"planner bench {workload}"
+    over = max(done / (ceiling.flops * (BEST_OF_CEILING if published else 1.0)), 1.0)
+    bench = f"planner bench {run.record.workload if run.record else 'WORKLOAD'}"
     listed = []
     if not run.counted_by_us:
         if run.work.of_an_image is None:
@@ -43,14 +83,26 @@ def surviving(run: StatedRun, measured: Sequence[MatmulCeiling], *, forced: bool
         test = "print the model's class, and its parameters with requires_grad"
         listed.append(Surviving(code="less_work_per_token", says=says, test=test))
     says = f"a wrong throughput: at most {run.samples_per_s / over:.4g} samples/s and not {run.samples_per_s:.4g}"
-    listed.append(Surviving(code="wrong_throughput", says=says, test=f"{bench} on one node, for two minutes"))
+    listed.append(Surviving(code="wrong_throughput", says=says, test=f"{bench} --repeats 3   (on one node)"))
     fewer = [] if run.counted_by_us else _fewer_bits(run, run.accelerator, done)
     if fewer:
         said = "stated" if run.number_format else "usual"
         says = f"products in fewer bits than {said}: {' or '.join(SHOWN[name] for name in fewer)}"
         test = f"{bench} --precision {FLAGS[fewer[0]]} beside --precision {FLAGS[run.number_format or ASSUMED_FORMAT]}"
         listed.append(Surviving(code="lower_precision", says=says, test=test))
-    return tuple(listed)
+    return listed
+
+
+def _shorter_batch(run: StatedRun) -> Surviving | None:
+    """Say so where one sample would fit: a smaller micro-batch, or shorter samples."""
+    if run.record is None or run.accelerator is None or run.accelerator.hbm_gib is None:
+        return None
+    one = least_gib(run, micro_batch=1)
+    if one is None or one > run.accelerator.hbm_gib or (run.record.micro_batch or 1) == 1:
+        return None
+    says = f"a smaller micro-batch than {run.record.micro_batch}, or shorter samples: one takes about {one:.0f} GiB"
+    test = f"planner bench {run.record.workload} --micro-batch auto"
+    return Surviving(code="smaller_batch", says=says, test=test)
 
 
 def _fewer_bits(run: StatedRun, accelerator: Accelerator, done: float) -> list[str]:

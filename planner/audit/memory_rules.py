@@ -46,15 +46,19 @@ def need_gib(
     ).total_gib
 
 
+def least_gib(run: StatedRun, *, micro_batch: int) -> float | None:
+    """Return the estimated GiB at the leanest: everything recomputed, chunked loss, fused kernels."""
+    strategy = (run.record.strategy if run.record else None) or Strategy.FSDP2
+    return need_gib(run, checkpointing=Checkpointing.FULL, trainer=LEANEST, micro_batch=micro_batch, strategy=strategy)
+
+
 def memory_findings(run: StatedRun) -> tuple[list[Finding], bool]:
     """Return what memory says, and whether the run must have recomputed all of its layers."""
     record, accelerator = run.record, run.accelerator
     if record is None or accelerator is None or accelerator.hbm_gib is None or record.micro_batch is None:
         return [], False
     batch, hbm, strategy = record.micro_batch, accelerator.hbm_gib, record.strategy
-    least = need_gib(
-        run, checkpointing=Checkpointing.FULL, trainer=LEANEST, micro_batch=batch, strategy=strategy or Strategy.FSDP2
-    )
+    least = least_gib(run, micro_batch=batch)
     trainer = LEANEST if record.compiled else PLAIN
     plain = need_gib(run, checkpointing=Checkpointing.NONE, trainer=trainer, micro_batch=batch, strategy=strategy)
     if least is None or plain is None:

@@ -37,10 +37,9 @@ def audit_run(run: StatedRun, measured: Sequence[MatmulCeiling], beside: Sequenc
     findings += [*consistency_findings(run), *record_findings(run), *row_findings(run), *beside]
     findings.sort(key=lambda one: RANK.index(one.severity))
     verdict = verdict_of(findings)
-    explained = verdict is AuditVerdict.IMPOSSIBLE or any(one.code.startswith("above_") for one in findings)
     return RunAudit(
         id=run.id,
         verdict=verdict,
         findings=tuple(findings),
-        explanations=surviving(run, measured, forced=forced) if explained else (),
+        explanations=surviving(run, measured, findings, forced=forced),
     )

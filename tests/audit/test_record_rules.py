@@ -147,3 +147,30 @@ def test_a_record_of_which_anything_is_null_is_audited(nulls):
     record = llama()
     nulls = {key: value for key, value in nulls.items() if not (key == "architecture" and "seq_len" not in nulls)}
     assert audited(record.model_copy(update=nulls))[0].verdict in (AuditVerdict.CREDIBLE, AuditVerdict.UNDECIDABLE)
+
+
+@pytest.mark.parametrize(
+    ("told", "explanations"),
+    [
+        pytest.param({"micro_batch": 64}, ["leaner_states", "smaller_batch"], id="a batch that does not fit"),
+        pytest.param({"accelerator": "RTX-4090", "gpus": 1, "speed": 500}, ["leaner_states"], id="states that do not"),
+        pytest.param({"memory": {"used_gib": 95.0}}, ["other_machine"], id="more memory reported than there is"),
+        pytest.param({"gpus": 16, "node": "aws/p5.48xlarge"}, ["other_machine"], id="sixteen in a p5"),
+        pytest.param({"accelerator": "A100-80GB-SXM", "speed": 2_000, "precision": "float8"}, ["other_format"],
+                     id="float8 on an A100"),
+        pytest.param({"speed": 19_000}, ["shorter_samples", "more_accelerators", "less_work_per_token",
+                                         "wrong_throughput", "lower_precision"], id="93 % of the peak"),
+    ],
+)  # fmt: skip
+def test_what_is_impossible_comes_with_all_that_would_make_it_true(told, explanations):
+    audit = of(**told)
+    assert audit.verdict is AuditVerdict.IMPOSSIBLE
+    assert [one.code for one in audit.explanations] == explanations
+    assert all(one.test for one in audit.explanations)
+
+
+def test_explanations_of_a_doubtful_run_lead_down_to_the_best_published():
+    said = {one.code: one.says for one in of(speed=14_200).explanations}
+    # a token: 6 x 7.505e9 + 6 x 32 x 4096 x 4096 = 48.25 GFLOP; 14,200 are 685 TFLOP/s; 79 % of 794.5 are 92 % of that
+    assert "at most 92% of the FLOPs" in said["less_work_per_token"]
+    assert "at least 9 and not 8" in said["more_accelerators"]

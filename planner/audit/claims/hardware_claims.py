@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from planner.audit.claims.catalog_names import FIX, accelerator_of, node_of
 from planner.audit.claims.units import ends_in, nearest
@@ -31,6 +32,8 @@ BINARY = 2**30 / 1e9
 """A GiB in GB; data sheets mean either."""
 BYTE = 8.0
 SLIPS = {1e3: "a prefix", 1e6: "a prefix", BYTE: "bits for bytes, or eight devices for one"}
+SEVERAL = re.compile(r"^\s*(\d+)\s?[x\u00d7]\s", re.IGNORECASE)
+"""So many of an accelerator, whose figures may be added."""
 TENSOR_CORES = {"Volta": 1, "Turing": 2, "Ampere": 3, "Ada": 4, "Hopper": 4, "Blackwell": 5, "Blackwell Ultra": 5}
 """Generation by architecture. Source: NVIDIA's architecture white papers, as of 2026-11."""
 
@@ -101,6 +104,10 @@ def _held_against(
     least, most = known / (1 + about), known * (1 + about)
     if figure == "memory":
         least, most = known / BINARY, known * BINARY * (1 + ABOUT / 4)
+    several = SEVERAL.match(claim.accelerator or "") if node is None else None
+    together = known * float(several[1]) if several else known
+    if math.isclose(nearest(ends, together), together, rel_tol=ABOUT):
+        return []
     if least <= stated <= most or (figure == "memory" and known / BINARY * (1 - ABOUT) <= stated <= most):
         return []
     where, shown = node.name if node else accelerator.id, f"{digits(stated)} {unit}".strip()

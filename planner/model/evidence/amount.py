@@ -21,7 +21,7 @@ _WORDS = "|".join(map(re.escape, _LONG))
 _TIMES = rf"(?:\s*(?:{_WORDS})|\s*(?-i:[kKMBT])(?=\s|/|$))?"
 _ABOUT = (
     r"(?:[~≈≃<>≤≥\u223c약\s]|ca\.?|circa|about|approx\.|approximately|around|roughly|up to|over|at most|최대|최소|대략|"
-    r"etwa|rund)*"
+    r"총|합계|total|etwa|rund)*"
 )
 _TO = r"(?:[-~\u2013\u2014\u223c\u301c]|to\b|bis\b)"
 _CURRENCY = r"(?:US\$|[$€£¥₩])?"

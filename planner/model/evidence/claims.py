@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -18,6 +19,19 @@ Large = Annotated[float, BeforeValidator(read_count), Field(gt=0, le=1e20)]
 
 def _as_text(name: object) -> object:
     return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+
+
+def _as_word(said: object) -> object:
+    """Read "FP16", "ZeRO-2", "DeepSpeed ZeRO stage 3", "FSDP" and "on demand" as the words that are listed."""
+    if not isinstance(said, str):
+        return said
+    word = re.sub(r"deepspeed|stage", "", said.casefold())
+    plain = re.sub(r"[\s_-]+", "", word)
+    return WORDS.get(plain, plain if plain.startswith("zero") else re.sub(r"[\s-]+", "_", word.strip()))
+
+
+Word = BeforeValidator(_as_word)
+WORDS = {"fsdp": "fsdp2", "dp": "ddp", "float8": "fp8", "bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
 
 class _Claim(Frozen):
@@ -54,13 +68,13 @@ class MemoryClaim(_Claim):
     """How much memory a training or inference takes, or on how many accelerators it fits."""
 
     kind: Literal["memory"]
-    purpose: Literal["training", "inference"] = "training"
-    method: Literal["full", "full_bf16", "full_8bit_adam", "lora", "qlora"] | None = None
+    purpose: Annotated[Literal["training", "inference"], Word] = "training"
+    method: Annotated[Literal["full", "full_bf16", "full_8bit_adam", "lora", "qlora"] | None, Word] = None
     """Of a training: which weights and states it keeps; of bf16 alone, or with an optimizer in 8 bits."""
     parameters: Large | None = None
     accelerator: Text | None = None
     accelerators: Count = 1
-    strategy: Literal["ddp", "zero1", "zero2", "zero3", "fsdp2"] = "zero3"
+    strategy: Annotated[Literal["ddp", "zero1", "zero2", "zero3", "fsdp2"], Word] = "zero3"
     """zero3 and fsdp2 shard everything: the least that a device can hold."""
     amount: Stated | None = None
     bytes_per_parameter: Annotated[float, Field(gt=0, le=1000)] | None = None
@@ -74,7 +88,7 @@ class TrainingClaim(_Claim):
     """How long a training takes, and what it costs; of a mixture of experts, `parameters` are the active ones."""
 
     kind: Literal["training"]
-    method: Literal["full", "lora"] = "full"
+    method: Annotated[Literal["full", "lora"], Word] = "full"
     parameters: Large
     tokens: Large | None = None
     """Or what they are a product of."""
@@ -85,7 +99,7 @@ class TrainingClaim(_Claim):
     """Of all accelerators together."""
     accelerator: Text
     accelerators: Count
-    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8"] | None = None
+    precision: Annotated[Literal["fp32", "tf32", "bf16", "fp16", "fp8"] | None, Word] = None
     time: Stated | None = None
     """On the wall, or accelerator-hours."""
     cost: Stated | None = None
@@ -99,7 +113,7 @@ class PriceClaim(_Claim):
     node: Text | None = None
     accelerator: Text | None = None
     """Of any provider, where no machine is named."""
-    price_kind: PriceKind | None = None
+    price_kind: Annotated[PriceKind | None, Word] = None
     """None: on demand, or a block."""
     amount: Stated
     as_of: Day | None = None
@@ -125,7 +139,7 @@ class SpeedupClaim(_Claim):
     accelerators: Count | None = None
     than_accelerator: Text | None = None
     than_accelerators: Count | None = None
-    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "fp4"] | None = None
+    precision: Annotated[Literal["fp32", "tf32", "bf16", "fp16", "fp8", "fp4"] | None, Word] = None
     """Of both; None: each took its fastest."""
 
 
