@@ -11,7 +11,7 @@ from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
-from planner.model.network.names import name_key, nearest_names
+from planner.model.network.names import name_key, nearest_names, original_name
 from planner.model.network.other_families import INSTEAD, missing_for
 from planner.model.network.workload import Preset
 from planner.model.owning.holding_defaults import HoldingDefaults
@@ -101,6 +101,9 @@ class Catalog(Frozen):
         """Return a workload by its id, or by a name as people write it; None where there is none."""
         if name in self.presets:
             return self.presets[name]
+        return self._preset_of(name) or self._preset_of(original_name(name))
+
+    def _preset_of(self, name: str) -> Preset | None:
         key, in_full = name_key(name), "/" in name
         for preset in self.presets.values():
             repositories = preset.names if in_full else (preset.name, *preset.names)

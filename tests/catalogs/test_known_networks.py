@@ -66,6 +66,11 @@ def test_there_are_about_a_hundred_and_the_page_lists_them_all() -> None:
         pytest.param("llama-3-8b", "llama3-8b", id="a preset of the benchmark"),
         pytest.param("google/gemma-2-9b-it", "gemma-2-9b", id="Gemma, instruction tuned"),
         pytest.param("mixtral-8x7b-instruct-v0.1", "mixtral-8x7b", id="Mixtral"),
+        pytest.param("unsloth/Llama-3.2-3B-Instruct", "llama-3.2-3b", id="hosted again"),
+        pytest.param("unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "llama-3.1-8b", id="hosted again, packed"),
+        pytest.param("unsloth/Qwen3-8B-unsloth-bnb-4bit", "qwen3-8b", id="packed their way"),
+        pytest.param("somebody/Llama-3.2-3B-Instruct", None, id="of an organization that nobody knows"),
+        pytest.param("mistralai/Mistral-Small-3.2-24B-Instruct-2506", "mistral-small-24b", id="a later release"),
         pytest.param("ViT-L/16", None, id="a size of a patch is no repository"),
     ],
 )

@@ -8,6 +8,10 @@ from collections.abc import Iterable
 
 LEFT_OUT = frozenset({"instruct", "it", "chat", "hf", "pt"})
 """Words that say how a network was trained further, not what it is."""
+REHOSTS = frozenset({"unsloth", "nousresearch"})
+"""Organizations that host others' networks again, under the same names."""
+_PACKED = re.compile(r"(-unsloth)?-bnb-4bit$")
+"""How a re-hosted network says that its weights are packed."""
 NEAR = 0.6
 
 
@@ -19,6 +23,12 @@ def name_key(name: str) -> str:
     words = re.split(r"[^a-z0-9]+", name.rsplit("/", 1)[-1].casefold())
     kept = [word for word in words if word not in LEFT_OUT]
     return "".join(kept)
+
+
+def original_name(name: str) -> str:
+    """Return the name of a network without the organization that hosts it again and its packing."""
+    owner, _, own = name.rpartition("/")
+    return _PACKED.sub("", own) if owner.casefold() in REHOSTS else name
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:

@@ -47,9 +47,30 @@ MISSING: dict[str, str] = {
         _PARTS,
     ),
     "dbrx": "its nested configuration",
-    "stable_diffusion": "diffusion",
 }  # fmt: skip
 """By `model_type`: "the planner has no formula for ..."."""
+
+
+_NAMED: tuple[tuple[str, str | None], ...] = (
+    ("minimax m2", None),
+    ("deepseek r1 distill", None),
+    ("deepseek r1 0528 qwen3", None),
+    ("deepseek r1", _LATENT),
+    ("moonlight", _LATENT),
+    ("glm 5", _LATENT),
+    ("glm 4 7 flash", _LATENT),
+    ("granite 4 0 h", _HYBRID),
+    ("nemotron 3", _HYBRID),
+    ("nemotron nano 9b v2", _HYBRID),
+    ("nemotron nano 12b v2", _HYBRID),
+    ("gemma 3n", MISSING["gemma3n"]),
+    *((words, _PARTS) for words in ("llama 4", "gemma 4", "mistral large 3", "ministral 3", "vision", "multimodal")),
+    *((words, _IMAGES) for words in ("dinov3", "sam vit", "sam2")),
+    *((words, "diffusion") for words in ("flux", "flux 1", "sdxl", "stable diffusion")),
+    *((words, "sound encoders") for words in ("wav2vec2", "hubert", "wavlm")),
+)
+"""Names that do not hold their `model_type`, or hold it and are another family: the first that stands in a name counts;
+None: no family."""
 
 
 INSTEAD = "Write a network of nearly its size: architecture (layers, hidden, heads, ...), as in docs/workloads.md."
@@ -68,6 +89,9 @@ def missing_for(name: str) -> str | None:
     The name of a family stands in it as whole words: mamba in mamba-2.8b, t5 in flan-t5-xl.
     """
     words = f" {' '.join(re.findall('[a-z0-9]+', name.casefold()))} "
+    for named, missing in _NAMED:
+        if f" {named} " in words:
+            return missing
     for family in sorted(MISSING, key=len, reverse=True):
         if f" {' '.join(re.findall('[a-z0-9]+', family))} " in words:
             return MISSING[family]
