@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -312,23 +313,55 @@ def _quotas(question: _Question) -> None:
         limit = None
         with _alone(question, f"quota {code} ({name})", of_many=True):
             limit = client.get_service_quota(ServiceCode="ec2", QuotaCode=code)["Quota"]["Value"]
-        if limit is None:
+        if limit is not None:
+            _limit(question, code=code, name=name, kind=kind, families=families, limit=limit)
+    counted = tuple(each for _, kind, families in QUOTAS.values() if kind is PriceKind.SPOT for each in families)
+    others = {price.instance_type for price in question.answer.prices
+              if price.region == question.region and price.price_kind is PriceKind.SPOT
+              and not price.instance_type.startswith(counted)}  # fmt: skip
+    if others:
+        with _alone(question, "quotas by name"):
+            _quotas_by_name(question, {re.split("[-.]", instance)[0] for instance in others})
+
+
+def _quotas_by_name(question: _Question, families: Collection[str]) -> None:
+    """Of spot families whose code is not known here, as of p6: the quota that names them."""
+    call = question.client("service-quotas").list_service_quotas
+    names = {quota["QuotaName"]: quota for page in _pages(call, "NextToken", ServiceCode="ec2")
+             for quota in page["Quotas"] if "Spot Instance Requests" in quota["QuotaName"]}  # fmt: skip
+    for family in sorted(families):
+        for name, quota in names.items():
+            if re.search(rf"\b{family}\b", name, re.IGNORECASE):
+                _limit(
+                    question, code=quota["QuotaCode"], name=f"{family.capitalize()} spot", kind=PriceKind.SPOT,
+                    families=(family,), limit=quota["Value"],
+                )  # fmt: skip
+                break
+        else:
+            question.answer.problems.append(
+                f"AWS quotas in {question.region}: none names {family} on the spot; whether one may start is unknown"
+            )
+
+
+def _limit(
+    question: _Question, *, code: str, name: str, kind: PriceKind, families: tuple[str, ...], limit: float
+) -> None:  # fmt: skip
+    """Write a quota beside the prices that it limits."""
+    prices = question.answer.prices
+    for position, price in enumerate(prices):
+        vcpus = question.vcpus.get(price.instance_type)
+        if (
+            price.region != question.region
+            or price.price_kind is not kind
+            or vcpus is None
+            or not price.instance_type.startswith(families)
+        ):
             continue
-        prices = question.answer.prices
-        for position, price in enumerate(prices):
-            vcpus = question.vcpus.get(price.instance_type)
-            if (
-                price.region != question.region
-                or price.price_kind is not kind
-                or vcpus is None
-                or not price.instance_type.startswith(families)
-            ):
-                continue
-            note = f"your quota, {name}: {limit:g} vCPU; one instance needs {vcpus}"
-            if limit < vcpus:
-                note += f"; ask for {vcpus} of {code} in {question.region} (Service Quotas, EC2)"
-            notes = "; ".join(part for part in (price.note, note) if part)
-            prices[position] = price.model_copy(update={"available": limit >= vcpus, "note": notes})
+        note = f"your quota, {name}: {limit:g} vCPU; one instance needs {vcpus}"
+        if limit < vcpus:
+            note += f"; ask for {vcpus} of {code} in {question.region} (Service Quotas, EC2)"
+        notes = "; ".join(part for part in (price.note, note) if part)
+        prices[position] = price.model_copy(update={"available": limit >= vcpus, "note": notes})
 
 
 ASKED: dict[str, Callable[[_Question], None]] = {

@@ -64,7 +64,7 @@ def get_products(request: dict[str, Any]) -> dict[str, object]:
     assert wanted["operatingSystem"] == "Linux"
     assert wanted["marketoption"] == "OnDemand"
     assert wanted["regionCode"] == "us-east-1"
-    prices = {"p5.48xlarge": ("55.04", "192"), "g6.xlarge": ("0.8048", "4")}
+    prices = {"p5.48xlarge": ("55.04", "192"), "g6.xlarge": ("0.8048", "4"), "p6-b200.48xlarge": ("113.93", "192")}
     if wanted["instanceType"] == "p5.48xlarge" and "NextToken" not in request:
         return {"FormatVersion": "aws_v1", "PriceList": [], "NextToken": "more"}
     cells = prices.get(wanted["instanceType"])
@@ -79,7 +79,7 @@ def spot_history(request: dict[str, list[str]]) -> str:
     else:
         token = "<nextToken>more</nextToken>"
     items = "".join(
-        f"<item><instanceType>p5.48xlarge</instanceType><productDescription>Linux/UNIX</productDescription>"
+        f"<item><instanceType>{request['spot of'][0]}</instanceType><productDescription>Linux/UNIX</productDescription>"
         f"<spotPrice>{usd}</spotPrice><timestamp>2026-11-20T12:00:00.000Z</timestamp>"
         f"<availabilityZone>us-east-1a</availabilityZone><availabilityZoneId>{zone}</availabilityZoneId></item>"
         for zone, usd in seen
@@ -132,10 +132,20 @@ def quota(request: dict[str, object]) -> dict[str, object]:
     return {"Quota": {"ServiceCode": "ec2", "QuotaCode": code, "Value": vcpus, "Unit": "None"}}
 
 
+def quotas(request: dict[str, object]) -> dict[str, object]:
+    """The second page has the one that counts p6; what stands here is made up."""
+    if "NextToken" not in request:
+        spot = {"QuotaName": "All P5 Spot Instance Requests", "QuotaCode": "L-C4BD4855", "Value": 96.0}
+        return {"Quotas": [spot], "NextToken": "more"}
+    names = ("Running Dedicated p6-b200 Hosts", "All P6 Spot Instance Requests")
+    return {"Quotas": [{"QuotaName": name, "QuotaCode": f"L-{len(name)}", "Value": 64.0} for name in names]}
+
+
 class Wire:
     """Answers botocore's requests in place of the network."""
 
     def __init__(self) -> None:
+        self.spot_of = "p5.48xlarge"
         self.refused: dict[str, str] = {}
         self.asked: list[str] = []
 
@@ -152,14 +162,14 @@ class Wire:
         target = request.headers.get("X-Amz-Target", b"")
         target = target.decode() if isinstance(target, bytes) else target
         answers: dict[str, Callable[[dict[str, object]], dict[str, object]]] = {
-            "GetProducts": get_products, "GetServiceQuota": quota,
+            "GetProducts": get_products, "GetServiceQuota": quota, "ListServiceQuotas": quotas,
         }  # fmt: skip
         if target:
             operation = target.rpartition(".")[2]
             return operation, json.dumps(answers[operation](json.loads(body)))
         if "savingsplans" in request.url:
             return "DescribeSavingsPlansOfferingRates", json.dumps(savings_plans(json.loads(body)))
-        form = parse_qs(body)
+        form = parse_qs(body) | {"spot of": [self.spot_of]}
         xml = {"DescribeSpotPriceHistory": spot_history, "DescribeCapacityBlockOfferings": capacity_blocks}
         return form["Action"][0], xml[form["Action"][0]](form)
 
@@ -268,13 +278,42 @@ def test_a_quota_that_is_too_small_names_the_request_to_make(answer):
 
 @pytest.mark.parametrize("node", [name for name in ALL if name.startswith("aws/")])
 def test_on_demand_machines_of_every_family_have_one_quota(node):
-    """One code for each; of spot all but p6, of which AWS publishes none that is known here."""
+    """One code for each; of spot all but p6, whose quota is looked up by name."""
     instance = node.removeprefix("aws/")
     of = {kind: [code for code, (_, of_kind, families) in QUOTAS.items()
                  if of_kind is kind and instance.startswith(families)]
           for kind in (PriceKind.ON_DEMAND, PriceKind.SPOT)}  # fmt: skip
     assert len(of[PriceKind.ON_DEMAND]) == 1
     assert len(of[PriceKind.SPOT]) == (0 if instance.startswith("p6") else 1)
+
+
+P6 = {"aws/p6-b200.48xlarge": ALL["aws/p6-b200.48xlarge"]}
+
+
+def test_a_spot_family_without_a_known_code_has_the_quota_that_names_it(session, wire):
+    wire.spot_of = "p6-b200.48xlarge"
+    answer = aws_prices(session=session, nodes=P6, now=NOW, regions=["us-east-1"])
+    spot = by_kind(answer, wire.spot_of)[PriceKind.SPOT]
+    assert spot.available is False
+    assert "your quota, P6 spot: 64 vCPU; one instance needs 192; ask for 192 of L-29 in us-east-1" in spot.note
+    assert not answer.problems
+
+
+@pytest.mark.parametrize(
+    ("pages", "problem"),
+    [
+        ([], "none names p6 on the spot; whether one may start is unknown"),
+        (None, "quotas by name in us-east-1: AccessDeniedException: not you"),
+    ],
+)
+def test_where_no_quota_names_it_none_is_made_up(session, wire, monkeypatch, pages, problem):
+    wire.spot_of = "p6-b200.48xlarge"
+    monkeypatch.setattr(f"{__name__}.quotas", lambda _: {"Quotas": pages or []})
+    if pages is None:
+        wire.refused["ListServiceQuotas"] = "AccessDeniedException"
+    answer = aws_prices(session=session, nodes=P6, now=NOW, regions=["us-east-1"])
+    assert by_kind(answer, wire.spot_of)[PriceKind.SPOT].available is None
+    assert [text for text in answer.problems if problem in text] == answer.problems != []
 
 
 def test_only_our_own_instances_are_asked_for(session, wire):
