@@ -29,7 +29,10 @@ def facts_beside(source: LogSource, log: str) -> Facts:
     for name in source.beside(log, *CONFIGS):
         facts = merged(facts, facts_of_config(source.json(name)))
     for name in source.beside(log, "adapter_config.json"):
-        facts = merged(Facts(lora_rank=count(source.json(name).get("r"))), facts)
+        adapters = source.json(name)
+        base = adapters.get("base_model_name_or_path")
+        said = Facts(lora_rank=count(adapters.get("r")), model=base if isinstance(base, str) and base else None)
+        facts = merged(said, facts)
     for name in source.beside(log, "config.json"):
         facts = merged(Facts(config=name), facts)
     for name in source.beside(log, "README.md"):

@@ -113,7 +113,12 @@ def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, .
 
 
 def _filled_share(known: Known, rate: Rate) -> float | None:
-    """Return tokens / (steps x batch x sequence length), where the log counts tokens; None where all were counted."""
+    """Return tokens / (steps x batch x sequence length), where the log counts tokens; None where all were counted.
+
+    None too where the log counts padding with them, as LLaMA-Factory's.
+    """
+    if known.padded:
+        return None
     if known.global_batch is None or rate.steady is None or rate.steady.tokens is None or not rate.has_seconds:
         return None
     share = rate.samples / (rate.steps * known.global_batch)
