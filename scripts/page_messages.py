@@ -41,6 +41,8 @@ ASSUMED = (
     "failed launches", "support", "checkpoints kept", "kept after the campaign",
 )  # fmt: skip
 """Names of what an answer takes from the plan, the sites or the defaults."""
+BINDING = ("deadline", "budget", "confidence")
+"""Limits that no plan of a campaign keeps."""
 UNITS = ("{n} minute", "{n} minutes", "{n} hours", "{n} days")
 KNOWN = tuple(f"speed {basis.value}" for basis in Basis)
 SIDES = tuple(f"{{name}} is cheaper {side} {{rate}} {{code}} a USD; today {{today}}." for side in ("above", "below"))
@@ -48,7 +50,7 @@ SIDES = tuple(f"{{name}} is cheaper {side} {{rate}} {{code}} a USD; today {{toda
 
 def messages() -> set[str]:
     """Return every message that a page may show, in English."""
-    found = {*COLUMNS, *UNITS, *KNOWN, *SIDES, FORM_FIX, CHART_READING, *ASSUMED, *TERMS, *reading_notes()}
+    found = {*COLUMNS, *UNITS, *KNOWN, *SIDES, FORM_FIX, CHART_READING, *ASSUMED, *TERMS, *BINDING, *reading_notes()}
     found |= {*QUANTITIES.values(), *SHORT_REASONS.values()}
     for kind in (Hold, Basis, AuditVerdict, Severity):
         found |= {one.value for one in kind}

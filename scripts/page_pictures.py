@@ -18,6 +18,7 @@ PICTURES = {
     "ask-offers-ko": ("?start=offers&discount=10&credits=2000&lang=ko", OPTIONS, 1280, 1000, "light"),
     "ask-phone": ("?start=offers", OPTIONS, 390, 844, "light"),
     "own-or-rent": ("own-or-rent?start=buy&currency=KRW", ".tp .ways", 1280, 900, "light"),
+    "campaign": ("campaign?start=plan&example=campaign_mix&budget=4000", ".tp .calendar", 1280, 900, "light"),
     "evidence": ("evidence", ".tp .runs", 1280, 900, "light"),
     "prices": ("prices?card=H100-SXM", ".tp .prices", 1280, 900, "dark"),
 }

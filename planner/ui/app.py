@@ -8,6 +8,7 @@ from planner.present.page.templating import style
 from planner.present.page.words import LANGUAGES
 from planner.ui.address_guard import public_origins, refusal
 from planner.ui.ask import page as ask_page
+from planner.ui.campaign import page as campaign_page
 from planner.ui.evidence import page as evidence_page
 from planner.ui.own import page as own_page
 from planner.ui.prices import page as prices_page
@@ -23,6 +24,7 @@ def main() -> None:
     pages = [
         st.Page(ask_page.render, title=words("Ask"), default=True),
         st.Page(ask_page.render, title=words("Ask"), url_path="ask", visibility="hidden"),  # a default has no path
+        st.Page(campaign_page.render, title=words("Campaign"), url_path="campaign"),
         st.Page(own_page.render, title=words("Own or rent"), url_path="own-or-rent"),
         st.Page(evidence_page.render, title=words("Evidence"), url_path="evidence"),
         st.Page(prices_page.render, title=words("Prices"), url_path="prices"),

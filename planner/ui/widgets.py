@@ -15,10 +15,12 @@ class Inputs:
     """The inputs of one version of a form."""
 
     version: int
+    page: str = ""
+    """Its inputs are no other page's: Streamlit empties one that another page draws under the same key."""
 
     def key(self, name: str, value: Any) -> str:
         """Return the key of an input, whose first value is set."""
-        key = f"{self.version}-{name}"
+        key = f"{self.page}{self.version}-{name}"
         st.session_state.setdefault(key, value)
         return key
 

@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PAGES = {
     "ask": ("ask?start=plan", ".tp .options"),
+    "campaign": ("campaign?start=plan&example=campaign_mix&budget=4000", ".tp .calendar"),
     "own-or-rent": ("own-or-rent?start=buy&currency=KRW", ".tp .ways"),
     "evidence": ("evidence", ".tp .runs"),
     "prices": ("prices?card=H100-SXM", ".tp .prices"),
@@ -75,7 +76,12 @@ def serious(page: Page) -> list[str]:
 
 
 def test_pages_are_reached_by_their_links(visit: Visit, page: Page) -> None:
-    for name, title in (("own-or-rent", "Own or rent"), ("evidence", "Evidence"), ("prices", "Prices")):
+    for name, title in (
+        ("campaign", "Campaign"),
+        ("own-or-rent", "Own or rent"),
+        ("evidence", "Evidence"),
+        ("prices", "Prices"),
+    ):
         page.get_by_role("link", name=title, exact=True).click()
         page.locator(PAGES[name][1]).first.wait_for()
         expect(page).to_have_url(re.compile(f"/{name}"))
@@ -89,6 +95,24 @@ def test_what_was_asked_goes_along_to_the_other_pages(visit: Visit, page: Page) 
     page.get_by_role("link", name="Ask", exact=True).click()
     page.locator(".tp .options").wait_for()
     expect(page.get_by_role("spinbutton", name="Trainings", exact=True)).to_have_value("77")
+
+
+def test_the_campaign_follows_its_limits_and_says_what_it_is_best_in(visit: Visit, page: Page) -> None:
+    page.goto(f"{visit.url}/campaign?start=plan&example=campaign_mix")
+    headline = page.locator(".tp .headline h2")
+    expect(headline).to_contain_text("9 trainings on 3 options.")
+    expect(page.locator(".tp .place-row[role=row]")).to_have_count(4)
+    expect(page.get_by_text("Spent by when")).to_be_visible()
+    page.get_by_role("radio", name="soonest").click()
+    expect(page).to_have_url(re.compile("objective=time"))
+    expect(page.get_by_text("planner campaign plan.yaml --objective time")).to_be_visible()
+    budget = page.get_by_role("spinbutton", name="Budget (USD)", exact=True)
+    budget.fill("1")
+    budget.press("Enter")
+    expect(headline).to_contain_text("Nothing fits")
+    page.get_by_role("link", name="Ask", exact=True).click()
+    page.locator(".tp .options").wait_for()
+    expect(page.get_by_role("spinbutton", name="Budget (USD)", exact=True)).to_have_value(re.compile(r"1(\.00)?"))
 
 
 def test_a_slider_moves_the_year(visit: Visit, page: Page) -> None:

@@ -24,7 +24,7 @@ def mix_figures(mix: FeasiblePlan, words: Words, money: Money, *, asked: float) 
     hours, usd = mix.campaign_hours, mix.campaign_usd
     chances = [one for one in (mix.chance_deadline, mix.chance_budget) if one is not None]
     sure = words("to keep the limits; {asked} asked; {known}", asked=words.percent(asked), known=words("simulated"))
-    assert mix.usd_confident is not None, "a mix of an answer has it"
+    most = mix.usd_confident
     likely = "likely {value}; 90 %: {range}"
     return [
         Figure(
@@ -34,7 +34,7 @@ def mix_figures(mix: FeasiblePlan, words: Words, money: Money, *, asked: float) 
         ),
         Figure(
             words("To pay"),
-            words("at most {usd}", usd=money.up_to(mix.usd_confident)),
+            money.text(usd.value) if most is None else words("at most {usd}", usd=money.up_to(most)),
             words(likely, value=money.text(usd.value), range=money.range(usd)),
         ),
         Figure(words("How sure"), words.percent(min(chances, default=asked)), sure),

@@ -42,12 +42,12 @@ def render() -> None:
         except InputError as error:
             problems.append(error)
     answered = _answer(form, known, problems, today=today)
+    if not problems:  # before it is drawn: whoever goes on to another page meanwhile keeps the question
+        remember(form, words)
     with right:
         parts.problems(problems, words, stands=answered is not None)
         if answered is not None:
             view.draw(answered, form, known, words, today=today)
-    if not problems:
-        remember(form, words)
 
 
 def _start(form: Form, words: Words) -> Form:

@@ -13,7 +13,7 @@ from planner.adapters.mapping_text import parse_mapping
 from planner.cost.cloud.net_price import with_book
 from planner.decide.options.estimate_plan import Paced
 from planner.errors import InputError
-from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
@@ -28,7 +28,7 @@ from planner.ui.scenario import plan_of_form, with_limits
 from planner.use_cases.ask import plan_of_question
 from planner.use_cases.ask_question import Purchase, Question
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
-from planner.use_cases.plans import compare, speeds_of
+from planner.use_cases.plans import campaign, compare, speeds_of
 from planner.use_cases.recommend import recommend
 
 FORM_FIX = "Change the value in the form."
@@ -81,6 +81,12 @@ def answer_form(form: Form, known: Known, *, today: date) -> Answered:
 def turning_points(form: Form, plan: Plan, known: Known, *, today: date, asked: str) -> RecommendationDocument:
     """Return what would turn the answer to a plan, at the form's terms; `asked` is the plan's file in commands."""
     return recommend(plan, _at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
+
+
+@lru_cache(maxsize=SPEEDS_KEPT)
+def campaign_of(form: Form, plan: Plan, known: Known, objective: str, *, today: date) -> CampaignDocument:
+    """Return what of a plan runs where and when, at the form's terms."""
+    return campaign(plan, _at_our_terms(form, known, today=today).catalog, today=today, objective=objective)
 
 
 @lru_cache(maxsize=SPEEDS_KEPT)

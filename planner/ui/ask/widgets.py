@@ -44,6 +44,12 @@ def ask(form: Form, known: Known, words: Words, *, today: date) -> Form:
     return parse_model(Form, kept | given, where=words("the form"), fix=words(FORM_FIX))
 
 
+def limits_of(form: Form, inputs: Inputs, words: Words, *, today: date) -> Form:
+    """Draw the limits alone, and return the form with them; InputError where a value is wrong."""
+    given = _limits(form, inputs, words, today=today)
+    return parse_model(Form, form.model_dump() | given, where=words("the form"), fix=words(FORM_FIX))
+
+
 def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if form.config is None:

@@ -1,0 +1,196 @@
+"""A campaign as a page shows it: what runs where, on a calendar, and what is spent by when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+
+from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
+from planner.model.owning.hold import Hold
+from planner.model.prices.offer import PriceKind
+from planner.present.page.mix import Figure, mix_figures
+from planner.present.page.money import Money
+from planner.present.page.templating import render
+from planner.present.page.words import Words
+
+ROOM = 1.04
+"""The calendar ends so far beyond what it must hold."""
+WITHIN_REACH = 3.0
+"""A deadline beyond so many times the work is said in words."""
+PAID_AHEAD = (PriceKind.CAPACITY_BLOCK, PriceKind.LEASE)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A bar of the calendar, as shares of its width."""
+
+    name: str
+    runs: str
+    nodes: int
+    left: float
+    width: float
+    when: str
+    usd: str
+    groups: str
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """All bars, where the deadline stands (None: there is none, or it is too far), and both ends."""
+
+    rows: Sequence[Placed]
+    deadline: float | None
+    deadline_off: bool
+    start: str
+    end: str
+
+
+@dataclass(frozen=True)
+class CampaignPage:
+    """An answer with the words in which it is shown."""
+
+    document: CampaignDocument
+    words: Words
+    deadline: date | None
+    budget_usd: float | None
+    confidence: float
+
+    @property
+    def money(self) -> Money:
+        """How its amounts are written."""
+        return Money(self.words, self.document.currency)
+
+    @property
+    def plan(self) -> FeasiblePlan | None:
+        """The plan, else the nearest one."""
+        document = self.document
+        if not document.feasible:
+            return document.nearest_feasible
+        assert document.campaign_usd is not None, "a plan has it"
+        assert document.campaign_hours is not None, "a plan has it"
+        names = FeasiblePlan.model_fields.keys() & CampaignDocument.model_fields.keys()
+        return FeasiblePlan(**{name: getattr(document, name) for name in names})
+
+    def headline_html(self) -> str:
+        """Render what runs where, or what stands against every plan."""
+        return render("answer.html", "headline", self, self.words, sentences=self.sentences())
+
+    def sentences(self) -> list[str]:
+        """Return it as sentences."""
+        words, document, plan = self.words, self.document, self.plan
+        said = []
+        if not document.feasible:
+            limits = ", ".join(words(one) for one in document.binding_limits) or words("no plan was found")
+            said.append(words("Nothing fits: {limits}.", limits=limits))
+        if plan is None:
+            return said
+        said += [words("Nearest:")] if said else []
+        placed = plan.placements
+        if len(placed) == 1:
+            said.append(words("All {n} trainings on {name}.", n=f"{placed[0].runs:,}", name=placed[0].name))
+        else:
+            said.append(words("{n} trainings on {k} options.", n=f"{sum(one.runs for one in placed):,}", k=len(placed)))
+        gap = plan.optimality_gap_pct
+        said.append(
+            words("At most {gap} % from the best plan.", gap=words.number(gap, digits=2))
+            if gap
+            else words("Proven: no plan is better.")
+        )
+        return said
+
+    def figures_html(self) -> str:
+        """Render done by, to pay and how sure."""
+        return render("answer.html", "figures", self, self.words, figures=self.figures())
+
+    def figures(self) -> Sequence[Figure]:
+        """Return them; dashes where there is no plan at all."""
+        if self.plan is None:
+            return [Figure(self.words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
+        return mix_figures(self.plan, self.words, self.money, asked=self.confidence)
+
+    def calendar_html(self) -> str:
+        """Render the calendar; nothing where there is no plan."""
+        drawn = self.calendar()
+        return "" if drawn is None else render("campaign.html", "calendar", self, self.words, drawn)
+
+    def calendar(self) -> Calendar | None:
+        """Return a bar a placement, from the campaign's start to beyond its end."""
+        if self.plan is None or not self.plan.placements:
+            return None
+        placed = self.plan.placements
+        spans = [_span(one) for one in placed]
+        first, last = min(start for start, _ in spans), max(end for _, end in spans)
+        wide = max((last - first) * ROOM, timedelta(hours=1))
+        due = None if self.deadline is None else _end_of(self.deadline, first.tzinfo)
+        off = due is not None and not timedelta() <= due - first <= WITHIN_REACH * wide
+        if due is not None and not off:
+            wide = max(wide, (due - first) * ROOM)
+        rows = [
+            Placed(
+                name=one.name, runs=f"{one.runs:,}", nodes=one.nodes, left=(start - first) / wide,
+                width=(end - start) / wide, when=self._when(start, end), usd=self.money.text(one.usd),
+                groups=_groups(one),
+            )
+            for one, (start, end) in zip(placed, spans, strict=True)
+        ]  # fmt: skip
+        line = None if due is None or off else (due - first) / wide
+        days = self.words.day
+        return Calendar(rows, line, off, days(first.date()), days((first + wide).date()))
+
+    def _when(self, start: datetime, end: datetime) -> str:
+        """Write both ends: days, and hours where it takes less than four days."""
+        if end - start > timedelta(days=4):
+            return f"{self.words.day(start.date())} - {self.words.day(end.date())}"
+        return f"{self.words.day(start.date())} {start:%H:%M} - {self.words.day(end.date())} {end:%H:%M}"
+
+    def spent(self) -> list[tuple[datetime, float]]:
+        """Return what is spent by when, in USD: rent and electricity as they run, purchases and blocks at once."""
+        if self.plan is None or not self.plan.placements:
+            return []
+        ahead = {
+            option.id for option in self.document.options if option.hold is Hold.BUY or option.price_kind in PAID_AHEAD
+        }
+        spans = [(*_span(one), one.usd, one.option in ahead) for one in self.plan.placements]
+        moments = sorted({moment for start, end, _, _ in spans for moment in (start, end)})
+        at_once = sum(usd for start, _, usd, paid in spans if paid and start == moments[0])
+        points = [(moments[0], 0.0)] if at_once else []
+        return points + [(moment, sum(_paid(span, moment) for span in spans)) for moment in moments]
+
+    def front_html(self) -> str:
+        """Render the plans of which none is better in both; nothing where they were not asked for."""
+        if not self.document.front:
+            return ""
+        rows = [
+            (
+                self.money.text(one.campaign_usd.value), self.words.hours(one.campaign_hours.value),
+                "; ".join(f"{placed.name}: {placed.runs:,}" for placed in one.placements),
+            )
+            for one in self.document.front
+        ]  # fmt: skip
+        return render("campaign.html", "front", self.words, rows)
+
+
+def _groups(placed: PlacedRuns) -> str:
+    """Write how many runs of which groups there are; nothing where all are of one."""
+    if len(placed.groups) < 2:
+        return ""
+    return ", ".join(f"{name} {count:,}" for name, count in placed.groups.items())
+
+
+def _span(placed: PlacedRuns) -> tuple[datetime, datetime]:
+    return datetime.fromisoformat(placed.start), datetime.fromisoformat(placed.end)
+
+
+def _end_of(day: date, zone: tzinfo | None) -> datetime:
+    return datetime.combine(day + timedelta(days=1), time(), tzinfo=zone)
+
+
+def _paid(span: tuple[datetime, datetime, float, bool], moment: datetime) -> float:
+    """Return what of a placement is paid at a moment."""
+    start, end, usd, ahead = span
+    if moment < start:
+        return 0.0
+    if ahead or end <= start:
+        return usd
+    return usd * min(1.0, (moment - start) / (end - start))
