@@ -88,3 +88,18 @@ def test_litgpt_s_table_needs_no_batch_as_it_counts_tokens(request):
     assert with_batch.step_seconds is None  # its steps are passes
     assert with_batch.log is not None
     assert with_batch.log.filled_share is None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "batch"),
+    [
+        pytest.param(4096, 4, id="four samples of 1,024"),
+        pytest.param(5000, None, id="no whole number of samples"),
+        pytest.param(512, None, id="less than one"),
+    ],
+)
+def test_the_batch_follows_from_the_tokens_of_a_step(tmp_path, tokens, batch):
+    rows = "".join(f"{n},{2 * n},{tokens * n}\n" for n in range(30))
+    (tmp_path / "log.csv").write_text("step,elapsed_s,tokens\n" + rows, encoding="utf-8")
+    record = one(tmp_path / "log.csv", Stated(workload="gpt-305m", accelerator="RTX-3090", gpus=1, seq_len=1024))
+    assert (record.global_batch, record.step_seconds) == (batch, 2.0 if batch else None)

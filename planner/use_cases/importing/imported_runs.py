@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -22,7 +22,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.use_cases.audited_records import audit_record
 from planner.use_cases.importing.run_facts import Known, Stated, known_facts
-from planner.use_cases.importing.run_rate import Rate, doubts_of, imported_log, quantity_of, rate_of
+from planner.use_cases.importing.run_rate import Rate, batch_of_tokens, doubts_of, imported_log, quantity_of, rate_of
 from planner.use_cases.runs import store_runs
 
 SHORT_S = 10.0
@@ -86,6 +86,7 @@ def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: C
     """Return the record of one training; InputError names the flag of a fact that nothing says."""
     known = known_facts(log, source, stated, catalog)
     rate = rate_of(log, known, where=str(source.path))
+    known = replace(known, global_batch=known.global_batch or batch_of_tokens(known, rate))
     sha256 = source.sha256(log.files)
     doubts = doubts_of(log, known, rate)
     try:

@@ -18,6 +18,8 @@ DOUBTFUL_FRACTION = 0.20
 """Of a run against which something speaks: totals hold starts and checkpoints, padding is not counted."""
 FEWEST_STEPS = 10
 ALL_FILLED = 0.98
+WHOLE = 0.001
+"""How near a whole number a batch must be."""
 PADDED = (
     "samples may be padded, and padding counts as tokens; say --packed if every sample is full, or import a log that "
     "counts tokens without padding"
@@ -59,6 +61,14 @@ def rate_of(log: TrainerLog, known: Known, *, where: str) -> Rate:
     else:
         raise MissingFactError(where, "how many samples a step has on all accelerators", "--global-batch", "64")
     return Rate(steps, seconds, samples, part, not log.rates_alone)
+
+
+def batch_of_tokens(known: Known, rate: Rate) -> int | None:
+    """Return tokens of a step / sequence length, where the log counts full samples; None where that is no whole one."""
+    if known.padded or not rate.has_seconds or rate.steady is None or rate.steady.tokens is None:
+        return None
+    batch = rate.samples / rate.steps
+    return round(batch) if batch >= 1 and abs(batch - round(batch)) < WHOLE * batch else None
 
 
 def quantity_of(log: TrainerLog, rate: Rate, *, doubtful: bool) -> Quantity:
