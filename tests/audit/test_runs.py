@@ -186,6 +186,20 @@ def test_a_name_changes_no_verdict(record, name):
     assert renamed.model_copy(update={"id": record.id}) == audited(record)[0]
 
 
+@pytest.mark.parametrize("times", [2, 3, 8])
+@pytest.mark.parametrize("record", [A100, H200, CATALOG.runs["seed-003-rtx3090-ddp-x10"]], ids=lambda run: run.id)
+def test_so_many_times_the_nodes_and_the_throughput_is_the_same_verdict(record, times):
+    hardware = record.hardware.model_copy(update={"nodes": record.hardware.nodes * times})
+    batch = record.global_batch and record.global_batch * times
+    larger = faster(record, times).model_copy(update={"hardware": hardware, "global_batch": batch, "id": "renamed"})
+    one, other = audited(record)[0], audited(larger)[0]
+    assert other.verdict is one.verdict
+    assert codes(other) == codes(one)
+    assert [explanation.code for explanation in other.explanations] == [
+        explanation.code for explanation in one.explanations
+    ]
+
+
 @pytest.mark.parametrize("record", CATALOG.runs.values(), ids=lambda run: run.id)
 def test_every_code_is_documented(record):
     run = audited(record)[0]

@@ -190,3 +190,40 @@ def test_idle_cards_are_not_billed_as_working_ones(catalog: Catalog) -> None:
     assert ten.power_kw is not None
     # 1 of 10 at work: 0.1 + 0.9 x 0.25 / 0.76 of the power of ten
     assert one.power_kw.value / ten.power_kw.value == pytest.approx(0.1 + 0.9 * 0.25 / 0.76)
+
+
+def judged(catalog: Catalog, *, impossible: tuple[str, ...] = (), doubtful: tuple[str, ...] = ()) -> Catalog:
+    return catalog.model_copy(update={"impossible_runs": impossible, "doubtful_runs": doubtful})
+
+
+def test_of_two_runs_the_one_that_can_be_true_answers(catalog: Catalog) -> None:
+    told = {"site": "rtx3090-x10", "strategy": "zero2"}
+    (got,) = estimates(judged(catalog, impossible=("seed-003-rtx3090-zero2-x10",)), told)
+    assert got.runs == ("seed-003-rtx3090-zero2-x10-b",)  # 51.6 samples/s
+    assert got.training_hours is not None
+    assert got.training_hours.value == pytest.approx(274_000 / 51.6 / 3600)
+    assert (got.impossible_runs, got.doubts) == ((), ())
+
+
+def test_where_no_run_can_be_true_the_option_says_so(catalog: Catalog) -> None:
+    run = "seed-003-rtx3090-ddp-x1"
+    (got,) = estimates(judged(catalog, impossible=(run,)), {"site": "rtx3090-x10", "accelerators": 1})
+    assert (got.runs, got.impossible_runs) == ((run,), (run,))
+    assert got.doubts == (f"{run}: the audit finds it impossible as stated: planner audit {run}",)
+
+
+def test_a_measured_run_that_is_doubtful_is_named(catalog: Catalog) -> None:
+    run = "seed-003-rtx3090-ddp-x1"
+    (got,) = estimates(judged(catalog, doubtful=(run,)), {"site": "rtx3090-x10", "accelerators": 1})
+    assert got.doubts == (f"{run}: the audit finds it doubtful: planner audit {run}",)
+
+
+def test_a_run_that_cannot_be_true_corrects_no_estimate(catalog: Catalog) -> None:
+    run, told = "seed-003-rtx3090-ddp-x1", {"strategy": "ddp", "micro_batch": 4}
+    (before,) = estimates(catalog, {"site": "pc-rtx4090"}, training=told)
+    (after,) = estimates(
+        judged(catalog, impossible=(run,), doubtful=before.runs), {"site": "pc-rtx4090"}, training=told
+    )
+    assert run in before.runs
+    assert run not in after.runs
+    assert after.doubts == ()  # what only corrects an estimate counts as its range says
