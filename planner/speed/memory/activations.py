@@ -46,7 +46,8 @@ def saved_per_sample(
     """Return the bytes of one sample: a sequence of `seq_len` tokens, or an image.
 
     kept = sum of layers x bytes (planner/network/activations.py); working = what a whole layer saves in full training
-    x the share that works (constants.py): a layer with adapters that is computed again forms the same tensors.
+    x the share that works (constants.py): a layer with adapters that is computed again forms the same tensors. Beside
+    sharded weights these hold a layer more.
     """
     if isinstance(architecture, Resnet):
         whole = activation_bytes_per_sample(
@@ -80,7 +81,7 @@ def saved_per_sample(
     whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None))
     working = constants.working(trainer.kernels) * (whole + scores)
     if adapters is not None and sharded and not isinstance(architecture, MoeDecoder):
-        working *= constants.sharded_adapters
+        working += constants.sharded_adapters * whole
     return Saved(kept, working, working).times(tokens)
 
 

@@ -18,9 +18,9 @@ class MemoryConstants:
     """The same where the MLP's gradients take the place of its tensors."""
     saved_fused: float = 0.73
     """Of what eager layers save without checkpointing, where compiled or fused ones save less. Fitted."""
-    sharded_adapters: float = 2.2
-    """Of a layer's working memory, where adapters stand beside sharded weights: measured under Hugging Face's FSDP,
-    cause not known. Fitted."""
+    sharded_adapters: float = 1.2
+    """Whole layers held besides, where adapters stand beside sharded weights: the one before is still there while the
+    next is computed again, as measured under Hugging Face's FSDP; what holds it is not known. Fitted."""
     eager_logits: float = 14.0
     """Bytes: 16-bit logits 2, their fp32 copy 4, its log-softmax 4, its gradient 4."""
     fused_logits: float = 8.0
