@@ -104,13 +104,20 @@ def _total(plan: CampaignDocument | FeasiblePlan) -> str:
     ]
     gap = f"within {plan.optimality_gap_pct:.2g} % of the best" if plan.optimality_gap_pct else "proven best"
     hours = duration_text(plan.campaign_hours.value)
-    return f"{', '.join([usd_text(plan.campaign_usd.value), hours, *chances])} ({gap})."
+    likely = f"{', '.join([usd_text(plan.campaign_usd.value), hours, *chances])} ({gap})."
+    played = plan.simulated
+    if played is None:
+        return likely
+    return f"{likely} 9 in 10: done by {played.finish[2]}, at most {usd_text(played.usd.p90)}."
 
 
 def _line(placed: PlacedRuns) -> str:
-    return (
-        f"{_trainings(placed.runs)} on {placed.name}, {placed.start[:16]} to {placed.end[:16]}, {usd_text(placed.usd)}."
-    )
+    return f"{_trainings(placed.runs)} on {placed.name}, {_moment(placed.start)} to {_moment(placed.end)}, {usd_text(placed.usd)}."
+
+
+def _moment(iso: str) -> str:
+    """Write a moment to the minute: `2026-12-01 00:00`."""
+    return iso[:16].replace("T", " ")
 
 
 def estimate_screen(document: EstimateDocument, *, plan: str) -> Screen:

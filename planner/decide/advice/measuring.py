@@ -74,7 +74,7 @@ class Prospects:
         ]  # fmt: skip
         return cls(
             case, tuple(kept), tuple(by_id[option.id] for option in kept),
-            np.array([_sd(doubted(option.throughput)) for option in kept if option.throughput is not None]),
+            np.array([sd_of(doubted(option.throughput)) for option in kept if option.throughput is not None]),
             np.array([_hourly(option, slow[option.id]) for option in kept]),
         )  # fmt: skip
 
@@ -106,13 +106,13 @@ class Prospects:
             owed, hours = option.cash_usd or option.campaign_usd, option.campaign_hours
             assert owed is not None, "it is comparable"
             grown, share = np.exp(errors.draws[:, number]), self.hourly[number]
-            rest = _rest(_sd(doubted(owed)), share * self.error[number])
+            rest = _rest(sd_of(doubted(owed)), share * self.error[number])
             out = owed.value * (1 - share + share * grown) * np.exp(rest * rng.standard_normal(len(grown)))
             credit = owed.value - (option.to_pay_usd or owed).value
             paid = np.maximum(0.0, out - credit)
             usd[:, number] = np.maximum(0.0, paid - (option.taken_off_usd.low if option.taken_off_usd else 0.0))
             late = hours is not None and limits.deadline is not None
-            rest = _rest(_sd(doubted(hours)), self.error[number]) if hours is not None else 0.0
+            rest = _rest(sd_of(doubted(hours)), self.error[number]) if hours is not None else 0.0
             drawn = rng.standard_normal(len(grown))
             ends = option.wait_hours + (hours.value * grown * np.exp(rest * drawn) if late and hours else 0.0)
             keeps[:, number] = (ends <= until) & (paid <= budget)
@@ -142,7 +142,7 @@ def worth_measuring(case: Case, options: Sequence[CampaignOption]) -> tuple[floa
     valued = []
     for number, option in enumerate(prospects.options):
         usd = run_usd(case, prospects.paced[number], option)
-        if usd is None or _is_measured(option):
+        if usd is None or is_measured(option):
             continue
         value = sample_value(
             errors, regret, chosen, number, decide, noise=NOISE, rng=generator(SEED, "results", option.id)
@@ -177,7 +177,8 @@ def _valued(
     return Valued(option, paced, usd, max(0.0, value.worth), value.chance_to_change, instead)
 
 
-def _is_measured(option: CampaignOption) -> bool:
+def is_measured(option: CampaignOption) -> bool:
+    """Return whether the option's speed was measured there, and nothing contradicts it."""
     return option.throughput is not None and option.throughput.basis is Basis.MEASURED and not option.doubts
 
 
@@ -212,7 +213,7 @@ def _narrowed(quantity: Quantity | None, factor: float, before: float, left: flo
     )
 
 
-def _sd(band: Interval) -> float:
+def sd_of(band: Interval) -> float:
     """Return the standard deviation of the logarithm: of both sides' the mean."""
     return math.log(band.high / max(band.low, band.value * 1e-6)) / (2 * TAIL)
 

@@ -4,52 +4,81 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from planner.decide.advice.turning import distance, short_number
+from planner.decide.advice.case import Case
+from planner.decide.advice.mix_inputs import Moved, at_price, at_speed, moved_deadline, moved_price, moved_speed
+from planner.decide.advice.turning import distance
+from planner.decide.options.estimate_plan import Paced
 from planner.decide.placement.chosen import Chosen
-from planner.decide.placement.instance import Instance, Objective
+from planner.decide.placement.instance import Instance, Objective, Solution
 from planner.decide.placement.milp import NotFoundInTimeError
 from planner.decide.placement.question import Question
 from planner.decide.placement.solve import solve
 from planner.decide.recommend.phrases import WORDS
 from planner.decide.recommend.wording import name_of
-from planner.model.answer.recommendation import TurningPoint
-from planner.quantity.time_units import HOURS_PER_DAY
+from planner.model.answer.recommendation import InputSwing, TurningPoint
+from planner.model.quantity import Quantity
+from planner.quantity.chance import doubted
 
-LOOKED_AT = (1.25, 2.0, 5.0)
-"""How far a price or a speed is followed, by these factors on both sides."""
-DAYS_LOOKED_AT = (1, 3, 7, 14, 30)
 STEPS = 5
-"""Of the bisection between two of them."""
+"""Of the bisection between two looked-at values."""
 SECONDS = 0.5
 """Of one solution: what is not solved in this is not followed further."""
-
-
-@dataclass(frozen=True)
-class Moved:
-    """One input of the instance; `at` gives the instance where it has another value."""
-
-    name: str
-    option: int | None
-    unit: str
-    today: float
-    values: tuple[tuple[float, ...], ...]
-    """To look at, above and below, the nearest first."""
-    at: Callable[[float], Instance]
-    words: Callable[[float], str]
-    """The condition of a sentence."""
-    between: bool = True
-    """Whether the value is looked for between two."""
 
 
 @dataclass(frozen=True)
 class MixedCase:
     """The question that a mix answers, and the mix."""
 
+    case: Case
     question: Question
     chosen: Chosen
     objective: Objective
+
+    @property
+    def paced(self) -> tuple[Paced, ...]:
+        """Return the machines with their speeds."""
+        return self.case.paced
+
+    def solved(self, asked: Instance) -> Solution | None:
+        """Return the best plan of an instance; None: there is none, or none was found in time."""
+        try:
+            return solve(asked, self.objective, seconds=SECONDS)
+        except NotFoundInTimeError:
+            return None
+
+    def swings(self) -> list[InputSwing]:
+        """Return the cost of the best plan at both ends of the prices and speeds of its options, widest first."""
+        found = []
+        for number, candidate in enumerate(self.question.candidates):
+            option = candidate.alone
+            if option.id not in {one.option for one in self.chosen.plan.placements}:
+                continue
+            for name, quantity, at in (
+                ("price", option.usd_per_hour, at_price),
+                ("speed", option.throughput, at_speed),
+            ):
+                if quantity is not None and quantity.value > 0:
+                    found.append(self._swing(name, number, quantity, at))
+        return sorted(found, key=lambda one: -abs((one.usd_at_high or 0.0) - (one.usd_at_low or 0.0)))
+
+    def _swing(
+        self, name: str, number: int, quantity: Quantity, at: Callable[[Instance, int, float], Instance]
+    ) -> InputSwing:
+        band = doubted(quantity)
+        ends = [self.solved(at(self.chosen.asked, number, end / band.value)) for end in (band.low, band.high)]
+        usd = [None if one is None else one.to_pay for one in ends]
+        names = [None if one is None else self._ids(one) for one in ends]
+        return InputSwing(
+            input=name, option=self.question.candidates[number].alone.id, unit=quantity.unit.value, value=band.value,
+            low=band.low, high=band.high, usd_at_low=usd[0], usd_at_high=usd[1], decision_at_low=names[0],
+            decision_at_high=names[1],
+        )  # fmt: skip
+
+    def _ids(self, found: Solution) -> str:
+        used = sorted({found.instance.ways[one.way].option for one in found.placed})
+        return " + ".join(self.question.candidates[number].alone.id for number in used)
 
     def turning_points(self) -> list[TurningPoint]:
         """Return the nearest values on each side at which other options take part, or none keeps the limits."""
@@ -64,11 +93,11 @@ class MixedCase:
             option = self.question.candidates[number].alone
             name = name_of(option)
             if option.usd_per_hour is not None and option.usd_per_hour.value > 0:
-                yield _price(asked, number, name, option.usd_per_hour.value, option.usd_per_hour.unit.value)
+                yield moved_price(asked, number, name, option.usd_per_hour.value, option.usd_per_hour.unit.value)
             if option.throughput is not None:
-                yield _speed(asked, number, name, option.throughput.value, option.throughput.unit.value)
+                yield moved_speed(asked, number, name, option.throughput.value, option.throughput.unit.value)
         if not math.isinf(asked.deadline):
-            yield _deadline(asked)
+            yield moved_deadline(asked)
 
     def _turns(self, moved: Moved, used: frozenset[int]) -> Iterator[tuple[float, frozenset[int]]]:
         for side in moved.values:
@@ -111,10 +140,11 @@ class MixedCase:
         return TurningPoint(
             input=moved.name, option=None if moved.option is None else ids[moved.option], unit=moved.unit,
             today=moved.today, at=at, side="above" if at > moved.today else "below",
-            then=ids[joins[0]] if joins else None, sentence=self._sentence(moved, at, then, used),
+            then=ids[joins[0]] if joins else None, sentence=self.sentence(moved, at, then, used),
         )  # fmt: skip
 
-    def _sentence(self, moved: Moved, at: float, then: frozenset[int], used: frozenset[int]) -> str:
+    def sentence(self, moved: Moved, at: float, then: frozenset[int], used: frozenset[int]) -> str:
+        """Write who joins and who leaves where an input has another value."""
         words, joins, leaves = moved.words(at), then - used, used - then
         if not then:
             return f"{words}, no plan keeps the limits."
@@ -129,64 +159,3 @@ class MixedCase:
 
     def _names(self, options: frozenset[int]) -> str:
         return " and ".join(name_of(self.question.candidates[number].alone) for number in sorted(options))
-
-
-def _price(asked: Instance, number: int, name: str, usd: float, unit: str) -> Moved:
-    def words(value: float) -> str:
-        side = "above" if value > usd else "below"
-        return f"If {name} costs {side} {short_number(value)} USD an hour (now {short_number(usd)})"
-
-    return Moved("price", number, unit, usd, _factors(usd), lambda value: at_price(asked, number, value / usd), words)
-
-
-def _speed(asked: Instance, number: int, name: str, rate: float, unit: str) -> Moved:
-    def words(value: float) -> str:
-        side = "over" if value > rate else "under"
-        return f"If {name} is {side} {value / rate:.3g} times as fast as estimated"
-
-    return Moved(
-        "speed", number, unit, rate, _factors(rate), lambda value: at_speed(asked, number, value / rate), words
-    )
-
-
-def _deadline(asked: Instance) -> Moved:
-    today = asked.deadline / HOURS_PER_DAY
-    above, below = (tuple(today + side * days for days in DAYS_LOOKED_AT) for side in (1, -1))
-
-    def words(value: float) -> str:
-        days = abs(round(value - today))
-        word = "later" if value > today else "earlier"
-        return f"With a deadline {days} {'day' if days == 1 else 'days'} {word}"
-
-    def at(value: float) -> Instance:
-        return replace(asked, deadline=value * HOURS_PER_DAY)
-
-    values = (above, tuple(value for value in below if value > 0))
-    return Moved("deadline", None, "days", today, values, at, words, between=False)
-
-
-def _factors(today: float) -> tuple[tuple[float, ...], ...]:
-    return tuple(today * factor for factor in LOOKED_AT), tuple(today / factor for factor in LOOKED_AT)
-
-
-def at_price(asked: Instance, number: int, factor: float) -> Instance:
-    """Return the instance with one option's costs times a factor."""
-    own = {way.bin for way in asked.ways if way.option == number}
-    bins = tuple(
-        replace(spot, lane_usd=spot.lane_usd * factor, usd_per_hour=spot.usd_per_hour * factor)
-        if place in own
-        else spot
-        for place, spot in enumerate(asked.bins)
-    )
-    ways = tuple(replace(way, usd=way.usd * factor) if way.option == number else way for way in asked.ways)
-    return replace(asked, bins=bins, ways=ways)
-
-
-def at_speed(asked: Instance, number: int, factor: float) -> Instance:
-    """Return the instance with one option so many times as fast: its hours, and the costs of its runs, are fewer."""
-    ways = tuple(
-        replace(way, hours=way.hours / factor, usd=way.usd / factor, billed_hours=way.billed_hours / factor)
-        if way.option == number else way
-        for way in asked.ways
-    )  # fmt: skip
-    return replace(asked, ways=ways)

@@ -52,7 +52,7 @@ def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> Recom
     by_id = {option.id: option for option in options}
     chosen = by_id.get(document.recommended or document.nearest or "")
     if chosen_mix is not None:
-        return recommend_mix(case, alone, chosen_mix, document)
+        return recommend_mix(case, alone, chosen_mix, document, asked=asked)
     regret, valued = worth_measuring(case, options)
     inputs = moved_inputs(case, options, [by_id[option.id] for option in document.options if option.rank])
     moving = [] if chosen is None else [swing(case, options, one) for one in inputs]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from datetime import timedelta
 
 from planner.decide.advice.alternatives import alternatives
 from planner.decide.advice.case import CONFIDENCES, Case
+from planner.decide.advice.launch_words import launch_words
+from planner.decide.advice.mix_measuring import MixValue, worth_measuring_mix
 from planner.decide.advice.mixed import MixedCase
 from planner.decide.campaign.alone import Alone
 from planner.decide.placement.chosen import Chosen
@@ -14,19 +17,30 @@ from planner.decide.placement.instance import Objective
 from planner.decide.placement.plan_campaign import surest_plan
 from planner.decide.placement.question import question_of
 from planner.decide.recommend.mix import SECONDS
+from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import ComparisonDocument
-from planner.model.answer.recommendation import Alternative, AtConfidence, PlannedRuns, RecommendationDocument
+from planner.model.answer.recommendation import (
+    Alternative,
+    AtConfidence,
+    Measurement,
+    PlannedRuns,
+    RecommendationDocument,
+)
 from planner.model.plan.plan import Prefer
 
 A_SECOND = timedelta(seconds=1)
 """A run that ends at midnight ends on the day before."""
-NOT_MEASURED = "what a measurement is worth is counted for one option alone, so none is proposed beside a mix"
+NOT_MEASURED = "time decides here: what a measurement is worth is counted in USD alone, so none is proposed"
 
 
-def recommend_mix(case: Case, alone: Alone, chosen: Chosen, document: ComparisonDocument) -> RecommendationDocument:
+def recommend_mix(
+    case: Case, alone: Alone, chosen: Chosen, document: ComparisonDocument, *, asked: str
+) -> RecommendationDocument:
     """Say of a mix when what runs where, how sure it is, what being surer costs, and what would change it."""
     objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
-    mixed = MixedCase(question_of(alone, case.catalog, today=case.today), chosen, objective)
+    mixed = MixedCase(case, question_of(alone, case.catalog, today=case.today), chosen, objective)
+    by_cost = objective is Objective.COST
+    valued = worth_measuring_mix(mixed, alone.limits.confidence) if by_cost else []
     names = {one.option: one.name for one in chosen.plan.placements}
     return RecommendationDocument(
         plan=document.plan,
@@ -48,13 +62,28 @@ def recommend_mix(case: Case, alone: Alone, chosen: Chosen, document: Comparison
         ),
         simulated=chosen.summary(),
         regret_usd=None,
-        measurements=(),
+        measurements=tuple(_measurement(case, one, asked) for one in valued if one.worth_usd > one.usd),
         turning_points=tuple(mixed.turning_points()),
-        swings=(),
+        swings=tuple(mixed.swings()),
         at_confidence=_at_confidences(case, alone, chosen, objective),
         alternatives=tuple(_of_mix(one, chosen) for one in alternatives(document)),
-        notes=(*document.notes[:1], NOT_MEASURED),
+        notes=document.notes if by_cost else (*document.notes, NOT_MEASURED),
     )  # fmt: skip
+
+
+def _measurement(case: Case, one: MixValue, asked: str) -> Measurement:
+    words = launch_words(case, one.paced, one.option, plan=asked)
+    usd = f"about {one.usd:,.0f} USD" if one.usd >= 1 else "under 1 USD"
+    return Measurement(
+        option=one.option.id,
+        display_name=name_of(one.option),
+        usd=one.usd,
+        worth_usd=one.worth_usd,
+        chance_to_change=one.chance_to_change,
+        instead=None,
+        command=None if words is None else shlex.join(words),
+        sentence=f"Measure {name_of(one.option)} with one 20-minute run, {usd}: it decides how the runs are divided.",
+    )
 
 
 def _at_confidences(case: Case, alone: Alone, chosen: Chosen, objective: Objective) -> tuple[AtConfidence, ...]:

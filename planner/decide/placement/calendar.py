@@ -32,9 +32,13 @@ class Calendar:
         """Return the hours from the start until a moment that carries its zone."""
         return (moment.astimezone(UTC) - self.start).total_seconds() / SECONDS_PER_HOUR
 
+    def hours_to(self, day: date) -> float:
+        """Return the hours until a day begins in the plan's zone; negative where it has begun."""
+        return self.hours(_midnight(day, self.zone))
+
     def begin_of(self, day: date) -> float:
-        """Return the hours until a day begins in the plan's zone; 0 where it has begun."""
-        return max(0.0, self.hours(_midnight(day, self.zone)))
+        """Return the same, 0 where the day has begun."""
+        return max(0.0, self.hours_to(day))
 
     def end_of(self, day: date) -> float:
         """Return the hours until a day ends in the plan's zone; negative where it has ended."""

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from planner.decide.campaign.ready import Ready, stated_wait
+from datetime import date
+
+from planner.decide.campaign.ready import Ready, ready, stated_wait
 from planner.decide.options.option import EstimatedOption
 from planner.decide.placement.calendar import Calendar
+from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
+from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_DAY
 
 
+def earliest_of(
+    estimated: EstimatedOption, limits: CampaignLimits, catalog: Catalog, calendar: Calendar, *, today: date
+) -> Quantity | None:
+    """Return the hours from the campaign's start until the option's first run can begin; None: nobody knows."""
+    readiness = ready(estimated, catalog, begins=limits.start or today, today=today)
+    return earliest_start(estimated, readiness, calendar)
+
+
 def earliest_start(estimated: EstimatedOption, readiness: Ready, calendar: Calendar) -> Quantity | None:
-    """Return the hours from the campaign's start until the option's first run can begin; None: nobody knows.
+    """Return these hours, where the day on which it is ready is known.
 
     A wait of the plan, or the lead time of what is bought, with its range; else the option's first day. A rented
     machine that its provider had when its price was read can be had at once; of others nobody knows.
@@ -26,8 +38,8 @@ def earliest_start(estimated: EstimatedOption, readiness: Ready, calendar: Calen
         hours = Interval(*(since + value for value in interval(wait, Unit.HOURS)))
         return derived(hours, Unit.HOURS, wait, source=wait.source)
     if readiness.lead is not None:
-        days = interval(readiness.lead, Unit.DAYS)
-        hours = Interval(*(max(0.0, day + (value - days.value) * HOURS_PER_DAY) for value in days))
+        days, begin = interval(readiness.lead, Unit.DAYS), calendar.hours_to(readiness.on)
+        hours = Interval(*(max(0.0, begin + (value - days.value) * HOURS_PER_DAY) for value in days))
         return derived(hours, Unit.HOURS, readiness.lead, source=readiness.lead.source)
     if candidate is not None and candidate.option.window is not None:
         opens = max(0.0, calendar.hours(candidate.option.window.start))

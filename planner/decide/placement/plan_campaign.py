@@ -9,11 +9,12 @@ from time import monotonic
 
 from planner.decide.campaign.alone import Alone
 from planner.decide.placement.chosen import Chosen, chosen_plan
+from planner.decide.placement.earliest import earliest_of
 from planner.decide.placement.instance import Instance, Objective
 from planner.decide.placement.milp import NotFoundInTimeError
 from planner.decide.placement.question import Question, at_confidence, question_of
 from planner.decide.placement.solve import front, solve
-from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
+from planner.model.answer.documents import CampaignDocument, CampaignOption, FeasiblePlan, PlacedRuns
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Prefer
 
@@ -36,7 +37,11 @@ def planned_campaign(
     """
     asked = objective or (Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST)
     question = question_of(alone, catalog, today=today)
-    given = {"objective": asked.value, "notes": document.notes}
+    given = {
+        "objective": asked.value,
+        "notes": document.notes,
+        "options": _with_starts(document, question, alone, catalog, today),
+    }
     if alone.limits.deadline is not None and alone.limits.deadline < today:
         past = f"the deadline {alone.limits.deadline} has passed"
         return document.model_copy(
@@ -62,6 +67,21 @@ def planned_campaign(
         update=given | {name: getattr(shown, name) for name in FeasiblePlan.model_fields}
         | {"feasible": True, "front": points, "notes": notes}
     )  # fmt: skip
+
+
+def _with_starts(
+    document: CampaignDocument, question: Question, alone: Alone, catalog: Catalog, today: date
+) -> tuple[CampaignOption, ...]:
+    """Return the options with their earliest start and quota."""
+    return tuple(
+        option.model_copy(
+            update={
+                "earliest_start_hours": earliest_of(each, alone.limits, catalog, question.calendar, today=today),
+                "quota": each.candidate.option.quota if each.candidate is not None else None,
+            }
+        )
+        for option, each in zip(document.options, alone.estimated.options, strict=True)
+    )
 
 
 def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: date, seconds: float) -> Chosen | None:

@@ -9,7 +9,6 @@ from datetime import date
 
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.decide.campaign.alone import Alone
-from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.refusals import (
     MOST_SPOT_DAYS,
     MOST_SPOT_NODES,
@@ -22,7 +21,7 @@ from planner.decide.campaign.run_groups import Runs
 from planner.decide.options.option import EstimatedOption
 from planner.decide.placement.calendar import Calendar
 from planner.decide.placement.costs import OptionCosts, option_costs
-from planner.decide.placement.earliest import earliest_start
+from planner.decide.placement.earliest import earliest_of
 from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
 from planner.decide.placement.windows import Span, TakenNodes, free_lanes
 from planner.model.answer.documents import CampaignOption
@@ -221,10 +220,7 @@ def _candidate(
     estimated: EstimatedOption, option: CampaignOption, alone: Alone, catalog: Catalog, calendar: Calendar,
     *, today: date,
 ) -> Candidate | None:  # fmt: skip
-    begins = alone.limits.start or today
-    readiness = ready(estimated, catalog, begins=begins, today=today)
-    first = max(begins, readiness.on)
-    earliest = earliest_start(estimated, Ready(first, readiness.lead, readiness.note), calendar)
+    earliest = earliest_of(estimated, alone.limits, catalog, calendar, today=today)
     costs = {work: option_costs(estimated, catalog, work=work) for work in {group.work for group in alone.groups}}
     known = {work: cost for work, cost in costs.items() if cost is not None}
     return Candidate(estimated, option, earliest, known) if len(known) == len(costs) else None

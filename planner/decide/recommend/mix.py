@@ -79,7 +79,8 @@ def _sentences(chosen: Chosen, best: CampaignOption | None, phrases: Phrases) ->
     if doubtful:
         yield f"But the measurement of {doubtful[0]} is doubtful: planner explain says why."
     if stale:
-        yield f"The price of {' and '.join(stale[:2])} is out of date: run planner prices refresh first."
+        prices = f"The price of {stale[0]} is" if len(stale) == 1 else f"The prices of {len(stale)} options are"
+        yield f"{prices} out of date: run planner prices refresh first."
     yield f"Alone: {phrases.short(best)}" if best is not None else "No option alone keeps the limits."
 
 

@@ -171,6 +171,11 @@ class CampaignOption(OptionEstimate):
     """The day on which the campaign can start there."""
     wait_hours: float = 0.0
     """From the campaign's first day until the machine is ready: of one to be bought, its lead time."""
+    earliest_start_hours: Quantity | None = None
+    """In the answer of `campaign`: from the campaign's start until the machine can be had, how that is known, and its
+    range; null: nobody knows."""
+    quota: int | None = None
+    """In the answer of `campaign`: nodes that may be used at the same time; null: the plan states none."""
     lead_days: Quantity | None = None
     """How long a machine that is ordered today takes to come; null of one that is there, or whose day the plan says."""
     done_by: date | None = None

@@ -21,6 +21,7 @@ SENTENCES = (
     "Alone: {name}, {done}, {cost}.", "No option alone keeps the limits.",
     "But the measurement of {name} is doubtful: planner explain says why.",
     "The price of {name} is out of date: run planner prices refresh first.",
+    "The prices of {n} options are out of date: run planner prices refresh first.",
     "But its measurement is doubtful: planner explain says why.",
     "Firm and measured: {name}, {done}, {cost}.", "Firm: {name}, {done}, {cost}.", "Measured: {name}, {done}, {cost}.",
     "Sooner: {name}, {done}, {cost}.", "Sooner, as spot: {name}, {done}, {cost}.",

@@ -145,3 +145,24 @@ def test_a_million_runs_are_simulated():
     found = campaign([option(P4D, 10.0, within=1.1)], runs=10**6)
     assert found.simulated is not None
     assert found.simulated.hours.p50 == pytest.approx(1e7, rel=0.01)
+
+
+def test_every_option_has_its_earliest_start_and_its_quota():
+    """A server comes after 3 months (0.8 to 9) of 30.4 days; the campaign begins 7 days after the order."""
+    options = [{"site": "dgx-station-v100"}, {"site": "h200-x1", "hold": "buy"}, P4D | {"quota": 2}]
+    found = campaign([option(one, 10.0) for one in options]).options
+    own, bought, rented = (one.earliest_start_hours for one in found)
+    assert own is not None
+    assert (own.value, own.high) == (0.0, 0.0)
+    assert bought is not None
+    assert bought.value == pytest.approx(3 * 30.4375 * 24 - 7 * 24, abs=24)
+    assert bought.low < bought.value < bought.high
+    assert rented is None, "nobody knows, which is not 0"
+    assert [one.quota for one in found] == [None, None, 2]
+
+
+def test_what_is_ordered_long_before_is_there_in_time_but_for_the_slowest():
+    """Nine months before, as the slowest of ten or twenty: no wait, and none in the range of a year."""
+    late = campaign([option({"site": "h200-x1", "hold": "buy"}, 10.0)], start="2028-12-01").options[0]
+    assert late.earliest_start_hours is not None
+    assert (late.earliest_start_hours.value, late.earliest_start_hours.high) == (0.0, 0.0)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 
 from planner.decide.advice.recommend import recommend
+from planner.decide.campaign.alone import each_alone
 from planner.decide.recommend.answer_plan import answer_plan
+from planner.decide.recommend.mix import best_mix, with_mix
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.plan.plan import Plan
@@ -168,3 +171,20 @@ def test_the_chance_that_no_plan_reaches_has_no_price():
     assert found.placements
     sure = {one.confidence: one for one in found.at_confidence}
     assert (sure[0.95].options, sure[0.95].usd, sure[0.95].recommended) == ((), None, None)
+
+
+def test_a_doubtful_measurement_is_said_before_the_option_alone():
+    alone = each_alone(plan(HALF, deadline="2026-12-13"), bundled_catalog(), today=TODAY)
+    chosen = best_mix(alone, bundled_catalog(), today=TODAY)
+    assert chosen is not None
+    first, *others = chosen.plan.placements
+    doubtful = replace(chosen, plan=replace(chosen.plan, placements=(replace(first, doubtful=True), *others)))
+    document = answered(HALF, deadline="2026-12-13", mix="never")
+    found = with_mix(document, doubtful, alone.limits)
+    assert found.headline[2] == f"But the measurement of {first.name} is doubtful: planner explain says why."
+    assert with_mix(document, None, alone.limits) is document
+
+
+def test_no_mix_is_looked_for_where_none_can_be_better():
+    alone = each_alone(plan(HALF), bundled_catalog(), today=TODAY)
+    assert best_mix(alone, bundled_catalog(), today=TODAY) is None

@@ -1,0 +1,146 @@
+"""What would change a mix, and what a measurement is worth to it. Figures by hand."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from typing import Any
+
+import pytest
+
+from planner.decide.advice.case import Case
+from planner.decide.advice.mix_inputs import moved_deadline, moved_price
+from planner.decide.advice.mix_measuring import slice_means, worth_measuring_mix
+from planner.decide.advice.mixed import MixedCase
+from planner.decide.advice.recommend import recommend
+from planner.decide.placement.instance import Objective
+from planner.decide.placement.milp import NotFoundInTimeError
+from planner.decide.placement.question import question_of
+from planner.decide.recommend.mix import best_mix
+from planner.model.plan.plan import Plan
+from tests.bundled import bundled_catalog
+
+TODAY = date(2026, 11, 24)
+OWN = {"site": "dgx-station-v100", "power_kw": 1.0}
+P5EN = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "on_demand", "usd_per_hour": 60.0}
+P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1", "price": "on_demand", "usd_per_hour": 35.0}
+
+
+def option(given: dict[str, Any], hours: float, *, within: float = 1.0, basis: str = "measured") -> dict[str, Any]:
+    ends = {"low_seconds": hours / within, "high_seconds": hours * within}
+    return given | {"step": {"batch": 10, "seconds": hours, "basis": basis} | ends}
+
+
+def plan(*options: dict[str, Any], **limits: Any) -> Plan:
+    return Plan.model_validate({
+        "schema_version": 1, "name": "test", "workload": {"ref": "gpt-305m", "seq_len": 512},
+        "work": {"epochs": 1, "samples_per_epoch": 36000}, "options": list(options),
+        "campaign": {"start": "2026-12-01", "runs": 50, "deadline": "2026-12-13"} | limits,
+        "assumptions": {
+            "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
+            "support_fraction": 0.0, "electricity_usd_per_kwh": 0.1, "pue": 1.0,
+        },
+        "data": {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0},
+    })  # fmt: skip
+
+
+def mixed_case(asked: Plan) -> MixedCase:
+    case = Case.of(asked, bundled_catalog(), today=TODAY)
+    alone = case.alone()
+    chosen = best_mix(alone, case.catalog, today=TODAY)
+    assert chosen is not None
+    return MixedCase(case, question_of(alone, case.catalog, today=TODAY), chosen, Objective.COST)
+
+
+def worth(within: float, basis: str = "modelled") -> float:
+    """The own machine does 26 of 50 runs in time; p4d of 4 h for 140 USD is doubtful, p5en costs 144 for sure."""
+    mixed = mixed_case(plan(option(OWN, 12.0), option(P4D, 4.0, within=within, basis=basis), option(P5EN, 2.4)))
+    found = {one.option.id.split("/")[-1].split(".")[0]: one for one in worth_measuring_mix(mixed, 0.8)}
+    return found["p4d"].worth_usd if "p4d" in found else 0.0
+
+
+def test_slices_are_equally_likely_and_even_out():
+    assert slice_means(2) == pytest.approx([-math.sqrt(2 / math.pi), math.sqrt(2 / math.pi)])
+    assert sum(slice_means(9)) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_measurement_is_worth_less_where_the_range_is_narrower():
+    assert worth(2.0) > worth(1.3) > worth(1.05) >= 0.0
+
+
+def test_what_is_measured_is_not_measured_again():
+    assert worth(2.0, "measured") == 0.0
+
+
+def test_the_worth_is_that_of_choosing_after_the_result():
+    """Fast, p4d does all 24 runs: at most 24 x 140 are saved."""
+    assert 0 < worth(2.0) < 24 * 144
+
+
+def test_a_run_that_is_worth_its_cost_is_proposed():
+    asked = plan(option(OWN, 12.0), option(P4D, 4.0, within=2.0, basis="modelled"), option(P5EN, 2.4))
+    found = recommend(asked, bundled_catalog(), today=TODAY, asked="plan.yaml")
+    assert found.headline[0].startswith("Mix")
+    first = found.measurements[0]
+    assert first.option == "aws/p4d.24xlarge:us-east-1:on_demand"
+    assert first.worth_usd > first.usd
+    assert str(first.command).startswith("planner launch plan.yaml --on aws/p4d.24xlarge")
+    assert "how the runs are divided" in first.sentence
+
+
+def test_where_time_decides_no_run_is_proposed():
+    asked = plan(option(OWN, 12.0), option(P5EN, 2.0, within=1.5, basis="modelled"), prefer="time", runs=8)
+    found = recommend(asked, bundled_catalog(), today=TODAY, asked="plan.yaml")
+    assert found.headline[0].startswith("Mix")
+    assert found.measurements == ()
+    assert "time decides here" in found.notes[-1]
+
+
+def test_swings_are_the_plan_solved_again_at_both_ends():
+    """24 runs of 2 h on p5en at 60 USD, and 26 of 1.2 USD; the own machine 5 % slower does 24.7 of them."""
+    found = mixed_case(plan(option(OWN, 12.0, within=1.05), option(P5EN, 2.0), confidence=0.5)).swings()
+    (swing,) = [one for one in found if one.input == "speed" and one.option == "dgx-station-v100"]
+    assert swing.low == pytest.approx(swing.value / 1.05)
+    assert swing.usd_at_high == pytest.approx(23 * 120 + 27 * 1.2 / 1.05, abs=1.0)
+    assert swing.usd_at_low == pytest.approx(26 * 120 + 24 * 1.2 * 1.05, abs=1.0)
+    assert swing.decision_at_low == "dgx-station-v100 + aws/p5en.48xlarge:us-east-1:on_demand"
+
+
+def test_a_mix_turns_where_no_plan_is_left():
+    """50 runs; p5en alone needs 100 h: with a deadline 7 days earlier 6 days are left, with 14 none."""
+    points = mixed_case(plan(option(OWN, 12.0), option(P5EN, 5.0))).turning_points()
+    deadline = {one.side: one for one in points if one.input == "deadline"}
+    assert "no plan keeps the limits" in deadline["below"].sentence
+    assert deadline["below"].then is None
+
+
+def test_what_is_not_solved_in_time_is_not_followed(monkeypatch):
+    mixed = mixed_case(plan(option(OWN, 12.0), option(P5EN, 2.0)))
+
+    def late(*_: object, **__: object) -> None:
+        raise NotFoundInTimeError
+
+    monkeypatch.setattr("planner.decide.advice.mixed.solve", late)
+    assert mixed.turning_points() == []
+    assert {one.usd_at_low for one in mixed.swings()} == {None}
+    assert worth_measuring_mix(mixed, 0.8) == []
+
+
+def test_who_joins_and_who_leaves_is_said():
+    """Own: 26 runs, p5en the others for 120 USD. 14 % dearer, p4d at 136 takes its place; the station stays."""
+    mixed = mixed_case(plan(option(OWN, 12.0), option(P5EN, 2.0), option(P4D | {"usd_per_hour": 34.0}, 4.0)))
+    said = [one.sentence for one in mixed.turning_points()]
+    assert any(text.endswith("AWS p4d, 8x A100 takes its place.") for text in said)
+    assert all(len(text.split()) <= 24 for text in said)
+
+
+def test_names_of_several_that_join():
+    mixed = mixed_case(plan(option(OWN, 12.0), option(P5EN, 2.0), option(P4D, 4.0)))
+    moved = moved_deadline(mixed.chosen.asked)
+    sentence = mixed.sentence(moved, moved.today - 2, frozenset({1, 2}), frozenset({0, 1}))
+    assert sentence == "With a deadline 2 days earlier, AWS p4d, 8x A100 joins and DGX Station, 4x V100 drops out."
+    both = mixed.sentence(moved, moved.today + 1, frozenset({1, 2, 0}), frozenset({0}))
+    assert both == "With a deadline 1 day later, AWS p5en, 8x H200 and AWS p4d, 8x A100 join."
+    price = moved_price(mixed.chosen.asked, 1, "AWS p5en, 8x H200", 60.0, "USD/h")
+    assert mixed.sentence(price, 70.0, frozenset({0}) | {2}, frozenset({0, 1, 2})).endswith("it drops out.")
+    assert mixed.sentence(moved, moved.today - 1, frozenset({2, 1}), frozenset({0, 1, 2})).endswith("drops out.")
