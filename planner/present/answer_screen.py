@@ -112,7 +112,8 @@ def _total(plan: CampaignDocument | FeasiblePlan) -> str:
 
 
 def _line(placed: PlacedRuns) -> str:
-    return f"{_trainings(placed.runs)} on {placed.name}, {_moment(placed.start)} to {_moment(placed.end)}, {usd_text(placed.usd)}."
+    when = f"{_moment(placed.start)} to {_moment(placed.end)}"
+    return f"{_trainings(placed.runs)} on {placed.name}, {when}, {usd_text(placed.usd)}."
 
 
 def _moment(iso: str) -> str:
