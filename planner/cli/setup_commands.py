@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
@@ -94,6 +96,10 @@ def ui(
         list[str] | None,
         typer.Option(metavar="URL", help="Address under which your own proxy serves it; may be repeated"),
     ] = None,
+    listen: Annotated[
+        str | None,
+        typer.Option(metavar="IP", help="Address of this machine to listen on, beside --public-url; 0.0.0.0: all"),
+    ] = None,
 ) -> None:
     """Open the app in a browser.
 
@@ -103,6 +109,21 @@ def ui(
         raise MissingExtraError("streamlit", "app")
     if public_url:
         os.environ[PUBLIC_URL] = " ".join(origin_of(url) for url in public_url)
-    public_origins()  # a wrong one is refused here, not by the server
-    program, *arguments = launch.command(port)
+    public = public_origins()  # a wrong one is refused here, not by the server
+    if listen is not None:
+        _check_listened_on(listen, public)
+    program, *arguments = launch.command(port, listen)
     os.execv(program, [program, *arguments])  # in this process: whoever ends it ends the app
+
+
+def _check_listened_on(listen: str, public: Sequence[str]) -> None:
+    """Refuse what is no address of a machine, and to serve others without the name under which they come."""
+    try:
+        ip_address(listen)
+    except ValueError:
+        raise InputError(f"--listen {listen} is no IP address.", fix="Write e.g. --listen 0.0.0.0") from None
+    if not public:
+        raise InputError(
+            "--listen lets other machines in, and the app does not know under which address they come.",
+            fix="Name it too: --public-url https://plans.example.org (docs/app.md, Serving a team)",
+        )

@@ -10,6 +10,7 @@ from planner.ui.address_guard import public_origins, refusal
 from planner.ui.ask import page as ask_page
 from planner.ui.campaign import page as campaign_page
 from planner.ui.evidence import page as evidence_page
+from planner.ui.login import stop_until_logged_in
 from planner.ui.own import page as own_page
 from planner.ui.prices import page as prices_page
 from planner.ui.state import CHOICE, chosen_words
@@ -20,6 +21,7 @@ def main() -> None:
     st.set_page_config(page_title="Training planner", layout="wide", initial_sidebar_state="collapsed")
     _stop_for_another_page()
     words = chosen_words()
+    stop_until_logged_in(words)
     st.html(f"<style>{style('page.css', 'app.css')}</style>")
     pages = [
         st.Page(ask_page.render, title=words("Ask"), default=True),

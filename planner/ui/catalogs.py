@@ -9,8 +9,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from planner import clock
 from planner.adapters.catalog import load_catalog
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
+from planner.adapters.run_store import FolderStore
+from planner.adapters.settings import open_store
 from planner.adapters.workspace import workspace_dir
 from planner.audit.run_audit import with_audited_runs
 from planner.errors import InputError
@@ -20,6 +23,8 @@ from planner.ui.ask.question import Known
 from planner.ui.scenario import run_of_upload, with_run
 from planner.use_cases.catalogs import open_catalog
 
+REMOTE_SECONDS = 300
+"""After so long a store that is not on this machine is read again."""
 Stamp = tuple[object, ...]
 
 
@@ -61,6 +66,14 @@ def _with_runs(stamp: Stamp, runs: tuple[str, ...]) -> Known:
 
 
 def _stamp(workspace: Path) -> Stamp:
-    """Return how many files the workspace holds, and when the latest of them was written."""
-    files = [path.stat() for path in workspace.rglob("*") if path.is_file()] if workspace.is_dir() else []
-    return (str(workspace), len(files), max((file.st_mtime_ns for file in files), default=0))
+    """Return what changes when the workspace does, or the store of its runs."""
+    store = open_store(workspace)
+    if isinstance(store, FolderStore):
+        return (*_files(workspace), *_files(store.folder))
+    return (*_files(workspace), store.where, int(clock.now().timestamp()) // REMOTE_SECONDS)
+
+
+def _files(folder: Path) -> Stamp:
+    """Return how many files a folder holds, and when the latest of them was written."""
+    files = [path.stat() for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
+    return (str(folder), len(files), max((file.st_mtime_ns for file in files), default=0))

@@ -21,9 +21,14 @@ OPTIONS = {
 PAGES = Path(__file__).resolve().with_name("app.py")
 
 
-def command(port: int | None = None) -> list[str]:
-    """Return the command line that serves the app on this machine only; without a port Streamlit takes a free one."""
+def command(port: int | None = None, listen: str | None = None) -> list[str]:
+    """Return the command line that serves the app; without a port Streamlit takes a free one.
+
+    `listen`: the address of this machine on which others reach it; left out, it serves this machine only.
+    """
     options = OPTIONS | ({"server.port": str(port)} if port is not None else {})
+    if listen is not None:  # and not asked of a server outside what the address of this machine is
+        options |= {"server.address": listen, "browser.serverAddress": "localhost"}
     flags = [f"--{name}={value}" for name, value in options.items()]
     return [sys.executable, "-m", "streamlit", "run", str(script()), *flags]
 

@@ -146,6 +146,18 @@ def test_the_option_reaches_the_server_in_its_environment(planner_ui):
     assert public_origins() == PROXY
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(("--listen", "0.0.0.0"), 2, id="nobody knows under which name others come"),
+        pytest.param(("--listen", "0.0.0.0", "--public-url", "https://plans.example.org"), 0, id="with that name"),
+        pytest.param(("--listen", "plans.example.org", "--public-url", "https://plans.example.org"), 2, id="no IP"),
+    ],
+)
+def test_other_machines_are_let_in_by_an_explicit_word(planner_ui, arguments, code):
+    assert planner_ui(*arguments) == code
+
+
 def test_a_wrong_address_in_the_environment_is_refused_before_the_start(planner_ui, monkeypatch):
     monkeypatch.setenv("PLANNER_UI_PUBLIC_URL", "plans.example.org")
     assert planner_ui() == 2
@@ -277,3 +289,17 @@ def test_without_options_it_listens_on_this_machine_alone():
     assert OPTIONS["server.address"] == "127.0.0.1"
     assert command()[4] == str(ROOT / "streamlit_app.py")
     assert Path(PAGES).is_file()
+
+
+def to_others(port: int) -> list[str]:
+    return [*by_planner(port), "--listen", "0.0.0.0", "--public-url", "https://plans.example.org"]
+
+
+def test_who_listens_to_others_answers_the_public_address_alone(tmp_path):
+    with served(to_others, tmp_path) as port:
+        assert asked(port, PAGE, Host="plans.example.org") == 200
+        assert opened(port, Host="plans.example.org", Origin="https://plans.example.org") == 101
+        assert asked(port, "GET /_stcore/health HTTP/1.1", Host=f"127.0.0.1:{port}") == 200
+        for host in ("evil.example", f"0.0.0.0:{port}", f"plans.example.org:{port}"):
+            assert asked(port, PAGE, Host=host) == 403
+        assert opened(port, Host="plans.example.org", Origin="https://evil.example") == 403

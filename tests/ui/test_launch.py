@@ -29,6 +29,12 @@ def test_without_a_port_streamlit_chooses_one() -> None:
     assert not [flag for flag in command() if flag.startswith("--server.port")]
 
 
+def test_another_address_is_a_word_of_its_own() -> None:
+    assert "--server.address=0.0.0.0" in command(8600, "0.0.0.0")
+    assert "--server.address=127.0.0.1" not in command(8600, "0.0.0.0")
+    assert "--browser.serverAddress=localhost" in command(8600, "0.0.0.0"), "else Streamlit asks the internet for it"
+
+
 def test_the_script_exists() -> None:
     assert script().is_file()
 

@@ -1,0 +1,26 @@
+"""Streamlit's own login (OpenID Connect), where the server's secrets.toml has a table `[auth]`."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from planner.present.page.words import Words
+
+
+def stop_until_logged_in(words: Words) -> None:
+    """Show a button alone to whoever is not logged in; nothing where the server asks for no login."""
+    if not _asked_for():
+        return
+    if st.user.get("is_logged_in"):
+        return
+    st.markdown(f"#### {words('Training planner')}")
+    st.button(words("Log in"), on_click=st.login, type="primary")
+    st.stop()
+
+
+def _asked_for() -> bool:
+    try:
+        return "auth" in st.secrets
+    except StreamlitSecretNotFoundError:
+        return False
