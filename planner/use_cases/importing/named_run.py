@@ -10,7 +10,7 @@ from planner.model.evidence.run import RunRecord
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.importing.imported_runs import records_of
 from planner.use_cases.importing.run_facts import Stated
-from planner.use_cases.run_files import records_in
+from planner.use_cases.run_files import read_run_file, records_in
 from planner.use_cases.runs import find_run
 
 DOCUMENTS = (".json", ".yaml", ".yml")
@@ -24,10 +24,21 @@ def run_named(name: str, stated: Stated, catalog: Catalog) -> RunRecord:
     if path.suffix in DOCUMENTS and path.is_file():
         try:
             found = records_in(path, expect_from(catalog))
-        except InputError:
-            found = records_of(path, stated, catalog)
+        except InputError as error:
+            try:
+                found = records_of(path, stated, catalog)
+            except InputError as other:
+                raise (error if _is_a_record(path) else other) from None
     else:
         found = records_of(path, stated, catalog)
     if len(found) > 1:
         raise InputError(f"{name}: holds {len(found)} runs.", fix="Name one log.")
     return found[0]
+
+
+def _is_a_record(path: Path) -> bool:
+    """Return whether a file says that it is one of the planner's: what is wrong with it as such is then the error."""
+    try:
+        return "schema_version" in read_run_file(path)
+    except InputError:
+        return False

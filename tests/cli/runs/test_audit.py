@@ -68,6 +68,24 @@ def test_a_record_full_of_nulls_is_one_error(planner, tmp_path):
     assert "Traceback" not in answer.err
 
 
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        pytest.param({"hardware": None}, "hardware: ", id="no hardware"),
+        pytest.param({"workload": "우리 모델"}, "workload: ", id="a name that is no id"),
+        pytest.param({"throughput": {"value": -1}}, "throughput", id="a throughput below 0"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_told_what_is_wrong_in_it(planner, tmp_path, changed, words):
+    record = json.loads((catalogs_dir() / "runs" / f"{PAIR[0]}.json").read_text("utf-8"))
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({**record, **changed}), "utf-8")
+    answer = planner("audit", path)
+    assert answer.code == 2
+    assert words in answer.err
+    assert "no log" not in answer.err
+
+
 TABLE = """id,source,gpu,num_gpus,n_layers,hidden,n_heads,ffn_hidden,vocab,mlp_type,seq_len,precision,\
 tokens_per_s_per_gpu
 sound,서울 연구소,A100-80GB-SXM,8,32,4096,32,11008,32000,swiglu,2048,bf16,3500
