@@ -62,7 +62,7 @@ def fetch(
     except (httpx.LocalProtocolError, UnicodeEncodeError):  # whose words hold the key
         raise PriceSourceError(f"{what}: the key holds a character that no header may hold.", fix=_fix(401)) from None
     except (httpx.HTTPError, httpx.InvalidURL, ImportError) as error:  # httpx lacks SOCKS, where a proxy speaks it
-        problem = f"{what}: cannot be reached: {str(error) or type(error).__name__}."
+        problem = f"{what}: cannot be reached: {str(error).rstrip('.') or type(error).__name__}."
         raise PriceSourceError(problem, fix="Check the network, or try again later.") from error
 
 

@@ -101,6 +101,8 @@ def refresh(
         reports.append(report)
     if not any(report.prices for report in reports):
         problems = " ".join(problem for report in reports for problem in report.problems)
+        reasons = [f"{reason} ({rows})" for report in reports for reason, rows in report.left_out.items()]
+        problems = problems or f"All that came was left out: {'; '.join(reasons[:3])}." if reasons else problems
         raise PriceSourceError(
             f"no price was fetched; what was known is kept. {problems}".strip(),
             fix="See what is known, and how old it is: planner prices show",

@@ -264,6 +264,7 @@ class TestRefresh:
         lambda_api["data"]["gpu_8x_h100_sxm5"]["instance_type"]["price_cents_per_hour"] = 3510 * 730
         answer = planner("prices", "refresh", "--source", "lambda")
         assert answer.code == 4
+        assert "All that came was left out: lambda/gpu_8x_h100_sxm5 in " in answer.err
         assert shown(planner, "--provider", "lambda", "--accelerator", "H100-SXM")[0]["origin"] == "bundled"
 
     @pytest.mark.usefixtures("lambda_api")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import tempfile
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -67,7 +69,7 @@ def gpuhunt_prices(
         for provider in providers:
             try:
                 version = _day_of(folder, provider) if own else _download(folder, provider, timeout_s=timeout_s)
-                with _catalogs_in(folder), warnings.catch_warnings():
+                with _catalogs_in(folder), _unread_rows() as unread, warnings.catch_warnings():
                     warnings.simplefilter("ignore", ResourceWarning)  # it leaves closing its files to the collector
                     catalog = Catalog(balance_resources=False, auto_reload=False)
                     items = catalog.query(provider=provider, min_gpu_count=1)
@@ -76,14 +78,38 @@ def gpuhunt_prices(
             except (OSError, ValueError, KeyError, UnicodeDecodeError) as error:
                 answer.problems.append(f"gpuhunt's catalog of {provider}: cannot be read: {error}")
             else:
+                for reason, rows in unread.items():
+                    answer.left_out[f"rows of {provider} that it could not read: {reason}"] += rows
                 if not items:
-                    answer.problems.append(f"gpuhunt's catalog of {provider}: holds no accelerator that it could read")
+                    why = f": {', '.join(list(unread)[:3])}. Its format has changed." if unread else ""
+                    problem = f"gpuhunt's catalog of {provider}: holds no accelerator that it could read{why}"
+                    answer.problems.append(problem)
                 _add(answer, items, names=names, machines=machines, version=version, today=today)
-                if provider not in INCOMPLETE:
+                if provider not in INCOMPLETE and not unread:
                     answer.read_whole(OUR_NAMES.get(provider, provider), PriceOrigin.GPUHUNT, today)
     if not answer.prices and answer.problems:
         raise PriceSourceError(f"gpuhunt: no catalog could be read: {answer.problems[0]}")
     return answer
+
+
+@contextmanager
+def _unread_rows() -> Iterator[Counter[str]]:
+    """Count the rows that gpuhunt cannot read, by reason: it writes a line to the log for each."""
+    reasons: Counter[str] = Counter()
+
+    class Counting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            message = record.getMessage()
+            reasons[message.partition(": ")[2] or message] += 1
+
+    logger, handler = logging.getLogger("gpuhunt"), Counting()
+    propagate, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+    try:
+        yield reasons
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagate
 
 
 def _download(folder: Path, provider: str, *, timeout_s: float) -> str:

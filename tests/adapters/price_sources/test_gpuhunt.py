@@ -112,6 +112,23 @@ def test_a_table_with_other_columns_is_a_problem(published, names):
     assert "gpuhunt's catalog of gcp: holds no accelerator" in answer.problems[0]
 
 
+def test_rows_that_gpuhunt_cannot_read_are_counted_not_logged_each(published, names, capfd):
+    published("runpod", RUNPOD + RUNPOD.partition("\n")[2].replace(",2.89,", ",,") * 50)
+    published("gcp", GCP.replace("price,", "usd,"))
+    answer = fetched(names, "runpod", "gcp")
+    assert "Skipping" not in capfd.readouterr().err
+    assert {reason: rows for reason, rows in answer.left_out.items() if "could not read" in reason} == {
+        "rows of runpod that it could not read: Required field 'price' is empty": 50,
+        "rows of gcp that it could not read: Required field 'price' is missing": 1,
+    }
+    assert len(answer.prices) == 1
+    assert answer.problems == [
+        "gpuhunt's catalog of gcp: holds no accelerator that it could read: Required field 'price' is missing. "
+        "Its format has changed."
+    ]
+    assert not answer.lists, "a list with unread rows is not whole: what it lacks may still be sold"
+
+
 def test_no_catalog_at_all_is_an_error(published, names):
     with pytest.raises(PriceSourceError, match=r"no catalog could be read: gpuhunt's catalog of aws: answered 404"):
         fetched(names, "aws")
@@ -144,10 +161,10 @@ def test_every_cloud_that_gpuhunt_knows_is_asked_or_named_with_a_reason(publishe
 
 @pytest.mark.parametrize("provider", source.PROVIDERS)
 def test_a_catalog_of_each_published_cloud_is_taken(published, names, provider):
-    published(provider, HEADER + "eight-h100,somewhere-1,24.5,192,2048.0,8,H100,80.0,False,,nvidia,,x86,{}\n")
+    published(provider, HEADER + "seven-h100,somewhere-1,21.5,192,2048.0,7,H100,80.0,False,,nvidia,,x86,{}\n")
     (price,) = fetched(names, provider).prices
-    assert price.node == f"{source.OUR_NAMES.get(provider, provider)}/eight-h100"
-    assert (price.usd_per_hour, price.accelerators) == (24.5, 8)
+    assert price.node == f"{source.OUR_NAMES.get(provider, provider)}/seven-h100"
+    assert (price.usd_per_hour, price.accelerators) == (21.5, 7)
     assert price.accelerator.startswith("H100")
 
 
