@@ -54,7 +54,8 @@ def _read(cells: dict[str, str]) -> WholeTraining:
     count = float(cells["num_gpus"]) if count_stated else usual_count(device_hours or 0.0)
     if hours is None and device_hours is not None:
         hours = device_hours / count
-    known = {name: cell for name, cell in cells.items() if name in Measurement.model_fields and cell != ""}
+    columns = Measurement.model_fields.keys() - {"excluded"}  # its codes here are those of whole trainings
+    known = {name: cell for name, cell in cells.items() if name in columns and cell != ""}
     machine = {} if count_stated else {"num_gpus": count, "gpus_per_node": NODE}
     run = Measurement.model_validate(
         known | machine | {"metric": METRICS[-1], "quality": "ok"} | _rate(cells, hours=hours, count=count)

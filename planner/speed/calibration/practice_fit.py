@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.model.evidence.practice import T4_95, PracticeFit
-from planner.model.evidence.whole_training import TrainingKind, owner_of
+from planner.model.evidence.source_site import owner_of
+from planner.model.evidence.whole_training import TrainingKind
 
 COVERAGE = 0.9
 NORMAL_90 = 1.645
@@ -19,8 +20,8 @@ DEGREES = 4
 """Of freedom of Student's t: some trainings take many times as long."""
 USUAL_SCALE = 0.3
 """Between owners, while the middle is sought: it hardly matters there."""
-POOLED_OWNERS = 2.0
-"""Owners of a kind that count as much as all others for its middle: spread between kinds 0.3, between owners 0.4."""
+POOLED_OWNERS = 10.0
+"""Owners of a kind that count as much as all others for its middle: spread between kinds 0.2, between owners 0.6."""
 CENTRES = [0.005 * step for step in range(-200, 401)]
 SCALES = [0.01 * step for step in range(5, 151)]
 LEAST_WITHIN = 0.1
@@ -42,7 +43,7 @@ class Shortfall:
 def fit_practice(shortfalls: Sequence[Shortfall], *, table: bytes, today: date) -> PracticeFit:
     """Fit the middle of each kind and the spread between owners, who weigh alike however much they publish.
 
-    middle  = most likely centre of Student's t, pooled: all + n / (n + 2) x (kind - all), n owners of the kind
+    middle  = most likely centre of Student's t, pooled: all + n / (n + 10) x (kind - all), n owners of the kind
     between = smallest scale whose ranges, beside the speed's own, hold 90 % of the average owner (conformal over them)
     within  = standard deviation of an owner's trainings from their mean
     """
