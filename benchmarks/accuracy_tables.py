@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 FOLDER = PAGE.with_suffix("")
-BEGIN, END = "<!-- headline: begin -->", "<!-- headline: end -->"
+MARKS = "<!-- {}: begin -->", "<!-- {}: end -->"
 FIGURES = {
-    "mape_pct": 1, "median_ape_pct": 1, "p90_ape_pct": 1, "bias_pct": 1, "mape_over_sources_pct": 1,
-    "coverage_80_pct": 0, "coverage_90_pct": 0, "half_width_90_pct": 0,
+    "mape_pct": 1, "median_ape_pct": 1, "p90_ape_pct": 1, "bias_pct": 1, "coverage_80_pct": 0, "coverage_90_pct": 0,
+    "coverage_90_low_pct": 0, "coverage_90_high_pct": 0, "half_width_90_pct": 0,
 }  # fmt: skip
 """Columns that stand in several tables, with the decimals that are kept."""
-ALL_ROWS, SPLITS, BASELINES, PEERS = "all_rows", "splits", "baselines", "peers"
+SPLITS, PARTS, SOURCES, BASELINES, PEERS = "splits", "parts", "sources", "baselines", "peers"
 CALIBRATED = "llm-analysis, calibrated per accelerator"
 
 Row = Mapping[str, object]
 
 
-def rounded(figures: Mapping[str, float | None]) -> dict[str, object]:
+def rounded(figures: Mapping[str, float | None], *, only: Collection[str] = FIGURES) -> dict[str, object]:
     """Return the figures of a table's row, in the order of the columns; an unknown one is an empty cell."""
     shown: dict[str, object] = {}
     for name, decimals in FIGURES.items():
-        if name in figures:
+        if name in figures and name in only:
             value = figures[name]
             shown[name] = "" if value is None else f"{value:.{decimals}f}"
     return shown
@@ -47,51 +47,89 @@ def read_table(name: str) -> list[dict[str, str]]:
 
 
 def replace_rows(name: str, rows: Sequence[Row], *, network: str) -> None:
-    """Write a table anew, except for the rows of other networks: text and images are scored apart."""
+    """Write a table anew, except for the rows of other networks and of splits that were not run.
+
+    Rows with other columns are of an older table, and go.
+    """
     path = FOLDER / f"{name}.csv"
-    kept = [row for row in read_table(name) if row["network"] != network] if path.exists() else []
-    write_table(name, sorted([*kept, *rows], key=lambda row: row["network"] != "text"))
+    made = {row.get("left_out") for row in rows}
+    kept = [
+        row
+        for row in (read_table(name) if path.exists() else [])
+        if set(row) == set(rows[0]) and (row["network"] != network or row.get("left_out") not in made)
+    ]
+    write_table(name, sorted([*rows, *kept], key=lambda row: row["network"] != "text"))
 
 
 def write_headline() -> None:
-    """Write the headline into the page."""
+    """Write the two tables of the page."""
     page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{headline()}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    for name, table in page_tables().items():
+        begin, end = (mark.format(name) for mark in MARKS)
+        before, _, rest = page.partition(begin)
+        page = f"{before}{begin}\n{table}\n{end}{rest.partition(end)[2]}"
+    PAGE.write_text(page, encoding="utf-8")
+
+
+def page_tables() -> dict[str, str]:
+    """Return the tables of the page by the name between whose marks they stand."""
+    return {"parts": parts_table(), "headline": headline()}
+
+
+def parts_table() -> str:
+    """Return how ranges hold by what is stated and how near the evidence is, the worst coverage first."""
+    lines = [
+        "| network | rows | runs known | rows of sources | in 90 %, by row | by source | half-width | error by row | "
+        "by source |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in sorted(read_table(PARTS), key=lambda row: int(row["coverage_90_pct_over_sources"])):
+        cells = [
+            row["network"], row["part"], row["runs_known"], f"{int(row['rows']):,} of {row['sources']}",
+            row["coverage_90_pct"], _over_sources(row), row["half_width_90_pct"], row["mape_pct"],
+            row["mape_pct_over_sources"],
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _over_sources(row: Mapping[str, str]) -> str:
+    low, high = (row[f"coverage_90_{end}_pct_over_sources"] for end in ("low", "high"))
+    return f"{row['coverage_90_pct_over_sources']} ({low} to {high})"
 
 
 def headline() -> str:
-    """Return the headline: every split, and below the first one the same with the rows that calibrate nothing."""
-    constant_mfu = {
-        (row["network"], row["left_out"]): row for row in read_table(BASELINES) if row["method"] == "constant_mfu"
+    """Return the headline: every split, fitted rows and beside them all rows."""
+    mfu = {
+        (row["network"], row["left_out"], row["rows_are"]): row
+        for row in read_table(BASELINES)
+        if row["method"] == "constant_mfu"
     }
     peer = {
         row["left_out"]: row for row in read_table(PEERS) if (row["rows_are"], row["method"]) == ("all", CALIBRATED)
     }
     lines = [
-        "| network | held out | runs known | rows | planner | in 90 % | half-width | constant MFU | llm-analysis |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| network | held out | runs known | rows | by row | by source | in 90 %, by row | by source | half-width | "
+        "constant MFU | llm-analysis |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in read_table(SPLITS):
         first = row["runs_known"] == "0"
+        text = row["network"] == "text" and row["rows_are"] == "fitted"
         others = (
-            constant_mfu.get((row["network"], row["left_out"])) if first else None,
-            peer.get(row["left_out"]) if first and row["network"] == "text" else None,
+            mfu.get((row["network"], row["left_out"], row["rows_are"])) if first else None,
+            peer.get(row["left_out"]) if first and text else None,
         )
-        lines.append(_line(row, row["left_out"], row["runs_known"], others))
-        if (row["left_out"], row["runs_known"]) == ("source", "0"):
-            lines += [
-                _line(every, f"source, {every['rows_are']} rows", "0", (None, None))
-                for every in read_table(ALL_ROWS)
-                if every["network"] == row["network"] and every["rows_are"] != "fitted"
-            ]
+        lines.append(_line(row, others))
     return "\n".join(lines)
 
 
-def _line(row: Mapping[str, str], held_out: str, known: str, others: Iterable[Mapping[str, str] | None]) -> str:
+def _line(row: Mapping[str, str], others: Iterable[Mapping[str, str] | None]) -> str:
     cells = [
-        row["network"], held_out, known, f"{int(row['rows']):,}", _three(row), row["coverage_90_pct"],
-        row["half_width_90_pct"], *(_three(other) for other in others),
+        row["network"], row["left_out"], row["runs_known"],
+        f"{int(row['rows']):,} {row['rows_are']} of {row['sources']}", _three(row), row["mape_pct_over_sources"],
+        row["coverage_90_pct"], _over_sources(row), row["half_width_90_pct"],
+        *(_three(other) for other in others),
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"
 

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.accuracy_tables import Row, replace_rows, rounded, three, write_headline, write_table
+from benchmarks.accuracy_tables import Row, replace_rows, three, write_headline, write_table
+from benchmarks.scored_tables import by_source, part_rows, split_row
 from planner.adapters.catalog import load_catalog
+from planner.adapters.evidence import evidence_files, read_measurements
 from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
-from planner.speed.calibration.metrics import error_figures, overall, split_by
+from planner.speed.calibration.metrics import error_figures, overall
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
 from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases.calibrations import shipped_image_calibration
-from planner.use_cases.evidence import bundled_image_evidence, of_images
+from planner.use_cases.evidence import observations_of, of_images
 
 SPLITS = (("source", 0), ("source", 1), ("source", 3), ("accelerator", 0), ("family", 0), ("scale", 0))
 IMAGES = {"network": "images"}
@@ -36,54 +39,52 @@ POINTS = (
 
 def main() -> None:
     """Run every split and the points."""
-    evidence = of_images(bundled_image_evidence(load_catalog()))
+    rows = [row for path in evidence_files() for row in read_measurements(path)]
+    every = of_images(observations_of(rows, load_catalog())[0])
     shipped = shipped_image_calibration()
-    splits: list[Row] = []
-    unseen: dict[str, list[ScoredRow]] = {}
+    scored: dict[tuple[str, int, str], list[ScoredRow]] = {}
     folds: dict[str, list[TrainedFold]] = {}
-    for split, anchors in SPLITS:
+    for split, known in SPLITS:
         if split not in folds:
-            folds[split] = train_image_folds(evidence, [], shipped, leave_out=split, today=date.today())
-        scored = predict_image_rows(evidence, folds[split], anchors=anchors)
-        row = IMAGES | {"left_out": split, "runs_known": anchors, "rows": len(scored)}
-        splits.append(row | rounded(overall(scored)))
-        unseen.setdefault(split, scored)
-        print(f"{split} {anchors} done", file=sys.stderr)
-    tables = {
-        "splits": splits,
-        "baselines": _baselines(unseen["source"], evidence),
-        "image_sources": _by_source(unseen["source"]),
-        "image_points": _points(unseen["accelerator"]),
+            folds[split] = train_image_folds(every, [], shipped, leave_out=split, today=date.today())
+        fitted = [
+            replace(fold, places=tuple(place for place in fold.places if every[place].in_fit)) for fold in folds[split]
+        ]
+        scored[split, known, "fitted"] = predict_image_rows(every, fitted, anchors=known)
+        scored[split, known, "all"] = predict_image_rows(every, folds[split], anchors=known)
+        print(f"{split} {known} done", file=sys.stderr)
+    unseen = scored["source", 0, "all"]
+    tables: dict[str, list[Row]] = {
+        "splits": [split_row("images", *key, rows) for key, rows in scored.items()],
+        "parts": [row for known in (0, 1, 3) for row in part_rows("images", known, scored["source", known, "all"])],
+        "sources": by_source("images", unseen),
+        "baselines": [
+            row for which in ("fitted", "all") for row in _baselines(which, scored["source", 0, which], every)
+        ],
+        "image_points": _points(scored["accelerator", 0, "all"]),
     }
-    for name, rows in tables.items():
-        print(name, *rows, sep="\n")
+    for name, table in tables.items():
+        print(name, *table, sep="\n")
         if "--write" in sys.argv:
-            if "network" in rows[0]:
-                replace_rows(name, rows, network="images")
+            if "network" in table[0]:
+                replace_rows(name, table, network="images")
             else:
-                write_table(name, rows)
+                write_table(name, table)
     if "--write" in sys.argv:
         write_headline()
 
 
-def _by_source(scored: Sequence[ScoredRow]) -> list[Row]:
-    """Return the score of each source, itself held out, nothing known of it."""
-    return [
-        {"source": source, "rows": len(rows)}
-        | {name: f"{figures[name]:.0f}" for name in ("mape_pct", "bias_pct", "coverage_90_pct")}
-        for source, rows in sorted(split_by(scored, lambda row: row.observation.labels.source).items())
-        for figures in [overall(rows)]
-    ]
-
-
-def _baselines(scored: Sequence[ScoredRow], evidence: Sequence[ImageObservation]) -> list[Row]:
+def _baselines(rows_are: str, scored: Sequence[ScoredRow], evidence: Sequence[ImageObservation]) -> list[Row]:
     errors: dict[str, list[float]] = {name: [] for name in METHODS}
     for one in scored:
         fitted = [evidence[place] for place in one.trained_on]
         for name, value in baseline_predictions(one.observation, fitted).items():
             errors[name].append(value / one.observation.tokens_per_s_per_gpu - 1)
     figures = {"planner": overall(scored)} | {name: error_figures(missed) for name, missed in errors.items()}
-    return [IMAGES | {"left_out": "source", "method": method} | three(missed, 0) for method, missed in figures.items()]
+    return [
+        IMAGES | {"left_out": "source", "rows_are": rows_are, "method": method} | three(missed, 0)
+        for method, missed in figures.items()
+    ]
 
 
 def _points(unseen: Sequence[ScoredRow]) -> list[Row]:

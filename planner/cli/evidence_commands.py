@@ -54,7 +54,11 @@ def check_evidence(file: TableFile, as_json: JsonFlag = False, home: HomeOption 
     if as_json:
         print(json.dumps(checked, indent=1))
         return
-    print(f"{checked['usable']} of {checked['rows']} rows can be fitted, {checked['weak']} are only predicted (weak).")
+    codes = ", ".join(f"{count} {code}" for code, count in checked["excluded"].items())
+    print(
+        f"{checked['usable']} of {checked['rows']} rows can be fitted"
+        + (f"; only predicted: {codes}." if codes else ".")
+    )
     for reason, count in checked["refused"].items():
         print(f"{count}: {reason}")
 

@@ -27,8 +27,12 @@ WAYS = {
 
 
 def score_rows(score: Mapping[str, Any]) -> list[Row]:
-    """Return the planner's figures, those averaged over sources, and those of naive methods on the same rows."""
+    """Return the planner's figures, those averaged over sources, of all rows and of parts, and those of naive methods.
+
+    A part's are averaged over its sources.
+    """
     ways = {"the planner": score["overall"], "the planner, over sources": score["macro"]}
+    ways |= {f"- {name}": part["macro"] for name, part in score["parts"].items() if part["rows"]}
     ways |= {WAYS.get(name, name): figures for name, figures in score["baselines"].items()}
     return [
         {"per cent": way} | {title: _shown(figures, key) for key, title in COLUMNS.items()}
@@ -40,8 +44,12 @@ def score_facts(score: Mapping[str, Any]) -> list[str]:
     """Return in words how many rows were predicted, why not the others, and how choices would have gone."""
     facts = [f"{score['predicted']} of {score['rows']} rows predicted"]
     facts += [f"{count} skipped: {reason}" for reason, count in score["skipped"].items()]
-    if score["macro"]["mape_pct"] is None:
-        facts.append("averages over sources need sources of five rows and more")
+    over = score["macro"]
+    if over["coverage_90_pct"] is not None:
+        facts.append(
+            f"averaged over {over['sources']:.0f} sources, {over['coverage_90_pct']:.0f} % lie in the 90 % range "
+            f"({over['coverage_90_low_pct']:.0f} to {over['coverage_90_high_pct']:.0f} by the binomial interval)"
+        )
     right = [
         f"{100 * score['ranking'][gap]:.0f} % right at a gap of {name}"
         for gap, name in GAPS.items()

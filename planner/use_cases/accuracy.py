@@ -13,9 +13,11 @@ from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.speed.calibration.baselines import METHODS, baseline_predictions
+from planner.speed.calibration.by_source import macro, macro_errors, parts
 from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
-from planner.speed.calibration.metrics import error_figures, groups, macro, macro_errors, overall, ranking, regret
-from planner.speed.calibration.scored_rows import ScoredRow, without
+from planner.speed.calibration.metrics import error_figures, groups, overall, ranking, regret
+from planner.speed.calibration.same_measurement import without
+from planner.speed.calibration.scored_rows import ScoredRow
 from planner.speed.calibration.text_accuracy import predict_text_rows, train_text_folds
 from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.calibrations import shipped_image_calibration
@@ -80,6 +82,8 @@ def accuracy_document(
         "skipped": dict(skipped.most_common()),
         "overall": overall(scored),
         "macro": macro(scored),
+        "parts": {name: {"rows": len(some), "overall": overall(some), "macro": macro(some)}
+                  for name, some in parts(scored).items()},
         "baselines": {name: error_figures([error for _, error in errors]) | {"rows": len(errors)}
                       for name, errors in by_method.items()},
         "baselines_macro": {name: macro_errors(errors) for name, errors in by_method.items()},

@@ -15,6 +15,7 @@ from planner.adapters.image_networks import read_image_networks
 from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError, StoreError
 from planner.model.catalog import Catalog
+from planner.model.evidence.exclusion import Excluded, exclusion_of, usual_settings
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
@@ -24,7 +25,7 @@ from planner.speed.physics.planned_image_config import ImageObservation
 from planner.whole_file import whole_file
 
 USABLE = ("ok", "hw-assumed")
-"""Beginnings of quality flags of rows of the fit; `weak` rows are predicted and excluded from it."""
+"""Beginnings of quality flags of rows of the fit, where nothing excludes them; others are predicted alone."""
 UNUSABLE = ("suspect", "duplicate", "check")
 """Rows that are not even predicted: their own source doubts them, or they stand there twice."""
 
@@ -43,12 +44,14 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
             if is_of_images(row, networks)
             else observe(row, catalog.accelerators, aliases)
         )
-        if isinstance(observed, Observation) and not row.quality.startswith(USABLE):
-            observed = replace(observed, in_fit=False)
         if isinstance(observed, Refusal):
             refused.append(observed)
         else:
-            seen.append(observed)
+            text = not isinstance(observed, ImageObservation)
+            in_fit = _calibrates(row, text=text)
+            left_open = 2 if not in_fit else int(bool(usual_settings(row, text=text)))
+            labels = replace(observed.labels, left_open=left_open)
+            seen.append(replace(observed, in_fit=in_fit, labels=labels))
     return seen, refused
 
 
@@ -68,10 +71,14 @@ def all_evidence(catalog: Catalog, home: str | None = None) -> list[Observation]
 
 
 def usable_rows(paths: list[Path], catalog: Catalog) -> list[Observation]:
-    """Return the rows of tables that a fit may use, sorted by source and id."""
     """Return the measurements of these tables that train a fit, sorted by source and id."""
     rows = [row for path in paths for row in read_measurements(path) if row.quality.startswith(USABLE)]
-    return sorted(observations_of(rows, catalog)[0], key=lambda one: (one.labels.source, one.id))
+    fitted = [one for one in observations_of(rows, catalog)[0] if one.in_fit]
+    return sorted(fitted, key=lambda one: (one.labels.source, one.id))
+
+
+def _calibrates(row: Measurement, *, text: bool) -> bool:
+    return row.quality.startswith(USABLE) and exclusion_of(row, text=text) is None
 
 
 def of_images(observations: Sequence[Observation]) -> list[ImageObservation]:
@@ -114,13 +121,18 @@ def evidence_check(path: Path, catalog: Catalog) -> dict[str, Any]:
     """Return for every row of a table whether it can be used, and if not, why."""
     rows = read_measurements(path)
     seen, refused = observations_of(rows, catalog)
-    weak = [row.id for row in rows if row.quality.startswith("weak")]
+    row_of = {row.id: row for row in rows}
+    codes = Counter(
+        exclusion_of(row_of[one.id], text=not isinstance(one, ImageObservation)) or Excluded.DOUBTED
+        for one in seen
+        if not one.in_fit
+    )
     return {
         "schema_version": 1,
         "kind": "evidence_check",
         "rows": len(rows),
-        "usable": len(seen) - len([one for one in seen if one.id in set(weak)]),
-        "weak": len(weak),
+        "usable": sum(one.in_fit for one in seen),
+        "excluded": {code.value: count for code, count in codes.most_common()},
         "refused": dict(Counter(one.reason for one in refused).most_common()),
         "refusals": [{"id": one.id, "reason": one.reason} for one in refused],
     }

@@ -11,7 +11,6 @@ from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import Encoder, ImageModel
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.workload import ArchitectureFile, Checkpointing, Method, Precision, Strategy
-from planner.scenario.job import checked_settings
 from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
 from planner.speed.memory.planned_settings import planned_settings
@@ -56,8 +55,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     if request.seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
     asked_for = TrainerSettings.model_validate(request.stated).over(network)
-    checked = checked_settings(asked_for, None, precision=precision, where=request.workload)
-    known = planned_settings(checked, network.framework)
+    known = planned_settings(asked_for, network.framework)
     question = MemoryQuestion(
         workload=network.name or request.workload,
         architecture=network.architecture,

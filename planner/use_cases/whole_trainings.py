@@ -21,7 +21,8 @@ from planner.model.evidence.measurement import Measurement
 from planner.model.evidence.whole_training import METRICS, Team, TrainingKind, WholeTraining
 from planner.model.plan.practice import Practice
 from planner.model.quantity import Quantity
-from planner.speed.calibration.practice_fit import NORMAL_90, Shortfall
+from planner.speed.calibration.by_source import wilson_90
+from planner.speed.calibration.practice_fit import Shortfall
 from planner.use_cases.training_plans import plan_of
 
 ROW_HOURS = 100.0
@@ -141,14 +142,6 @@ def whole_figures(told: Sequence[Foretold]) -> dict[str, float | int | None]:
         "sources": len(sources), "middle": statistics.median(ratios), "coverage": coverage,
         "coverage_low": low, "coverage_high": high,
     }  # fmt: skip
-
-
-def wilson_90(share: float, count: int) -> tuple[float, float]:
-    """Return the 90 % interval of a share of so many. Source: Wilson 1927."""
-    squared = NORMAL_90**2
-    centre = (share + squared / (2 * count)) / (1 + squared / count)
-    half = NORMAL_90 / (1 + squared / count) * math.sqrt(share * (1 - share) / count + squared / (4 * count**2))
-    return centre - half, centre + half
 
 
 def _of_row(row: Measurement) -> WholeTraining:

@@ -12,7 +12,7 @@ from planner.speed.physics.observation import Labels, Observation
 def scored(name: str, source: str, *, measured: float, predicted: float) -> ScoredRow:
     labels = Labels(accelerator="A100", generation="ampere", framework="any", source=source, workload="any")
     row = Observation(name, {"adapters": 0.0}, labels, measured, 1.0)
-    return ScoredRow(row, predicted, predicted, predicted, predicted, predicted, "any", ())
+    return ScoredRow(row, predicted, predicted, predicted, predicted, predicted, "any", 0.0, ())
 
 
 ROWS = [

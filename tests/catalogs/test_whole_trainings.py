@@ -7,7 +7,8 @@ import pytest
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files
 from planner.adapters.practice import whole_trainings
-from planner.model.evidence.whole_training import Exclusion, is_set_aside, owner_of, usual_count
+from planner.model.evidence.source_site import is_set_aside, owner_of
+from planner.model.evidence.whole_training import Exclusion, usual_count
 from planner.use_cases.evidence import observations_of
 
 ROWS = whole_trainings()

@@ -97,9 +97,3 @@ def test_a_lock_holds_them(planner, write):
     (lock,) = plan.parent.glob("*.lock.json")
     training = json.loads(lock.read_text(encoding="utf-8"))["plan"]["training"]
     assert (training["optimizer"], training["weights"]) == ("adamw-8bit", "16bit")
-
-
-def test_weights_at_16_bit_beside_fp32_products_are_refused(planner, write):
-    answer = planner("memory", write(""), "--on", "H100-SXM", "--weights", "16bit", "--precision", "fp32")
-    assert answer.code == 2
-    assert "weights at 16 bit do not go with products in fp32" in answer.err

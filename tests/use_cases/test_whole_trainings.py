@@ -8,9 +8,10 @@ import pytest
 
 from planner.adapters.practice import whole_trainings
 from planner.model.plan.practice import Practice
+from planner.speed.calibration.by_source import wilson_90
 from planner.use_cases.accuracy import accuracy
 from planner.use_cases.training_plans import plan_of
-from planner.use_cases.whole_trainings import foretell, whole_figures, wilson_90
+from planner.use_cases.whole_trainings import foretell, whole_figures
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog()

@@ -12,7 +12,7 @@ import re
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import clock_s, count, number, positive
 from planner.adapters.trainer_logs.progress_bar import BarState, training_bar
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, Total, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog, spans_between
 
 _BAR = re.compile(
     r"Epoch \d{1,6}:\s{0,9}(?::\s{0,9})?\d{1,3}%\|[^|]{0,400}\|\s{1,9}(\d{1,9})/(\d{1,9}|\?) "
@@ -22,10 +22,6 @@ _RICH = re.compile(r"Epoch \d{1,6}/\d{1,6}\s{1,9}\S[━╸╺\s]{1,200}(\d{1,9})
 _FIGURE = re.compile(r"([A-Za-z_]\w{1,40}(?: in s)?)[=:] ?([-+\d.e]{1,30})")
 _NEMO = re.compile(r"Training epoch \d{1,6}, iteration \d{1,9}/\d{1,9} \|")
 _EVALUATED = re.compile(r"^\s{0,9}(?:Validation|Sanity Checking|Validating)\b")
-LAST_STATE = (
-    "only the bar's last state is known, with start and evaluation in its time; import the CSV of ThroughputMonitor "
-    "or a recording of the terminal"
-)
 TIMING = "train_step_timing in s"
 RESOLUTION_S = 0.5
 
@@ -66,13 +62,10 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     if len(timed) > 1:
         spans = [Span(step, step + 1, seconds) for step, (seconds, _) in sorted(timed.items())]
         doubts = []
-    total = None
-    if not spans and states and states[-1].done:  # a file holds rich's bar once an epoch, at its end
-        total, doubts = Total(float(states[-1].done), states[-1].elapsed_s), [LAST_STATE]
-    if not spans and total is None:
+    if not spans:
         return None
     return TrainerLog(
-        format="nemo" if is_nemo else "lightning", framework=framework, spans=tuple(spans), total=total,
+        format="nemo" if is_nemo else "lightning", framework=framework, spans=tuple(spans),
         resolution_s=0.0 if len(timed) > 1 else RESOLUTION_S,
         facts=Facts(global_batch=_batch(timed), padded=False if is_nemo else None),
         losses=tuple(losses), doubts=tuple(doubts), files=(name,),

@@ -37,12 +37,8 @@ class Lane:
     """By when its runs must have ended, whatever the deadline: the end of a block, of a grant, or others' turn."""
     runs: tuple[PlacedRuns, ...]
     """In the order in which they run."""
-    begin: datetime
-    """Of the first run, by the middle values."""
     end: datetime
-    """Of the last run."""
-    machines: tuple[str, ...] = ()
-    """Names of its machines, where lanes of other widths take turns on them, the wider ones first."""
+    """Of the last run, by the middle values."""
 
     @property
     def count(self) -> int:

@@ -11,7 +11,7 @@ from planner.cost.cloud.bill import Work
 from planner.decide.campaign.campaign import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
 from planner.decide.placement.calendar import Calendar
-from planner.decide.placement.instance import Instance, Placed, Solution, lane_times, measured, option_usd
+from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.played_plan import chance_in_budget, played_plan
 from planner.decide.placement.question import Candidate, Question, decided_hours, run_hours
 from planner.decide.simulation.campaigns import ROUNDING_HOURS, SEED, Played
@@ -111,17 +111,15 @@ def _plan(question: Question, solution: Solution, limits: CampaignLimits, budget
     for one in solution.placed:
         lanes[instance.ways[one.way].bin, one.lane].append(one)
     of_option: dict[int, list[Lane]] = defaultdict(list)
-    times = lane_times(instance, solution.placed)
-    assert times is not None, "it was measured"
-    for lane, of_lane in sorted(lanes.items()):
-        spot = instance.bins[lane[0]]
-        begin, end = calendar.moment(times.begins[lane]), calendar.moment(times.done[lane])
+    for (place, _), of_lane in sorted(lanes.items()):
+        spot, end = instance.bins[place], _end(solution, place, of_lane)
         for number in sorted({instance.ways[one.way].option for one in of_lane}):
             candidate = question.candidates[number]
             runs = [_runs(question, solution, one) for one in of_lane if instance.ways[one.way].option == number]
             closes = calendar.moment(spot.closes) if spot.closes < candidate.planned_until else None
-            in_order = tuple(_in_order(question, runs))
-            of_option[number].append(Lane(calendar.moment(spot.opens), closes, in_order, begin, end, spot.machines))
+            of_option[number].append(
+                Lane(calendar.moment(spot.opens), closes, tuple(_in_order(question, runs)), calendar.moment(end))
+            )
     spent = option_usd(instance, solution.placed)
     placements = tuple(
         _placement(question.candidates[number], tuple(of_option[number]), spent[number]) for number in sorted(of_option)
@@ -138,6 +136,16 @@ def _plan(question: Question, solution: Solution, limits: CampaignLimits, budget
         hours=_hours(question, solution),
         gap=solution.gap,
     )
+
+
+def _end(solution: Solution, place: int, of_lane: list[Placed]) -> float:
+    """Return when the last run of a lane ends; a phase begins when the one before has ended everywhere."""
+    instance, end = solution.instance, solution.instance.bins[place].opens
+    for phase, before in enumerate((0.0, *solution.ends[:-1])):
+        ways = [(instance.ways[one.way], one.runs) for one in of_lane]
+        load = sum(way.hours * runs for way, runs in ways if instance.groups[way.group].phase == phase)
+        end = max(end, before) + load if load > 0 else end
+    return end
 
 
 def _runs(question: Question, solution: Solution, one: Placed) -> PlacedRuns:
@@ -175,13 +183,13 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> Pla
         basis = billed.usd.basis
     source = f"{runs} runs on {len(lanes)} sets of machines of {option.id}"
     cost = Quantity(value=usd, low=min(usd, low), high=max(usd, high), unit=Unit.USD, basis=basis, source=source)
-    together = max(sum(1 for other in lanes if other.begin <= lane.begin < other.end) for lane in lanes)
+    together = max(sum(1 for other in lanes if other.opens <= lane.opens < other.end) for lane in lanes)
     return Placement(
         option=option.id,
         name=option.display_name or option.id,
         lanes=lanes,
         nodes=together * (option.nodes or 0),
-        start=min(lane.begin for lane in lanes),
+        start=min(lane.opens for lane in lanes),
         end=max(lane.end for lane in lanes),
         usd=cost,
         hourly_share=_hourly_share(candidate, lanes, usd),

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from planner.decide.placement.instance import TOLERANCE, Bin, Instance, Objective, Way
 from planner.decide.placement.milp import Program
-from planner.decide.placement.sharing import apart, turns
 
 Costs = dict[str | None, list[tuple[int, float, float]]]
 """By payer: variable, USD of each, and the factor with which it is held against the budget."""
@@ -68,7 +67,6 @@ def formulate(instance: Instance, objective: Objective) -> Formulation | None:
         if lanes is not None:
             in_use[number] = lanes
     _twin_rows(program, instance, of_bin)
-    _turn_rows(program, instance, of_bin, lengths)
     _pool_rows(program, instance, in_use)
     _option_rows(program, instance, used, costs)
     paid = _to_pay(program, instance, {payer: [term[:2] for term in terms] for payer, terms in costs.items()})
@@ -222,30 +220,10 @@ def _latest(instance: Instance) -> float:
     return opens + sum(slowest[number] * group.runs for number, group in enumerate(instance.groups))
 
 
-def _turn_rows(
-    program: Program, instance: Instance, of_bin: Mapping[int, list[tuple[int, int]]], lengths: list[int]
-) -> None:
-    """Ask that runs of lanes which take turns on a machine fit its window and the phases one after another."""
-    for bins in turns(instance):
-        ways = [way for number in bins for way in of_bin.get(number, [])]
-        spot = instance.bins[bins[0]]
-        window = min(spot.closes, instance.deadline) - spot.opens
-        if not math.isinf(window):
-            load = [(column, instance.ways[place].hours) for place, column in ways]
-            program.row(load, high=window * (1 + TOLERANCE) + TOLERANCE)
-        if lengths and ways:
-            _time_rows(program, instance, bins[0], ways, lengths)
-
-
 def _pool_rows(program: Program, instance: Instance, in_use: dict[int, int]) -> None:
     """Ask that bins which share machines use no more of them at any time than there are."""
-    for one, other in apart(instance):
-        if one in in_use and other in in_use:
-            program.row([(in_use[one], 1.0), (in_use[other], 1.0)], high=1.0)
     for pool, machines in instance.pools.items():
-        sharing = [
-            number for number in in_use if instance.bins[number].pool == pool and not instance.bins[number].machines
-        ]
+        sharing = [number for number in in_use if instance.bins[number].pool == pool]
         for moment in sorted({instance.bins[number].opens for number in sharing}):
             there = [n for n in sharing if instance.bins[n].opens <= moment < instance.bins[n].closes]
             if sum(instance.bins[n].nodes * instance.bins[n].lanes for n in there) > machines:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
 
 class Objective(StrEnum):
@@ -51,19 +50,10 @@ class Bin:
     """Lengths in which hours are sold; one is bought for each lane that is used."""
     block_lost_hours: float = 0.0
     """At the end of a block that no run can use."""
-    first: int | None = None
-    """Number of its first machine in the pool, of a single lane; lanes of other widths take turns on these machines."""
     origin: int = 0
     """Its place in the question: lanes that were separated have that of their bin."""
     twins: int | None = None
     """The bin of several lanes that this lane was separated from: such lanes are filled in order, as they are alike."""
-
-    @property
-    def machines(self) -> tuple[str, ...]:
-        """Return the names of its machines, where other lanes take turns on them."""
-        if self.first is None:
-            return ()
-        return tuple(f"{self.pool} {number}" for number in range(self.first, self.first + self.nodes))
 
     @property
     def by_term(self) -> bool:
@@ -173,50 +163,32 @@ TOLERANCE = 1e-9
 
 
 def measured(instance: Instance, placed: Sequence[Placed]) -> tuple[float, float, tuple[float, ...]] | None:
-    """Return what a plan costs, what of it remains to pay, and when its phases end; None: a window is too short."""
-    times = lane_times(instance, placed)
-    if times is None:
-        return None
-    spent = option_usd(instance, placed)
-    return sum(spent.values()), to_pay(instance, spent), times.ends
+    """Return what a plan costs, what of it remains to pay, and when its phases end; None where a window is too short.
 
-
-class LaneTimes(NamedTuple):
-    """When lanes begin and end, by bin and lane, and when phases end."""
-
-    begins: dict[tuple[int, int], float]
-    done: dict[tuple[int, int], float]
-    ends: tuple[float, ...]
-
-
-def lane_times(instance: Instance, placed: Sequence[Placed]) -> LaneTimes | None:
-    """Return them; None where a window is too short.
-
-    A lane begins a phase when the phase before has ended everywhere, and not before it opens. Of lanes that take turns
-    on machines the wider ones come first.
+    A lane begins a phase when the phase before has ended everywhere, and not before it opens.
     """
     lanes: dict[tuple[int, int], list[Placed]] = {}
     for one in placed:
         lanes.setdefault((instance.ways[one.way].bin, one.lane), []).append(one)
-    order = sorted(lanes, key=lambda lane: -len(instance.bins[lane[0]].machines))
-    ends, free = list[float](), dict[str, float]()
-    begins, done = dict[tuple[int, int], float](), dict[tuple[int, int], float]()
+    ends: list[float] = []
     for phase in range(instance.phases):
-        before = end = ends[-1] if ends else 0.0
-        for lane in order:
-            spot = instance.bins[lane[0]]
-            ways = [(instance.ways[one.way], one.runs) for one in lanes[lane]]
-            load = sum(way.hours * runs for way, runs in ways if instance.groups[way.group].phase == phase)
+        before = ends[-1] if ends else 0.0
+        end = before
+        for (place, _), of_lane in lanes.items():
+            spot = instance.bins[place]
+            load = sum(
+                instance.ways[one.way].hours * one.runs
+                for one in of_lane
+                if instance.groups[instance.ways[one.way].group].phase == phase
+            )
             if load > 0:
-                begin = max(before, spot.opens, *(free.get(name, 0.0) for name in spot.machines))
-                begins.setdefault(lane, begin)
-                done[lane] = begin + load
-                if done[lane] > spot.closes + TOLERANCE * max(1.0, done[lane]):
+                done = max(before, spot.opens) + load
+                if done > spot.closes + TOLERANCE * max(1.0, done):
                     return None
-                free |= dict.fromkeys(spot.machines, done[lane])
-                end = max(end, done[lane])
+                end = max(end, done)
         ends.append(end)
-    return LaneTimes(begins, done, tuple(ends))
+    spent = option_usd(instance, placed)
+    return sum(spent.values()), to_pay(instance, spent), tuple(ends)
 
 
 def to_pay(instance: Instance, spent: Mapping[int, float]) -> float:

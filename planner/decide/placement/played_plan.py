@@ -70,7 +70,7 @@ def _lane(start: datetime, lane: Lane, earliest: float, launch: float, total: fl
     opens = _hours(start, lane.opens)
     batches = [Batch(one.runs, max(0.0, one.hours.value - launch) / total, one.phase) for one in lane.runs]
     closes = math.inf if lane.closes is None else _hours(start, lane.closes)
-    return PlayedLane(tuple(batches), opens if opens > earliest + AT_ONCE else 0.0, closes, lane.machines)
+    return PlayedLane(tuple(batches), opens if opens > earliest + AT_ONCE else 0.0, closes)
 
 
 def _hours(start: datetime, moment: datetime) -> float:

@@ -23,7 +23,6 @@ from planner.decide.placement.calendar import Calendar
 from planner.decide.placement.costs import OptionCosts, option_costs
 from planner.decide.placement.earliest import earliest_of
 from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
-from planner.decide.placement.sharing import taking_turns
 from planner.decide.placement.windows import Span, TakenNodes, free_lanes
 from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
@@ -139,7 +138,6 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
         waiting_usd_per_hour=alone.limits.waiting_usd_per_hour or 0.0,
         credits=_credits(catalog, today),
     )
-    instance = taking_turns(instance, held={pool for pool, of_pool in taken.items() if of_pool})
     return Question(instance, tuple(candidates), alone.groups, calendar, tuple(left_out))
 
 

@@ -47,8 +47,6 @@ class PlayedLane:
     opens: float = 0.0
     """At the earliest: it also waits for the option's machines."""
     closes: float = math.inf
-    machines: tuple[str, ...] = ()
-    """Where other lanes take turns on them: those of more machines come first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,25 +133,18 @@ def play(
     free = [_opened(one, seed, size) for one in options]
     busy = [np.zeros(size) for _ in options]
     last, in_windows = np.zeros(size), np.ones(size, dtype=bool)
-    lanes = [(place, number, lane) for place, one in enumerate(options) for number, lane in enumerate(one.lanes)]
-    lanes.sort(key=lambda each: -len(each[2].machines))
-    taken: dict[str, Array] = {}
-    for phase in sorted({batch.phase for _, _, lane in lanes for batch in lane.batches}):
+    for phase in sorted({batch.phase for one in options for lane in one.lanes for batch in lane.batches}):
         before, last = last, last.copy()
-        for place, number, lane in lanes:
-            one = options[place]
-            own = generator(seed, one.option, f"{number}.{phase}")
-            hours = [_hours(own, one, batch, speed[place]) for batch in lane.batches if batch.phase == phase]
-            if hours:
-                load = np.sum(hours, axis=0)
-                busy[place] += load
-                begin = np.maximum(free[place][number], before)
-                for name in lane.machines:
-                    begin = np.maximum(begin, taken.get(name, 0.0))
-                free[place][number] = begin + load
-                taken |= dict.fromkeys(lane.machines, free[place][number])
-                last = np.maximum(last, free[place][number])
-                in_windows &= free[place][number] <= lane.closes + ROUNDING_HOURS
+        for place, one in enumerate(options):
+            for number, lane in enumerate(one.lanes):
+                own = generator(seed, one.option, f"{number}.{phase}")
+                hours = [_hours(own, one, batch, speed[place]) for batch in lane.batches if batch.phase == phase]
+                if hours:
+                    load = np.sum(hours, axis=0)
+                    busy[place] += load
+                    free[place][number] = np.maximum(free[place][number], before) + load
+                    last = np.maximum(last, free[place][number])
+                    in_windows &= free[place][number] <= lane.closes + ROUNDING_HOURS
     usd = [_usd(one, hours, seed) for one, hours in zip(options, busy, strict=True)]
     return Played(last, _to_pay(options, usd, credits or {}, size), in_windows)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
+from pydantic import Field
+
 from planner.model.base import Frozen, Text
 
 
@@ -18,7 +20,7 @@ class Seen(Frozen):
 
 
 class Spread(Frozen):
-    """How wide a group's ranges are, in units of the error that the estimator expects; from held-out sources."""
+    """How wide a group's ranges are, in units of their doubt; from held-out sources, each of which counts once."""
 
     rows: int
     times_80: float
@@ -40,3 +42,5 @@ class Calibration(Frozen):
     seen: dict[str, dict[str, Seen]]
     largest: int
     spreads: dict[str, Spread]
+    points: dict[str, dict[str, dict[str, tuple[str, ...]]]] = Field(default_factory=dict)
+    """Settings that were measured, by chip, framework and source, on a grid (`planner/speed/estimator/doubt.py`)."""

@@ -7,6 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from planner.model.base import Frozen, Text, not_tiny
+from planner.model.evidence.exclusion import Excluded, excluded_by
+from planner.model.evidence.source_site import site_of
 
 
 def _whole(value: object) -> object:
@@ -23,12 +25,13 @@ Whole = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=10**15)]
 Amount = Annotated[float, Field(gt=0, le=1e18), AfterValidator(not_tiny)]
 
 COLUMNS = (
-    "id", "source", "source_ref", "source_date", "model", "model_family", "params_total", "params_active", "n_layers",
-    "hidden", "n_heads", "n_kv_heads", "ffn_hidden", "mlp_type", "vocab", "seq_len", "avg_tokens_per_sample", "packing",
-    "gpu", "gpus_per_node", "num_nodes", "num_gpus", "interconnect_intra", "interconnect_inter", "precision", "method",
-    "lora_rank", "lora_targets", "quantization", "parallelism", "dp", "tp", "pp", "cp", "ep", "vpp", "zero", "offload",
-    "micro_batch", "global_batch", "grad_accum", "activation_checkpointing", "compile_kernels", "flash_attention",
-    "framework", "metric", "unit", "throughput_total", "tokens_per_s_per_gpu", "quality", "notes",
+    "id", "source", "site", "source_ref", "source_date", "model", "model_family", "params_total", "params_active",
+    "n_layers", "hidden", "n_heads", "n_kv_heads", "ffn_hidden", "mlp_type", "vocab", "seq_len",
+    "avg_tokens_per_sample", "packing", "gpu", "gpus_per_node", "num_nodes", "num_gpus", "interconnect_intra",
+    "interconnect_inter", "precision", "method", "lora_rank", "lora_targets", "quantization", "parallelism", "dp",
+    "tp", "pp", "cp", "ep", "vpp", "zero", "offload", "micro_batch", "global_batch", "grad_accum",
+    "activation_checkpointing", "compile_kernels", "flash_attention", "framework", "metric", "unit",
+    "throughput_total", "tokens_per_s_per_gpu", "quality", "excluded", "notes",
 )  # fmt: skip
 """The columns of a published file, listed by hand; a table may have more, which are ignored, and lack some."""
 
@@ -50,6 +53,8 @@ class Measurement(Frozen):
 
     id: Text
     source: Text
+    site: str = ""
+    """The repository or site, where the source's words do not name it as `site_of` reads them."""
     source_ref: str = ""
     source_date: Annotated[str, AfterValidator(_year)] = ""
     model: str = ""
@@ -99,8 +104,15 @@ class Measurement(Frozen):
     throughput_total: Amount | None = None
     tokens_per_s_per_gpu: Amount | None = None
     quality: str = "ok"
+    excluded: Annotated[Excluded | None, BeforeValidator(excluded_by)] = None
+    """Why it calibrates nothing, in a code; other words count as a doubt."""
     notes: str = ""
     """Free words; read for a method that has no column of its own."""
+
+    @property
+    def origin(self) -> str:
+        """Return the repository or site that it is from."""
+        return self.site or site_of(self.source)
 
 
 def year_of(row: Measurement) -> int:

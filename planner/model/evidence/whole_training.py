@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from enum import StrEnum
 
 from planner.model.base import Frozen, Text
 from planner.model.evidence.measurement import Measurement
+from planner.model.evidence.source_site import is_set_aside
 
 HOURS_OF_A_MONTH = 720.0
 """In which a training whose accelerators nobody counts is taken to have ended; see `usual_count`."""
@@ -75,16 +75,6 @@ class WholeTraining(Frozen):
     def set_aside(self) -> bool:
         """Return whether its source is one of those that nothing is fitted to."""
         return is_set_aside(self.run.source)
-
-
-def owner_of(source: str) -> str:
-    """Return whose repository or site a source is, so that all of one owner's leave together."""
-    return source.split("/", maxsplit=1)[0].strip().casefold()
-
-
-def is_set_aside(source: str) -> bool:
-    """Return whether a source is set aside for scores: the second hexadecimal digit of SHA-256 of its owner is even."""
-    return int(hashlib.sha256(owner_of(source).encode()).hexdigest()[1], 16) % 2 == 0
 
 
 def usual_count(device_hours: float) -> int:

@@ -102,10 +102,16 @@ def _divide(observations: Sequence[Observation], choose: Callable[[list[int]], l
     divided = []
     for places in cells.values():
         chosen = choose(sorted(places, key=lambda number: _random_key(observations[number])))
-        divided.append(Cell(tuple(chosen), tuple(number for number in places if number not in set(chosen))))
+        taken = {_configuration(observations[number]) for number in chosen}
+        asked = (number for number in places if _configuration(observations[number]) not in taken)
+        divided.append(Cell(tuple(chosen), tuple(asked)))
     return divided
 
 
+def _configuration(observation: Observation) -> str:
+    """Return what repeats of one run have in common: who knows one does not ask for the others."""
+    return repr((digest_items(observation.config), observation.labels.workload))
+
+
 def _random_key(observation: Observation) -> str:
-    text = repr((digest_items(observation.config), observation.labels.workload))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_configuration(observation).encode()).hexdigest()

@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.speed.estimator.expected_error import Known, count_evidence, expected_error, groups_of
-from planner.speed.estimator.text_fit import Fit, TextSample, fit_text, model_text_step
+from planner.speed.calibration.same_measurement import without_twins
+from planner.speed.estimator.doubt import points_of
+from planner.speed.estimator.expected_error import Known, count_evidence
+from planner.speed.estimator.own_runs import features
+from planner.speed.estimator.text_estimator import model_text
+from planner.speed.estimator.text_fit import Fit, TextSample, fit_text
 from planner.speed.physics.number_format import format_of, formats_of
 
 if TYPE_CHECKING:
@@ -35,6 +39,7 @@ class HeldOut:
     rows: Array
     log_predicted: Array
     expected: Array
+    doubt: Array
     shares: dict[str, Array]
     groups: tuple[str, ...]
     fits: tuple[tuple[Fit, Known], ...]
@@ -50,13 +55,13 @@ class Fold:
 
 
 def text_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
-    """Divide the observations for one split."""
+    """Divide the observations for one split; measurements that stand in both parts are not trained on."""
     import numpy as np
 
     count = len(observations)
     if split == "scale":
         gpus = np.array([gpus_of(observation) for observation in observations])
-        return [Fold(np.flatnonzero(gpus >= TEST_GPUS), np.flatnonzero(gpus <= TRAIN_GPUS))]
+        return [fold_without_twins(np.flatnonzero(gpus >= TEST_GPUS), np.flatnonzero(gpus <= TRAIN_GPUS), observations)]
     keys = [KEYS[split](observation) for observation in observations]
     sizes: dict[str, int] = {}
     for key in keys:
@@ -67,7 +72,15 @@ def text_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
         keys = [shared.get(key, key) for key in keys]
     names = np.array(keys)
     everything = np.arange(count)
-    return [Fold(everything[names == key], everything[names != key]) for key in sorted(set(keys))]
+    return [
+        fold_without_twins(everything[names == key], everything[names != key], observations)
+        for key in sorted(set(keys))
+    ]
+
+
+def fold_without_twins(test: Array, train: Array, observations: Sequence[Observation]) -> Fold:
+    """Return a fold whose training rows hold no measurement of its test rows, under whatever name."""
+    return Fold(test, without_twins(train, test, observations))
 
 
 def gpus_of(observation: Observation) -> float:
@@ -85,11 +98,17 @@ KEYS: dict[str, Callable[[Observation], str]] = {
 """What one fold of a split has in common."""
 
 
+def known_of(data: TextSample) -> Known:
+    """Return what a sample has evidence of: labels, number formats, and settings."""
+    formats, points = formats_of(data.configs), points_of(data.labels, features(data.configs))
+    return count_evidence(data.labels, data.configs.gpus, formats, points=points)
+
+
 def predict_held_out(data: TextSample, folds: Sequence[Fold], whole: Fit) -> HeldOut:
     """Predict every fold's test rows by a fit on its training rows."""
     import numpy as np
 
-    rows, predicted, expected, shares = [], [], [], []
+    rows, predicted, expected, doubts, shares = [], [], [], [], []
     groups: list[str] = []
     fits: list[tuple[Fit, Known]] = []
     for fold in folds:
@@ -97,19 +116,21 @@ def predict_held_out(data: TextSample, folds: Sequence[Fold], whole: Fit) -> Hel
             continue
         train = data.at(fold.train)
         fitted = fit_text(train, start=whole, rounds=ROUNDS)
-        known = count_evidence(train.labels, train.configs.gpus, formats_of(train.configs))
+        known = known_of(train)
         fits.append((fitted, known))
         asked = data.at(fold.test)
+        modelled = model_text(fitted, asked.configs, asked.labels, known)
         rows.append(fold.test)
-        log_step, parts = model_text_step(fitted, asked.configs, asked.labels)
-        predicted.append(log_step)
-        shares.append(parts)
-        expected.append(expected_error(asked.configs, asked.labels, parts, known))
-        groups += groups_of(asked.configs, asked.labels, known)
+        predicted.append(modelled.log_step)
+        shares.append(modelled.place.shares)
+        expected.append(modelled.place.expected)
+        doubts.append(modelled.doubt)
+        groups += modelled.groups
     return HeldOut(
         np.concatenate(rows),
         np.concatenate(predicted),
         np.concatenate(expected),
+        np.concatenate(doubts),
         {name: np.concatenate([parts[name] for parts in shares]) for name in shares[0]},
         tuple(groups),
         tuple(fits),

@@ -13,7 +13,8 @@ from planner.speed.calibration.image_calibration import (
     predict_held_out_images,
     spreads_of,
 )
-from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, predict_folds, without
+from planner.speed.calibration.same_measurement import without
+from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, predict_folds
 from planner.speed.estimator.image_fit import fit_images, image_sample
 from planner.speed.estimator.network_kind import kind_of_images
 from planner.speed.physics.planned_image_config import ImageObservation
@@ -54,7 +55,7 @@ def train_image_folds(
         others = [each for place, each in enumerate(held_out) if place != number] or held_out
         calibration = Calibration(
             made_on=today, method="held out", rows=len(one.trained_on), rows_sha256="-", constants=one.fit.constants,
-            effects=one.fit.effects, seen=one.known.seen, largest=one.known.largest,
+            effects=one.fit.effects, seen=one.known.seen, largest=one.known.largest, points=one.known.points,
             spreads=spreads_of(others, pool),
         )  # fmt: skip
         places = tuple(int(row) for row in one.rows if row < len(asked))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planner.model.evidence.calibration import Calibration, Spread
 from planner.speed.calibration.anchors import Cell, draw_anchors, errors_with_anchors, informative_anchors, part_of
-from planner.speed.calibration.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold
-from planner.speed.calibration.text_calibration import source_weights
+from planner.speed.calibration.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold, fold_without_twins
+from planner.speed.estimator.doubt import doubt_with_own_runs, points_of
 from planner.speed.estimator.expected_error import OWN_RUNS, Known, count_evidence
-from planner.speed.estimator.image_estimator import model_images
+from planner.speed.estimator.image_estimator import features, model_images
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample
 from planner.speed.estimator.own_runs import Place
 from planner.speed.estimator.ranges import spreads, wider
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.planned_image_config import ImageObservation
 
-METHOD = "images 6"
+METHOD = "images 7"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "accelerator")
 """What is left out, to see how far predictions of each group miss."""
@@ -40,6 +40,7 @@ class HeldOutImages(NamedTuple):
     errors: Array
     """ln(measured seconds / predicted)."""
     place: Place
+    doubt: Array
     groups: tuple[str, ...]
     fit: Fit
     known: Known
@@ -50,7 +51,7 @@ def fit_image_calibration(observations: Sequence[ImageObservation], *, today: da
     """Calibrate on observations. The result depends on them alone: same rows, same digits."""
     data = image_sample(observations)
     whole = fit_images(data)
-    known = count_evidence(data.labels, data.configs.gpus)
+    known = known_of_images(data)
     held_out = (
         [predict_held_out_images(data, fold, whole) for split in SPLITS for fold in image_folds(split, observations)]
         if ranges
@@ -68,6 +69,7 @@ def fit_image_calibration(observations: Sequence[ImageObservation], *, today: da
         },
         seen=known.seen,
         largest=known.largest,
+        points=known.points,
         spreads=spreads_of(held_out, observations) if held_out else {"all": Spread(rows=0, times_80=2.3, times_90=3.0)},
     )
 
@@ -98,7 +100,16 @@ def image_folds(split: str, observations: Sequence[ImageObservation]) -> list[Fo
         keys = [shared.get(key, key) for key in keys]
     names, everything = np.array(keys), np.arange(len(observations))
     asked = ["large"] if split == "scale" else sorted(set(keys))
-    return [Fold(everything[names == key], everything[names != key]) for key in asked if key in keys]
+    return [
+        fold_without_twins(everything[names == key], everything[names != key], observations)
+        for key in asked
+        if key in keys
+    ]
+
+
+def known_of_images(data: ImageSample) -> Known:
+    """Return what a sample has evidence of: labels and settings."""
+    return count_evidence(data.labels, data.configs.gpus, points=points_of(data.labels, features(data.configs)))
 
 
 LARGEST_TRAINED = 8
@@ -109,10 +120,10 @@ def predict_held_out_images(data: ImageSample, fold: Fold, whole: Fit) -> HeldOu
     """Predict one fold's rows by a fit on the others."""
     trained_on, asked = data.at(fold.train), data.at(fold.test)
     fit = fit_images(trained_on, start=whole, rounds=ROUNDS)
-    known = count_evidence(trained_on.labels, trained_on.configs.gpus)
+    known = known_of_images(trained_on)
     modelled = model_images(fit, asked.configs, asked.labels, known)
     errors = asked.log_seconds - modelled.log_step
-    return HeldOutImages(fold.test, errors, modelled.place, modelled.groups, fit, known, fold.train)
+    return HeldOutImages(fold.test, errors, modelled.place, modelled.doubt, modelled.groups, fit, known, fold.train)
 
 
 def spreads_of(held_out: Sequence[HeldOutImages], observations: Sequence[ImageObservation]) -> dict[str, Spread]:
@@ -135,16 +146,15 @@ def _spreads_with(
     import numpy as np
 
     rows = [one.rows for one in held_out]
-    errors, expected = [one.errors for one in held_out], [one.place.expected for one in held_out]
+    errors, doubts = [one.errors for one in held_out], [one.doubt for one in held_out]
     groups = [group for one in held_out for group in one.groups]
     for one in held_out:
         cells = choose(one.place, [observations[int(row)] for row in one.rows])
         for asked, left, then_expected in errors_with_anchors(one.place, one.errors, cells):
             rows.append(one.rows[asked])
             errors.append(left)
-            expected.append(then_expected)
+            doubts.append(doubt_with_own_runs(then_expected, [one.place.labels[int(place)] for place in asked]))
             groups += [OWN_RUNS] * len(asked)
     all_rows = np.concatenate(rows)
     sources = [observations[int(row)].labels.source for row in all_rows]
-    weights = source_weights(observations, all_rows)
-    return spreads(np.concatenate(errors), np.concatenate(expected), weights, groups, sources=sources)
+    return spreads(np.concatenate(errors), np.concatenate(doubts), groups, sources)

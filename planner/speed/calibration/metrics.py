@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from planner.speed.calibration.scored_rows import ScoredRow
 
-MACRO_ROWS = 5
-"""Sources with fewer rows do not count in averages over sources."""
 GAPS = (("gap_10_20", 0.10, 0.20), ("gap_20_50", 0.20, 0.50), ("gap_over_50", 0.50, float("inf")))
 OPTIONS = 3
 """Fewer options than this are no choice to regret."""
@@ -52,20 +50,6 @@ def error_figures(errors: Sequence[float]) -> Figures:
         "p90_ape_pct": _percent(np.quantile(size, 0.9)),
         "bias_pct": _percent(np.mean(errors)),
     }
-
-
-def macro(rows: Sequence[ScoredRow]) -> Figures:
-    """Average the figures over sources of five rows and more."""
-    groups = list(split_by(rows, lambda row: row.observation.labels.source).values())
-    return _mean([overall(group) for group in groups if len(group) >= MACRO_ROWS], overall(()))
-
-
-def macro_errors(errors: Sequence[tuple[str, float]]) -> Figures:
-    """Average error figures over sources of five rows and more."""
-    groups: dict[str, list[float]] = {}
-    for source, error in errors:
-        groups.setdefault(source, []).append(error)
-    return _mean([error_figures(group) for group in groups.values() if len(group) >= MACRO_ROWS], error_figures(()))
 
 
 def split_by(rows: Sequence[ScoredRow], key: Callable[[ScoredRow], str]) -> dict[str, list[ScoredRow]]:
@@ -130,17 +114,6 @@ def _choices(rows: Sequence[ScoredRow]) -> list[list[ScoredRow]]:
         return f"{labels.source}|{labels.workload}|{config['seq_len']:g}|{config['adapters']:g}"
 
     return list(split_by(rows, same_work).values())
-
-
-def _mean(figures: Sequence[Figures], empty: Figures) -> Figures:
-    if not figures:
-        return empty
-    means: Figures = {}
-    for name in empty:
-        values = [one[name] for one in figures]
-        known = [value for value in values if value is not None]
-        means[name] = round(sum(known) / len(known), 3) if known else None
-    return means
 
 
 def _percent(value: Any) -> float:

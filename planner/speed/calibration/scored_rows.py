@@ -29,6 +29,8 @@ class ScoredRow:
     low_90: float
     high_90: float
     group: str
+    near: float
+    """Sources that measured such settings on the same chip with the same framework."""
     trained_on: tuple[int, ...]
     """Places of the evidence on which this prediction's fold was fitted."""
 
@@ -46,12 +48,6 @@ class TrainedFold:
     calibration: Calibration
     trained_on: tuple[int, ...]
     """Places of the rows that it was fitted on: among the rows asked, then the evidence left."""
-
-
-def without(evidence: Sequence[Observation], asked: Sequence[Observation]) -> list[Observation]:
-    """Return the evidence that is neither among the rows asked nor a duplicate or replicate of one."""
-    taken = {key for one in asked for key in _same_measurement(one)}
-    return [one for one in evidence if not _same_measurement(one) & taken]
 
 
 def predict_folds(
@@ -81,18 +77,6 @@ def predict_folds(
     return sorted(predictions, key=lambda row: order[id(row.observation)])
 
 
-def _same_measurement(one: Observation) -> set[tuple[object, ...]]:
-    """Return keys that duplicates and replicates of a measurement share with it."""
-    config = tuple(sorted(one.config.items()))
-    rate = f"{one.tokens_per_s_per_gpu:.3g}"
-    shape = (one.labels.accelerator, config, rate)
-    return {
-        ("replicate", one.labels.source, one.labels.workload, one.labels.accelerator, config),
-        ("duplicate", *shape),
-        ("row", one.id, one.labels.source),
-    }
-
-
 def _place(kind: NetworkKind, fit: Fit, rows: Sequence[Observation]) -> Place:
     return kind.model(fit, rows).place
 
@@ -108,6 +92,7 @@ def _scored(rows: Sequence[Observation], guess: Estimates, *, trained_on: tuple[
             low_90=float(guess.low_90[place]),
             high_90=float(guess.high_90[place]),
             group=guess.groups[place],
+            near=float(guess.near[place]),
             trained_on=trained_on,
         )
         for place, one in enumerate(rows)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration
 from planner.speed.calibration.hold_out import Fold, predict_held_out, text_folds
-from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, predict_folds, without
-from planner.speed.calibration.text_calibration import fit_text_calibration, source_weights
+from planner.speed.calibration.same_measurement import without
+from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, predict_folds
+from planner.speed.calibration.text_calibration import refitted
 from planner.speed.estimator.expected_error import OWN_GROUPS
 from planner.speed.estimator.network_kind import kind_of_text
 from planner.speed.estimator.ranges import spreads
@@ -37,7 +38,7 @@ def train_text_folds(
     left = without(evidence, asked)
     if leave_out is not None:
         return _folds(asked, left, leave_out, shipped, today=today)
-    calibration = shipped if len(left) == len(evidence) else fit_text_calibration(left, today=today)
+    calibration = shipped if len(left) == len(evidence) else refitted(shipped, left, today=today)
     return [TrainedFold(tuple(range(len(asked))), calibration, tuple(range(len(asked), len(asked) + len(left))))]
 
 
@@ -75,9 +76,10 @@ def _folds(
     for number, fold in enumerate(folds):
         others = [one for place, one in enumerate(held_out) if place != number] or [held_out[number]]
         rows = np.concatenate([one.rows for one in others])
+        stated = in_fit[rows]
         errors = np.concatenate([data.log_seconds[one.rows] - one.log_predicted for one in others])
-        expected = np.concatenate([one.expected for one in others])
-        weights = source_weights(pool, rows) * in_fit[rows]
+        doubts = np.concatenate([one.doubt for one in others])
+        groups = np.array([group for one in others for group in one.groups], dtype=object)
         fold_fit, known = held_out[number].fits[0]
         calibration = Calibration(
             made_on=today,
@@ -88,12 +90,12 @@ def _folds(
             effects=fold_fit.effects,
             seen=known.seen,
             largest=known.largest,
+            points=known.points,
             spreads=spreads(
-                errors,
-                expected,
-                weights,
-                [group for one in others for group in one.groups],
-                sources=[pool[int(row)].labels.source for row in rows],
+                errors[stated],
+                doubts[stated],
+                groups[stated].tolist(),
+                [pool[int(row)].labels.source for row in rows[stated]],
             )
             | {name: spread for name, spread in shipped.spreads.items() if name in OWN_GROUPS},
         )

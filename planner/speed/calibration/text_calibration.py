@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration, Spread
 from planner.speed.calibration.anchors import draw_anchors, errors_with_anchors, informative_anchors, part_of
-from planner.speed.calibration.hold_out import predict_held_out, text_folds
-from planner.speed.estimator.expected_error import OWN_GROUPS, count_evidence, groups_with_own_runs
+from planner.speed.calibration.hold_out import ROUNDS, known_of, predict_held_out, text_folds
+from planner.speed.estimator.doubt import doubt_with_own_runs
+from planner.speed.estimator.expected_error import OWN_GROUPS, groups_with_own_runs
 from planner.speed.estimator.own_runs import Place, features
 from planner.speed.estimator.ranges import spreads, wider
+from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import TextSample, fit_text, text_sample
-from planner.speed.physics.number_format import formats_of
 from planner.speed.physics.observation import digest_items
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
 
-METHOD = "13"
+METHOD = "14"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "family", "scale", "precision")
 """What is left out, to see how far predictions of each group miss; never more than is left to train on."""
@@ -37,25 +38,20 @@ def fit_text_calibration(observations: Sequence[Observation], *, today: date, ra
 
     data = text_sample(observations)
     whole = fit_text(data)
-    known = count_evidence(data.labels, data.configs.gpus, formats_of(data.configs))
+    known = known_of(data)
     if ranges and observations:
         held_out = [predict_held_out(data, fair_folds(split, observations), whole) for split in SPLITS]
         errors = [data.log_seconds[one.rows] - one.log_predicted for one in held_out]
-        expected = [one.expected for one in held_out]
-        groups = [group for one in held_out for group in one.groups]
-        weights = [source_weights(observations, one.rows) for one in held_out]
-        all_rows = np.concatenate([one.rows for one in held_out])
         widths = spreads(
             np.concatenate(errors),
-            np.concatenate(expected),
-            np.concatenate(weights),
-            groups,
-            sources=[observations[int(row)].labels.source for row in all_rows],
+            np.concatenate([one.doubt for one in held_out]),
+            [group for one in held_out for group in one.groups],
+            [observations[int(row)].labels.source for one in held_out for row in one.rows],
         )
         random, informative = _with_anchors(data.at(held_out[0].rows).configs, observations, held_out[0], errors[0])
         widths |= wider(_own_spreads(data, observations, random), _own_spreads(data, observations, informative))
     else:
-        widths = spreads(np.array([0.35]), np.array([0.15]), np.array([1.0]), ["all"])
+        widths = spreads(np.array([0.7]), np.array([0.3]), ["all"], ["-"])
     return Calibration(
         made_on=today,
         method=METHOD,
@@ -69,7 +65,24 @@ def fit_text_calibration(observations: Sequence[Observation], *, today: date, ra
         seen=known.seen,
         largest=known.largest,
         spreads=widths,
+        points=known.points,
     )
+
+
+def refitted(shipped: Calibration, observations: Sequence[Observation], *, today: date) -> Calibration:
+    """Return a calibration without the few rows that are asked: fitted from where it stands, its ranges as they are.
+
+    Ranges come from sources held out, and a row or two moves no quantile of hundreds of sources.
+    """
+    data = text_sample(observations)
+    fit, known = fit_text(data, start=fitted(shipped), rounds=ROUNDS), known_of(data)
+    return shipped.model_copy(
+        update={
+            "made_on": today, "method": "without the rows asked", "rows": len(observations), "rows_sha256": "-",
+            "constants": fit.constants, "effects": fit.effects, "seen": known.seen, "largest": known.largest,
+            "points": known.points,
+        }
+    )  # fmt: skip
 
 
 def fair_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
@@ -83,17 +96,6 @@ def fingerprint(observations: Sequence[Observation]) -> str:
     for one in observations:
         digest.update(repr((one.id, digest_items(one.config), one.labels, one.tokens_per_s_per_gpu)).encode())
     return digest.hexdigest()
-
-
-def source_weights(observations: Sequence[Observation], rows: Array) -> Array:
-    """Weigh rows so that a source counts with the square root of its rows."""
-    import numpy as np
-
-    sources = [observations[int(row)].labels.source for row in rows]
-    counts: dict[str, int] = {}
-    for source in sources:
-        counts[source] = counts.get(source, 0) + 1
-    return np.array([counts[source] ** -0.5 for source in sources])
 
 
 Corrected = list[tuple["Array", "Array", "Array"]]
@@ -126,11 +128,11 @@ def _own_spreads(data: TextSample, observations: Sequence[Observation], correcte
     if not corrected:
         return {}
     rows, errors, expected = (np.concatenate(column) for column in zip(*corrected, strict=True))
+    labels = [observations[int(row)].labels for row in rows]
     widths = spreads(
         errors,
-        expected,
-        source_weights(observations, rows),
+        doubt_with_own_runs(expected, labels),
         groups_with_own_runs(data.configs.at(rows)),
-        sources=[observations[int(row)].labels.source for row in rows],
+        [label.source for label in labels],
     )
     return {name: spread for name, spread in widths.items() if name in OWN_GROUPS}

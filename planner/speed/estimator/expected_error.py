@@ -10,6 +10,7 @@ from planner.speed.physics.observation import of_each
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration, Seen
+    from planner.speed.estimator.doubt import Points
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Labels
 
@@ -81,13 +82,13 @@ def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[s
 class Known:
     """Which labels have evidence, and up to which scale."""
 
-    def __init__(self, seen: Mapping[str, Mapping[str, Seen]], largest: int) -> None:
-        self.seen, self.largest = seen, largest
+    def __init__(self, seen: Mapping[str, Mapping[str, Seen]], largest: int, points: Points | None = None) -> None:
+        self.seen, self.largest, self.points = seen, largest, points or {}
 
     @classmethod
     def of(cls, calibration: Calibration) -> Known:
         """Return what a calibration knows."""
-        return cls(calibration.seen, calibration.largest)
+        return cls(calibration.seen, calibration.largest, calibration.points)
 
     def has(self, level: str, name: str) -> bool:
         """Return whether a label has enough evidence to count as known."""
@@ -99,7 +100,9 @@ class Known:
         return 0 if evidence is None else evidence.rows
 
 
-def count_evidence(labels: Sequence[Labels], gpus: Array, formats: Sequence[str] = ()) -> Known:
+def count_evidence(
+    labels: Sequence[Labels], gpus: Array, formats: Sequence[str] = (), *, points: Points | None = None
+) -> Known:
     """Count measurements, sources and scale of each label, and of each number format where they are given."""
     from planner.model.evidence.calibration import Seen
 
@@ -119,7 +122,7 @@ def count_evidence(labels: Sequence[Labels], gpus: Array, formats: Sequence[str]
         }
         for level, names in rows.items()
     }
-    return Known(seen, max((int(count) for count in gpus), default=1))
+    return Known(seen, max((int(count) for count in gpus), default=1), points)
 
 
 KINDS = ("cards over PCIe", "adapters", "experts")

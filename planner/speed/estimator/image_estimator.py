@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from planner.speed.estimator.doubt import doubt, sources_near
 from planner.speed.estimator.expected_error import (
     COMMON_VARIANCE,
     DOUBLING_ERROR,
@@ -70,7 +71,9 @@ def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], know
     log_step, shares = model_image_step(fit, configs, labels)
     named = {name: np.zeros(len(configs)) for name in PART_ERROR} | shares
     place = Place(labels, named, features(configs), _expected_error(configs, labels, named, known))
-    return Modelled(log_step, place, groups_of_images(configs, labels, known), (OWN_RUNS,) * len(configs))
+    near = sources_near(labels, place.features, known.points)
+    doubts = doubt(place.expected, labels, near)
+    return Modelled(log_step, place, groups_of_images(configs, labels, known), (OWN_RUNS,) * len(configs), near, doubts)
 
 
 def features(configs: ImageConfigs) -> Array:

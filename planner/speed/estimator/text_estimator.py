@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from planner.speed.estimator.doubt import doubt, doubt_with_own_runs, sources_near
 from planner.speed.estimator.expected_error import Known, expected_error, groups_of, groups_with_own_runs
 from planner.speed.estimator.own_runs import Place, features, update
 from planner.speed.estimator.ranges import half_widths
 from planner.speed.estimator.text_fit import Fit, model_text_step, text_sample
 from planner.speed.physics.image_parameters import ABSENT_OF_IMAGES
+from planner.speed.physics.observation import of_each
 from planner.speed.physics.parameters import ABSENT
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration, Spread
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Labels, Observation
+
+
+CAUTION = 1.6449
+"""Expected errors by which a rate is lowered before configurations are ranked: the 95th percentile of normal ones."""
 
 
 class Modelled(NamedTuple):
@@ -27,6 +33,12 @@ class Modelled(NamedTuple):
     groups: tuple[str, ...]
     groups_with_own: tuple[str, ...]
     """Where a run of the same machine corrects them."""
+    near: Array
+    """Sources of the evidence near."""
+    doubt: Array
+    """What ranges are wide by, in units that the group's spread multiplies."""
+    before: Modelled | None = None
+    """Before own runs corrected it."""
 
 
 class Estimates(NamedTuple):
@@ -38,6 +50,10 @@ class Estimates(NamedTuple):
     low_90: Array
     high_90: Array
     groups: tuple[str, ...]
+    cautious: Array
+    """A rate that two options are ranked by: lower where more is uncertain of a configuration."""
+    near: Array
+    """Sources of the evidence near."""
 
 
 def estimate_text(
@@ -66,27 +82,48 @@ def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: Know
     """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
     log_step, shares = model_text_step(fit, configs, labels)
     place = Place(labels, shares, features(configs), expected_error(configs, labels, shares, known))
-    return Modelled(log_step, place, groups_of(configs, labels, known), groups_with_own_runs(configs))
+    near = sources_near(labels, place.features, known.points)
+    doubts = doubt(place.expected, labels, near)
+    return Modelled(log_step, place, groups_of(configs, labels, known), groups_with_own_runs(configs), near, doubts)
 
 
 def corrected(asked: Modelled, anchors: Modelled, log_seconds: Array) -> Modelled:
     """Return what own runs of so many ln seconds make of modelled steps, their expected errors and their groups."""
+    import numpy as np
+
     posterior = update(asked.place, anchors.place, log_seconds - anchors.log_step)
     machines = {(label.source, label.accelerator) for label in anchors.place.labels}
     groups = tuple(
-        mine if (label.source, label.accelerator) in machines else group
-        for label, mine, group in zip(asked.place.labels, asked.groups_with_own, asked.groups, strict=True)
+        own if (label.source, label.accelerator) in machines else group
+        for label, own, group in zip(asked.place.labels, asked.groups_with_own, asked.groups, strict=True)
     )
     place = asked.place._replace(expected=asked.place.expected * posterior.left)
-    return asked._replace(log_step=asked.log_step + posterior.shift, place=place, groups=groups)
+    mine = of_each(asked.place.labels, lambda label: float((label.source, label.accelerator) in machines)) > 0
+    with_own = doubt_with_own_runs(place.expected, asked.place.labels)
+    return asked._replace(
+        log_step=asked.log_step + posterior.shift,
+        place=place,
+        groups=groups,
+        doubt=np.where(mine, with_own, asked.doubt * posterior.left),
+        before=asked,
+    )
 
 
 def estimates(modelled: Modelled, log_size: Array, spreads: Mapping[str, Spread]) -> Estimates:
-    """Return rates with their ranges; `log_size` is ln(tokens or images of a step / accelerators)."""
+    """Return rates with their ranges; `log_size` is ln(tokens or images of a step / accelerators).
+
+    Own runs make a range no wider, unless they show that their site is odd.
+    """
     import numpy as np
 
     log_rate = log_size - modelled.log_step
-    wide_80, wide_90 = half_widths(modelled.groups, modelled.place.expected, spreads)
+    wide_80, wide_90 = half_widths(modelled.groups, modelled.doubt, spreads)
+    if modelled.before is not None:
+        before = modelled.before
+        as_odd = modelled.place.expected > before.place.expected
+        without_80, without_90 = half_widths(before.groups, before.doubt, spreads)
+        wide_80 = np.where(as_odd, wide_80, np.minimum(wide_80, without_80))
+        wide_90 = np.where(as_odd, wide_90, np.minimum(wide_90, without_90))
     return Estimates(
         np.exp(log_rate),
         np.exp(log_rate - wide_80),
@@ -94,4 +131,6 @@ def estimates(modelled: Modelled, log_size: Array, spreads: Mapping[str, Spread]
         np.exp(log_rate - wide_90),
         np.exp(log_rate + wide_90),
         modelled.groups,
+        np.exp(log_rate - CAUTION * modelled.place.expected),
+        modelled.near,
     )

@@ -73,7 +73,7 @@ def observe_image(
     if facts["flops"] * rate * fewest > facts["peak"]:
         return Refusal(row.id, "faster than the accelerator's peak: something in the row is wrong")
     labels = Labels(
-        accelerator.id, generation_of(accelerator), _framework(row), row.source, network.id, chip_of(accelerator)
+        accelerator.id, generation_of(accelerator), _framework(row), row.origin, network.id, chip_of(accelerator)
     )
     return ImageObservation(row.id, facts, labels, rate, float(row.num_gpus), operators)
 

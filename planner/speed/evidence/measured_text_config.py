@@ -57,7 +57,7 @@ def observe(
         accelerator=accelerator.id,
         generation=generation_of(accelerator),
         framework=framework_family(row.framework),
-        source=row.source,
+        source=row.origin,
         workload=row.model,
         chip=chip_of(accelerator),
     )

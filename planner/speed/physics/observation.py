@@ -23,6 +23,9 @@ class Labels:
     workload: str
     chip: str = ""
     """Accelerators of one chip differ by memory, links and power alone (H100, H800, H200); see `chip_of`."""
+    left_open: int = 0
+    """What its source leaves open: 0 nothing, 1 settings for which usual ones are taken, 2 something that decides the
+    speed, so that it calibrates nothing."""
 
     @property
     def stack(self) -> str:

@@ -95,8 +95,8 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> li
     """Return the configurations that fit, the fastest first; of each split that with the best micro-batch.
 
     All of them are computed at once. Splits that do not divide heads, samples or accelerators are left out, and those
-    that the framework does not run. The order is by the low end of each range: the largest of many estimates is one
-    that errs upwards, and a wide range errs more.
+    that the framework does not run. The order is by a cautious rate: the largest of many estimates is one that errs
+    upwards, and one of which less is known errs more.
     """
     configs, described = _that_fit(question)
     if described is None:
@@ -105,7 +105,7 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> li
     guess = estimate_text(described, [label] * len(configs), calibration)
     per_sample = question.devices / question.seq_len
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
-    for place in (-guess.low_90).argsort(kind="stable"):
+    for place in (-guess.cautious).argsort(kind="stable"):
         config = configs[int(place)]
         if (config.strategy, config.split) not in best:
             best[config.strategy, config.split] = replace(

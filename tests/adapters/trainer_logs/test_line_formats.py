@@ -20,7 +20,6 @@ DEEPSPEED = (
     ("name", "count"),
     [
         ("trl", "trl"), ("lightning", "lightning"), ("deepspeed", "deepspeed"), ("nanogpt", LOOP), ("megatron", LOOP),
-        ("lightning_bar", "lightning_bar"),
         ("torchtitan", "torchtitan"), ("composer", "composer"), ("mlflow", "mlflow"), ("wandb", "wandb"),
     ],
 )  # fmt: skip

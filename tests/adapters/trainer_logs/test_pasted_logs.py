@@ -9,7 +9,6 @@ import pytest
 from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.deepspeed import PASSES
 from planner.adapters.trainer_logs.hf_trainer import ONLY_TOTALS
-from planner.adapters.trainer_logs.lightning_console import LAST_STATE
 from planner.errors import InputError
 from tests.adapters.trainer_logs.conftest import part
 from tests.adapters.trainer_logs.pasted_lines import CASES, DEEPSPEED, HF, LLM_C_STEP, lines
@@ -60,13 +59,6 @@ def test_totals_alone_are_read_and_doubtful(read, write, text, steps, seconds, b
     assert (log.total.steps, log.total.seconds) == (pytest.approx(steps), pytest.approx(seconds))
     assert log.facts.global_batch == batch
     assert log.doubts == (ONLY_TOTALS,)
-
-
-def test_a_file_with_the_last_state_of_lightning_s_bar_has_totals_and_a_doubt(read, write):
-    log = read(
-        write(train__log="Epoch 1/1  \u2501\u2501\u2501\u2501 150/150 0:01:54 \u2022 0:00:00 1.33it/s v_num: 0.000\n")
-    )
-    assert (log.total.steps, log.total.seconds, log.doubts) == (150.0, 114.0, (LAST_STATE,))
 
 
 def test_passes_of_an_old_deepspeed_are_a_doubt_unless_each_is_a_step(read, write):

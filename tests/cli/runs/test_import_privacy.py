@@ -33,7 +33,6 @@ CONFIG = {
     "rms_norm_eps": 1e-6, "tie_word_embeddings": False, "hidden_act": "silu",
 }  # fmt: skip
 FLAGS = {
-    "lightning_bar": ("--seq-len", "128", "--global-batch", "8"),
     "lightning": ("--seq-len", "128", "--global-batch", "64"),
     "nanogpt": ("--seq-len", "512"),
     "composer": ("--seq-len", "128"),

@@ -166,17 +166,3 @@ def test_what_is_ordered_long_before_is_there_in_time_but_for_the_slowest():
     late = campaign([option({"site": "h200-x1", "hold": "buy"}, 10.0)], start="2028-12-01").options[0]
     assert late.earliest_start_hours is not None
     assert (late.earliest_start_hours.value, late.earliest_start_hours.high) == (0.0, 0.0)
-
-
-def test_wide_runs_and_narrow_ones_take_turns_on_the_same_nodes():
-    """Two nodes: two runs of 10 h on both, then two on one each: 30 h; alone the narrow ones would begin at once."""
-    groups = [{"name": "wide", "runs": 2, "min_nodes": 2}, {"name": "narrow", "runs": 2, "max_nodes": 1}]
-    both = option(P4D, 10.0, within=1.5, nodes=[1, 2], quota=2, network_gbit_per_s=400.0)
-    limits = {"runs": None, "groups": groups, "deadline": "2026-12-02", "confidence": 0.5}
-    found = campaign([both], **limits)
-    assert found.campaign_hours is not None
-    assert found.campaign_hours.value == pytest.approx(30.0)
-    starts = {tuple(one.groups): (one.start[5:16], one.end[5:16]) for one in found.placements}
-    assert starts == {("narrow",): ("12-01T20:00", "12-02T06:00"), ("wide",): ("12-01T00:00", "12-01T20:00")}
-    assert found.simulated is not None
-    assert found.simulated.hours.p50 == pytest.approx(30.0, rel=0.03)

@@ -1,4 +1,4 @@
-"""The fit finds what made its data, the update is Gaussian conditioning, widths hold what they promise."""
+"""The fit finds what made its data, and reads effects as the prediction does."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from planner.model.evidence.calibration import Spread
 from planner.speed.calibration.text_calibration import fingerprint
-from planner.speed.estimator.ranges import half_widths, spreads
 from planner.speed.estimator.text_fit import _Problem, fit_text, model_text_step, prior_text_fit, text_sample
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
@@ -101,63 +99,3 @@ def test_derivatives_of_all_generations_at_once_are_those_one_by_one(evidence: l
     problem.moved_at_once = [{place: 1.0} for place in range(problem.constants)]
     np.testing.assert_allclose(together, problem.jacobian(state), atol=1e-9)
     assert len({one.config["generation"] for one in few}) > 5
-
-
-def test_widths_of_normal_errors_are_those_of_the_normal_distribution() -> None:
-    """80 and 90 % of normal errors lie within 1.2816 and 1.6449 standard deviations."""
-    rng = np.random.default_rng(3)
-    expected = rng.uniform(0.05, 0.3, 20_000)
-    found = spreads(rng.normal(0, expected), expected, np.ones(20_000), ["new framework"] * 20_000)
-    assert found["new framework"].times_80 == pytest.approx(1.2816, rel=0.03)
-    assert found["new framework"].times_90 == pytest.approx(1.6449, rel=0.03)
-
-
-@pytest.mark.parametrize(
-    ("group", "rows", "sources", "times_90"),
-    [
-        pytest.param("new framework", 700, 7, 1.6449, id="few sources: as normal errors"),
-        pytest.param("new framework", 700, 8, 0.5, id="sources enough"),
-        pytest.param("adapters", 700, 7, 0.5, id="a group that lacks no label"),
-        pytest.param("adapters", 149, 7, 1.6449, id="a small one"),
-        pytest.param("adapters", 149, 8, 0.5, id="a small one of many sources"),
-    ],
-)
-def test_few_sources_do_not_make_what_is_unknown_sure(group: str, rows: int, sources: int, times_90: float) -> None:
-    """Errors are half of what was expected, in every row."""
-    expected = np.full(rows, 0.2)
-    names = [f"source {row % sources}" for row in range(rows)]
-    found = spreads(0.5 * expected, expected, np.ones(rows), [group] * rows, sources=names)
-    assert found[group].times_90 == times_90
-
-
-@pytest.mark.parametrize(("rows", "times_90"), [(10, 0.5), (20, 2.0), (150, 2.0)])
-def test_a_small_group_is_filled_up_with_the_errors_of_all_others(rows: int, times_90: float) -> None:
-    """Ten odd rows are 7 % of the 150 that a group should have, twenty 13 %: more than the tenth that may lie out."""
-    expected, groups = np.full(rows + 700, 0.2), ["adapters"] * rows + ["experts"] * 700
-    errors = np.where(np.arange(rows + 700) < rows, 2.0, 0.5) * expected
-    found = spreads(errors, expected, np.ones(rows + 700), groups)
-    assert found["adapters"].times_90 == times_90
-    assert found["experts"].times_90 == 0.5
-
-
-@pytest.mark.parametrize(("rows", "times_90"), [(24, 2.0), (25, 0.5)])
-def test_a_small_group_of_smaller_errors_keeps_them(rows: int, times_90: float) -> None:
-    expected, groups = np.full(rows + 700, 0.2), ["adapters"] * rows + ["experts"] * 700
-    errors = np.where(np.arange(rows + 700) < rows, 0.5, 2.0) * expected
-    assert spreads(errors, expected, np.ones(rows + 700), groups)["adapters"].times_90 == times_90
-
-
-def test_rows_that_weigh_nothing_make_no_width() -> None:
-    """Weak rows are excluded from the fit: a group of them alone takes the widths of all others."""
-    names = ["adapters"] * 30 + ["new framework"] * 30
-    weights = np.repeat([1.0, 0.0], 30)
-    found = spreads(np.full(60, 0.1), np.full(60, 0.2), weights, names)
-    assert set(found) == {"all", "adapters"}
-    assert found["all"].times_90 == 0.5
-
-
-def test_no_range_is_narrower_than_two_per_cent() -> None:
-    narrow = {"all": Spread(rows=1, times_80=1.0, times_90=1.0)}
-    wide_80, wide_90 = half_widths(["any"], np.array([1e-6]), narrow)
-    assert np.exp(wide_80[0]) == pytest.approx(1.02)
-    assert wide_90[0] >= wide_80[0]

@@ -22,6 +22,9 @@ ACCELERATORS = 8
 NOISE, SHARED = 0.07, 0.16
 """As for counts and batches (test_catalog_laws.py)."""
 
+CONVERSION = 0.10
+"""Where 8 bits have the peak of 16 (Trainium1), turning numbers into them gains nothing and takes its time."""
+
 
 class Case(NamedTuple):
     accelerator: str
@@ -109,7 +112,8 @@ def test_fewer_bits_are_not_slower_where_their_peak_is_no_lower(more: Precision,
     compared = [(case, case._replace(precision=fewer)) for case in seconds if case.precision is more]
     alike = [pair for pair in compared if pair[1] in seconds and configs[pair[1]]["peak"] >= configs[pair[0]]["peak"]]
     assert len(alike) > 500
-    assert [pair for pair in alike if seconds[pair[1]] * (1 - NOISE) > seconds[pair[0]]] == []
+    noise = CONVERSION if fewer is Precision.FLOAT8 else NOISE
+    assert [pair for pair in alike if seconds[pair[1]] * (1 - noise) > seconds[pair[0]]] == []
 
 
 @pytest.mark.parametrize("accelerator", ["V100-SXM2-16GB", "MI350X", "RTX-3090", "L40"])

@@ -23,7 +23,8 @@ from tests.speed.physics.llama_prediction import LLAMA, OF_LLAMA, ONE_H100, QUER
 from tests.speed.throughput.asking import asked
 
 ROW = {
-    "id": "a", "source": "own runs", "model": "llama3-8b", "gpu": "H100-SXM", "gpus_per_node": "1", "num_gpus": "1",
+    "id": "a", "source": "a table", "site": "own runs", "model": "llama3-8b", "gpu": "H100-SXM",
+    "gpus_per_node": "1", "num_gpus": "1",
     "n_layers": "32", "hidden": "4096", "n_heads": "32", "n_kv_heads": "8", "ffn_hidden": "14336",
     "mlp_type": "swiglu", "vocab": "128256", "seq_len": "2048", "precision": "bf16", "micro_batch": "4",
     "grad_accum": "1", "activation_checkpointing": "full", "flash_attention": "FA2", "tokens_per_s_per_gpu": "300",

@@ -12,7 +12,9 @@ from planner.model.network.architecture import Decoder, MoeDecoder
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
 from planner.scenario.parallel_config import ParallelConfig
+from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.physics.planned_text_config import planned_text_config
+from planner.speed.throughput import strategy_search
 from planner.speed.throughput.strategy_search import Question, needed_gib, search
 from planner.use_cases.networks import find_architecture
 from tests.bundled import bundled_catalog
@@ -231,6 +233,16 @@ def test_a_framework_is_offered_what_it_runs(framework: str, strategies: set[str
     assert used == splits
 
 
-def test_the_order_is_by_the_low_end_of_each_range() -> None:
+def test_the_order_is_by_the_cautious_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by the rate itself, nor by its range's low end: the least rated come first where it says so."""
+    usual = search(question(), load_once().calibration, workload="w")
+
+    def least_sure_first(*asked, **rest):
+        guess = estimate_text(*asked, **rest)
+        return guess._replace(cautious=1 / guess.tokens_per_s_per_gpu)
+
+    monkeypatch.setattr(strategy_search, "estimate_text", least_sure_first)
     ways = search(question(), load_once().calibration, workload="w")
-    assert [one.low for one in ways] == sorted((one.low for one in ways), reverse=True)
+    rates = [one.samples_per_s for one in ways]
+    assert rates == sorted(rates)
+    assert usual[0].samples_per_s > max(rates)

@@ -1,0 +1,49 @@
+"""Rows of the tables of text and of images: figures by row and averaged by source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.accuracy_tables import Row, rounded
+from planner.model.evidence.source_site import is_set_aside
+from planner.speed.calibration.by_source import macro, parts
+from planner.speed.calibration.metrics import overall, split_by
+from planner.speed.calibration.scored_rows import ScoredRow
+
+OVER_SOURCES = ("mape_pct", "coverage_90_pct", "coverage_90_low_pct", "coverage_90_high_pct", "half_width_90_pct")
+
+
+def split_row(network: str, left_out: str, known: int, rows_are: str, scored: Sequence[ScoredRow]) -> Row:
+    """Return a split's figures by row and over sources."""
+    first = {"network": network, "left_out": left_out, "runs_known": known, "rows_are": rows_are}
+    return first | _figures(scored)
+
+
+def part_rows(network: str, known: int, scored: Sequence[ScoredRow]) -> list[Row]:
+    """Return the figures of rows by what their sources state and how near the evidence is, each source held out."""
+    return [
+        {"network": network, "runs_known": known, "part": name} | _figures(rows)
+        for name, rows in parts(scored).items()
+        if rows
+    ]
+
+
+def by_source(network: str, scored: Sequence[ScoredRow]) -> list[Row]:
+    """Return the score of each source, itself held out, nothing known of it."""
+    return [
+        {
+            "network": network,
+            "source": source,
+            "set_aside": "yes" if is_set_aside(source) else "no",
+            "rows": len(rows),
+            "fitted_rows": sum(row.observation.in_fit for row in rows),
+        }
+        | rounded(overall(rows))
+        for source, rows in sorted(split_by(scored, lambda row: row.observation.labels.source).items())
+    ]
+
+
+def _figures(scored: Sequence[ScoredRow]) -> dict[str, object]:
+    over = macro(scored)
+    shown = {f"{name}_over_sources": value for name, value in rounded(over, only=OVER_SOURCES).items()}
+    return {"rows": len(scored), "sources": f"{over['sources']:.0f}"} | rounded(overall(scored)) | shown

@@ -1,0 +1,100 @@
+"""Ranges are as wide as a source is vague and as the evidence is far."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.adapters.evidence import read_calibration
+from planner.speed.estimator.doubt import GRID, doubt, doubt_with_own_runs, points_of, sources_near
+from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.physics.config_arrays import from_rows
+from planner.speed.physics.observation import Labels
+from tests.bundled import text_rows
+
+LABEL = Labels("A100", "ampere", "megatron", "mine", "w", "ampere chip")
+ZERO, ONE = np.zeros(1), np.ones(1)
+
+
+@pytest.mark.parametrize(("left_open", "times", "with_own"), [(0, 0.0, 0.0), (1, 0.2, 0.0), (2, 0.6, 0.35)])
+def test_what_is_left_open_widens(left_open: int, times: float, with_own: float) -> None:
+    labels = [replace(LABEL, left_open=left_open)]
+    assert doubt(0.3 * ONE, labels, ZERO)[0] == pytest.approx(0.3 * math.exp(times))
+    assert doubt_with_own_runs(0.2 * ONE, labels)[0] == pytest.approx(0.2 * math.exp(with_own))
+
+
+def test_evidence_near_narrows_by_every_doubling() -> None:
+    none, one, three = (doubt(0.3 * ONE, [LABEL], near * ONE)[0] for near in (0.0, 1.0, 3.0))
+    assert (one / none, three / one) == pytest.approx((math.exp(-0.2), math.exp(-0.2)))
+
+
+def test_a_share_of_the_expected_error_shows() -> None:
+    usual, twice = (doubt(expected * ONE, [LABEL], ZERO)[0] for expected in (0.3, 0.6))
+    assert twice / usual == pytest.approx(2**0.2)
+
+
+@pytest.mark.parametrize(
+    ("changed", "near"),
+    [
+        pytest.param({}, 1.0, id="the same chip and framework elsewhere"),
+        pytest.param({"source": "mine"}, 0.0, id="its own source"),
+        pytest.param({"framework": "composer"}, 0.0, id="another framework"),
+        pytest.param({"chip": "another"}, 0.0, id="another chip"),
+        pytest.param({"accelerator": "A800", "workload": "v"}, 1.0, id="another card of the chip, another network"),
+    ],
+)
+def test_whose_evidence_counts(changed: dict[str, str], near: float) -> None:
+    points = points_of([replace(LABEL, **({"source": "theirs"} | changed))], np.array([[1.0, 2.0]]))
+    assert sources_near([LABEL], np.array([[1.0, 2.0]]), points)[0] == pytest.approx(near)
+
+
+def test_each_source_counts_once_by_its_nearest_settings() -> None:
+    """Two sources: one at distances 0 and 1, one at distance 2: 1 + e^-2."""
+    theirs, others = replace(LABEL, source="theirs"), replace(LABEL, source="others")
+    points = points_of([theirs, theirs, others], np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))
+    assert sources_near([LABEL], np.zeros((1, 2)), points)[0] == pytest.approx(1 + math.exp(-2))
+
+
+def test_settings_are_kept_on_a_grid_each_once() -> None:
+    points = points_of([LABEL] * 3, np.array([[0.0, 1.0], [0.2 * GRID, 1.0], [-3 * GRID, 1.0]]))
+    assert points == {"ampere chip": {"megatron": {"mine": ("-3 4", "0 4")}}}
+
+
+def test_a_vague_row_s_range_is_wider_and_its_value_the_same() -> None:
+    row, calibration = text_rows()[0], read_calibration()
+    stated, vague = (
+        estimate_text(from_rows([row.config]), [replace(row.labels, source="-", left_open=left_open)], calibration)
+        for left_open in (0, 2)
+    )
+    assert stated.tokens_per_s_per_gpu[0] == vague.tokens_per_s_per_gpu[0]
+    widths = [math.log(one.high_90[0] / one.low_90[0]) for one in (stated, vague)]
+    assert widths[1] / widths[0] == pytest.approx(math.exp(0.6))
+
+
+def test_evidence_near_narrows_an_estimate() -> None:
+    row, calibration = text_rows()[0], read_calibration()
+    label = replace(row.labels, source="-")
+    near = estimate_text(from_rows([row.config]), [label], calibration)
+    far = estimate_text(from_rows([row.config]), [label], calibration.model_copy(update={"points": {}}))
+    assert near.near[0] > 0
+    assert near.tokens_per_s_per_gpu[0] == far.tokens_per_s_per_gpu[0]
+    narrower = math.log(near.high_90[0] / near.low_90[0]) / math.log(far.high_90[0] / far.low_90[0])
+    assert narrower == pytest.approx(math.exp(-0.2 * math.log2(1 + near.near[0])))
+
+
+def test_own_runs_make_no_range_wider_where_the_site_is_as_expected() -> None:
+    row, calibration = text_rows()[0], read_calibration()
+    label = replace(row.labels, source="a site")
+    blind = estimate_text(from_rows([row.config]), [label], calibration)
+    as_expected = replace(row, labels=label, tokens_per_s_per_gpu=float(blind.tokens_per_s_per_gpu[0]))
+    odd = replace(as_expected, tokens_per_s_per_gpu=as_expected.tokens_per_s_per_gpu / 8)
+    asked = from_rows([row.config | {"micro_batch": 2 * row.config["micro_batch"]}])
+    blind, seeing, surprised = (
+        estimate_text(asked, [label], calibration, own=own) for own in ((), (as_expected,), (odd,))
+    )
+    widths = [math.log(one.high_90[0] / one.low_90[0]) for one in (blind, seeing, surprised)]
+    assert widths[1] <= widths[0]
+    assert widths[2] > widths[1]
