@@ -9,6 +9,7 @@ from pathlib import Path
 from planner.adapters.files import write_bytes
 from planner.adapters.pdf_printer import printed
 from planner.errors import InputError
+from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.answer.report import ReportDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
@@ -20,7 +21,6 @@ from planner.present.report.report import Report
 from planner.present.report.workbook import as_workbook
 from planner.use_cases.locks import LockedAnswer, frozen_answer, lock_path
 from planner.use_cases.plans import compare, with_found_options
-from planner.use_cases.recommend import recommend
 
 ENDINGS = (".html", ".htm", ".md", ".csv", ".json", ".xlsx", ".pdf")
 
@@ -33,7 +33,7 @@ def report_of(plan: Plan, catalog: Catalog, words: Words, *, today: date, asked:
         words=words,
         start=listed.campaign.start or today,
         written_on=today,
-        advice=recommend(listed, catalog, today=today, asked=asked),
+        advice=_advice(listed, catalog, today=today, asked=asked),
     )
 
 
@@ -46,8 +46,15 @@ def locked_report(path: Path, answer: LockedAnswer, words: Words, *, asked: str)
         words=words,
         start=side.plan.campaign.start or day,
         written_on=day,
-        advice=None if answer.differs else recommend(side.plan, side.catalog, today=day, asked=asked),
+        advice=None if answer.differs else _advice(side.plan, side.catalog, today=day, asked=asked),
     )
+
+
+def _advice(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> RecommendationDocument:
+    """Say what would change an answer; imported where it is asked for, as it needs numpy and `estimate` does not."""
+    from planner.use_cases.recommend import recommend
+
+    return recommend(plan, catalog, today=today, asked=asked)
 
 
 def check_ending(path: Path) -> None:
