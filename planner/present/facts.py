@@ -124,14 +124,19 @@ def machine_text(option: OptionEstimate) -> str:
     return f"{accelerators_text(option)}{nodes}"
 
 
-def terms_text(option: OptionEstimate) -> str:
-    """Write whose machine it is, or the terms under which it is rented."""
+def terms_and_region(option: OptionEstimate) -> tuple[str, str | None]:
+    """Return whose machine it is, or the terms under which it is rented, and of what is rented the region."""
     if option.hold is Hold.BUY:
-        return "to be bought"
+        return "to be bought", None
     if option.site is not None:
-        return "leased" if option.hold is Hold.RENT else "there already"
+        return "leased" if option.hold is Hold.RENT else "there already", None
     kind = option.price_kind.value.replace("_", " ") if option.price_kind else "rented"
-    return f"{kind}, {option.region}" if option.region else kind
+    return kind, option.region or None
+
+
+def terms_text(option: OptionEstimate) -> str:
+    """Write the terms, and of what is rented the region."""
+    return ", ".join(filter(None, terms_and_region(option)))
 
 
 def chance_to_keep_limits(option: CampaignOption) -> float | None:

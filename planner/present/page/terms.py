@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.model.answer.documents import OptionEstimate
 from planner.model.prices.offer import PriceKind
-from planner.present.facts import terms_text
+from planner.present.facts import terms_and_region
 from planner.present.page.words import Words
 
 TERMS = ("to be bought", "leased", "there already", "rented", *(kind.value.replace("_", " ") for kind in PriceKind))
@@ -12,5 +12,5 @@ TERMS = ("to be bought", "leased", "there already", "rented", *(kind.value.repla
 
 def terms_of(option: OptionEstimate, words: Words) -> str:
     """Write the terms, and of what is rented the region."""
-    terms, comma, region = terms_text(option).partition(", ")
-    return f"{words(terms)}{comma}{region}"
+    terms, region = terms_and_region(option)
+    return ", ".join(filter(None, (words(terms), region)))
