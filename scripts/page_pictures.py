@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from scripts.served_app import BROWSER_FLAGS, ROOT, served
 
+REPORTED = "examples/dgx_station_v100.yaml"
 OPTIONS = ".tp .options"
 PICTURES = {
     "ask": ("", OPTIONS, 1280, 1000, "light"),
@@ -43,7 +45,20 @@ def main(folder: Path = ROOT / "docs" / "images") -> None:
             page.wait_for_timeout(1500)  # until fonts and the last element are drawn
             page.screenshot(path=folder / f"{name}.png")
             print(folder / f"{name}.png")
+        _report(browser, Path(home), folder / "report.png")
         browser.close()
+
+
+def _report(browser: Browser, home: Path, picture: Path) -> None:
+    """Write a picture of a report's first page, as it is printed."""
+    report = home / "report.html"
+    command = [sys.executable, "-m", "planner.cli.main", "report", str(ROOT / REPORTED), "--out", str(report)]
+    subprocess.run(command, check=True)
+    page = browser.new_context(viewport={"width": 740, "height": 960}, device_scale_factor=1.5).new_page()
+    page.emulate_media(media="print")
+    page.goto(report.as_uri())
+    page.screenshot(path=picture)
+    print(picture)
 
 
 if __name__ == "__main__":

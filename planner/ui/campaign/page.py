@@ -98,5 +98,5 @@ def _draw(page: CampaignPage, plan: Plan, objective: Objective, words: Words) ->
     st.download_button(
         words("Plan (YAML)"), lambda: plan_text(plan), file_name=FILE, mime="application/yaml", on_click="ignore"
     )
-    st.code(f"planner campaign {FILE} --objective {objective.value}", language=None)
+    st.code(f"planner campaign {FILE} --objective {objective.value}", language=None, wrap_lines=True)
     parts.note(words("The address of this page reproduces it."))

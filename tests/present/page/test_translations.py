@@ -12,6 +12,7 @@ from planner.present.page.sentences import SENTENCES, translated
 from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE, Words
 from planner.use_cases.catalogs import catalog_for
 from planner.use_cases.plans import compare, read_plan
+from planner.use_cases.recommend import recommend
 from scripts.page_messages import compiled, messages, translations
 
 OTHERS = [one for one in LANGUAGES if one != "en"]
@@ -19,7 +20,9 @@ PLACE = re.compile(r"\{\w+\}")
 KO = Words("ko")
 EXAMPLES = {
     "done": "done in 3.4 hours", "cost": "at most 1.92 USD", "sure": "4 in 5 sure", "day": "2027-01-02",
-    "deadline": "2027-01-01", "unit": "USD a kWh", "usd": "4,600 USD",
+    "deadline": "2027-01-01", "unit": "USD a kWh",
+    "work": " for 9 trainings", "end": ", 7 USD less than renting", "usd": "4,600 USD",
+    "condition": "With a deadline 2 days later",
 }  # fmt: skip
 ENGLISH = re.compile(r"\b(done|at most|sure|hours|none|estimated)\b")
 """Words of phrases that are translated."""
@@ -55,6 +58,16 @@ def test_every_sentence_of_an_examples_headline_is_korean(example: str, budget: 
     headline = compare(plan, catalog_for(plan), today=TODAY).headline
     korean = [translated(one, KO) for one in headline]
     assert [one for one in korean if not re.search("[가-힣]", one) or ENGLISH.search(one)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", sorted(path.stem for path in examples_dir().glob("*.yaml")))
+def test_every_line_that_would_change_an_examples_answer_is_korean(example: str) -> None:
+    plan = read_plan(examples_dir() / f"{example}.yaml")
+    said = recommend(plan, catalog_for(plan), today=TODAY, asked="plan.yaml")
+    lines = [one.sentence for one in said.measurements] + [one.sentence for one in said.turning_points]
+    korean = [translated(one, KO) for one in lines]
+    assert [one for one in korean if not re.search("[가-힣]", one) or re.search(r"\b(wins|If|Measure)\b", one)] == []
 
 
 def test_values_stand_in_a_translated_sentence() -> None:
