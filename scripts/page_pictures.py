@@ -57,7 +57,8 @@ def _report(browser: Browser, home: Path, picture: Path) -> None:
     page = browser.new_context(viewport={"width": 740, "height": 960}, device_scale_factor=1.5).new_page()
     page.emulate_media(media="print")
     page.goto(report.as_uri())
-    page.screenshot(path=picture)
+    page.add_style_tag(content=".first { padding: 2rem; }")
+    page.locator(".first").screenshot(path=picture)
     print(picture)
 
 
