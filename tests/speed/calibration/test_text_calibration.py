@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
 
-from planner.speed.calibration.text_calibration import fingerprint
+from planner.adapters.evidence import read_calibration
+from planner.speed.calibration.text_accuracy import train_text_folds
+from planner.speed.calibration.text_calibration import fingerprint, refitted
 from planner.speed.estimator.text_fit import _Problem, fit_text, model_text_step, prior_text_fit, text_sample
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
@@ -99,3 +102,25 @@ def test_derivatives_of_all_generations_at_once_are_those_one_by_one(evidence: l
     problem.moved_at_once = [{place: 1.0} for place in range(problem.constants)]
     np.testing.assert_allclose(together, problem.jacobian(state), atol=1e-9)
     assert len({one.config["generation"] for one in few}) > 5
+
+
+def test_without_some_rows_a_calibration_is_fitted_anew_and_its_ranges_stay(evidence: list[Observation]) -> None:
+    shipped, few = read_calibration(), evidence[:60]
+    found = refitted(shipped, few, today=date(2026, 11, 24))
+    assert found.rows == len(few)
+    assert found.spreads == shipped.spreads
+    assert set(found.effects["source"]) == {one.labels.source for one in few}
+    assert sum(seen.rows for seen in found.seen["framework"].values()) == len(few)
+    assert found.points != shipped.points
+
+
+def test_a_row_of_ours_under_another_name_is_not_trained_on(evidence: list[Observation]) -> None:
+    few, shipped = evidence[:60], read_calibration()
+    copy = replace(few[3], id="copy", labels=replace(few[3].labels, source="elsewhere"))
+    other = replace(copy, tokens_per_s_per_gpu=1.5 * copy.tokens_per_s_per_gpu)
+    left, same = (
+        train_text_folds([one], few, shipped, leave_out=None, today=date(2026, 11, 24))[0].calibration.rows
+        for one in (copy, other)
+    )
+    assert left < len(few)
+    assert same == shipped.rows
