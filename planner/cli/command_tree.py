@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "Start here": {
         "init": ("setup_commands", "Write a commented plan file to start from"),
-        "compare": ("plan_commands", "Rank the options of a plan and recommend one"),
+        "compare": ("plan_commands", "Rank the options of a plan and recommend one, or a mix of them"),
         "ask": ("ask_command", "Answer one question: which machines, how long, what cost"),
         "find": ("find_command", "Find machines for a training among all that are offered"),
         "explain": ("explain_command", "Break an estimate down into formulas, constants and runs"),
@@ -27,7 +27,7 @@ COMMANDS = {
         "estimate": ("plan_commands", "Estimate time, cost and energy of one training per option"),
         "campaign": ("plan_commands", "Plan which trainings run where and when"),
         "recommend": ("recommend_command", "Show how firm the recommendation is, and what would change it"),
-        "report": ("plan_commands", "Write the whole answer as HTML, Markdown or CSV"),
+        "report": ("plan_commands", "Write two pages to sign: the answer, and what it rests on"),
         "own-or-rent": ("owning_command", "Compare the cost of owning a machine with renting one"),
         "strategies": ("strategy_command", "Rank the parallel strategies that fit a machine"),
     },

@@ -13,7 +13,7 @@ from planner.ui.evidence import page as evidence_page
 from planner.ui.login import stop_until_logged_in
 from planner.ui.own import page as own_page
 from planner.ui.prices import page as prices_page
-from planner.ui.state import CHOICE, chosen_words
+from planner.ui.state import CHOICE, LANGUAGE, chosen_words
 
 
 def main() -> None:
@@ -40,6 +40,8 @@ def main() -> None:
                 words("Language"), list(LANGUAGES), key=CHOICE, format_func=LANGUAGES.__getitem__, required=True,
                 label_visibility="collapsed", width="content",
             )  # fmt: skip
+    if words.language != "en" and st.query_params.get(LANGUAGE) != words.language:
+        st.query_params[LANGUAGE] = words.language
     page.run()
 
 
