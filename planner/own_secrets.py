@@ -22,6 +22,7 @@ LEAST_CHARACTERS = 8
 """Shorter values stand in ordinary text by chance."""
 FILES = (
     ".aws/credentials",
+    ".aws/config",
     ".lambda_cloud/lambda_keys",
     ".netrc",
     ".git-credentials",
@@ -32,6 +33,8 @@ FILES = (
     ".runpod/config.toml",
     ".config/vastai/vast_api_key",
 )
+NAMED_BY = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "KUBECONFIG", "NETRC", "HF_TOKEN_PATH")
+"""Variables by which such files lie elsewhere; one may name several."""
 FILE_LIMIT_BYTES = 200_000
 _IN_FILE = re.compile(
     r"(?i)(?:secret|token|passw(?:or)?d|api_key|access_key(?:_id)?|auth|key-data)[\"']?\s{0,3}[:= ]\s{0,3}[\"']?"
@@ -39,10 +42,16 @@ _IN_FILE = re.compile(
 )
 
 
+_IN_URL = re.compile(r"://[^\s:/@]{0,100}:([^\s@]{8,500})@")
+"""The password of a proxy, a package index or a database."""
+
+
 def own_secrets() -> tuple[str, ...]:
     """Return the secrets, each also as base64 and as a URL writes it; the longest first."""
     named = [value for name, value in os.environ.items() if SECRET_NAME.search(name) and _is_secret(value)]
-    return _forms(tuple(named), tuple(_of_files(os.environ.get("HOME", ""))))
+    in_urls = [found for value in os.environ.values() if "://" in value for found in _IN_URL.findall(value)]
+    elsewhere = [path for name in NAMED_BY for path in os.environ.get(name, "").split(os.pathsep) if path]
+    return _forms(tuple(named), tuple(in_urls), _of_files(os.environ.get("HOME", ""), tuple(elsewhere)))
 
 
 def _is_secret(value: str) -> bool:
@@ -67,9 +76,10 @@ def _forms(*values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4)
-def _of_files(home: str) -> tuple[str, ...]:
+def _of_files(home: str, elsewhere: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the usual files hold, as they were when first asked; what cannot be read holds nothing."""
-    return tuple(value for name in FILES for value in _of_file(Path(home) / name)) if home else ()
+    usual = [Path(home) / name for name in FILES] if home else []
+    return tuple(value for path in [*usual, *map(Path, elsewhere)] for value in _of_file(path))
 
 
 def _of_file(path: Path) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from launcher.backends import node_scripts
-from launcher.cloud.account import fingerprint
+from launcher.cloud.account import OF_USER, fingerprint, is_same_account
 from launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
 from launcher.plan.backend import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase, ProviderTime
 from planner.errors import NodeError
@@ -59,12 +59,13 @@ class DirectBackend:
         return tuple(seen)
 
     def account(self, launch: Launch) -> str | None:
-        """Return which machines these are, by their ids: a name in hosts.yaml may lead to another one later.
+        """Return which machines these are, and whose login: a name in hosts.yaml may lead to another one later.
 
         None where one of them has no id.
         """
-        ids = [machine.bash(node_scripts.identity()).strip() for machine in self._machines_of(launch)]
-        return f"machine {', '.join(map(fingerprint, ids))}" if all(ids) else None
+        told = [machine.bash(node_scripts.identity()).split() for machine in self._machines_of(launch)]
+        ids = [f"{fingerprint(words[0])}{OF_USER}{words[1]}" for words in told if len(words) == 2]
+        return f"machine {', '.join(ids)}" if len(ids) == len(told) else None
 
     def ready(self, launch: Launch) -> None:
         """Raise where a machine does not answer."""
@@ -169,7 +170,7 @@ class DirectBackend:
             asked = self.account(launch)
         except NodeError:
             return None  # whoever asks next is told so too
-        if launch.account in (None, asked):
+        if launch.account is None or is_same_account(launch.account, asked):
             return None
         return f"unknown: it was started on {launch.account}, and {launch.target.id} is now {asked or 'without an id'}"
 

@@ -98,8 +98,11 @@ exit 1
 
 
 def identity() -> str:
-    """Return the script that prints the id of the machine's installation; nothing where it has none."""
-    return "cat /etc/machine-id 2>/dev/null || :\n"
+    """Return the script that prints the id of the machine's installation, nothing where it has none, and of the user.
+
+    A user sees the processes of nobody else: what another one started looks gone.
+    """
+    return "cat /etc/machine-id 2>/dev/null && id -u || :\n"
 
 
 def times(*, folder: str, run_id: str) -> str:

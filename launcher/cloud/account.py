@@ -6,10 +6,13 @@ An answer proves that nothing is left only where it comes from the account in wh
 from __future__ import annotations
 
 import hashlib
+import re
 
 from launcher.cloud import aws, kubernetes, lambda_labs
 from launcher.plan.target import Provider, Target
 
+OF_USER = " of user "
+"""Between the id of a machine and that of the user there."""
 FINGERPRINT_DIGITS = 12
 """Of a SHA-256, in hexadecimal: 48 bits, enough to tell a person's keys apart, and no way back to a key."""
 
@@ -30,8 +33,8 @@ def account_of(target: Target) -> str | None:
 
 
 def lambda_account(key: str) -> str:
-    """Return the name of the account that a key of Lambda opens: Lambda tells no other."""
-    return f"Lambda key {fingerprint(key)}"
+    """Return the name of the account that a key of Lambda opens: Lambda tells no other; and where it is asked."""
+    return f"Lambda key {fingerprint(key)}{lambda_labs.elsewhere()}"
 
 
 def lambda_key_of(account: str | None) -> str:
@@ -45,6 +48,11 @@ def witness_of(target: Target, recorded: str | None) -> str | None:
     if target.provider is Provider.LAMBDA:
         return lambda_account(lambda_key_of(recorded))
     return account_of(target)
+
+
+def is_same_account(recorded: str, asked: str | None) -> bool:
+    """Return whether who is asked is who was recorded; older ledgers did not record the user of a machine."""
+    return asked is not None and recorded in (asked, re.sub(rf"{OF_USER}\d+", "", asked))
 
 
 def fingerprint(secret: str) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from launcher.cloud.label import date_of, expiry_of
 from launcher.cloud.machine import Machine
-from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
+from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL, cluster_name
 from planner.errors import MissingExtraError, NodeError
 from planner.model.aws_error import explain
 
@@ -20,6 +22,10 @@ DEAD = ("terminated", "shutting-down")
 REGIONS_AT_ONCE = 8
 FIRST_REGION = "us-east-1"
 """Asked where no other is named."""
+CLUSTER_TAG = "skypilot-cluster-name"
+"""By which SkyPilot itself finds its machines: `<cluster>-<user>`. Source: sky/provision/aws/instance.py of 0.14.1."""
+OUR_CLUSTER = re.compile(r"pl-(?P<run_id>[0-9]{8}-[0-9]{6}-[0-9a-f]{6})-[0-9a-f]{8}")
+AWS_HOSTS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 REQUEST_PREFIX = "sir-"
 """Of the id of a request for a spot machine."""
 NOT_FOUND = ("InvalidInstanceID.NotFound", "InvalidSpotInstanceRequestID.NotFound")
@@ -38,7 +44,9 @@ class Listing:
 
 
 def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
-    """Return instances with our label: of one launch or of all, in one region or in every region of the account.
+    """Return our instances: of one launch or of all, in one region or in every region of the account.
+
+    They carry our label or, where somebody took that away, the name that SkyPilot gives its clusters.
 
     A region that does not answer is an error. EC2 lists a terminated instance for about an hour more; after that its
     absence says the same.
@@ -95,11 +103,16 @@ def _end(ids: Sequence[str], region: str) -> list[NodeError]:
 
 
 def account(region: str | None) -> str:
-    """Return the account that the credentials found now belong to. Source: AWS STS API, GetCallerIdentity."""
+    """Return the account that the credentials found now belong to, and where EC2 is asked if that is not at AWS.
+
+    Source: AWS STS API, GetCallerIdentity.
+    """
     with explained("STS"):
         told = _client("sts", region or FIRST_REGION).get_caller_identity()
+        asked = urlsplit(ec2(region or FIRST_REGION).meta.endpoint_url).netloc.rpartition("@")[2]
     partition = str(told["Arn"]).split(":")[1]
-    return f"AWS account {told['Account']}" + ("" if partition == "aws" else f" ({partition})")
+    elsewhere = "" if asked.endswith(AWS_HOSTS) else f" at {asked}"
+    return f"AWS account {told['Account']}" + ("" if partition == "aws" else f" ({partition})") + elsewhere
 
 
 def has_credentials() -> bool:
@@ -117,9 +130,10 @@ def enabled_regions(near: str | None) -> list[str]:
 
 def _asked(region: str, run_id: str | None, *, spot: bool) -> tuple[list[Machine], NodeError | None, bool]:
     wanted = {"Name": f"tag:{RUN_LABEL}", "Values": [run_id]} if run_id else {"Name": "tag-key", "Values": [RUN_LABEL]}
+    named = {"Name": f"tag:{CLUSTER_TAG}", "Values": [f"{cluster_name(run_id or '')}*"]}
     try:
         with explained():
-            return _instances_in(region, wanted, spot=spot), None, False
+            return _instances_in(region, wanted, named, spot=spot), None, False
     except NodeError as error:
         told = NodeError(f"{region}: {error.message}", fix=error.fix)
         return [], told, _code(error) in FORBIDDEN
@@ -129,16 +143,18 @@ def _code(error: NodeError) -> str:
     return "" if error.__cause__ is None else explain(error.__cause__).code  # type: ignore[arg-type]
 
 
-def _instances_in(region: str, wanted: dict[str, Any], *, spot: bool) -> list[Machine]:
+def _instances_in(region: str, wanted: dict[str, Any], named: dict[str, Any], *, spot: bool) -> list[Machine]:
     client = ec2(region)
-    found = [
-        (instance, date_of(page["ResponseMetadata"].get("HTTPHeaders", {}).get("date")))
-        for page in client.get_paginator("describe_instances").paginate(Filters=[wanted])
+    found = {
+        instance["InstanceId"]: (instance, date_of(page["ResponseMetadata"].get("HTTPHeaders", {}).get("date")))
+        for asked in (named, wanted)
+        for page in client.get_paginator("describe_instances").paginate(Filters=[asked])
         for reservation in page["Reservations"]
         for instance in reservation["Instances"]
-    ]
-    machines = [_machine(instance, region, seen_at=seen_at) for instance, seen_at in found]
-    owners = [instance for instance, _ in found]
+        if asked is wanted or _run_id(_tags(instance)) is not None
+    }
+    machines = [_machine(instance, region, seen_at=seen_at) for instance, seen_at in found.values()]
+    owners = [instance for instance, _ in found.values()]
     return machines + (_requests_in(client, region, wanted, owners) if spot else [])
 
 
@@ -162,7 +178,7 @@ def _requests_in(client: Any, region: str, wanted: dict[str, Any], found: Sequen
             where=region,
             state=f"spot request {one['State']}",
             alive=True,
-            run_id=_tags(owners.get(name, one)).get(RUN_LABEL),
+            run_id=_run_id(_tags(owners.get(name, one))),
             expires_at=expiry_of(_tags(owners.get(name, one)).get(EXPIRY_LABEL)),
         )
         for name, one in sorted(requests.items())
@@ -179,7 +195,7 @@ def _machine(instance: dict[str, Any], region: str, *, seen_at: datetime | None)
         where=region,
         state=state,
         alive=state not in DEAD,
-        run_id=tags.get(RUN_LABEL),
+        run_id=_run_id(tags),
         instance_type=instance.get("InstanceType"),
         expires_at=expiry_of(tags.get(EXPIRY_LABEL)),
         started_at=instance.get("LaunchTime"),
@@ -187,6 +203,12 @@ def _machine(instance: dict[str, Any], region: str, *, seen_at: datetime | None)
         network_interfaces=len(instance.get("NetworkInterfaces", [])) or None,
         reservation=instance.get("CapacityReservationId"),
     )
+
+
+def _run_id(tags: Mapping[str, str]) -> str | None:
+    """Return the launch of a machine: by our label, else by the cluster that SkyPilot started it for."""
+    cluster = OUR_CLUSTER.fullmatch(tags.get(CLUSTER_TAG, ""))
+    return tags.get(RUN_LABEL) or (None if cluster is None else cluster["run_id"])
 
 
 def _tags(thing: dict[str, Any]) -> dict[str, str]:

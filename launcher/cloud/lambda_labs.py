@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from launcher.cloud.label import date_of
 from launcher.cloud.machine import Machine
@@ -97,6 +98,12 @@ def keys() -> list[str]:
 def has_key() -> bool:
     """Return whether a key of Lambda is here."""
     return bool(_key_in_file() or os.environ.get(KEY_VARIABLE))
+
+
+def elsewhere() -> str:
+    """Return where Lambda is asked, if that is not its own address."""
+    asked = urlsplit(os.environ.get(ENDPOINT_VARIABLE, ENDPOINT)).netloc.rpartition("@")[2]
+    return "" if asked == urlsplit(ENDPOINT).netloc else f" at {asked}"
 
 
 def _terminated(ids: Sequence[str], key: str) -> set[str]:

@@ -79,6 +79,8 @@ def look(launch: Launch) -> Seen:
     if target.provider is Provider.AWS:
         ordered = {target.region} if target.region is not None else set()  # billed also once the account disabled it
         regions = sorted({*aws.enabled_regions(target.region), *ordered})
+        if not regions:
+            raise NodeError("EC2 names no region in which it could be asked.", fix="Try again in a minute.")
         listing = aws.listed(run_id=launch.run_id, regions=regions, spot=target.purchase == "spot")
         machines = listing.machines
         left_out = [one for one in listing.forbidden if target.region not in (None, one)]

@@ -45,7 +45,7 @@ class Campaign:
         """
         with contextlib.ExitStack() as locks:
             for launch in launches:  # before they can be seen, so that no other client closes them as forgotten
-                locks.enter_context(self.driver_of(launch).lock(launch.run_id))
+                locks.enter_context(self.driver_of(launch).lock(launch.run_id, needed=True))
             self.ledger.plan(launches, check=check)
             return self._all(
                 launches,

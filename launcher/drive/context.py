@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,6 +15,7 @@ from launcher.ledger.instant import Instant, boot_instant
 from launcher.ledger.launch_folder import driving_lock, home_of
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Backend, NodeStatus
+from planner.errors import StoreError
 
 Clock = Callable[[], datetime]
 
@@ -53,10 +54,23 @@ class DriveContext:
         """Return whether the time is over at which this client takes everything down."""
         return self.elapsed_s(entry) >= entry.launch.bill.caps.watchdog_minutes * 60.0
 
+    def is_overdue(self, entry: Entry) -> bool:
+        """Return whether a launch takes longer than its worst case: whoever drives it stands still, and does not."""
+        return self.elapsed_s(entry) >= entry.launch.bill.caps.worst_minutes * 60.0
+
     @contextmanager
-    def lock(self, run_id: str) -> Iterator[bool]:
-        """Hold the right to drive a launch; False where another client has it. A client that dies lets go."""
-        with driving_lock(self._home_of(run_id)) as mine:
+    def lock(self, run_id: str, *, needed: bool = False) -> Iterator[bool]:
+        """Hold the right to drive a launch; False where another client has it. A client that dies lets go.
+
+        A disk on which no lock can be made keeps nobody from taking machines down, unless one is `needed`.
+        """
+        with ExitStack() as stack:
+            try:
+                mine = stack.enter_context(driving_lock(self._home_of(run_id)))
+            except StoreError:
+                if needed:
+                    raise
+                mine = True
             yield mine
 
     def _note_once(self, run_id: str, kind: str, text: str) -> bool:

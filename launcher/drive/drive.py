@@ -44,11 +44,14 @@ class Driver(Ending):
     def drive(self, run_id: str, *, stop: threading.Event, poll_s: float) -> Entry:
         """Take a launch up where its last client left it; return it as it is when it is over or `stop` is set.
 
-        Where another client drives it, only watch the ledger. An intent that was never submitted is closed.
+        Where another client drives it, only watch the ledger, until its time is over and that client has not ended it.
+        An intent that was never submitted is closed.
         """
         while True:
             with self.lock(run_id) as mine:
-                entry = self.go_on(run_id, stop=stop, poll_s=poll_s) if mine else self.ledger.entry(run_id)
+                entry = self.ledger.entry(run_id)
+                if mine or self.is_overdue(entry):
+                    entry = self.go_on(run_id, stop=stop, poll_s=poll_s)
             if not entry.open or stop.wait(poll_s):
                 return entry
 
@@ -85,6 +88,17 @@ class Driver(Ending):
         if known is not None:
             known.deadline_at = entry.launch.deadline_at or known.deadline_at
         return entry
+
+    def step_if_free(self, run_id: str) -> bool:
+        """Do the next thing for a launch, unless another client drives it within its time; return whether it was done.
+
+        A client that stands still (Ctrl-Z, a laptop that sleeps) may hold its lock for ever.
+        """
+        with self.lock(run_id) as mine:
+            free = mine or self.is_overdue(self.ledger.entry(run_id))
+            if free:
+                self.step(run_id)
+        return free
 
     def _watched_step(self, known: Unwritten, *, submit: bool = False) -> Entry:
         """Do the next thing; where that fails for another reason than a machine, go on by what this client knows.
@@ -129,12 +143,14 @@ class Driver(Ending):
         return self.ledger.entry(run_id)
 
     def cancel(self, run_id: str) -> Entry:
-        """Bring home what there is, then take everything down, now, whoever drives it.
+        """Bring home what there is, then take everything down, now, whoever drives it; one that is over is asked for.
 
         A client that is submitting at this moment is waited for: its machines would come after the proof that there
         are none. A ledger that cannot be written does not keep machines up: they are taken down first, and then said.
         """
         entry = self.ledger.entry(run_id)
+        if not entry.open:
+            return self._check_again(entry)
         try:
             return self._cancel(run_id)
         except StoreError as error:
@@ -160,6 +176,18 @@ class Driver(Ending):
             self.ledger.note(run_id, "CANCELLED", "taken down by the user", at=self.now())
             self._bring_home(entry, Outcome.CANCELLED, patience=timedelta(0))
         return self.step(run_id)
+
+    def _check_again(self, entry: Entry) -> Entry:
+        """Ask once more for a launch that is over: whoever takes it down by its name has seen something."""
+        run_id = entry.launch.run_id
+        if entry.outcome is Outcome.NEVER_SUBMITTED:
+            return entry
+        evidence = self.backend.verify_down(entry.launch)
+        if evidence.unknown is not None:
+            raise NodeError(f"{run_id}: is over by the ledger, and what is there now is {evidence.unknown}")
+        if not evidence.down:
+            self.end_seen(entry, "; ".join(evidence.checks))
+        return self.ledger.entry(run_id)
 
     def _wait_for_submission(self, run_id: str) -> None:
         give_up_s = time.monotonic() + SUBMISSION_PATIENCE_S
@@ -199,12 +227,16 @@ class Driver(Ending):
             self.backend.submit(launch)
         except PlannerError as error:
             self.ledger.note(launch.run_id, "REFUSED", str(error), at=self.now())
+            self._open_again(launch.run_id)
             self._bring_home(entry, Outcome.REFUSED, patience=timedelta(0))
             return
         self.ledger.note(launch.run_id, HANDED_OVER, "", at=self.now())
-        if not self.ledger.entry(launch.run_id).open:  # somebody would not wait
-            self.backend.down(launch)
-            self._note_once(launch.run_id, "TAKEN_DOWN", "; ".join(self.backend.verify_down(launch).checks))
+        self._open_again(launch.run_id)
+
+    def _open_again(self, run_id: str) -> None:
+        """Open a launch that another client, which would not wait, closed while this one submitted."""
+        if not self.ledger.entry(run_id).open:
+            self.reopen(run_id, "machines were ordered after the proof: the client that did stood still before")
 
     def _look(self, entry: Entry) -> None:
         launch, run_id = entry.launch, entry.launch.run_id

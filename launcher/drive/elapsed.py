@@ -32,8 +32,8 @@ class Elapsed:
     instant: Callable[[], Instant]
     _bases: dict[str, tuple[float, Instant]] = field(default_factory=dict)
     """Seconds since the submission at an instant of this process, and that instant."""
-    _waits: dict[tuple[str, float], tuple[float, Instant]] = field(default_factory=dict)
-    """The same of the first try to bring results home; by launch and what an unknown wait counts."""
+    _waits: dict[tuple[str, datetime, float], tuple[float, Instant]] = field(default_factory=dict)
+    """The same of a wait; by launch, its written beginning and what an unknown wait counts."""
     _asked: dict[str, tuple[float | None, Instant]] = field(default_factory=dict)
 
     def begin(self, run_id: str) -> Instant:
@@ -72,7 +72,7 @@ class Elapsed:
 
         Where the clock was set back since then nobody knows: then it is `unknown_s` at the first look.
         """
-        at, key = self.instant(), (run_id, unknown_s)
+        at, key = self.instant(), (run_id, began, unknown_s)
         if key not in self._waits:
             written_s = (self.now() - began).total_seconds()
             self._waits[key] = (unknown_s if written_s < -CLOCKS_DIFFER_S else max(0.0, written_s), at)

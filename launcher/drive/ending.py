@@ -11,11 +11,11 @@ from launcher.collect.results import collected, read_result
 from launcher.drive import submission
 from launcher.drive.context import DriveContext
 from launcher.drive.elapsed import CLOCKS_DIFFER_S, billed_seconds
-from launcher.drive.submission import SETTLING, is_settling
+from launcher.drive.submission import GAVE_UP, SEEN_AGAIN, SETTLING, is_settling
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, Outcome, State
-from launcher.plan.backend import Collected
-from planner.errors import InputError
+from launcher.plan.backend import Collected, Evidence
+from planner.errors import InputError, StoreError
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,33 @@ class Ending(DriveContext):
     def is_settling(self, run_id: str) -> bool:
         """Return whether a machine of a launch that was given up may still come."""
         entry, events = self.ledger.entry(run_id), self.ledger.events(run_id)
-        gave_up = next((event.at for event in events if event.kind == "COLLECTING"), None)
+        gave_up = next((event.at for event in reversed(events) if event.kind in GAVE_UP), None)
         waited_s = 0.0 if gave_up is None else self.elapsed.waited_s(run_id, gave_up, unknown_s=0.0)
         return is_settling(entry, events, waited_s=min(waited_s, self.elapsed_s(entry)))  # a clock may be set forward
+
+    def reopen(self, run_id: str, seen: str) -> None:
+        """Open a launch that is over, of which something was seen: the ledger must not say that nothing is left."""
+        said = f"seen after the proof of its end: {seen}"
+        if self.ledger.move(run_id, State.LOST, at=self.now(), text=said, expected=State.DOWN_VERIFIED):
+            self.ledger.note(run_id, SEEN_AGAIN, seen, at=self.now())
+            self._see_up(self.ledger.entry(run_id))
+
+    def end_seen(self, entry: Entry, seen: str) -> Evidence:
+        """Take down what was seen of a launch, open or over, and return the proof.
+
+        A ledger that cannot be written does not keep it up; that is said then.
+        """
+        run_id = entry.launch.run_id
+        try:
+            self.reopen(run_id, seen)
+            now = self.ledger.entry(run_id)
+            if now.state in (State.SUBMITTED, State.RUNNING):  # another client has it, and its time is over
+                self._bring_home(now, Outcome.TRUNCATED, patience=timedelta(0))
+            return self._take_down(self.ledger.entry(run_id))
+        except StoreError:
+            self.backend.down(entry.launch)
+            self.backend.verify_down(entry.launch)
+            raise
 
     def _bring_home(self, entry: Entry, outcome: Outcome, *, patience: timedelta) -> None:
         """Collect before anything is taken down, also after a failure; try again while patience lasts."""
@@ -96,7 +120,7 @@ class Ending(DriveContext):
         """Return the state in which this client left a launch that it has just submitted or looked at."""
         return State.SUBMITTED if entry.state is State.PLANNED else entry.state
 
-    def _take_down(self, entry: Entry) -> None:
+    def _take_down(self, entry: Entry) -> Evidence:
         """Take everything down, then ask those who send the bill; without their word the launch stays open."""
         launch, run_id = entry.launch, entry.launch.run_id
         if self.elapsed_s(entry) > launch.bill.caps.worst_minutes * 60.0:
@@ -120,6 +144,7 @@ class Ending(DriveContext):
         else:
             self._note_once(run_id, "STILL_UP", said)
             self._see_up(entry)
+        return evidence
 
     def _see_whether_up(self, entry: Entry) -> None:
         """Look whether machines are still up although their time is over; who cannot say is no witness."""

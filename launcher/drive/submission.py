@@ -19,7 +19,11 @@ SETTLING = "SETTLING"
 SETTLED_AFTER_S = 300.0
 """For which a machine may appear in a provider's list after its order: EC2's list is eventually consistent, and AWS
 advises to ask again for up to five minutes (EC2 API reference, "Eventual consistency"); of others nothing is known."""
-NO_JOB_SEEN = (Outcome.REFUSED, Outcome.SETUP_FAILED, Outcome.LOST, Outcome.CANCELLED)
+NO_JOB_SEEN = (Outcome.REFUSED, Outcome.SETUP_FAILED, Outcome.LOST, Outcome.CANCELLED, Outcome.MISMATCH)
+SEEN_AGAIN = "SEEN_AGAIN"
+"""The event of a launch that is open again: something of it was seen after the proof of its end."""
+GAVE_UP = ("COLLECTING", "MISMATCH", SEEN_AGAIN)
+"""Events from the last of which on a machine that may still come is waited for."""
 
 
 def in_submission(entry: Entry, events: Sequence[Event]) -> bool:

@@ -22,7 +22,7 @@ class State(StrEnum):
     COLLECTED = "COLLECTED"
     """What there was to bring home is home; there may be machines."""
     DOWN_VERIFIED = "DOWN_VERIFIED"
-    """The end: those who send the bill say that nothing is left."""
+    """The end: those who send the bill say that nothing is left. Only what is seen after that opens it again."""
     LOST = "LOST"
     """An alarm: no result came home, and nobody has confirmed that everything is down."""
 
@@ -50,7 +50,7 @@ LEGAL: dict[State, frozenset[State]] = {
     State.RUNNING: frozenset({State.COLLECTED, State.LOST, State.DOWN_VERIFIED}),
     State.COLLECTED: frozenset({State.DOWN_VERIFIED}),
     State.LOST: frozenset({State.COLLECTED, State.DOWN_VERIFIED}),
-    State.DOWN_VERIFIED: frozenset(),
+    State.DOWN_VERIFIED: frozenset({State.LOST}),
 }
 
 

@@ -266,7 +266,7 @@ class Ledger:
 
     def _connect_for_reading(self) -> sqlite3.Connection:
         """Open the file as it is, without making the files that SQLite keeps beside it while it writes."""
-        beside = self.path.with_name(f"{self.path.name}-shm").exists()
+        beside = any(self.path.with_name(f"{self.path.name}{end}").exists() for end in ("-shm", "-wal"))
         address = f"{self.path.resolve().as_uri()}?mode=ro{'' if beside else '&immutable=1'}"
         connection = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         connection.row_factory = sqlite3.Row

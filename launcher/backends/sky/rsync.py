@@ -22,10 +22,16 @@ def copy_results(host: str, run_id: str, folder: Path, *, config: Path, own: Col
 
 def _copied(source: str, folder: Path, *, config: Path) -> str | None:
     ssh = f"ssh -F {config} -o BatchMode=yes -o ConnectTimeout=20"
-    command = ["rsync", *RSYNC, f"--rsh={ssh}", source, f"{folder}/"]
+    command = ["rsync", *RSYNC, f"--rsh={ssh}", source, "./"]
     try:
         done = subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", timeout=RSYNC_TIMEOUT_S, check=False
+            command,
+            cwd=folder,  # that of whoever launched may be gone by now
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=RSYNC_TIMEOUT_S,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return f"rsync did not end within {RSYNC_TIMEOUT_S} s"

@@ -90,7 +90,7 @@ def launch(
             say(_screen(documents, answer.worst_case_usd, home, details=output.details))
         elif not output.as_json:
             print(_screen(documents, answer.worst_case_usd, home, details=output.details))
-        asked = not (limits.yes or limits.dry_run or output.as_json or limits.check) and sys.stdin.isatty()
+        asked = not (limits.yes or limits.dry_run or output.as_json or limits.check) and _listens()
         if limits.yes or (asked and _agrees(answer.worst_case_usd)):
             _start(launches, planned, allowed, answer, as_json=output.as_json)
             return
@@ -131,6 +131,11 @@ def _worst_usd(planned: list[Planned]) -> float | None:
     """Return the worst case of all launches; None where no price is known."""
     bills = [one.launch.bill for one in planned]
     return worst_total_usd(bills) if any(bill.worst_case_usd is not None for bill in bills) else None
+
+
+def _listens() -> bool:
+    """Return whether somebody can be asked; a process may be started without any stdin."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _agrees(worst_usd: float | None) -> bool:

@@ -152,17 +152,12 @@ class Launches:
 
     def step(self, run_id: str) -> Entry:
         """Do the next thing for a launch once, unless another client drives it."""
-        driver = self.driver(self.ledger.entry(run_id).launch)
-        with driver.lock(run_id) as mine:
-            if mine:
-                driver.step(run_id)
+        self.driver(self.ledger.entry(run_id).launch).step_if_free(run_id)
         return self.settle(run_id)
 
     def cancel(self, run_id: str) -> Entry:
-        """Bring home what there is, then take a launch down, whoever drives it; one that is over stays as it is."""
-        entry = self.ledger.entry(run_id)
-        if entry.open:
-            self.driver(entry.launch).cancel(run_id)
+        """Bring home what there is, then take a launch down, whoever drives it; one that is over is asked for again."""
+        self.driver(self.ledger.entry(run_id).launch).cancel(run_id)
         return self.settle(run_id)
 
     def cancel_all(self, run_ids: Sequence[str]) -> tuple[list[Entry], dict[str, Exception]]:
@@ -190,8 +185,8 @@ class Launches:
         driver = self.driver(entry.launch)
         while entry.open and driver.is_settling(run_id):
             time.sleep(self._poll_s(entry.launch))
-            with driver.lock(run_id) as mine:
-                entry = driver.step(run_id) if mine else self.ledger.entry(run_id)
+            driver.step_if_free(run_id)
+            entry = self.ledger.entry(run_id)
         return self.settle(run_id)
 
     def settle(self, run_id: str) -> Entry:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from launcher.cloud.account import is_same_account
 from launcher.documents import Found
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
@@ -95,11 +96,9 @@ def _settle(launches: Launches, entry: Entry) -> tuple[Entry, Found | None]:
     """Do the next thing for a launch, unless another client drives it; with an alarm where it may run unseen."""
     launch = entry.launch
     driver = launches.driver(launch)
-    with driver.lock(launch.run_id) as mine:
-        if mine:
-            driver.step(launch.run_id)
+    done = driver.step_if_free(launch.run_id)
     after = launches.settle(launch.run_id)
-    if not after.open or not mine:
+    if not after.open or not done:
         return after, None
     why = launches.why_open(launch.run_id)
     if after.state in (State.LOST, State.COLLECTED):
@@ -110,7 +109,7 @@ def _settle(launches: Launches, entry: Entry) -> tuple[Entry, Found | None]:
     if seen is None or seen.phase is Phase.UNKNOWN:
         return after, _cannot_be_settled(launch, why or "nobody could say how far it is")
     account = driver.backend.account(launch) if launch.account is not None else None
-    if account != launch.account:
+    if launch.account is not None and not is_same_account(launch.account, account):
         return after, _cannot_be_settled(
             launch, f"unknown, keys of {launch.account} needed: those here are of {account}"
         )
@@ -128,17 +127,18 @@ def _judge(
         return _unknown(launches, left, backend, take_down=take_down)
     if entry.state in (State.SUBMITTED, State.RUNNING) and not (left.alarm and launches.is_late(entry)):
         return Found(**seen, verdict="as planned", alarm=False)
-    evidence, failed = None, ""
-    if take_down:
-        try:
-            backend.down(entry.launch)
-            evidence = backend.verify_down(entry.launch)
-            launches.ledger.note(entry.launch.run_id, "REAPED", "; ".join(evidence.checks), at=launches.now())
-        except Exception as error:  # noqa: BLE001  a provider, a fault of ours, a ledger that cannot be written
-            failed = f"; {fault_text(error)}"
-    gone = evidence is not None and evidence.down
+    evidence, failed, driver, run_id = None, "", launches.driver(entry.launch), entry.launch.run_id
+    try:
+        if take_down:
+            evidence = driver.end_seen(entry, f"{left.name}, {left.where}: {left.detail}")
+            launches.ledger.note(run_id, "REAPED", "; ".join(evidence.checks), at=launches.now())
+        else:
+            driver.reopen(run_id, f"{left.name}, {left.where}: {left.detail}")
+    except Exception as error:  # noqa: BLE001  a provider, a fault of ours, a ledger that cannot be written
+        failed = f"; {fault_text(error)}"
+    gone = evidence is not None and evidence.down and not failed and not launches.ledger.entry(run_id).open
     told = seen | {"detail": left.detail + failed}
-    return Found(**told, verdict="should be gone", alarm=not gone or bool(failed), evidence=evidence)
+    return Found(**told, verdict="should be gone", alarm=not gone, evidence=evidence)
 
 
 def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down: bool) -> Found:

@@ -137,9 +137,11 @@ def test_a_price_that_rose_while_the_question_stood_launches_nothing(asked, home
     assert not (home / "ledger.sqlite").exists()
 
 
-def test_without_a_terminal_nothing_is_asked_and_nothing_launched(home):
+@pytest.mark.parametrize("stdin", [pytest.param("</dev/null", id="empty"), pytest.param("<&-", id="closed")])
+def test_without_a_terminal_nothing_is_asked_and_nothing_launched(home, stdin):
+    words = [sys.executable, "-m", "planner.cli.main", "launch", "cpu-smoke", "--on", "host/away", "--home", str(home)]
     done = subprocess.run(
-        [sys.executable, "-m", "planner.cli.main", "launch", "cpu-smoke", "--on", "host/away", "--home", str(home)],
+        ["bash", "-c", f'"$@" {stdin}', "bash", *words],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

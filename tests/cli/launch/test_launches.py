@@ -43,21 +43,24 @@ def sleeping(run_id: str) -> Launch:
     return asleep(launch_of(LOCAL, run_id=run_id, now=datetime.now(tz=UTC)))
 
 
-def test_what_should_be_gone_is_an_alarm_and_is_taken_down_when_asked(planner, launches):
+@pytest.mark.parametrize("alarmed_before", [True, False])
+def test_what_should_be_gone_is_an_alarm_and_is_taken_down_when_asked(planner, launches, alarmed_before):
     """As if somebody had closed the entry by hand, or a teardown had lied."""
-    launch = sleeping(f"reap-{os.getpid()}")
+    launch = sleeping(f"reap-{os.getpid()}-{alarmed_before}")
     launches.ledger.plan([launch])
     launches.driver(launch).step(launch.run_id, submit=True)
     assert [one["verdict"] for one in found(planner("launches", "reap", "--json"), launch)] == ["as planned"]
     launches.ledger.move(launch.run_id, State.DOWN_VERIFIED, at=datetime.now(tz=UTC))
 
-    alarmed = planner("launches", "reap", "--json")
-    assert alarmed.code == 4
-    assert [one["verdict"] for one in found(alarmed, launch)] == ["should be gone"]
+    if alarmed_before:
+        alarmed = planner("launches", "reap", "--json")
+        assert alarmed.code == 4
+        assert [one["verdict"] for one in found(alarmed, launch)] == ["should be gone"]
+        assert launches.ledger.entry(launch.run_id).state is State.LOST
     reaped = planner("launches", "reap", "--yes", "--json")
     assert reaped.code == 0, reaped.err
-    (one,) = found(reaped, launch)
-    assert one["evidence"]["down"] is True
+    assert [one["evidence"]["down"] for one in found(reaped, launch)] == ([] if alarmed_before else [True])
+    assert launches.ledger.entry(launch.run_id).state is State.DOWN_VERIFIED
     assert found(planner("launches", "reap", "--json"), launch) == []
 
 

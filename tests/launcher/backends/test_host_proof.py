@@ -11,6 +11,7 @@ from launcher.backends.direct import DirectBackend
 from launcher.backends.hosts import Host
 from launcher.backends.ssh import BEGINS, SshMachine, ssh_backend
 from launcher.cloud import aws, lambda_labs
+from launcher.cloud.account import fingerprint
 from launcher.cloud.aws import Listing
 from launcher.cloud.provider_machines import look
 from launcher.plan.backend import Phase
@@ -61,7 +62,7 @@ class Machine:
         self._identity = identity
 
     def bash(self, script: str) -> str:
-        return f"{self._identity}\n" if "machine-id" in script else ""
+        return self._identity if "machine-id" in script else ""
 
     def copy_there(self, folder: Path, to: str) -> None:
         """Nothing is copied."""
@@ -73,10 +74,11 @@ class Machine:
 @pytest.mark.parametrize(
     ("started_on", "asked", "down"),
     [
-        pytest.param("one", "one", True, id="the same machine"),
-        pytest.param("one", "two", False, id="another machine under the name"),
-        pytest.param("one", "", False, id="a machine without an id under the name"),
-        pytest.param("", "two", True, id="it had none"),
+        pytest.param("one\n1000\n", "one\n1000\n", True, id="the same machine"),
+        pytest.param("one\n1000\n", "two\n1000\n", False, id="another machine under the name"),
+        pytest.param("one\n1000\n", "one\n1001\n", False, id="another user, who does not see its processes"),
+        pytest.param("one\n1000\n", "", False, id="a machine without an id under the name"),
+        pytest.param("", "two\n1000\n", True, id="it had none"),
     ],
 )
 def test_only_the_machine_on_which_it_was_started_proves_its_end(started_on: str, asked: str, down: bool):
@@ -89,6 +91,20 @@ def test_only_the_machine_on_which_it_was_started_proves_its_end(started_on: str
     evidence = backend(asked).verify_down(launch)
     assert (evidence.down, evidence.unknown is None) == (down, down)
     assert backend(asked).status(launch).phase is (Phase.REFUSED if down else Phase.UNKNOWN)
+
+
+def test_a_launch_of_an_older_ledger_is_known_by_its_machine_alone():
+    machines: Sequence[Machine] = [Machine("one\n1000\n")]
+    backend = DirectBackend(lambda _: machines, machines)
+    launch = launch_of(HOST).model_copy(update={"account": f"machine {fingerprint('one')}"})
+    assert backend.verify_down(launch).down
+    assert not backend.verify_down(launch.model_copy(update={"account": f"machine {fingerprint('two')}"})).down
+
+
+def test_an_account_without_any_region_proves_nothing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(aws, "enabled_regions", lambda _near: [])
+    with pytest.raises(NodeError, match="names no region"):
+        look(launch_of(Target(provider="aws", name="p4d.24xlarge")))
 
 
 def test_the_region_that_was_ordered_is_asked_also_where_the_account_has_disabled_it(monkeypatch: pytest.MonkeyPatch):

@@ -101,8 +101,11 @@ def test_what_was_closed_while_it_was_submitted_is_taken_down_by_who_submitted_i
 
     backend = ClosedMeanwhile()
     driver = driver_of(backend)
-    driver.step("r1", submit=True)
+    opened = driver.step("r1", submit=True)
+    assert (opened.state, opened.outcome) == (State.LOST, Outcome.CANCELLED)
+    driver.step("r1")
     assert backend.asked == ["submit", "down", "verify"]
+    assert driver.ledger.entry("r1").state is State.DOWN_VERIFIED
 
 
 def test_what_a_dead_client_asked_for_may_still_appear(driver_of, clock):

@@ -45,6 +45,8 @@ class Boot:
     region: str | None = None
     instance_type: str | None = None
     labelled: bool = True
+    named: bool = True
+    """Whether it carries SkyPilot's own tags."""
     autostop: bool = True
     job: str = "SUCCEEDED"
     """What the job comes to, once it has been seen running."""
@@ -65,6 +67,7 @@ class Clouds(Protocol):
         labels: Mapping[str, str],
         settings: list[str],
         autostop: bool,
+        named: bool = True,
     ) -> str:
         """Start a machine; return its id."""
 
@@ -158,7 +161,14 @@ class SkyServer:
             autostop = boot.autostop and boot.fails is None and "autostop" in resources
             ids = [
                 self.clouds.start(
-                    cloud, kind, region=place, cluster=cluster, labels=labels, settings=settings, autostop=autostop
+                    cloud,
+                    kind,
+                    region=place,
+                    cluster=cluster,
+                    labels=labels,
+                    settings=settings,
+                    autostop=autostop,
+                    named=boot.named,
                 )
                 for _ in range(task.get("num_nodes", 1))
             ]
@@ -232,7 +242,7 @@ class SkyServer:
         known = self.clusters[cluster]
         job = known["job"]
         known["job"] = known["comes_to"]
-        return [{"job_id": 1, "status": job}]
+        return [{"job_id": 1, "job_name": cluster, "status": job}]
 
     def do_down(self, cluster: str):
         known = self.clusters[cluster]

@@ -9,8 +9,10 @@ from tests.launcher.faults.world import H100_AT_LAMBDA, USD_PER_HOUR
 
 ODD = ("RuntimeError", "failed in the middle")
 LAMBDA_DAY_USD = 24.0 * USD_PER_HOUR["gpu_8x_h100_sxm5"]
-HIDDEN = (boots(labelled=False), sky("down", answer=True), sky("status", answer=[]))
-HIDDEN_FOR_EVER = (boots(labelled=False, autostop=False), sky("down", answer=True), sky("status", answer=[]))
+FORGOTTEN = (sky("down", answer=True), sky("status", answer=[]))
+UNLABELLED = (boots(labelled=False), *FORGOTTEN)
+HIDDEN = (boots(labelled=False, named=False), *FORGOTTEN)
+HIDDEN_FOR_EVER = (boots(labelled=False, named=False, autostop=False), *FORGOTTEN)
 
 SUBMISSIONS = (
     Fault(
@@ -89,6 +91,10 @@ SUBMISSIONS = (
     ),
     Fault(
         "unlabelled-lies", "a machine without our label whose `down` lies", "EC2",
+        "found by SkyPilot's own tag and ended", launching(*UNLABELLED), 4, GONE, "lost",
+    ),
+    Fault(
+        "nameless-lies", "a machine without any label whose `down` lies", "EC2",
         "nobody can tell; it shuts itself down as told at its boot: at most the bill's worst case",
         launching(*HIDDEN), 4, GONE, undetectable=True,
     ),

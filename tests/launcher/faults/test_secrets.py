@@ -29,7 +29,12 @@ FILES = {
     ".cache/huggingface/token": "{}\n",
     ".kube/config": "users: [{{name: a, user: {{token: {}}}}}]\n",
     ".docker/config.json": '{{"auths": {{"r": {{"auth": "{}"}}}}}}\n',
+    ".aws/config": "[profile b]\naws_secret_access_key = {}\n",
+    ".git/config": '[remote "origin"]\nurl = https://me:{}@host.example/repository.git\n',
+    ".sky/config.yaml": "aws:\n  post_provision_runcmd: ['echo {}']\n",
+    "elsewhere/keys": "[c]\naws_secret_access_key = {}\n",
 }
+ADDRESSES = {"HTTPS_PROXY": "http://me:{}@proxy.example:3128", "PIP_INDEX_URL": "https://me:{}@index.example/simple"}
 SAID = {
     "the provider's refusal": ("api_status", "AuthFailure: secret_key={} is not valid"),
     "SkyPilot's error at down": ("down", "https://me:{}@host/path was refused"),
@@ -46,8 +51,13 @@ HOSTS = {
     "env": "hosts: {{a: {{address: h, env: {{NCCL_AUTH_TOKEN: '{}'}}}}}}",
     "ssh_options": "hosts: {{a: {{address: h, ssh_options: {{ProxyCommand: 'sshpass -p {} ssh jump'}}}}}}",
     "address": "hosts: {{a: {{address: 'me:{}@h'}}}}",
+    "a key that none has": "hosts: {{a: {{address: h, password: '{}'}}}}",
+    "a comment": "hosts: {{a: {{address: h, port: x}}}}  # password: {}",
+    "a comment where the file breaks": "hosts: {{a: [}}}}  # password: {}",
 }
-PLACES = (*ENVIRONMENT, *FILES, *SAID, *NODE, *REFUSED, *HOSTS, PEM, RUNNING)
+BARE = (*ADDRESSES, ".aws/config", "elsewhere/keys", ".git-credentials")
+"""Secrets that SkyPilot repeats without a word that tells what they are."""
+PLACES = (*ENVIRONMENT, *FILES, *ADDRESSES, *SAID, *NODE, *REFUSED, *HOSTS, PEM, RUNNING)
 SECRETS = {place: f"cAnary{number:02d}-9/8+7x{number * 7919}" for number, place in enumerate(PLACES)}
 
 
@@ -63,6 +73,9 @@ def plant(world: World) -> None:
         path = world.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.format(SECRETS[name]), encoding="utf-8")
+    for name, text in ADDRESSES.items():
+        world.environment[name] = text.format(SECRETS[name])
+    world.environment["AWS_SHARED_CREDENTIALS_FILE"] = str(world.folder / "elsewhere" / "keys")
     world.lambda_key = SECRETS[".lambda_cloud/lambda_keys"]
     environment = {**good_result()["environment"], "HF_TOKEN": SECRETS["the result's environment"]}
     problem = f"cannot read https://me:{SECRETS[NODE[1]]}@host/data"
@@ -75,6 +88,8 @@ def test_none_is_found(world: World):
     shown = []
     for place, (question, words) in SAID.items():
         sky(question, error=("ValueError", words.format(SECRETS[place])), times=1)(world)
+    repeated = " and ".join(SECRETS[place] for place in BARE)
+    sky("status", error=("ValueError", f"cannot use {repeated}"), times=1)(world)
     token = f"export WANDB_API_KEY={SECRETS[NODE[0]]}"
     sky("queue", worker={"print": f"HF_TOKEN={SECRETS[NODE[3]]}"}, times=1)(world)
     sky("tail_logs", answer=f"{token}\nPLANNER-DONE run=x rank=0 exit=0\n")(world)

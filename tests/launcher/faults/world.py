@@ -173,12 +173,14 @@ class World:
         labels: Mapping[str, str],
         settings: list[str],
         autostop: bool,
+        named: bool = True,
     ) -> str:
         """Start a machine in a fake cloud, as SkyPilot does; return its id."""
         told = any("post_provision_runcmd" in one and "shutdown" in one for one in settings)
         name = f"{cluster}-0a1b2c3d-head"
         if cloud == "aws":
-            tags = [{"Key": key, "Value": value} for key, value in {**labels, "Name": name}.items()]
+            own = {"Name": name, "skypilot-cluster-name": name.removesuffix("-head")} if named else {}
+            tags = [{"Key": key, "Value": value} for key, value in {**labels, **own, "free": "to use"}.items()]
             answer = self.clients(region).run_instances(
                 ImageId=AMI, InstanceType=kind, MinCount=1, MaxCount=1,
                 TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],

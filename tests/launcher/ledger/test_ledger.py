@@ -1,7 +1,9 @@
 import itertools
+import shutil
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -56,14 +58,14 @@ def test_only_legal_changes_are_made(tmp_path_factory, path):
         assert ledger.entry("r1").state is now
 
 
-def test_the_end_is_reached_from_everywhere_and_left_from_nowhere():
+def test_the_end_is_reached_from_everywhere_and_left_for_the_alarm_only():
     reach = {state: set(LEGAL[state]) for state in State}
     for _ in State:
         for one, other in itertools.product(State, State):
             if other in reach[one]:
                 reach[one] |= reach[other]
     assert all(State.DOWN_VERIFIED in reach[state] for state in State if state is not State.DOWN_VERIFIED)
-    assert not LEGAL[State.DOWN_VERIFIED]
+    assert LEGAL[State.DOWN_VERIFIED] == {State.LOST}
     assert State.PLANNED not in set().union(*LEGAL.values())
 
 
@@ -183,3 +185,17 @@ def test_a_ledger_that_lost_a_column_is_one_error(ledger, column):
     connection.close()
     with pytest.raises(StoreError, match="launch r1 cannot be read"):
         ledger.entry("r1")
+
+
+def test_what_stands_beside_the_file_is_read_too(tmp_path):
+    """A copy without the shared memory file, as a backup makes it: the newest states are in the write-ahead log."""
+    there, copy = Ledger(tmp_path / "home" / "ledger.sqlite"), tmp_path / "copy" / "ledger.sqlite"
+    copy.parent.mkdir()
+    with closing(sqlite3.connect(there.path)) as kept_open:  # so that nothing is moved into the file itself
+        kept_open.execute("SELECT * FROM launches").fetchall()
+        there.plan([launch_of(LOCAL)])
+        for end in ("", "-wal"):
+            shutil.copy(f"{there.path}{end}", f"{copy}{end}")
+    taken = Ledger.__new__(Ledger)
+    taken.path, taken.read_only = copy, True
+    assert taken.entry("r1").state is State.PLANNED

@@ -9,6 +9,7 @@ from launcher.backends.sky.worker.plain_text import plain
 
 LAST_LINES = 400
 """Of a log that is passed on at once."""
+LAST_CHARACTERS = 8_000_000
 
 
 def log(cluster: str, managed: bool) -> str:
@@ -23,7 +24,7 @@ def log(cluster: str, managed: bool) -> str:
             jobs.tail_logs(job_id=job["id"], follow=False, output_stream=text)
     else:
         sky.tail_logs(cluster, None, follow=False, tail=LAST_LINES, output_stream=text)
-    return plain(text.getvalue())
+    return _end(text)
 
 
 def provision_log(cluster: str) -> str:
@@ -32,4 +33,10 @@ def provision_log(cluster: str) -> str:
 
     text = io.StringIO()
     sdk.tail_provision_logs(cluster, follow=False, tail=LAST_LINES, output_stream=text)
-    return plain(text.getvalue())
+    return _end(text)
+
+
+def _end(text: io.StringIO) -> str:
+    """Return the end of what was written: one line may be longer than an answer can be."""
+    whole = text.getvalue()
+    return plain(whole[-LAST_CHARACTERS:])

@@ -22,13 +22,15 @@ def look_managed(cluster: str) -> JsonObject:
 
 
 def managed_jobs(prefix: str) -> list[JsonObject]:
-    """Return the managed jobs whose names begin so; none where there is no controller."""
+    """Return the managed jobs whose names begin so; none where there is no controller that works."""
     import sky
     from sky import exceptions, jobs
 
     try:
         answer = sky.get(jobs.queue_v2(refresh=False, all_users=False))
-    except exceptions.ClusterNotUpError:
+    except exceptions.ClusterNotUpError as error:
+        if _controller_works(error):
+            raise
         return []
     return [
         {
@@ -57,9 +59,24 @@ def down_managed(cluster: str) -> bool:
         sky.get(sky.api_cancel([request["id"]], silent=True))
     try:
         sky.get(jobs.cancel(name=cluster))
-    except (exceptions.ClusterNotUpError, ValueError):
+    except exceptions.ClusterNotUpError as error:
+        if _controller_works(error):
+            raise
+        return False
+    except ValueError:
         return False
     return True
+
+
+def _controller_works(error: Any) -> bool:
+    """Return whether a controller that does not answer may be at work: it would start again what is ended elsewhere.
+
+    SkyPilot raises the same error where there is none yet, or none any more, and where it is stopped
+    (backend_utils.is_controller_accessible of skypilot 0.14.1).
+    """
+    status = getattr(error.cluster_status, "value", error.cluster_status)
+    about_to_come = error.handle is not None and error.handle.head_ip is None
+    return status not in (None, "STOPPED") and not about_to_come
 
 
 def _request_for(cluster: str) -> JsonObject | None:

@@ -98,13 +98,17 @@ def _price(resources: Any) -> float | None:
 
 
 def _job(cluster: str) -> JsonObject | None:
-    """Return the cluster's newest job; None before there is one."""
+    """Return the newest job of the launch, which has the cluster's name; None before there is one.
+
+    What somebody else runs on the cluster (`sky exec`) has another name.
+    """
     import sky
 
     jobs = sky.get(sky.queue(cluster, all_users=True))
     if not jobs:
         return None
-    newest = max(jobs, key=lambda job: job["job_id"])
+    ours = [job for job in jobs if job["job_name"] == cluster] or jobs
+    newest = max(ours, key=lambda job: job["job_id"])
     return {"id": newest["job_id"], "status": newest["status"].value}
 
 

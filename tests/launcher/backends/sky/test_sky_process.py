@@ -195,6 +195,44 @@ def test_a_cluster_may_go_down_between_two_questions(kind, cluster):
     assert json.loads(said.splitlines()[-1]) == {"launch": None, "cluster": cluster, "job": None}
 
 
+NO_ANSWER = """
+import json, sys
+from types import SimpleNamespace
+import sky
+from sky import exceptions, jobs
+from sky.utils import status_lib
+from launcher.backends.sky.worker import managed
+status, address = sys.argv[1:]
+jobs.queue_v2 = jobs.cancel = lambda **_: "a request"
+def get(request):
+    known = status_lib.ClusterStatus(status) if status else None
+    raise exceptions.ClusterNotUpError("no", cluster_status=known, handle=SimpleNamespace(head_ip=address or None))
+sky.get = get
+try:
+    print(json.dumps(managed.managed_jobs("pl-x")))
+except exceptions.ClusterNotUpError:
+    print(json.dumps("raised"))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("status", "address", "jobs"),
+    [
+        pytest.param("", "", [], id="no controller"),
+        pytest.param("STOPPED", "10.0.0.1", [], id="stopped"),
+        pytest.param("INIT", "", [], id="about to come"),
+        pytest.param("INIT", "10.0.0.1", "raised", id="there, and not reached"),
+        pytest.param("UP", "10.0.0.1", "raised", id="up, and not reached"),
+    ],
+)
+def test_a_controller_that_is_not_reached_is_not_without_jobs(status, address, jobs):
+    """It would start again what is ended at the cloud meanwhile, after the proof that nothing is left."""
+    command = [sys.executable, "-c", NO_ANSWER, status, address]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert json.loads(said.splitlines()[-1]) == jobs
+
+
 @pytest.mark.parametrize(
     ("kind", "said", "expected"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import boto3
@@ -19,13 +20,18 @@ from tests.launcher.launches import launch_of
 
 ANYWHERE = P5E.model_copy(update={"region": None})
 SPOT = P5E.model_copy(update={"purchase": "spot"})
-MINE = "AWS account 123456789012"
-THEIRS = "AWS account 222222222222"
+MINE, THEIRS = "123456789012", "222222222222"
 DOWN = {"look": NOTHING, "down": True}
 
 
+def of_aws(account: str) -> str:
+    """Return how an account is recorded: moto is not at AWS."""
+    return f"AWS account {account} at {os.environ['AWS_ENDPOINT_URL'].removeprefix('http://')}"
+
+
 def recorded(target, run_id: str, account: str | None = MINE) -> Launch:
-    return launch_of(target, run_id=run_id).model_copy(update={"account": account})
+    known = of_aws(MINE) if account == MINE else account
+    return launch_of(target, run_id=run_id).model_copy(update={"account": known})
 
 
 def on_lambda(server, name: str, key: str | None = None) -> None:
@@ -54,9 +60,9 @@ def become(monkeypatch, account: str) -> None:
 
 def test_the_account_of_a_launch_is_that_of_the_keys(skypilot, monkeypatch):
     sky = skypilot()
-    assert sky.account(launch_of(P5E, run_id="one")) == MINE
+    assert sky.account(launch_of(P5E, run_id="one")) == of_aws(MINE)
     become(monkeypatch, "222222222222")
-    assert sky.account(launch_of(P5E, run_id="one")) == THEIRS
+    assert sky.account(launch_of(P5E, run_id="one")) == of_aws(THEIRS)
 
 
 def test_other_keys_prove_nothing_and_end_nothing(skypilot, monkeypatch):
@@ -65,10 +71,13 @@ def test_other_keys_prove_nothing_and_end_nothing(skypilot, monkeypatch):
     launch = recorded(P5E, "theirs")
     become(monkeypatch, "222222222222")
     sky = skypilot(**DOWN)
-    with pytest.raises(NodeError, match=rf"keys of {MINE} needed: those here are of {THEIRS}"):
+    with pytest.raises(NodeError, match=rf"keys of {of_aws(MINE)} needed: those here are of {of_aws(THEIRS)}"):
         sky.down(launch)
     evidence = sky.verify_down(launch)
-    assert (evidence.down, evidence.unknown) == (False, f"unknown, keys of {MINE} needed: those here are of {THEIRS}.")
+    assert (evidence.down, evidence.unknown) == (
+        False,
+        f"unknown, keys of {of_aws(MINE)} needed: those here are of {of_aws(THEIRS)}.",
+    )
     assert evidence.checks[0] == evidence.unknown
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     assert state(instance, "us-east-2") == "running"
@@ -81,7 +90,9 @@ def test_no_keys_prove_nothing(skypilot, monkeypatch):
         monkeypatch.delenv(name)
     evidence = skypilot(**DOWN).verify_down(recorded(P5E, "no-keys"))
     assert not evidence.down
-    assert (evidence.unknown or "").startswith(f"unknown, keys of {MINE} needed: STS: there are no AWS credentials")
+    assert (evidence.unknown or "").startswith(
+        f"unknown, keys of {of_aws(MINE)} needed: STS: there are no AWS credentials"
+    )
 
 
 def test_a_launch_of_an_older_ledger_has_no_account_and_that_is_said(skypilot):

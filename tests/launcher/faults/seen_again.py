@@ -1,0 +1,218 @@
+"""Rows: a client that stands still for too long, and machines that are seen after the end, under other tags or late."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+from functools import partial
+
+from tests.launcher.faults.acts import Act, Prepare, boots, ec2, left, sky, sky_forgets, waits
+from tests.launcher.faults.fault import Fault
+from tests.launcher.faults.killed import DOWN, GONE, REAP
+from tests.launcher.faults.states import never_ends
+from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, World
+
+OPEN = "COLLECTED"
+LYING = sky("down", answer=True)
+GONE_FROM_SKY = sky("status", answer=[])
+LATER = {"FAULT_CLOCK_H": "30", "FAULT_AWAKE_H": "30"}
+
+
+def another_job(world: World) -> None:
+    """Somebody else's job on the cluster is newer than ours, and over."""
+    (name,) = world.sky.clusters
+    ours, theirs = {"job_id": 1, "job_name": name}, {"job_id": 2, "job_name": "theirs"}
+    sky("queue", answer=[ours | {"status": "RUNNING"}, theirs | {"status": "SUCCEEDED"}])(world)
+
+
+def comes_back(world: World) -> None:
+    """After the proof somebody starts such a machine again, as a group that replaces its machines does."""
+    one = world.machines[0]
+    told = ["post_provision_runcmd shutdown"]
+    world.start(
+        one.cloud, one.kind, region=one.region, cluster=one.cluster, labels=one.labels, settings=told, autostop=True
+    )
+
+
+def protected(world: World) -> None:
+    """Somebody protects the machines against their end."""
+    for one in world.machines:
+        world.clients(one.region).modify_instance_attribute(InstanceId=one.id, DisableApiTermination={"Value": True})
+
+
+def unprotected(world: World) -> None:
+    """Nobody protects them any more."""
+    for one in world.machines:
+        world.clients(one.region).modify_instance_attribute(InstanceId=one.id, DisableApiTermination={"Value": False})
+
+
+def untagged(world: World) -> None:
+    """Somebody takes our label away."""
+    for one in world.machines:
+        world.clients(one.region).delete_tags(Resources=[one.id], Tags=[{"Key": "planner-run"}])
+
+
+def still_protected(world: World) -> Done:
+    """Take down what is protected; whoever looks at the console afterwards takes the protection away."""
+    done = left(OPEN, DOWN, then=(protected, LYING))(world)
+    unprotected(world)
+    return done
+
+
+def when(world: World, question: str, times: int) -> None:
+    """Wait until SkyPilot has been asked something so often."""
+    until_s = time.monotonic() + 60.0
+    while world.sky.asked.count(question) < times and time.monotonic() < until_s:
+        time.sleep(0.05)
+
+
+def end_of(process: subprocess.Popen[str]) -> Done:
+    """Wait for the end of a client."""
+    out, err = process.communicate(timeout=120)
+    return Done(process.returncode, out, err)
+
+
+def stands_still(*words: str, on: tuple[str, ...] = P4D, then: tuple[Prepare, ...] = ()) -> Act:
+    """A client is stopped while its job runs and not woken for 30 hours; then another client comes."""
+
+    def act(world: World) -> Done:
+        never_ends(world)
+        process = world.begin(*LAUNCH, *on)
+        when(world, "queue", 2)
+        os.kill(process.pid, signal.SIGSTOP)
+        for prepare in then:
+            prepare(world)
+        try:
+            return world.cli(*words, **LATER)
+        finally:
+            process.kill()
+            end_of(process)
+
+    return act
+
+
+def wakes_after_the_proof(world: World) -> Done:
+    """A client is stopped as it submits; another one's `down` does not wait for ever; then the first one goes on."""
+    world.settings["launcher.drive.drive:SUBMISSION_PATIENCE_S"] = 1.0
+    process = world.begin(*LAUNCH, *P4D)
+    world.sky.meanwhile["status"] = lambda: os.kill(process.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+    assert world.cli(*DOWN.split()).code == 0
+    os.kill(process.pid, signal.SIGCONT)
+    return end_of(process)
+
+
+def twice_interrupted(world: World) -> Done:
+    """Ctrl-C three times while SkyPilot does not answer the submission that it has already carried out."""
+    sky("launch", worker={"hang": 20}, done=True)(world)
+    process = world.begin(*LAUNCH, *P4D)
+    when(world, "launch", 1)
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.7)
+    return end_of(process)
+
+
+def locked_for_a_while(world: World) -> Done:
+    """Somebody else writes to the ledger for longer than a client waits for him."""
+    never_ends(world)
+    process = world.begin(*LAUNCH, *P4D)
+    when(world, "queue", 1)
+    with closing(sqlite3.connect(world.home / "ledger.sqlite", isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        time.sleep(3.0)
+    for cluster in world.sky.clusters.values():
+        cluster["comes_to"] = "SUCCEEDED"
+    return end_of(process)
+
+
+def another_comes_late(world: World) -> Done:
+    """Another machine than ordered comes, and when that is gone the one that was ordered."""
+    for prepare in (boots(instance_type="p5.48xlarge"), waits(SETTLED_AFTER_S=6.0)):
+        prepare(world)
+    process = world.begin(*LAUNCH, *P4D)
+    when(world, "down", 1)
+    one = world.machines[0]
+    start = partial(world.start, "aws", "p4d.24xlarge", region="us-east-1", cluster=one.cluster, labels=one.labels)
+    start(settings=["post_provision_runcmd shutdown"], autostop=True)
+    return end_of(process)
+
+
+SEEN_AGAIN = (
+    Fault(
+        "stands-still-reap", "a client stands still for 30 hours, then `reap`", "client", "taken down all the same",
+        stands_still(*REAP.split()), 0, GONE, "truncated",
+    ),
+    Fault(
+        "stands-still-forgotten", "... at Lambda, and SkyPilot has forgotten the cluster", "client", "the same",
+        stands_still(*REAP.split(), on=H100_AT_LAMBDA, then=(sky_forgets,)), 0, GONE, "lost",
+    ),
+    Fault(
+        "stands-still-collect", "... then `collect`", "client", "it does not wait for the other one",
+        stands_still("launches", "collect"), 4, GONE, "truncated",
+    ),
+    Fault(
+        "stands-still-submitting", "a client stands still as it submits; after another one's `down` it wakes up",
+        "client", "the launch is open again, until nothing is left of it", wakes_after_the_proof, 4, GONE,
+        "cancelled",
+    ),
+    Fault(
+        "interrupted-twice", "Ctrl-C three times while SkyPilot hangs", "client", "said how to stop it",
+        twice_interrupted, 130, "SUBMITTED", said="planner launches down", runs_on=True,
+    ),
+    Fault(
+        "back-reap", "such a machine is started again after the proof, then `reap`", "EC2",
+        "an alarm; the launch is open again", left(GONE, "launches reap", does="term", then=(comes_back,)), 4, "LOST",
+        "completed",
+    ),
+    Fault(
+        "back-reap-yes", "... then `reap --yes`", "EC2", "taken down",
+        left(GONE, REAP, does="term", then=(comes_back,)), 0, GONE, "completed",
+    ),
+    Fault(
+        "back-down", "... then `down ID`", "EC2", "asked for again, and taken down",
+        left(GONE, "launches down ID", does="term", then=(comes_back,)), 0, GONE, "completed",
+    ),
+    Fault(
+        "back-unasked", "`down ID` of a launch that is over, EC2 may not be asked", "EC2", "exit 4",
+        left(GONE, "launches down ID", does="term", then=(ec2("UnauthorizedOperation", only="DescribeInstances"),)), 4,
+        GONE, "completed",
+    ),
+    Fault(
+        "mismatch-late", "another machine than ordered comes, and later the ordered one", "SkyPilot",
+        "both are ended", another_comes_late, 4, GONE, "mismatch",
+    ),
+    Fault(
+        "untagged", "somebody takes our label away, SkyPilot's `down` lies and forgets", "EC2",
+        "found by SkyPilot's own tag", left(OPEN, DOWN, then=(untagged, LYING, GONE_FROM_SKY)), 0, GONE, "completed",
+    ),
+    Fault(
+        "protected", "somebody protects the machine against its end", "EC2", "exit 4: it may still run",
+        still_protected, 4, OPEN, "completed", said="may still run",
+    ),
+    Fault(
+        "another-job", "somebody runs a job of his own on the cluster", "SkyPilot", "ours runs on",
+        left("RUNNING", "launches collect --no-wait", first=(never_ends,), then=(another_job,)), 0,
+        "RUNNING", runs_on=True,
+    ),
+    Fault(
+        "locked-a-while", "nobody may write the ledger for some seconds", "ledger", "watched from memory meanwhile",
+        locked_for_a_while, 0, GONE, "completed",
+    ),
+    Fault(
+        "all-is-well", "a launch is over, then `down ID`", "nowhere", "asked for again",
+        left(GONE, "launches down ID", does="term"), 0, GONE, "completed",
+    ),
+    Fault(
+        "mismatch-known", "another machine than ordered, killed at LOST", "client", "the next client ends it",
+        left("LOST", "launches collect", first=(boots(instance_type="p5.48xlarge"),)), 4, GONE, "mismatch",
+    ),
+    Fault(
+        "sts-throttled", "AWS does not say whose keys these are, after the launch", "EC2", "nothing is proven",
+        left(OPEN, DOWN, then=(ec2("Throttling", 400, only="GetCallerIdentity"),)), 4, OPEN, "completed",
+    ),
+)  # fmt: skip

@@ -1,0 +1,210 @@
+"""Rows: where a client is started from, what it finds there, and who answers under a provider's address."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.launcher.faults.acts import Act, at_once, launching, left, sets, sky, worst, writes
+from tests.launcher.faults.fault import Fault
+from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
+from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, World
+
+OPEN = "COLLECTED"
+LYING = sky("down", answer=True)
+GONE_FROM_SKY = sky("status", answer=[])
+ONE_LAUNCH = "schema_version: 1\ntotal_usd: 30\n"
+LONG_LINE = f"{'x' * 55_000_000}\nPLANNER-DONE run={{run}} rank=0 exit=0\n"
+
+
+class Nothing(BaseHTTPRequestHandler):
+    """An API that has no machines, whoever asks."""
+
+    answer, kind = b'{"data": []}', "application/json"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", self.kind)
+        self.send_header("Content-Length", str(len(self.answer)))
+        self.end_headers()
+        self.wfile.write(self.answer)
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.do_GET()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+class NoInstances(Nothing):
+    """The same in EC2's words; its one region is that of the launch."""
+
+    kind = "text/xml"
+    answer = (
+        b'<Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><regionInfo><item><regionName>us-east-1'
+        b"</regionName></item></regionInfo><reservationSet/></Response>"
+    )
+
+
+def shell(script: str, *words: str) -> Act:
+    """Run a command by a line of the shell, in which it is "$@"."""
+
+    def act(world: World) -> Done:
+        one = subprocess.run(
+            ["bash", "-c", script, "bash", sys.executable, "-m", "planner.cli.main", *words],
+            env=world.environment | world.fault_settings(), cwd=world.folder, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        return Done(one.returncode, one.stdout, one.stderr)
+
+    return act
+
+
+def elsewhere(variable: str, handler: type[Nothing], path: str, *words: str, on: tuple[str, ...] = P4D) -> Act:
+    """Take down while a provider's address is another one, where nothing is known of any machine."""
+
+    def act(world: World) -> Done:
+        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            other = sets(**{variable: f"http://127.0.0.1:{server.server_port}{path}"})
+            try:
+                return left(OPEN, *words, then=(LYING, GONE_FROM_SKY, other), on=on)(world)
+            finally:
+                server.shutdown()
+
+    return act
+
+
+def no_lock(world: World) -> None:
+    """The file by which a launch is one client's cannot be opened, as on a disk that is mounted for reading."""
+    lock = world.home / "launches" / world.entry().launch.run_id / "driver.lock"
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+
+
+def of_a_newer_planner(world: World) -> None:
+    """The ledger has a form that this planner does not know."""
+    world.ids = [entry.launch.run_id for entry in world.entries()]
+    with closing(sqlite3.connect(world.home / "ledger.sqlite")) as connection, connection:
+        connection.execute("PRAGMA user_version = 9")
+
+
+def leads_to_itself(world: World) -> None:
+    """The ledger is a link to itself."""
+    (world.home / "ledger.sqlite").symlink_to(world.home / "ledger.sqlite")
+
+
+def half_installed(world: World) -> None:
+    """SkyPilot cannot be imported any more."""
+    writes("broken/sky/__init__.py", "raise ImportError('half installed')\n")(world)
+    before = world.environment["PYTHONPATH"]
+    world.environment["PYTHONPATH"] = os.pathsep.join([str(world.folder / "broken"), before])
+
+
+def long_line(world: World) -> None:
+    """The job's log has a line that is longer than any answer may be."""
+    run_id = world.entry().launch.run_id
+    sky("tail_logs", answer=LONG_LINE.format(run=run_id))(world)
+
+
+def odd_files(world: World) -> None:
+    """Beside its result the node leaves what nobody expects."""
+
+    def leave(run_id: str) -> None:
+        place = world.node / "planner-results" / run_id / "start-1"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "result.json").write_bytes(world.result)
+        os.mkfifo(place / "pipe.log")
+        for name in (f"{'x' * 200}.json", "a\nb.json", "\u202etxt.log", "-rf", "~", "%2e%2e", "driver.lock"):
+            (place / name).write_text("x", encoding="utf-8")
+        for name in ("dir.log", "start-1", "node-7"):
+            (place / name).mkdir()
+        for number in range(2000):
+            (place / f"{number}.txt").touch()
+        (place.parent / "start-99999999999999999999").mkdir()
+
+    world.leave_results = leave  # type: ignore[method-assign]
+
+
+def three_clients(world: World) -> list[Done]:
+    """Three clients at once, with a budget for one of them."""
+    writes("workspace/budget.yaml", ONE_LAUNCH)(world)
+    return at_once((*LAUNCH, *P4D), (*LAUNCH, *P4D), (*LAUNCH, *P4D))(world)
+
+
+SURROUNDINGS = (
+    Fault(
+        "all-closed", "stdin, stdout and stderr closed", "client", "the watch goes on to its end",
+        shell('"$@" <&- >&- 2>&-', *LAUNCH, *P4D), 0, GONE, "completed",
+    ),
+    Fault(
+        "few-files", "sixteen open files at most", "client", "no difference",
+        shell('ulimit -n 16; "$@"', *LAUNCH, *P4D), 0, GONE, "completed",
+    ),
+    Fault(
+        "folder-gone", "the folder in which the client was started is gone", "client", "no difference",
+        shell('mkdir here && cd here && rmdir ../here && "$@"', *LAUNCH, *P4D), 0, GONE, "completed",
+    ),
+    Fault(
+        "no-lock", "the launch cannot be locked (a disk mounted for reading), then `collect`", "disk",
+        "collected and taken down all the same", left("RUNNING", COLLECT, then=(no_lock,)), 0, GONE, "completed",
+    ),
+    Fault(
+        "no-lock-reap", "... then `reap`", "disk", "the same", left("RUNNING", REAP, REAP, then=(no_lock,)), 0, GONE,
+        "completed",
+    ),
+    Fault(
+        "newer-ledger", "the ledger is a newer planner's, then `down ID`", "ledger", "ended by its label",
+        left("RUNNING", "launches down ID", then=(of_a_newer_planner,)), 4, None,
+    ),
+    Fault(
+        "newer-ledger-reap", "... then `reap`", "ledger", "an alarm", left("RUNNING", REAP,
+            then=(of_a_newer_planner,)), 4, None, said="newer planner",
+    ),
+    Fault(
+        "ledger-loop", "the ledger is a link to itself", "ledger", "nothing is submitted", launching(leads_to_itself),
+        2, None,
+    ),
+    Fault(
+        "half-installed", "SkyPilot cannot be imported any more", "SkyPilot", "the cloud ends the machine; exit 4",
+        left("RUNNING", DOWN, then=(half_installed,)), 4, "LOST", "cancelled",
+    ),
+    Fault(
+        "lambda-elsewhere", "another address of Lambda, which has no machines", "Lambda",
+        "unknown: it was not started there", elsewhere("LAMBDA_ENDPOINT_URL", Nothing, "/api/v1", DOWN,
+            on=H100_AT_LAMBDA), 4, OPEN, "completed", said="keys of",
+    ),
+    Fault(
+        "ec2-elsewhere", "another address of EC2, which has no machines", "EC2",
+        "unknown: it was not started there", elsewhere("AWS_ENDPOINT_URL_EC2", NoInstances, "", DOWN), 4, OPEN,
+        "completed", said="keys of",
+    ),
+    Fault(
+        "ec2-elsewhere-reap", "... then `reap`", "EC2", "an alarm",
+        elsewhere("AWS_ENDPOINT_URL_EC2", NoInstances, "", REAP), 4, OPEN, "completed",
+    ),
+    Fault(
+        "long-line", "a line of 55 MB in the job's log", "host", "its end comes home",
+        left("RUNNING", COLLECT, then=(long_line,)), 0, GONE, "completed",
+    ),
+    Fault(
+        "odd-files", "pipes, odd names and 2,000 files beside the result", "host", "left out, or as they are",
+        launching(odd_files), 0, GONE, "completed",
+    ),
+    Fault(
+        "three-clients", "three clients, a budget for one", "budget", "two are refused",
+        worst(three_clients, [0, 3, 3]), 3, GONE, "completed",
+    ),
+    Fault(
+        "odd-variables", "variables of others that hold nonsense", "client", "no difference",
+        launching(sets(COLUMNS="0", LINES="x", TERM="none", PYTHONOPTIMIZE="2", AWS_MAX_ATTEMPTS="often",
+            AWS_DEFAULT_REGION="us east", SSL_CERT_FILE="/nonexistent", A_VALUE="two\nlines\x1b[2J")), 0, GONE,
+        "completed",
+    ),
+)  # fmt: skip
