@@ -11,7 +11,7 @@ import os
 import re
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 SECRET_NAME = re.compile(
     r"SECRET|(^|_)TOKEN(_|$)|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|(^|_)API_?KEY|(^|_)KEY(_|$)|(^|_)PRIVATE(_|$)|(^|_)AUTH(_|$)",
@@ -51,6 +51,7 @@ def own_secrets() -> tuple[str, ...]:
     named = [value for name, value in os.environ.items() if SECRET_NAME.search(name) and _is_secret(value)]
     in_urls = [found for value in os.environ.values() if "://" in value for found in _IN_URL.findall(value)]
     elsewhere = [path for name in NAMED_BY for path in os.environ.get(name, "").split(os.pathsep) if path]
+    in_urls += [unquote(found) for found in in_urls]
     return _forms(tuple(named), tuple(in_urls), _of_files(os.environ.get("HOME", ""), tuple(elsewhere)))
 
 
@@ -90,6 +91,7 @@ def _of_file(path: Path) -> list[str]:
     except OSError:
         return []
     whole = text.strip()
-    if whole and len(whole.split()) == 1 and len(whole) >= LEAST_CHARACTERS and "=" not in whole[:40]:
+    alone = len(whole.split()) == 1 and "=" not in whole[:40] and "://" not in whole
+    if alone and len(whole) >= LEAST_CHARACTERS:
         return [whole]
     return [value for pair in _IN_FILE.findall(text) for value in pair if _is_secret(value)]

@@ -176,7 +176,7 @@ def _ask(
         if not isinstance(told, dict) or "data" not in told:
             raise ValueError(path)
         return told, date_of(answer.headers.get("Date"))
-    except (httpx.HTTPError, ValueError, ImportError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
         reason = str(error) if isinstance(error, httpx.NetworkError) else type(error).__name__
         raise _LambdaError(f"Lambda does not answer: {reason}.", fix="Check the network; then try again.") from error
 

@@ -91,7 +91,7 @@ SUBMISSIONS = (
     ),
     Fault(
         "unlabelled-lies", "a machine without our label whose `down` lies", "EC2",
-        "found by SkyPilot's own tag and ended", launching(*UNLABELLED), 4, GONE, "lost",
+        "found by SkyPilot's own tag and ended", launching(*UNLABELLED), 4, GONE,
     ),
     Fault(
         "nameless-lies", "a machine without any label whose `down` lies", "EC2",

@@ -176,6 +176,11 @@ SURROUNDINGS = (
         left("RUNNING", DOWN, then=(half_installed,)), 4, "LOST", "cancelled",
     ),
     Fault(
+        "proxy-odd", "a proxy's address with a slash in its password", "client", "nothing is proven",
+        left(OPEN, DOWN, then=(sets(HTTPS_PROXY="http://me:hunter2/secret@proxy.example:3128"), LYING),
+            on=H100_AT_LAMBDA), 4, OPEN, "completed", said="Lambda does not answer: InvalidURL",
+    ),
+    Fault(
         "lambda-elsewhere", "another address of Lambda, which has no machines", "Lambda",
         "unknown: it was not started there", elsewhere("LAMBDA_ENDPOINT_URL", Nothing, "/api/v1", DOWN,
             on=H100_AT_LAMBDA), 4, OPEN, "completed", said="keys of",

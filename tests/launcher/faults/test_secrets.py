@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -74,7 +75,7 @@ def plant(world: World) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.format(SECRETS[name]), encoding="utf-8")
     for name, text in ADDRESSES.items():
-        world.environment[name] = text.format(SECRETS[name])
+        world.environment[name] = text.format(quote(SECRETS[name], safe=""))
     world.environment["AWS_SHARED_CREDENTIALS_FILE"] = str(world.folder / "elsewhere" / "keys")
     world.lambda_key = SECRETS[".lambda_cloud/lambda_keys"]
     environment = {**good_result()["environment"], "HF_TOKEN": SECRETS["the result's environment"]}
@@ -133,10 +134,15 @@ def files(folder: Path) -> list[Path]:
 
 
 def leaks(texts: dict[str, bytes]) -> list[str]:
-    """Return where a secret stands, as it is, in base64 or cut short."""
+    """Return where a secret stands, as it is, as a URL or base64 writes it, or cut short."""
     forms = {
         (place, form)
         for place, secret in SECRETS.items()
-        for form in (secret.encode(), base64.b64encode(secret.encode()), secret[:14].encode())
+        for form in (
+            secret.encode(),
+            base64.b64encode(secret.encode()),
+            secret[:14].encode(),
+            quote(secret, safe="").encode(),
+        )
     }
     return [f"{place} in {name}" for name, text in texts.items() for place, form in sorted(forms) if form in text]
