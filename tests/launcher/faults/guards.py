@@ -60,11 +60,6 @@ GUARDS = (
         left("RUNNING", " ".join([*LAUNCH, *P4D]), first=(writes(BUDGET, ONE_LAUNCH),)), 3, "RUNNING",
     ),
     Fault(
-        "budget-race", "two clients, a budget for one", "budget", "one is refused",
-        worst(lambda world: (writes(BUDGET, ONE_LAUNCH)(world), at_once((*LAUNCH, *P4D), (*LAUNCH,
-            *P4D))(world))[1], [0, 3]), 3, GONE, "completed",
-    ),
-    Fault(
         "deadline", "a deadline that comes too soon", "time", "refused",
         launching(options=("--deadline", "2026-01-01T00:00")), 3, None,
     ),

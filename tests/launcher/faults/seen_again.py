@@ -215,14 +215,6 @@ SEEN_AGAIN = (
         locked_for_a_while, 0, GONE, "completed",
     ),
     Fault(
-        "all-is-well", "a launch is over, then `down ID`", "nowhere", "asked for again",
-        left(GONE, "launches down ID", does="term"), 0, GONE, "completed",
-    ),
-    Fault(
-        "mismatch-known", "another machine than ordered, killed at LOST", "client", "the next client ends it",
-        left("LOST", "launches collect", first=(boots(instance_type="p5.48xlarge"),)), 4, GONE, "mismatch",
-    ),
-    Fault(
         "sts-throttled", "AWS does not say whose keys these are, after the launch", "EC2", "nothing is proven",
         left(OPEN, DOWN, then=(ec2("Throttling", 400, only="GetCallerIdentity"),)), 4, OPEN, "completed",
     ),

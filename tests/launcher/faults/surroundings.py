@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.launcher.faults.acts import Act, at_once, launching, left, sets, sky, worst, writes
 from tests.launcher.faults.fault import Fault
-from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
+from tests.launcher.faults.killed import COLLECT, DOWN, GONE
 from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, World
 
 OPEN = "COLLECTED"
@@ -156,16 +156,8 @@ SURROUNDINGS = (
         "collected and taken down all the same", left("RUNNING", COLLECT, then=(no_lock,)), 0, GONE, "completed",
     ),
     Fault(
-        "no-lock-reap", "... then `reap`", "disk", "the same", left("RUNNING", REAP, REAP, then=(no_lock,)), 0, GONE,
-        "completed",
-    ),
-    Fault(
         "newer-ledger", "the ledger is a newer planner's, then `down ID`", "ledger", "ended by its label",
         left("RUNNING", "launches down ID", then=(of_a_newer_planner,)), 4, None,
-    ),
-    Fault(
-        "newer-ledger-reap", "... then `reap`", "ledger", "an alarm", left("RUNNING", REAP,
-            then=(of_a_newer_planner,)), 4, None, said="newer planner",
     ),
     Fault(
         "ledger-loop", "the ledger is a link to itself", "ledger", "nothing is submitted", launching(leads_to_itself),
@@ -189,10 +181,6 @@ SURROUNDINGS = (
         "ec2-elsewhere", "another address of EC2, which has no machines", "EC2",
         "unknown: it was not started there", elsewhere("AWS_ENDPOINT_URL_EC2", NoInstances, "", DOWN), 4, OPEN,
         "completed", said="keys of",
-    ),
-    Fault(
-        "ec2-elsewhere-reap", "... then `reap`", "EC2", "an alarm",
-        elsewhere("AWS_ENDPOINT_URL_EC2", NoInstances, "", REAP), 4, OPEN, "completed",
     ),
     Fault(
         "long-line", "a line of 55 MB in the job's log", "host", "its end comes home",
