@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -229,11 +230,22 @@ def _client(service: str, region: str) -> Any:
 
 
 def _session() -> Any:
+    """Return a session that looks for credentials anew; the descriptions of services are read once a process."""
     try:
         import boto3
+        import botocore.session
     except ModuleNotFoundError as error:
         raise MissingExtraError("boto3", "launch") from error
-    return boto3.session.Session()
+    core = botocore.session.Session()
+    core.register_component("data_loader", _descriptions())
+    return boto3.session.Session(botocore_session=core)
+
+
+@cache
+def _descriptions() -> Any:
+    from botocore.loaders import create_loader
+
+    return create_loader()
 
 
 @contextlib.contextmanager

@@ -7,8 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 from tests.launcher.faults.sky_server import Boot, Instead
@@ -233,10 +234,21 @@ def meanwhile(do: str, *words: str, then: Act) -> Act:
     return act
 
 
+def stop(process: subprocess.Popen[str], world: World) -> None:
+    """Stop a client, but not within a write to the ledger, which would keep everybody from it."""
+    for _ in range(20):
+        os.kill(process.pid, signal.SIGSTOP)
+        with suppress(sqlite3.Error), closing(sqlite3.connect(world.home / "ledger.sqlite", timeout=0.2)) as ledger:
+            ledger.execute("BEGIN IMMEDIATE")
+            return
+        os.kill(process.pid, signal.SIGCONT)
+        time.sleep(0.1)
+
+
 def stopped(world: World) -> Done:
     """A client is stopped (Ctrl-Z, a laptop that sleeps) while its launch runs; another one finishes; it wakes up."""
     waiting = world.begin(*LAUNCH, *P4D)
-    world.sky.meanwhile["queue"] = lambda: os.kill(waiting.pid, signal.SIGSTOP)
+    world.sky.meanwhile["queue"] = lambda: stop(waiting, world)
     watcher = world.begin("launches", "list")
     watcher.communicate(timeout=120)
     os.waitid(os.P_PID, waiting.pid, os.WSTOPPED | os.WNOWAIT)

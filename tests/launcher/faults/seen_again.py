@@ -7,10 +7,10 @@ import signal
 import sqlite3
 import subprocess
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
 
-from tests.launcher.faults.acts import Act, Prepare, boots, ec2, left, sky, sky_forgets, waits
+from tests.launcher.faults.acts import Act, Prepare, boots, ec2, left, sky, sky_forgets, stop, waits
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import DOWN, GONE, REAP
 from tests.launcher.faults.states import never_ends
@@ -76,17 +76,6 @@ def end_of(process: subprocess.Popen[str]) -> Done:
     return Done(process.returncode, out, err)
 
 
-def stop(process: subprocess.Popen[str], world: World) -> None:
-    """Stop a client, but not within a write to the ledger, which would keep everybody from it."""
-    for _ in range(20):
-        os.kill(process.pid, signal.SIGSTOP)
-        with suppress(sqlite3.Error), closing(sqlite3.connect(world.home / "ledger.sqlite", timeout=0.2)) as ledger:
-            ledger.execute("BEGIN IMMEDIATE")
-            return
-        os.kill(process.pid, signal.SIGCONT)
-        time.sleep(0.1)
-
-
 def stands_still(*words: str, on: tuple[str, ...] = P4D, then: tuple[Prepare, ...] = ()) -> Act:
     """A client is stopped while its job runs and not woken for 30 hours; then another client comes."""
 
@@ -110,7 +99,7 @@ def wakes_after_the_proof(world: World) -> Done:
     """A client is stopped as it submits; another one's `down` does not wait for ever; then the first one goes on."""
     world.settings["launcher.drive.drive:SUBMISSION_PATIENCE_S"] = 1.0
     process = world.begin(*LAUNCH, *P4D)
-    world.sky.meanwhile["status"] = lambda: os.kill(process.pid, signal.SIGSTOP)
+    world.sky.meanwhile["status"] = lambda: stop(process, world)
     os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
     assert world.cli(*DOWN.split()).code == 0
     os.kill(process.pid, signal.SIGCONT)
