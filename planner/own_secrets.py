@@ -42,7 +42,7 @@ _IN_FILE = re.compile(
 )
 
 
-_IN_URL = re.compile(r"://[^\s:/@]{0,100}:([^\s@]{8,500})@")
+_IN_URL = re.compile(r"://[^\s:/@]{0,100}:([^\s/@]{8,500})@")
 """The password of a proxy, a package index or a database."""
 
 
