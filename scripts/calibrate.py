@@ -15,9 +15,9 @@ from planner.use_cases.calibrations import calibrate_images, calibrate_text, dif
 def main() -> None:
     """Fit, and write; with --check, compare to six digits with what is there."""
     today = date.today()
-    with ProcessPoolExecutor(max_workers=1) as second_process:
-        of_images = second_process.submit(calibrate_images, today=today)
-        made = {CALIBRATION: calibrate_text(today=today), IMAGE_CALIBRATION: of_images.result()}
+    with ProcessPoolExecutor(max_workers=2) as processes:
+        of_images = processes.submit(calibrate_images, today=today)
+        made = {CALIBRATION: calibrate_text(today=today, each=processes.map), IMAGE_CALIBRATION: of_images.result()}
     if "--check" in sys.argv:
         shipped = catalogs_dir() / FOLDER
         differing = [

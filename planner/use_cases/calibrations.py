@@ -11,13 +11,13 @@ from planner.adapters.files import write_text
 from planner.adapters.workspace import catalogs_dir
 from planner.model.evidence.calibration import Calibration
 from planner.speed.calibration.image_calibration import fit_image_calibration
-from planner.speed.calibration.text_calibration import fit_text_calibration
+from planner.speed.calibration.text_calibration import Each, fit_text_calibration
 from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence, of_images
 
 
-def calibrate_text(*, today: date) -> Calibration:
-    """Calibrate on the bundled measurements of text."""
-    return fit_text_calibration(bundled_evidence(load_catalog()), today=today)
+def calibrate_text(*, today: date, each: Each = map) -> Calibration:
+    """Calibrate on the bundled measurements of text; `each` may be the map of a pool of processes."""
+    return fit_text_calibration(bundled_evidence(load_catalog()), today=today, each=each)
 
 
 def calibrate_images(*, today: date) -> Calibration:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration, Spread
@@ -20,6 +21,7 @@ from planner.speed.physics.observation import digest_items
 
 if TYPE_CHECKING:
     from planner.speed.calibration.hold_out import Fold, HeldOut
+    from planner.speed.estimator.text_fit import Fit
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
 
@@ -32,7 +34,13 @@ ANCHORS = (1, 3)
 DIGITS = 9
 
 
-def fit_text_calibration(observations: Sequence[Observation], *, today: date, ranges: bool = True) -> Calibration:
+Each = Callable[..., Iterable["HeldOut"]]
+"""`map`, or that of a pool of processes."""
+
+
+def fit_text_calibration(
+    observations: Sequence[Observation], *, today: date, ranges: bool = True, each: Each = map
+) -> Calibration:
     """Calibrate on observations. The result depends on them alone: same rows, same digits."""
     import numpy as np
 
@@ -40,7 +48,7 @@ def fit_text_calibration(observations: Sequence[Observation], *, today: date, ra
     whole = fit_text(data)
     known = known_of(data)
     if ranges and observations:
-        held_out = [predict_held_out(data, fair_folds(split, observations), whole) for split in SPLITS]
+        held_out = list(each(partial(_held_out, data, observations, whole), SPLITS))
         errors = [data.log_seconds[one.rows] - one.log_predicted for one in held_out]
         widths = spreads(
             np.concatenate(errors),
@@ -83,6 +91,10 @@ def refitted(shipped: Calibration, observations: Sequence[Observation], *, today
             "points": known.points,
         }
     )  # fmt: skip
+
+
+def _held_out(data: TextSample, observations: Sequence[Observation], whole: Fit, split: str) -> HeldOut:
+    return predict_held_out(data, fair_folds(split, observations), whole)
 
 
 def fair_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:

@@ -146,16 +146,20 @@ class _Problem(RobustProblem):
         import numpy as np
 
         base = self.modelled(state)
-        columns = []
-        for place in range(len(state)):
-            level = place - self.constants
-            if level >= 0 and self.of_step[level]:
-                columns.append(self.design[:, level])
-                continue
+
+        def column(places: list[int]) -> Array:
             moved = state.copy()
-            moved[place] += STEP
-            columns.append((self.modelled(moved) - base) / STEP)
-        return np.stack(columns, axis=1)
+            moved[places] += STEP
+            return (self.modelled(moved) - base) / STEP
+
+        columns = [column([place]) for place in range(self.constants)]
+        parts = np.empty_like(self.design)
+        for level in dict.fromkeys(level for level, _ in self.names):  # a row has one name of a level: all at once
+            places = [place for place, (each, _) in enumerate(self.names) if each == level]
+            whole = self.of_step[places[0]]
+            moved = 1.0 if whole else column([self.constants + place for place in places])[:, None]
+            parts[:, places] = moved * self.design[:, places]
+        return np.hstack([np.stack(columns, axis=1), parts])
 
     def named(self, state: Array) -> Fit:
         effects: dict[str, dict[str, float]] = {level: {} for level in (*LEVEL_SPREAD, "host")}

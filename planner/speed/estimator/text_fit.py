@@ -165,18 +165,22 @@ class _Problem(RobustProblem):
         ]
         self.names = sorted({(level, getattr(label, level)) for label in data.labels for level in LEVELS})
         own_at = {name: column for column, name in enumerate(self.own)}
-        self.part_of = {part: np.array([part == each for each, _ in self.own]) for part in PARTS}
-        self.of_framework = np.zeros((len(data.labels), len(self.own)))
+        of_framework = np.zeros((len(data.labels), len(self.own)))
         self.design = np.zeros((len(data.labels), len(self.names)))
         place = {name: column for column, name in enumerate(self.names)}
         self.of_device = np.array([level not in WHOLE_STEP for level, _ in self.names])
         for row, label in enumerate(data.labels):
             for part in PARTS:
-                self.of_framework[row, own_at[part, code[row]]] = 1.0
+                of_framework[row, own_at[part, code[row]]] = 1.0
             for part in OF_THE_STACK:
-                self.of_framework[row, own_at[part, label.stack]] = 1.0
+                of_framework[row, own_at[part, label.stack]] = 1.0
             for level in LEVELS:
                 self.design[row, place[level, getattr(label, level)]] = 1.0
+        self.level_at = {
+            level: np.array([place[level, getattr(label, level)] for label in data.labels]) for level in LEVELS
+        }
+        self.part_at = {part: [column for column, (each, _) in enumerate(self.own) if each == part] for part in PARTS}
+        self.part_design = {part: of_framework[:, at] for part, at in self.part_at.items()}
         self.effects_at = self.constants + len(self.own)
         effects = len(self.own) + len(self.names)
         self.centre = np.concatenate([np.log([p.prior for p in PARAMETERS]), np.zeros(effects)])
@@ -200,33 +204,46 @@ class _Problem(RobustProblem):
 
     def step(self, state: Array) -> Step:
         """Step by the physics, with what accelerators and frameworks have of their own."""
+        return step(self._with_effects(state), self._constants(state))
+
+    def _constants(self, state: Array) -> dict[str, float]:
         import numpy as np
 
-        values = {p.name: float(v) for p, v in zip(PARAMETERS, np.exp(state[: self.constants]), strict=True)}
+        return {p.name: float(v) for p, v in zip(PARAMETERS, np.exp(state[: self.constants]), strict=True)}
+
+    def _with_effects(self, state: Array) -> Configs:
+        import numpy as np
+
         own = state[self.constants : self.effects_at]
-        scales = {f"{part}_scale": np.exp(self.of_framework[:, at] @ own[at]) for part, at in self.part_of.items()}
-        device = self.design[:, self.of_device] @ state[self.effects_at :][self.of_device]
-        return step(self.data.configs.replaced(device_scale=np.exp(device), **scales), values)
+        scales = {f"{part}_scale": np.exp(self.part_design[part] @ own[at]) for part, at in self.part_at.items()}
+        device = sum(self._effect(level, state) for level in LEVELS if level not in WHOLE_STEP)
+        return self.data.configs.replaced(device_scale=np.exp(device), **scales)
+
+    def _effect(self, level: str, state: Array) -> Array:
+        import numpy as np
+
+        return np.take(state[self.effects_at :], self.level_at[level])
 
     def residual(self, state: Array) -> Array:
         import numpy as np
 
-        whole = self.design[:, ~self.of_device] @ state[self.effects_at :][~self.of_device]
+        whole = sum(self._effect(level, state) for level in WHOLE_STEP)
         return np.asarray(self.data.log_seconds - np.log(self.step(state).seconds) - whole)
 
     def jacobian(self, state: Array) -> Array:
         import numpy as np
 
-        modelled = self.step(state)
+        configs = self._with_effects(state)
+        modelled = step(configs, self._constants(state))
         base = np.log(modelled.seconds)
         columns = np.empty((len(base), self.constants))
         for places in self.moved_at_once:
             moved = state.copy()
             moved[list(places)] += STEP
-            column = (np.log(self.step(moved).seconds) - base) / STEP
+            column = (np.log(step(configs, self._constants(moved)).seconds) - base) / STEP
             for place, rows in places.items():
                 columns[:, place] = column * rows
-        own = [modelled.shares[part][:, None] * self.of_framework[:, at] for part, at in self.part_of.items()]
+        own = [modelled.shares[part][:, None] * design for part, design in self.part_design.items()]
         levels = np.where(self.of_device, modelled.device_share[:, None], 1.0) * self.design
         return np.hstack([columns, *own, levels])
 

@@ -73,9 +73,14 @@ NOT_IN_DIGESTS = frozenset({"stage_layers", "pcie_cards", "pcie_5"})
 
 
 def digest_items(config: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Return a configuration's numbers in the order and under the names of digests."""
+    """Return a configuration's numbers in the order and under the names of digests.
+
+    To nine digits: the last ones differ from processor to processor.
+    """
     return sorted(
-        (NAMES_IN_DIGESTS.get(name, name), value) for name, value in config.items() if name not in NOT_IN_DIGESTS
+        (NAMES_IN_DIGESTS.get(name, name), float(f"{value:.9g}"))
+        for name, value in config.items()
+        if name not in NOT_IN_DIGESTS
     )
 
 
