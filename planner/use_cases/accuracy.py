@@ -22,7 +22,7 @@ from planner.speed.calibration.text_accuracy import predict_text_rows, train_tex
 from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.calibrations import shipped_image_calibration
 from planner.use_cases.evidence import observations_of, of_images, of_text, usable_rows
-from planner.use_cases.whole_trainings import is_whole, set_aside_document, whole_rows_document
+from planner.use_cases.whole_trainings import is_whole, left_out_document, whole_rows_document
 
 
 def accuracy(
@@ -53,7 +53,7 @@ def accuracy(
     pool += [*images, *without(of_images(every), images)]
     document = accuracy_document(len(rows) - len(whole) + len(unreadable), refused, scored, pool, leave_out, anchors)
     if path is None:
-        return document | {"whole_trainings": set_aside_document(catalog, today=today)}
+        return document | {"whole_trainings": left_out_document(catalog, today=today)}
     return document | ({"whole_trainings": whole_rows_document(whole, catalog, today=today)} if whole else {})
 
 

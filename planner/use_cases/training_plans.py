@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, get_args
 
@@ -24,6 +25,9 @@ IMAGE_NETWORKS = {
     "resnet50": "resnet50", "resnet101": "resnet101", "resnet152": "resnet152",
     "vit_base_patch16_224": "vit-b16", "vit_large_patch16_224": "vit-l16", "vit_huge_patch14_224": "vit-h14",
 }  # fmt: skip
+USUAL_LENGTH = {"encoder": 512}
+OTHER_USUAL_LENGTH = 2048
+"""Tokens of a sample where nobody says; the amount of data must not depend on it."""
 DIVIDES_EXPERTS = "Megatron-LM"
 """What a plan names for mixtures of experts over several machines: nothing else divides them."""
 
@@ -35,6 +39,8 @@ def plan_of(training: WholeTraining, catalog: Catalog) -> Plan | str:
     if accelerator is None:
         return f"{run.gpu} is no accelerator of the catalog"
     workload = _workload(training)
+    if workload is None and training.kind is not TrainingKind.IMAGES and _length(training, "") is None:
+        return "the length of its samples is not stated"
     if workload is None:
         return f"a plan has no formula for {run.model or run.model_family}"
     per_node = min(NODE, run.num_gpus)
@@ -54,9 +60,10 @@ def _workload(training: WholeTraining) -> dict[str, Any] | None:
         known = IMAGE_NETWORKS.get(run.model)
         return {"ref": known} if known else None
     kind = KINDS.get(run.model_family)
-    if kind is None or run.n_layers is None or run.hidden is None or run.n_heads is None or run.seq_len is None:
+    length = _length(training, kind or "")
+    if kind is None or run.n_layers is None or run.hidden is None or run.n_heads is None or length is None:
         return None
-    gelu, length = run.mlp_type.startswith("gelu"), int(run.seq_len)
+    gelu = run.mlp_type.startswith("gelu")
     network: dict[str, Any] = {
         "kind": kind, "layers": run.n_layers, "hidden": run.hidden, "heads": run.n_heads,
         "kv_heads": run.n_kv_heads or run.n_heads, "head_dim": run.hidden // run.n_heads,
@@ -76,12 +83,23 @@ def _workload(training: WholeTraining) -> dict[str, Any] | None:
     return {"architecture": network, "seq_len": length}
 
 
+def _length(training: WholeTraining, kind: str) -> int | None:
+    """Return the length of samples; where nobody says, the usual one, or what holds the mean one, if data are known."""
+    run = training.run
+    if run.seq_len is not None:
+        return int(run.seq_len)
+    usual = USUAL_LENGTH.get(kind, OTHER_USUAL_LENGTH)
+    if run.avg_tokens_per_sample is not None:
+        return max(usual, 1 << (math.ceil(run.avg_tokens_per_sample) - 1).bit_length())
+    return usual if run.tokens_per_s_per_gpu is not None else None
+
+
 def _work(training: WholeTraining) -> dict[str, float]:
     run, seconds = training.run, (training.hours or 0.0) * SECONDS_PER_HOUR
     if run.tokens_per_s_per_gpu is not None:
         return {"tokens": run.tokens_per_s_per_gpu * run.num_gpus * seconds}
     work = {"samples": (run.throughput_total or 0.0) * seconds}
-    short = run.avg_tokens_per_sample is not None and run.avg_tokens_per_sample < (run.seq_len or 0)
+    short = run.avg_tokens_per_sample is not None and run.avg_tokens_per_sample < (run.seq_len or math.inf)
     return work | ({"tokens_per_sample": float(run.avg_tokens_per_sample or 0)} if short else {})
 
 

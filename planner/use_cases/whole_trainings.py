@@ -18,13 +18,20 @@ from planner.errors import PlannerError
 from planner.model.answer.documents import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.evidence.measurement import Measurement
+from planner.model.evidence.practice import PracticeFit
+from planner.model.evidence.source_site import owner_of
 from planner.model.evidence.whole_training import METRICS, Team, TrainingKind, WholeTraining
 from planner.model.plan.practice import Practice
 from planner.model.quantity import Quantity
 from planner.speed.calibration.by_source import wilson_90
-from planner.speed.calibration.practice_fit import Shortfall
+from planner.speed.calibration.practice_fit import Shortfall, fit_practice
 from planner.use_cases.training_plans import plan_of
 
+FOLDS = 10
+"""Of owners, each left out of a fit once."""
+NEUTRAL = PracticeFit(made_on=date(2026, 1, 1), trainings=0, sources=0, table_sha256="-",
+                      middle=dict.fromkeys(TrainingKind, 0.0), between=0.1, within=0.1)  # fmt: skip
+"""Of a catalog whose plans are at benchmark speed, whatever their practice."""
 ROW_HOURS = 100.0
 """How long a row's training is taken to be where its rate alone is stated; the factor does not depend on it."""
 
@@ -97,19 +104,38 @@ def whole_rows_document(rows: Sequence[Measurement], catalog: Catalog, *, today:
     return whole_document([_of_row(row) for row in rows], catalog, today=today)
 
 
-def set_aside_document(catalog: Catalog, *, today: date) -> dict[str, Any]:
-    """Score the bundled whole trainings that nothing is fitted to."""
-    rows = [row for row in whole_trainings() if row.excluded is None and row.set_aside]
-    return whole_document(rows, catalog, today=today)
+def fitted_practice(trainings: Sequence[WholeTraining], catalog: Catalog, *, table: bytes, today: date) -> PracticeFit:
+    """Fit what lies between benchmark speed and whole trainings; `table` is the file that they are from."""
+    told, _ = foretell(trainings, catalog.model_copy(update={"practice": NEUTRAL}), today=today)
+    return fit_practice([one.shortfall for one in told], table=table, today=today)
+
+
+def left_out_document(catalog: Catalog, *, today: date) -> dict[str, Any]:
+    """Score the bundled whole trainings, each tenth of the owners by a fit to the others."""
+    rows = [row for row in whole_trainings() if row.excluded is None]
+    told, without = foretell(rows, catalog.model_copy(update={"practice": NEUTRAL}), today=today)
+    owners = sorted({owner_of(one.training.run.source) for one in told})
+    fold = {owner: place % FOLDS for place, owner in enumerate(owners)}
+    left_out: list[Foretold] = []
+    for number in range(FOLDS):
+        of_fold = [fold[owner_of(one.training.run.source)] == number for one in told]
+        others = [one.shortfall for one, out in zip(told, of_fold, strict=True) if not out]
+        practice = fit_practice(others, table=b"", today=today)
+        asked = [one.training for one, out in zip(told, of_fold, strict=True) if out]
+        left_out += foretell(asked, catalog.model_copy(update={"practice": practice}), today=today)[0]
+    return _document(len(rows), left_out, without)
 
 
 def whole_document(trainings: Sequence[WholeTraining], catalog: Catalog, *, today: date) -> dict[str, Any]:
     """Return how trainings compare with their plans, and each of them."""
-    told, without = foretell(trainings, catalog, today=today)
+    return _document(len(trainings), *foretell(trainings, catalog, today=today))
+
+
+def _document(rows: int, told: Sequence[Foretold], without: Mapping[str, str]) -> dict[str, Any]:
     return {
-        "rows": len(trainings),
+        "rows": rows,
         "predicted": len(told),
-        "skipped": without,
+        "skipped": dict(without),
         **whole_figures(told),
         "predictions": [
             {

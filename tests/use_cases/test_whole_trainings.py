@@ -9,9 +9,10 @@ import pytest
 from planner.adapters.practice import whole_trainings
 from planner.model.plan.practice import Practice
 from planner.speed.calibration.by_source import wilson_90
+from planner.use_cases import whole_trainings as whole_trainings_module
 from planner.use_cases.accuracy import accuracy
 from planner.use_cases.training_plans import plan_of
-from planner.use_cases.whole_trainings import foretell, whole_figures
+from planner.use_cases.whole_trainings import foretell, left_out_document, whole_figures
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog()
@@ -38,8 +39,40 @@ def test_adapters_and_short_samples():
 
 
 def test_what_no_plan_can_say_has_a_reason():
-    _, without = foretell([ROWS["swin-b-1"]], CATALOG, today=TODAY)
-    assert without == {"swin-b-1": "a plan has no formula for swin_base_patch4_window7_224"}
+    _, without = foretell([ROWS["swin-b-1"], ROWS["dolly-12b-reader"]], CATALOG, today=TODAY)
+    assert without == {
+        "swin-b-1": "a plan has no formula for swin_base_patch4_window7_224",
+        "dolly-12b-reader": "the length of its samples is not stated",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "length"),
+    [
+        pytest.param({"seq_len": 1024}, 1024, id="stated"),
+        pytest.param({"seq_len": None}, 2048, id="tokens are stated, so that it hardly matters"),
+        pytest.param({"seq_len": None, "avg_tokens_per_sample": 2049}, 4096, id="holds the mean one"),
+        pytest.param({"seq_len": None, "model_family": "encoder"}, 512, id="an encoder's"),
+    ],
+)
+def test_length_of_samples(changes: dict[str, object], length: int):
+    row = ROWS["mpt-7b"]
+    plan = plan_of(row.model_copy(update={"run": row.run.model_copy(update=changes)}), CATALOG)
+    assert not isinstance(plan, str)
+    assert plan.workload.seq_len == length
+
+
+def test_no_owner_is_scored_by_a_fit_to_its_own(monkeypatch):
+    rows = [ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")]
+    fitted: list[set[str]] = []
+    monkeypatch.setattr(whole_trainings_module, "whole_trainings", lambda: rows)
+    monkeypatch.setattr(
+        whole_trainings_module, "fit_practice",
+        lambda shortfalls, **_: fitted.append({one.id for one in shortfalls}) or CATALOG.practice,
+    )  # fmt: skip
+    document = left_out_document(CATALOG, today=TODAY)
+    assert fitted[:2] == [{"mpt-7b"}, {"llama2-7b", "llama2-13b"}]  # meta-llama, then mosaicml
+    assert document["predicted"] == 3
 
 
 def test_figures_weigh_sources_alike():

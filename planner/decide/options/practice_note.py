@@ -8,6 +8,9 @@ from planner.model.answer.documents import OptionEstimate
 from planner.model.plan.plan import Plan
 from planner.model.plan.practice import Practice
 
+SEEN = 1.05
+"""A factor below it is not worth a word."""
+
 
 def practice_note(plan: Plan, options: Sequence[OptionEstimate]) -> str | None:
     """Return what the plan's practice is, and the others, in times of benchmark speed; None where none is added."""
@@ -25,5 +28,6 @@ def practice_note(plan: Plan, options: Sequence[OptionEstimate]) -> str | None:
         case Practice.TUNED:
             text = f"as tuned trainings get them, {tuned:.2g} x the benchmark's; people usually get {typical:.2g} x"
         case Practice.BENCHMARK:
-            text = f"a benchmark's; people usually take {typical:.2g} x as long, tuned trainings {tuned:.2g} x"
+            usual = f"people usually take {typical:.2g} x as long"
+            text = f"a benchmark's; {usual}{f', tuned trainings {tuned:.2g} x' if tuned >= SEEN else ''}"
     return f"times{some} are {text}"

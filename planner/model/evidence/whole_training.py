@@ -73,7 +73,7 @@ class WholeTraining(Frozen):
 
     @property
     def set_aside(self) -> bool:
-        """Return whether its source is one of those that nothing is fitted to."""
+        """Return whether its source is one of those that no choice of method looks at."""
         return is_set_aside(self.run.source)
 
 
