@@ -24,6 +24,7 @@ def coverage_text(bill: Bill) -> str:
         parts.append(f"credits pay {used}; {bill.usd_to_pay:,.2f} USD remain to pay")
     parts.append(f"priced {len(coverage.priced)} of {whole}")
     parts += [f"no price: {missing.what} ({missing.reason})" for missing in coverage.no_price]
+    parts += [f"assumed: {rate.what} ({rate.reason})" for rate in coverage.assumed]
     if coverage.unsupported:
         parts.append(f"not counted: {', '.join(coverage.unsupported)}")
     return "; ".join(parts)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
 
-STALE, SPOT, UNPRICED, CREDITED, MANY = "*", "s", "+", "c", "?"
+STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY = "*", "s", "+", "~", "c", "?"
 PLAN = "the plan:"
 """With which the source of a price begins that the plan states."""
 MANY_NODES = 4
@@ -20,6 +20,7 @@ def marks(option: OptionEstimate) -> str:
         STALE: option.price_stale,
         SPOT: option.firm is False,
         UNPRICED: option.unpriced,
+        ASSUMED: option.assumed_rates,
         CREDITED: bill_before_credits(option),
         MANY: _nobody_says_that_so_many_are_there(option),
     }
@@ -30,11 +31,13 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
     """Return what the marks mean that occur; `money` writes an amount."""
     used = "".join(marks(option) for option in options)
     lacking = dict.fromkeys(what for option in options for what in option.unpriced)
+    assumed = dict.fromkeys(what for option in options for what in option.assumed_rates)
     bills = dict.fromkeys(money(usd) for option in options if (usd := bill_before_credits(option)) is not None)
     explained = {
         SPOT: "s spot: may be taken away.",
         STALE: "* price out of date: planner prices refresh.",
         UNPRICED: f"+ not in the bill: {', '.join(lacking)}.",
+        ASSUMED: f"~ at an assumed rate in the bill: {', '.join(assumed)}.",
         CREDITED: f"c after credits: the bill{'s are' if len(bills) > 1 else ' is'} {' and '.join(bills)}.",
         MANY: "? ask whether so many can be had.",
     }

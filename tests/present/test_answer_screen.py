@@ -45,7 +45,16 @@ def usd(value: float) -> Quantity:
 
 KEPT = ranked("DGX Station, 4x V100", Hold.HAVE, 118, 543)
 RENTED = ranked("Lambda, 1x H100", Hold.RENT, 83, 8540)
-SPOT = ranked("AWS p5en spot, 8x H200", Hold.RENT, 9.7, 3580, firm=False, price_stale=True, unpriced=("egress",))
+SPOT = ranked(
+    "AWS p5en spot, 8x H200",
+    Hold.RENT,
+    9.7,
+    3580,
+    firm=False,
+    price_stale=True,
+    unpriced=("egress",),
+    assumed_rates=("storage",),
+)
 BOUGHT = ranked(
     "Server, 2x H200", Hold.BUY, 36, 189, within_budget=False, chance_budget=0.0,
     pay_now_usd=quantity(114_800, Unit.USD, Basis.QUOTED, "test"), why_not="costs too much",
@@ -65,10 +74,11 @@ def test_the_screen_of_an_answer():
         "#       machine                 done by     days      USD (90 %)          chance  known from",
         "1 HAVE  DGX Station, 4x V100    2027-01-31   118      543 (270-1,100)       88 %  modelled     <-",
         "2 RENT  Lambda, 1x H100         2027-01-31    83    8,540 (4,300-17,000)    88 %  modelled",
-        "3       AWS p5en spot, 8x H200  2027-01-31   9.7    3,580 (1,800-7,200)     88 %  modelled     *s+",
+        "3       AWS p5en spot, 8x H200  2027-01-31   9.7    3,580 (1,800-7,200)     88 %  modelled     *s+~",
         "  BUY                                             pay now + running",
         "4 no    Server, 2x H200         2027-01-31    36  115,000 + 189              0 %  over budget",
         "s spot: may be taken away.  * price out of date: planner prices refresh.  + not in the bill: egress.",
+        "~ at an assumed rate in the bill: storage.",
         "Why: planner explain plan.yaml    Sources: --details",
     ]  # fmt: skip
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from planner.cost.cloud.bill_lines import (
     Entry,
     as_bill,
+    at_assumed_rates,
     hours_entry,
     kept_and_moved,
 )
@@ -95,6 +96,7 @@ def rented_bill(
         currency=rates.currency,
         no_price=(*rates.volumes.unknown, *rates.unknown),
         unsupported=UNSUPPORTED,
+        assumed=at_assumed_rates(rates, ancillary),
     )
     ahead = rent.usd.value * rates.terms.upfront_fraction if rates.terms.once and not rates.committed else 0.0
     if ahead > 0:

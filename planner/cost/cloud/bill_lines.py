@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from planner.cost.cloud.bill_rates import BillRates
-from planner.model.answer.bill import Bill, BillLine, Coverage, Uncounted
+from planner.model.answer.bill import AssumedRate, Bill, BillLine, Coverage, Uncounted
 from planner.model.currency import Currency, LocalAmount
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import in_cents, in_local, to_cents, to_local
@@ -70,6 +70,19 @@ def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days
     return entries
 
 
+def at_assumed_rates(rates: BillRates, entries: Sequence[Entry]) -> tuple[AssumedRate, ...]:
+    """Return what the lines come to whose rate is assumed, by what is charged for."""
+    found = []
+    for rate, lacking in rates.assumed:
+        usd = [entry.usd for entry in entries if any(part is rate for part in entry.parts)]
+        if usd:
+            spread = f"{rate.value:.3g} {rate.unit} ({rate.low:.3g} to {rate.high:.3g})"
+            reason = f"{spread}, {rate.source}: {lacking.reason}"
+            total = sum_of(usd)
+            found.append(AssumedRate(what=lacking.what, usd=total.value, high_usd=total.high, reason=reason))
+    return tuple(found)
+
+
 def as_bill(
     entries: Sequence[Entry],
     usd: Interval,
@@ -78,6 +91,7 @@ def as_bill(
     currency: Currency | None,
     no_price: tuple[Uncounted, ...],
     unsupported: tuple[str, ...],
+    assumed: tuple[AssumedRate, ...] = (),
 ) -> tuple[Bill, Quantity]:
     """Round the lines to cents that add up to the total; return the bill, and the total before rounding.
 
@@ -101,7 +115,10 @@ def as_bill(
         usd_total=total_usd,
         local_total=_total_of([amount for amount in local if amount is not None], local_amount(unrounded, currency)),
         coverage=Coverage(
-            priced=tuple(dict.fromkeys(entry.what for entry in entries)), no_price=no_price, unsupported=unsupported
+            priced=tuple(dict.fromkeys(entry.what for entry in entries)),
+            no_price=no_price,
+            unsupported=unsupported,
+            assumed=assumed,
         ),
     )
     return bill, unrounded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.cost.cloud.billing_terms import Terms, terms_of
-from planner.cost.cloud.service_rates import find_rate, no_rate_reason, rate_quantity
+from planner.cost.cloud.service_rates import assumed_rate, find_rate, no_rate_reason, rate_quantity
 from planner.duration.data_volumes import Volumes, data_volumes
 from planner.model.answer.bill import Uncounted
 from planner.model.answer.documents import Assumption
@@ -50,7 +50,9 @@ class BillRates:
     ingress: Quantity | None
     free_egress_gb: float
     unknown: tuple[Uncounted, ...]
-    """Rates that no source gives."""
+    """Rates that no source gives, and for which none is assumed."""
+    assumed: tuple[tuple[Quantity, Uncounted], ...] = ()
+    """Rates that are assumed, as no source gives them; none that are assumed to be free."""
 
 
 def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, catalog: Catalog) -> BillRates:
@@ -59,12 +61,13 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
     volumes = data_volumes(job, data, defaults)
     provider = provider_of(candidate.node.id)
     rows = {service: find_rate(provider, service, catalog) for service in Service}
-    rates = {service: rate_quantity(row) if row else None for service, row in rows.items()}
-    unknown = tuple(
-        Uncounted(what=service.value, reason=no_rate_reason(provider, service, rows[service]))
-        for service, rate in rates.items()
+    known = {service: rate_quantity(row) if row else None for service, row in rows.items()}
+    rates = {service: rate or assumed_rate(service, defaults) for service, rate in known.items()}
+    lacking = {
+        service: Uncounted(what=service.value, reason=no_rate_reason(provider, service, rows[service]))
+        for service, rate in known.items()
         if rate is None and _is_needed(service, volumes, data)
-    )
+    }
     egress = rows[Service.EGRESS]
     return BillRates(
         price=price,
@@ -87,7 +90,10 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         egress=rates[Service.EGRESS],
         ingress=rates[Service.INGRESS],
         free_egress_gb=egress.free_gb if egress else 0.0,
-        unknown=unknown,
+        unknown=tuple(one for service, one in lacking.items() if rates[service] is None),
+        assumed=tuple(
+            (rate, one) for service, one in lacking.items() if (rate := rates[service]) is not None and rate.high > 0
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from planner.model.catalog import Catalog
+from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.prices.service import Service, ServiceRate
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
@@ -26,6 +27,18 @@ def rate_quantity(row: ServiceRate) -> Quantity | None:
     unit = Unit.USD_PER_GB_MONTH if row.service is Service.STORAGE else Unit.USD_PER_GB
     value = Interval(row.usd, low, high).scaled(scale)
     return to_quantity(value, unit, Basis.QUOTED, f"{row.usd:g} {row.unit}: {row.source}", row.as_of)
+
+
+def assumed_rate(service: Service, defaults: BillDefaults) -> Quantity | None:
+    """Return what a provider is taken to charge whose rate nobody states: otherwise it would count as free.
+
+    The median of the known providers, with their lowest and highest as its range; None in defaults of before.
+    """
+    return {
+        Service.STORAGE: defaults.storage_usd_per_gb_month,
+        Service.EGRESS: defaults.egress_usd_per_gb,
+        Service.INGRESS: defaults.ingress_usd_per_gb,
+    }[service]
 
 
 def no_rate_reason(provider: str, service: Service, row: ServiceRate | None) -> str:

@@ -20,6 +20,7 @@ from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
 from planner.decide.options.option import EstimatedOption
+from planner.decide.options.option_money import assumed_rates
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.bill import Bill
 from planner.model.answer.documents import CampaignOption, OptionEstimate
@@ -78,6 +79,7 @@ def campaign_option(
     of_campaign = {
         "notes": estimate.notes + _notes(estimated, limits, at_once, readiness),
         "bill": bill,
+        "assumed_rates": assumed_rates(bill),
         "smallest_purchase_usd": billed.bought if billed else None,
         "not_allowed": text_of(reasons),
         "not_allowed_reasons": reasons,

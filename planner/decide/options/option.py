@@ -18,7 +18,7 @@ from planner.cost.power.electricity import cloud_pue, paid_in, pue
 from planner.cost.power.node_power import rated_power, training_power
 from planner.decide.options import option_money
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
-from planner.decide.options.option_money import Usage, unpriced
+from planner.decide.options.option_money import Usage, assumed_rates, unpriced
 from planner.duration.duration import last_day, passed_hours
 from planner.duration.training_time import Timed, training_time
 from planner.model.answer.documents import OptionEstimate
@@ -129,6 +129,7 @@ def estimate_option(
         smallest_purchase_usd=money.smallest_purchase_usd,
         bill=money.bill,
         unpriced=unpriced(money.bill),
+        assumed_rates=assumed_rates(money.bill),
         firm=is_firm(candidate.option),
         observations=len(row.seen_usd_per_hour) or None if row is not None else None,
         availability=None if site is not None else availability(row, today=today),

@@ -19,8 +19,10 @@ from planner.model.answer.training_time import TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.conversion import derived, interval
+from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.scenario.candidate import Candidate
+
+LEAST_SAID_USD = 0.01
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,14 @@ def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usag
 def unpriced(bill: Bill | None) -> tuple[str, ...]:
     """Return the names of what would be on the bill if its price or size were known."""
     return () if bill is None else tuple(dict.fromkeys(each.what for each in bill.coverage.no_price))
+
+
+def assumed_rates(bill: Bill | None) -> tuple[str, ...]:
+    """Return the names of what stands on the bill at an assumed rate and may come to 5 % of it or more."""
+    if bill is None:
+        return ()
+    least = MATERIAL_FRACTION * bill.usd_total.value
+    return tuple(rate.what for rate in bill.coverage.assumed if rate.high_usd >= max(least, LEAST_SAID_USD))
 
 
 def _rent(hours: Quantity, price: Quantity, candidate: Candidate) -> Quantity:

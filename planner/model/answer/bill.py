@@ -31,6 +31,16 @@ class Uncounted(Frozen):
     reason: str
 
 
+class AssumedRate(Frozen):
+    """A service that stands on the bill at an assumed rate, as nobody states the provider's, and what it comes to."""
+
+    what: str
+    usd: float
+    high_usd: float
+    """At the upper end of its range."""
+    reason: str
+
+
 class Coverage(Frozen):
     """How much of what such a training costs is on the bill."""
 
@@ -39,6 +49,8 @@ class Coverage(Frozen):
     """Would be on the bill if its price or size were known: a total without it is too low."""
     unsupported: tuple[str, ...]
     """No version of the planner counts it."""
+    assumed: tuple[AssumedRate, ...] = ()
+    """Of what is priced: at an assumed rate."""
 
 
 class CreditUsed(Frozen):

@@ -74,6 +74,8 @@ class OptionEstimate(Frozen):
     """Of one training; of the whole campaign in the documents of `campaign` and `compare`."""
     unpriced: tuple[str, ...] = ()
     """What would be on the bill if its price or size were known: a total without it is too low."""
+    assumed_rates: tuple[str, ...] = ()
+    """What is on the bill at an assumed rate, as nobody states the provider's, and may come to 5 % of it or more."""
     firm: bool | None = None
     """Whether nobody takes the machine away, or raises its price, while it is rented; null: it is owned."""
     observations: int | None = None

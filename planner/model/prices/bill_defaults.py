@@ -9,6 +9,9 @@ from pydantic import model_validator
 from planner.model.base import Frozen
 from planner.model.quantity import Quantity, Unit
 
+FREE_OF_SOME = ("egress_usd_per_gb", "ingress_usd_per_gb")
+"""Rates that some providers do not take."""
+
 
 class BillDefaults(Frozen):
     """Each with its range, basis, source and date."""
@@ -27,6 +30,10 @@ class BillDefaults(Frozen):
     support_fraction: Quantity
     bytes_per_image: Quantity | None = None
     """Null only in a file of the user's own: data sets of images then have no size."""
+    storage_usd_per_gb_month: Quantity | None = None
+    """Of a provider without a known rate, as the next two; null in files and locks of before: it is then not priced."""
+    egress_usd_per_gb: Quantity | None = None
+    ingress_usd_per_gb: Quantity | None = None
 
     @model_validator(mode="after")
     def _units(self) -> Self:
@@ -40,6 +47,9 @@ class BillDefaults(Frozen):
             "checkpoint_bytes_per_parameter": Unit.BYTES,
             "weight_bytes_per_parameter": Unit.BYTES,
             "keep_days": Unit.DAYS,
+            "storage_usd_per_gb_month": Unit.USD_PER_GB_MONTH,
+            "egress_usd_per_gb": Unit.USD_PER_GB,
+            "ingress_usd_per_gb": Unit.USD_PER_GB,
         }
         for name in type(self).model_fields:
             quantity: Quantity | None = getattr(self, name)
@@ -48,6 +58,6 @@ class BillDefaults(Frozen):
             unit = units.get(name, Unit.RATIO)
             if quantity.unit is not unit:
                 raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
-            if quantity.value < 0 or (quantity.low <= 0) != (quantity.value == 0):
+            if quantity.low < 0 or (quantity.low == 0 and quantity.value > 0 and name not in FREE_OF_SOME):
                 raise ValueError(f"{name} must be over 0 in its whole range, or exactly 0")
         return self

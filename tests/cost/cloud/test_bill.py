@@ -162,12 +162,6 @@ class TestSizes:
         assert "data.dataset_gb" in missing["data set"]
         assert not any("storage" in line.what for line in bill.lines)
 
-    def test_a_provider_without_a_rate_is_named(self) -> None:
-        option = {"offer": "azure/Standard_ND96isr_H100_v5", "usd_per_hour": 24.0}
-        bill = bill_of(estimate(plan(option, data=DATA)))
-        assert [found.what for found in bill.coverage.no_price] == ["egress"]
-        assert "egress" not in amounts(bill)
-
 
 class TestTerms:
     @pytest.mark.parametrize(

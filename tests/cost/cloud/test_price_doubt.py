@@ -205,14 +205,3 @@ def test_an_owned_machine_is_neither_firm_nor_to_be_had():
     plan = Plan.model_validate(WORK | {"options": [{"site": "h200-x1", "step": STEP}]})
     (found,) = estimate_plan(plan, CATALOG, today=TODAY).options
     assert (found.firm, found.availability, found.observations, found.unpriced) == (None, None, None, ())
-
-
-def test_lines_without_a_price_are_named():
-    """Nobody states what Vast.ai's hosts ask for storage and traffic; AWS does."""
-    plan = Plan.model_validate(
-        WORK | {"options": [{"offer": "vast/1x-a100-80gb-sxm", "price": "marketplace", "step": STEP},
-                            {"offer": ITEM, "region": "us-east-1", "step": STEP}]}
-    )  # fmt: skip
-    vast, aws = estimate_plan(plan, CATALOG, today=TODAY).options
-    assert vast.unpriced == ("storage", "egress", "ingress")
-    assert aws.unpriced == ()
