@@ -16,8 +16,9 @@ from planner.scenario.rows_by_node import rows_by_node
 
 ANY_REGION = "any"
 """Of a price that is the same everywhere."""
-LOOKED_AT = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
-"""Kinds that a search looks at: they commit nobody to a term; those with one are a decision, and listed by hand."""
+LOOKED_AT = (PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK, PriceKind.SPOT, PriceKind.MARKETPLACE)
+"""Kinds that a search looks at: they commit nobody beyond the work, blocks to the end of a day or a week; those with a
+term of their own are a decision, and listed by hand."""
 TIE_FRACTION = 0.001
 TIE_USD = 0.01
 """Prices this near to each other count as one; of a price below a dollar a hundredth of it."""

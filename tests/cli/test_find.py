@@ -38,7 +38,9 @@ def counted(document) -> tuple[int, int, int]:
     """Return how many are shown, how many there are, and the sum of the reasons' counts."""
     [note] = [note for note in document["notes"] if note.startswith("Found: ")]
     shown, total = re.match(r"Found: ([\d,]+) of ([\d,]+) ", note).groups()
-    reasons = re.findall(r"([\d,]+) (?:dearer|do not|without|sold|of which|with an)", note.partition("Left out")[2])
+    reasons = re.findall(
+        r"([\d,]+) (?:dearer|do not|without|sold|of which|with an|that take)", note.partition("Left out")[2]
+    )
     numbers = [int(text.replace(",", "")) for text in (shown, total, *reasons)]
     return numbers[0], numbers[1], sum(numbers[2:])
 
@@ -230,3 +232,27 @@ def test_machines_to_rent_are_found_where_a_network_fits_only_divided(planner) -
     assert all(one["split"] for one in rented)
     shown, total, reasons = counted(answer.document)
     assert shown + reasons == total
+
+
+def test_a_capacity_block_is_among_the_firm_ones_where_its_days_are_used(planner) -> None:
+    """Nine days on p5 are billed as nine or ten whole ones; three hours would be billed as a day and are not shown."""
+    wanted = ("--provider", "aws", "--accelerator", "H100-SXM", "--gpus", "8", "--firm", "--json")
+    long = planner("find", "llama3-8b", "--tokens", "30e9", *wanted).document["options"]
+    [block] = [one for one in long if one["price_kind"] == "capacity_block" and one["offer"] == "aws/p5.48xlarge"]
+    assert (block["firm"], block["display_name"]) == (True, "AWS p5 block, 8x H100")
+    hours = sum(line["quantity"] for line in block["bill"]["lines"] if line["quantity_unit"] == "node-h")
+    assert hours % 24 == pytest.approx(0, abs=1e-6)
+    assert block["campaign_hours"]["value"] + 0.5 <= hours <= block["campaign_hours"]["value"] + 24.5
+    assert block["bill"]["usd_upfront"] == pytest.approx(hours * 47.76, abs=0.01)
+    short = planner("find", *LORA, *wanted).document["options"]
+    best = min(short, key=lambda one: one["campaign_usd"]["value"])
+    assert best["price_kind"] == "on_demand"
+
+
+def test_what_takes_other_software_is_shown_where_it_is_named(planner) -> None:
+    """Trainium is rented by the block alone."""
+    everything = planner("find", "llama3-8b", "--tokens", "30e9", "--provider", "aws", "--json").document
+    assert not any("Trainium" in one["accelerator"] for one in everything["options"])
+    assert any("2 that take software of their own" in note for note in everything["notes"])
+    named = planner("find", "llama3-8b", "--tokens", "30e9", "--accelerator", "trainium2", "--json").document
+    assert {one["accelerator"] for one in named["options"]} == {"Trainium2"}

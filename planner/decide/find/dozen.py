@@ -57,7 +57,7 @@ def shortlist(
             continue
         work_hours = job.samples_per_epoch * job.epochs / rate / 3600 * plan.campaign.runs
         startup_hours = catalog.bill_defaults.setup_hours.value * plan.campaign.runs
-        timed.append(Coarse(offer, work_hours, (work_hours + startup_hours) * offer.usd_per_hour))
+        timed.append(Coarse(offer, work_hours, offer.usd_of(work_hours + startup_hours)))
     chosen: dict[int, Coarse] = {}
     fresh = [one for one in timed if one.offer.firm and not one.offer.price.is_stale(today)]
     chosen |= {id(one): one for one in _first(fresh, _by_usd)}

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.availability import availability
+from planner.cost.cloud.billing_terms import Terms as Billing
+from planner.cost.cloud.billing_terms import sold_hours
 from planner.decide.find.confirmed import asked_of, is_borne_out
 from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Accelerator, Node
@@ -21,6 +23,9 @@ from planner.speed.throughput.node_network import is_stated
 
 NODES = (1, 2, 4, 8, 16)
 """How many whole machines are tried."""
+RUN_AS_IT_IS = ("NVIDIA", "AMD", "any")
+"""Vendors on whose accelerators PyTorch and its trainers run as they are; Trainium, TPU, Gaudi, Ascend and Max take a
+compiler or a version of their own, so they are shown where somebody names them."""
 SHARED = 8
 """Accelerators of a machine from which on several of them are tried: smaller ones are joined by slower networks."""
 
@@ -44,6 +49,11 @@ class Offered:
         """Of all nodes, at the list price."""
         assert self.price.usd_per_hour is not None, "what has no price is counted and left out"
         return self.nodes * self.price.usd_per_hour
+
+    def usd_of(self, hours: float) -> float:
+        """Return what so many hours one after another cost, at the list price: of a Capacity Block its whole days."""
+        blocks = self.price.price_kind is PriceKind.CAPACITY_BLOCK
+        return (sold_hours(hours, Billing(blocks=True)) if blocks else hours) * self.usd_per_hour
 
     @property
     def firm(self) -> bool:
@@ -85,6 +95,8 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
             left_out["with an old price below what any second provider asks"] += 1
         elif accelerator.no_training_reason is not None or accelerator.hbm_gib is None:
             left_out["with an accelerator that cannot train or is not known"] += 1
+        elif accelerators is None and accelerator.vendor not in RUN_AS_IT_IS:
+            left_out["that take software of their own: name their --accelerator"] += 1
         else:
             joined = [number for number in numbers if _is_joined(node, accelerator, number)]
             left_out["without a known network between nodes"] += len(numbers) - len(joined)

@@ -41,7 +41,7 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
         sentences = without_recommendation(nearest, phrases, deadline_passed=deadline_hours <= 0)
-    second = next_best(recommended, order)
+    second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
     front = pareto_front(campaign.options)
     places = {option.id: place for place, option in enumerate(order, start=1)}
 

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from planner.decide.campaign.chances import campaign_range
 from planner.decide.campaign.refusals import refusals
-from planner.decide.recommend.rank import is_feasible
+from planner.decide.recommend.rank import is_feasible, ranked
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import CampaignOption
 from planner.model.answer.reason import ReasonCode, codes_of
@@ -18,16 +18,22 @@ from planner.quantity.chance import stays_under
 from planner.quantity.time_units import HOURS_PER_DAY
 
 
-def next_best(recommended: CampaignOption | None, order: Sequence[CampaignOption]) -> CampaignOption | None:
-    """Return the best option that stands if the recommended one is sold out: another machine, or of another provider.
+def next_best(
+    recommended: CampaignOption | None,
+    order: Sequence[CampaignOption],
+    limits: CampaignLimits,
+    *,
+    deadline_hours: float,
+) -> CampaignOption | None:
+    """Return the option that is recommended if that one is sold out: another machine, or of another provider.
 
-    None where the recommended one is not rented, so that nobody can have it first, or nothing else may be recommended.
+    The rule is asked again without it: the next in order may be five times slower. None where the recommended one is
+    not rented, so that nobody can have it first, or nothing else may be recommended.
     """
     if recommended is None or recommended.hold is not Hold.RENT:
         return None
-    return next(
-        (one for one in order if one.offer != recommended.offer and is_feasible(one) and one.hold is not Hold.BUY), None
-    )
+    others = [one for one in order if one.offer != recommended.offer and is_feasible(one) and one.hold is not Hold.BUY]
+    return next(iter(ranked(others, limits, deadline_hours=deadline_hours)), None)
 
 
 def quote_request(option: CampaignOption, limits: CampaignLimits, *, today: date) -> str | None:

@@ -22,6 +22,9 @@ OURS = {"site": "ours", "offer": None, "hold": "have"}
         pytest.param(
             [option("a", 10, 10), option("a2", 5, 20, offer="a"), option("c", 10, 30)], "c", id="another machine"
         ),
+        pytest.param(
+            [option("slow", 100, 9), option("a", 10, 10), option("c", 11, 14)], "c", id="none that is ten times slower"
+        ),
         pytest.param([option("a", 10, 10), option("ours", 10, 20, **OURS)], "ours", id="what stands there"),
         pytest.param([option("a", 10, 10), option("b", 10, 20, hold="buy")], None, id="nobody buys for an hour's wait"),
         pytest.param([option("ours", 10, 10, **OURS), option("b", 10, 20)], None, id="what one has is not sold out"),
