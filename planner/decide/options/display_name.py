@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations, count
 
+from planner.decide.options.instance_name import instance_name
 from planner.decide.options.plan_remarks import REMARKS
 from planner.model.answer.documents import OptionEstimate
 from planner.model.hardware.accelerator_name import spelled
@@ -166,7 +167,9 @@ def _is_named_by_its_cards(option: OptionEstimate) -> bool:
 
 def _rented_name(option: OptionEstimate, providers: Mapping[str, Provider], added: Sequence[str]) -> list[str]:
     assert option.offer is not None
-    said = _rented_place(option.offer, providers, name=option.name, whole=INSTANCE in added)
+    said = _rented_place(option.offer, providers, name=option.name)
+    if INSTANCE in added:
+        said = [said[0], *instance_name(option)]
     if option.price_kind is not None and (KIND in added or option.price_kind not in UNSAID):
         said.append(KIND_WORDS[option.price_kind])
     if REGION in added and option.region is not None:
@@ -174,13 +177,11 @@ def _rented_name(option: OptionEstimate, providers: Mapping[str, Provider], adde
     return said
 
 
-def _rented_place(machine: str, providers: Mapping[str, Provider], *, name: str = "", whole: bool = False) -> list[str]:
+def _rented_place(machine: str, providers: Mapping[str, Provider], *, name: str = "") -> list[str]:
     provider, _, instance = machine.partition("/")
     known = providers.get(provider)
     said = [provider_name(provider, providers, machine=name)]
-    if whole:
-        said.append(instance)
-    elif known is not None and known.families:
+    if known is not None and known.families:
         said.append(instance.partition(".")[0])
     return said
 

@@ -105,6 +105,21 @@ def test_a_machine_has_the_name_that_people_use(catalog, option, name):
             [BOUGHT | {"sell_after": True}, BOUGHT | {"sell_after": True}, BOUGHT],
             ["2x RTX 4090, sold after", "2x RTX 4090, sold after (2)", "2x RTX 4090"], id="a remark and a number",
         ),
+        pytest.param(
+            [{"offer": "vultr/1x-gh200-96gb"}, {"offer": "vultr/1x-gh200-96gb-72vcpu"}],
+            ["Vultr, 1x GH200", "Vultr 72 vCPU, 1x GH200"], id="what an instance has beside the cards",
+        ),
+        pytest.param(
+            [
+                {"offer": f"dataoorts/1x-rtx-pro-6000-blackwell-server-{kind}", "price": "marketplace"}
+                for kind in ("nvlink-host", "se", "other-list")
+            ],
+            [f"DataOorts {kind}, 1x RTX PRO 6000" for kind in ("NVLink host", "SE", "other list")], id="in words",
+        ),
+        pytest.param(
+            [{"offer": "lambda/gpu_8x_v100"}, {"offer": "lambda/gpu_8x_v100_n"}],
+            ["Lambda gpu_8x_v100, 8x V100", "Lambda gpu_8x_v100_n, 8x V100"], id="the provider's own names",
+        ),
         pytest.param([SMALL, SMALL], ["Server, 2x RTX 3090", "Server, 2x RTX 3090 (2)"], id="nothing differs"),
     ],
 )  # fmt: skip

@@ -1,0 +1,30 @@
+"""What of an instance's name a person is told beside the cards that it carries."""
+
+from __future__ import annotations
+
+import re
+
+from planner.model.answer.documents import OptionEstimate
+
+VCPU = re.compile(r"\b(\d+)vcpu\b")
+WRITTEN = {"nvlink": "NVLink", "se": "SE", "freq": "frequency"}
+SPELLED = re.compile(rf"\b({'|'.join(WRITTEN)})\b")
+"""Words in our names of a provider's instances, and how they are written."""
+
+
+def instance_name(option: OptionEstimate) -> list[str]:
+    """Return what an instance is called, less what it carries: of `1x-gh200-96gb-72vcpu` 72 vCPU, of `1x-l40s` nothing.
+
+    An instance whose name does not begin with that is called as its provider calls it.
+    """
+    assert option.offer is not None
+    instance = option.offer.partition("/")[2]
+    of_one = (option.accelerators or 0) // (option.nodes or 1)
+    card = (option.accelerator or "").removesuffix("-per-GPU").casefold()
+    carried = f"{of_one}x-{card}"
+    if instance == carried:
+        return []
+    if not instance.startswith(f"{carried}-"):
+        return [instance]
+    words = instance.removeprefix(f"{carried}-").replace("-", " ")
+    return [SPELLED.sub(lambda found: WRITTEN[found[1]], VCPU.sub(r"\1 vCPU", words))]
