@@ -10,6 +10,7 @@ import typer
 
 from planner import clock
 from planner.adapters.http_fetch import TIMEOUT_S
+from planner.adapters.price_sources.all_sources import SourceChoice
 from planner.cli.output import HomeOption, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import print_document, say
@@ -18,7 +19,7 @@ from planner.model.prices.offer import PriceKind
 from planner.present.price_rows import price_rows, refresh_rows, span_rows
 from planner.use_cases import catalogs, price_books
 from planner.use_cases import prices as use_cases
-from planner.use_cases.prices import SortKey, SourceChoice
+from planner.use_cases.prices import SortKey
 
 app = command_app()
 prices = command_group(app, "prices", "Show, refresh and check prices.")

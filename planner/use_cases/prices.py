@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -12,13 +11,12 @@ from pathlib import Path
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_file import checked_prices
 from planner.adapters.price_filter import NOTHING, PriceFilter
-from planner.adapters.price_sources.machine_names import Machines
-from planner.adapters.price_sources.source import Names, SourceAnswer
+from planner.adapters.price_sources.all_sources import SourceChoice, source_answers
 from planner.adapters.price_store import PriceStore
 from planner.adapters.workspace import workspace_dir
 from planner.cost.cloud.net_price import net_of
-from planner.cost.cloud.price_level import carried, implausible, price_bands, usd_per_accelerator_hour
-from planner.errors import InputError, NotFoundError, PlannerError, PriceSourceError
+from planner.cost.cloud.price_level import carried, price_bands, usd_per_accelerator_hour
+from planner.errors import InputError, NotFoundError, PriceSourceError
 from planner.model.answer.price_answer import (
     PriceHistoryDocument,
     PriceRow,
@@ -30,26 +28,9 @@ from planner.model.answer.price_answer import (
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
-from planner.model.prices.price_list import EVERYWHERE
 from planner.scenario.price_choice import ANY_REGION, in_use
 from planner.scenario.price_lists import renewal_of, with_marks
 from planner.use_cases.catalogs import accelerators_meant, open_catalog, with_wanted
-
-LAMBDA_KEY_VARIABLE = "LAMBDA_API_KEY"
-AZURE_URL_VARIABLE = "PLANNER_AZURE_PRICES_URL"
-LAMBDA_URL_VARIABLE = "PLANNER_LAMBDA_API_URL"
-
-
-class SourceChoice(StrEnum):
-    """Where prices are fetched from."""
-
-    AWS = "aws"
-    AWS_LIST = "aws-list"
-    AZURE = "azure"
-    GPUHUNT = "gpuhunt"
-    LAMBDA = "lambda"
-    SKYPILOT = "skypilot"
-    ALL = "all"
 
 
 class SortKey(StrEnum):
@@ -64,7 +45,7 @@ class SortKey(StrEnum):
 def refresh(
     choice: SourceChoice, *, home: str | None, now: datetime, regions: Sequence[str] = (), timeout_s: float = TIMEOUT_S,
 ) -> RefreshDocument:  # fmt: skip
-    """Fetch prices and keep every observation; a source that fails takes nothing away and is named.
+    """Fetch prices, of all sources at once, and keep every observation; one that fails takes nothing away and is named.
 
     What an earlier refresh left and cannot be read any more is first written anew from the observations. Raises
     PriceSourceError where not one source brought a price.
@@ -73,28 +54,12 @@ def refresh(
     reports: list[SourceReport] = []
     healed = tuple(str(path) for path in store.heal())
     catalog = open_catalog(home)
-    wanted = [source for source in SourceChoice if source is not SourceChoice.ALL]
-    wanted = wanted if choice is SourceChoice.ALL else [choice]
-    bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
-    for source in wanted:
-        if source is SourceChoice.AWS_LIST and len(wanted) > 1 and any(one.prices for one in reports):
-            continue  # AWS itself has answered, with the same list
-        try:
-            answer = _FETCHERS[source](catalog, now, tuple(regions), timeout_s)
-        except PlannerError as error:
-            answer = SourceAnswer(problems=[str(error)])
-        sane = []
-        for price in answer.prices:
-            problem = implausible(price, catalog.nodes, bands)
-            if problem is None:
-                sane.append(price)
-            else:
-                answer.left_out[f"{price.node} in {price.region}: {problem}"] += 1
-        renewal = renewal_of(store.current(), sane, answer.lists, store.lists())
-        new = store.add(sane)
+    for source, answer in source_answers(choice, catalog, now, tuple(regions), timeout_s):
+        renewal = renewal_of(store.current(), answer.prices, answer.lists, store.lists())
+        new = store.add(answer.prices)
         store.add_lists(answer.lists)
         report = SourceReport(
-            source=source.value, prices=len(sane), new=new, renewed=renewal.renewed, added=renewal.added,
+            source=source.value, prices=len(answer.prices), new=new, renewed=renewal.renewed, added=renewal.added,
             vanished=renewal.vanished, problems=tuple(answer.problems),
             left_out=dict(answer.left_out), not_asked=tuple(answer.not_asked),
         )  # fmt: skip
@@ -228,71 +193,3 @@ def _spans(rows: Iterable[PriceRow]) -> list[PriceSpan]:
         )
         for (region, kind), group in groups.items()
     ]  # fmt: skip
-
-
-def _from_aws(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
-    from planner.adapters.price_sources.aws import REGIONS, aws_prices
-
-    return aws_prices(session=None, nodes=catalog.nodes, now=now, regions=regions or REGIONS, timeout_s=timeout_s)
-
-
-def _from_aws_list(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
-    from planner.adapters.price_sources.aws import REGIONS
-    from planner.adapters.price_sources.aws_list import aws_list_prices
-
-    return aws_list_prices(nodes=catalog.nodes, today=now.date(), regions=regions or REGIONS, timeout_s=timeout_s)
-
-
-def _from_azure(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
-    from planner.adapters.price_sources.azure import API_URL, azure_prices
-
-    url = os.environ.get(AZURE_URL_VARIABLE) or API_URL
-    answer = azure_prices(nodes=catalog.nodes, today=now.date(), api_url=url, timeout_s=timeout_s)
-    return _in_regions(answer, regions)
-
-
-def _from_gpuhunt(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
-    from planner.adapters.price_sources.gpuhunt import gpuhunt_prices
-
-    answer = gpuhunt_prices(
-        names=Names(catalog.nodes), machines=Machines(catalog.nodes), today=now.date(), timeout_s=timeout_s
-    )
-    return _in_regions(answer, regions)
-
-
-def _from_lambda(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:  # noqa: ARG001
-    from planner.adapters.price_sources.lambda_labs import API_URL, lambda_prices
-
-    key = os.environ.get(LAMBDA_KEY_VARIABLE)
-    if not key:
-        raise PriceSourceError(f"Lambda's API: needs a key in {LAMBDA_KEY_VARIABLE}.", fix="Make one in its console.")
-    url = os.environ.get(LAMBDA_URL_VARIABLE) or API_URL
-    return lambda_prices(key=key, names=Names(catalog.nodes), today=now.date(), api_url=url, timeout_s=timeout_s)
-
-
-def _from_skypilot(catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float) -> SourceAnswer:
-    from planner.adapters.price_sources.skypilot import skypilot_prices
-
-    answer = skypilot_prices(names=Names(catalog.nodes), today=now.date(), timeout_s=timeout_s)
-    return _in_regions(answer, regions)
-
-
-def _in_regions(answer: SourceAnswer, regions: tuple[str, ...]) -> SourceAnswer:
-    if regions:
-        answer.prices = [price for price in answer.prices if price.region in (*regions, "any")]
-        answer.lists = [
-            read.model_copy(update={"region": region})
-            for read in answer.lists
-            for region in (regions if read.region == EVERYWHERE else (read.region,))
-        ]
-    return answer
-
-
-_FETCHERS: Mapping[SourceChoice, Callable[[Catalog, datetime, tuple[str, ...], float], SourceAnswer]] = {
-    SourceChoice.AWS: _from_aws,
-    SourceChoice.AWS_LIST: _from_aws_list,
-    SourceChoice.AZURE: _from_azure,
-    SourceChoice.GPUHUNT: _from_gpuhunt,
-    SourceChoice.LAMBDA: _from_lambda,
-    SourceChoice.SKYPILOT: _from_skypilot,
-}

@@ -9,10 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_sources.source import SourceAnswer
+from planner.adapters.price_sources.together import asked_together
 from planner.errors import MissingExtraError, PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
@@ -75,12 +78,15 @@ class _Question:
     timeout_s: float
     answer: SourceAnswer
     vcpus: dict[str, int]
+    making_clients: Lock
+    """A session is of one thread at a time, its clients of any."""
 
     def client(self, service: str, region: str | None = None) -> Any:
         from botocore.config import Config
 
         config = Config(connect_timeout=self.timeout_s, read_timeout=self.timeout_s, retries={"mode": "standard"})
-        return self.session.client(service, region_name=region or self.region, config=config)  # type: ignore[call-overload]
+        with self.making_clients:
+            return self.session.client(service, region_name=region or self.region, config=config)  # type: ignore[call-overload]
 
     def add(self, instance: str, **cells: Any) -> None:
         node, today = self.nodes[instance], self.now.date()
@@ -97,7 +103,7 @@ def aws_prices(
     *, session: boto3.Session | None, nodes: Mapping[str, Node], now: datetime, regions: Iterable[str] = REGIONS,
     timeout_s: float = TIMEOUT_S,
 ) -> SourceAnswer:  # fmt: skip
-    """Ask, per region, for list and reserved prices, spot history, Capacity Blocks, savings plans and quotas.
+    """Ask, in some regions at once, for list and reserved prices, spot history, Capacity Blocks, savings plans, quotas.
 
     Each answer stands alone: what is refused or fails is named among the problems, and the rest is returned.
     `nodes` are ours; only their instance types are asked for. Without a session, the user's default one is taken.
@@ -110,15 +116,22 @@ def aws_prices(
     if session.get_credentials() is None:
         raise PriceSourceError("AWS: no credentials were found.", fix="Configure them with: aws configure")
     ours = {node_id.removeprefix("aws/"): node for node_id, node in nodes.items() if node_id.startswith("aws/")}
-    answer = SourceAnswer()
-    for region in regions:
-        question = _Question(session, region, ours, now, timeout_s, answer, {})
-        for name, ask in ASKED.items():
-            with _alone(question, name):
-                ask(question)
+    answer, one_at_a_time = SourceAnswer(), Lock()
+    questions = [
+        _Question(session, region, ours, now, timeout_s, SourceAnswer(), {}, one_at_a_time) for region in regions
+    ]
+    for of_region in asked_together([partial(_of_region, question) for question in questions]):
+        answer.take(of_region.result())
     if not answer.prices and answer.problems:
         raise PriceSourceError(f"no price came from AWS. {answer.problems[0]}.")
     return answer
+
+
+def _of_region(question: _Question) -> SourceAnswer:
+    for name, ask in ASKED.items():
+        with _alone(question, name):
+            ask(question)
+    return question.answer
 
 
 @contextmanager

@@ -7,9 +7,11 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import partial
 
 from planner.adapters.http_fetch import TIMEOUT_S, fetch
 from planner.adapters.price_sources.source import SourceAnswer
+from planner.adapters.price_sources.together import asked_together
 from planner.errors import PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
@@ -36,28 +38,36 @@ RESERVED = {"1yr": (PriceKind.RESERVED_1Y, 1), "3yr": (PriceKind.RESERVED_3Y, 3)
 def aws_list_prices(
     *, nodes: Mapping[str, Node], today: date, regions: Iterable[str], timeout_s: float = TIMEOUT_S
 ) -> SourceAnswer:
-    """Read the file of each region, as it streams past, for our machines; a region that fails loses itself alone.
+    """Read the files of some regions at once, as they stream past, for our machines; one that fails loses itself alone.
 
     Source of the shape: docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-an-offer.html.
     """
     base = (os.environ.get(URL_VARIABLE) or LIST_URL).rstrip("/")
     ours = {name.removeprefix("aws/"): node for name, node in nodes.items() if name.startswith("aws/")}
     files = _files(fetch(base + INDEX, what="AWS's price list", timeout_s=timeout_s, limit_bytes=5_000_000).data)
+    urls = {region: base + files[region] if region in files else None for region in regions}
     answer = SourceAnswer()
-    for region in regions:
-        what = f"AWS's price list of {region}"
-        try:
-            if region not in files:
-                raise PriceSourceError(f"{what}: there is none of this region.")
-            before = len(answer.prices)
-            _read_region(answer, base + files[region], region, ours, today=today, timeout_s=timeout_s, what=what)
-        except PriceSourceError as error:
-            answer.problems.append(str(error))
-        else:
-            if len(answer.prices) > before:
-                answer.read_whole("aws", PriceOrigin.AWS_API, today, region=region)
+    asks = [partial(_of_region, url, region, ours, today=today, timeout_s=timeout_s) for region, url in urls.items()]
+    for of_region in asked_together(asks):
+        answer.take(of_region.result())
     if not answer.prices and answer.problems:
         raise PriceSourceError(f"no price came from AWS's price list. {answer.problems[0]}")
+    return answer
+
+
+def _of_region(
+    url: str | None, region: str, ours: Mapping[str, Node], *, today: date, timeout_s: float
+) -> SourceAnswer:
+    what, answer = f"AWS's price list of {region}", SourceAnswer()
+    try:
+        if url is None:
+            raise PriceSourceError(f"{what}: there is none of this region.")
+        _read_region(answer, url, region, ours, today=today, timeout_s=timeout_s, what=what)
+    except PriceSourceError as error:
+        answer.problems.append(str(error))
+    else:
+        if answer.prices:
+            answer.read_whole("aws", PriceOrigin.AWS_API, today, region=region)
     return answer
 
 

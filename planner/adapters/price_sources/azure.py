@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import date
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -13,6 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from planner.adapters.http_fetch import TIMEOUT_S, fetch
 from planner.adapters.price_sources.source import SourceAnswer
+from planner.adapters.price_sources.together import asked_together
 from planner.errors import PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
@@ -54,19 +56,17 @@ class _Item(_Lenient):
 def azure_prices(
     *, nodes: Mapping[str, Node], today: date, api_url: str = API_URL, timeout_s: float = TIMEOUT_S
 ) -> SourceAnswer:
-    """Ask for each of our machines of Azure, in all regions at once; one that fails loses itself alone.
+    """Ask for each of our machines of Azure, in all regions, some at once; one that fails loses itself alone.
 
     Source of the shape: learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices.
     """
     answer = SourceAnswer()
-    for node_id, node in nodes.items():
-        provider, _, size = node_id.partition("/")
-        if provider != "azure":
-            continue
-        try:
-            _ask(answer, size, node, today=today, api_url=api_url, timeout_s=timeout_s)
-        except PriceSourceError as error:
-            answer.problems.append(str(error))
+    sizes = {name.removeprefix("azure/"): node for name, node in nodes.items() if name.startswith("azure/")}
+    asks = [
+        partial(_ask, size, node, today=today, api_url=api_url, timeout_s=timeout_s) for size, node in sizes.items()
+    ]
+    for of_size in asked_together(asks):
+        answer.take(of_size.result())
     if not answer.prices and answer.problems:
         raise PriceSourceError(f"no price came from Azure. {answer.problems[0]}")
     if not answer.problems:
@@ -74,7 +74,16 @@ def azure_prices(
     return answer
 
 
-def _ask(answer: SourceAnswer, size: str, node: Node, *, today: date, api_url: str, timeout_s: float) -> None:
+def _ask(size: str, node: Node, *, today: date, api_url: str, timeout_s: float) -> SourceAnswer:
+    answer = SourceAnswer()
+    try:
+        _read_pages(answer, size, node, today=today, api_url=api_url, timeout_s=timeout_s)
+    except PriceSourceError as error:
+        answer.problems.append(str(error))
+    return answer
+
+
+def _read_pages(answer: SourceAnswer, size: str, node: Node, *, today: date, api_url: str, timeout_s: float) -> None:
     what = f"Azure's price list of {size}"
     asked = {"api-version": VERSION, "$filter": f"serviceName eq 'Virtual Machines' and armSkuName eq '{size}'"}
     for page in range(MOST_PAGES):

@@ -13,12 +13,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.adapters.http_fetch import TIMEOUT_S, fetch
 from planner.adapters.price_sources.machine_names import Machines
 from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
+from planner.adapters.price_sources.together import asked_together
 from planner.errors import MissingExtraError, PriceSourceError
 from planner.model.prices.offer import PriceKind, PriceOrigin
 
@@ -56,19 +58,25 @@ def gpuhunt_prices(
 ) -> SourceAnswer:
     """Read the published catalogs, or the folder in `GPUHUNT_CATALOG_DIR`; one that fails leaves the others alone.
 
-    We download them ourselves (with a size limit and a time limit, which gpuhunt has not) and let gpuhunt read them.
+    We download them ourselves, some at once, with a size limit and a time limit, which gpuhunt has not, and let it read
+    them.
     """
     try:
         from gpuhunt import Catalog
     except ImportError as error:
         raise MissingExtraError("gpuhunt", "prices") from error
     answer = SourceAnswer(not_asked=[f"{name}: {reason}" for name, reason in NOT_ASKED.items()])
+    providers = tuple(providers)
     own = os.environ.get(FOLDER_VARIABLE)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(own or scratch)
-        for provider in providers:
+        asks = [
+            partial(_day_of, folder, provider) if own else partial(_download, folder, provider, timeout_s=timeout_s)
+            for provider in providers
+        ]
+        for provider, downloaded in zip(providers, asked_together(asks), strict=True):
             try:
-                version = _day_of(folder, provider) if own else _download(folder, provider, timeout_s=timeout_s)
+                version = downloaded.result()
                 with _catalogs_in(folder), _unread_rows() as unread, warnings.catch_warnings():
                     warnings.simplefilter("ignore", ResourceWarning)  # it leaves closing its files to the collector
                     catalog = Catalog(balance_resources=False, auto_reload=False)

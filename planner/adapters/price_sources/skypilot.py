@@ -9,9 +9,11 @@ import os
 import statistics
 from collections.abc import Iterable, Mapping
 from datetime import date
+from functools import partial
 
 from planner.adapters.http_fetch import TIMEOUT_S, Fetched, fetch
 from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
+from planner.adapters.price_sources.together import asked_together
 from planner.errors import PriceSourceError
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 
@@ -28,13 +30,16 @@ Row = Mapping[str, str]
 def skypilot_prices(
     *, names: Names, today: date, clouds: Iterable[str] = CLOUDS, timeout_s: float = TIMEOUT_S
 ) -> SourceAnswer:
-    """Read one table per cloud; one that fails leaves the others alone."""
+    """Read one table per cloud, fetched at once; one that fails leaves the others alone."""
     base = (os.environ.get(URL_VARIABLE) or CATALOG_URL).rstrip("/")
-    answer = SourceAnswer()
-    for cloud in clouds:
-        what = f"SkyPilot's table of {cloud}"
+    answer, tables = SourceAnswer(), {cloud: f"SkyPilot's table of {cloud}" for cloud in clouds}
+    asks = [
+        partial(fetch, f"{base}/{cloud}/vms.csv", what=what, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES)
+        for cloud, what in tables.items()
+    ]
+    for (cloud, what), table in zip(tables.items(), asked_together(asks), strict=True):
         try:
-            fetched = fetch(f"{base}/{cloud}/vms.csv", what=what, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES)
+            fetched = table.result()
             rows = _rows(fetched, what)
         except PriceSourceError as error:
             answer.problems.append(str(error))

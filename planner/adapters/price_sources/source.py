@@ -31,6 +31,14 @@ class SourceAnswer:
     not_asked: list[str] = field(default_factory=list)
     """What the source could be asked for and was not, each with its reason."""
 
+    def take(self, other: SourceAnswer) -> None:
+        """Add what a part of the source said."""
+        self.prices += other.prices
+        self.problems += other.problems
+        self.left_out += other.left_out
+        self.lists += other.lists
+        self.not_asked += other.not_asked
+
     def read_whole(self, provider: str, origin: PriceOrigin, today: date, *, region: str = EVERYWHERE) -> None:
         """Say that all on-demand prices of a provider, or of a region, came, and all spot prices where some did."""
         kinds = {price.price_kind for price in self.prices if price.provider == provider}
