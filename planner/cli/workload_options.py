@@ -59,6 +59,15 @@ class TrainerOptions:
         return TrainerSettings(**asdict(self)).stated
 
 
+class Trained(StrEnum):
+    """What is trained, as people say it."""
+
+    FULL = "full"
+    LORA = "lora"
+    QLORA = "qlora"
+    """LoRA beside frozen weights in NF4."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AdapterOptions:
     """Whether all weights are trained or adapters beside frozen ones, and which."""
@@ -66,7 +75,7 @@ class AdapterOptions:
     heading: ClassVar = "Adapters"
 
     method: Annotated[
-        Method | None, typer.Option(help="Train all weights or adapters; default: the file's, else full")
+        Trained | None, typer.Option(help="Train all weights or adapters; default: the file's, else full")
     ] = None
     lora_kind: Annotated[AdapterKind | None, typer.Option(help="Kind of adapter; default: lora")] = None
     lora_rank: LoraRankOption = None
@@ -78,13 +87,14 @@ class AdapterOptions:
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:
         """Join what a file trains with the options, which win; None where all weights are trained."""
-        adapters = None if self.method is Method.FULL else network.adapters
+        adapters = None if self.method is Trained.FULL else network.adapters
         if adapters is None:
-            adapters = read_adapters(self.method or Method.FULL, self.lora_rank, self.lora_targets)
+            method = Method.FULL if self.method in (None, Trained.FULL) else Method.LORA
+            adapters = read_adapters(method, self.lora_rank, self.lora_targets)
         else:
             check_positive(self.lora_rank, "--lora-rank")
             adapters = _changed(adapters, self.lora_rank, self.lora_targets)
-        named = (("kind", self.lora_kind), ("frozen", self.lora_frozen))
+        named = (("kind", self.lora_kind), ("frozen", self._frozen()))
         given = {name: value for name, value in named if value is not None}
         if adapters is not None:
             return adapters.model_copy(update=given)
@@ -93,6 +103,16 @@ class AdapterOptions:
                 f"--lora-{name} {value.value}: all weights are trained.", fix="Add --method lora, or leave it out."
             )
         return None
+
+    def _frozen(self) -> FrozenFormat | None:
+        if self.method is not Trained.QLORA:
+            return self.lora_frozen
+        if self.lora_frozen not in (None, FrozenFormat.NF4):
+            raise InputError(
+                f"--method qlora freezes weights in nf4, and --lora-frozen says {self.lora_frozen}.",
+                fix="Write --method lora, or leave --lora-frozen out.",
+            )
+        return FrozenFormat.NF4
 
 
 def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from planner.model.answer.documents import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
 
-STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY = "*", "s", "+", "~", "c", "?"
+STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM = "*", "s", "+", "~", "c", "?", "a"
 PLAN = "the plan:"
 """With which the source of a price begins that the plan states."""
+ARM_HOSTS = ("GH200", "GB200", "GB300", "GB10")
+"""How accelerators are called whose host is an Arm processor."""
 MANY_NODES = 4
 """Rented at once: from here on nobody should take for granted that they can be had."""
 
@@ -23,6 +25,7 @@ def marks(option: OptionEstimate) -> str:
         ASSUMED: option.assumed_rates,
         CREDITED: bill_before_credits(option),
         MANY: _nobody_says_that_so_many_are_there(option),
+        ARM: option.accelerator is not None and option.accelerator.startswith(ARM_HOSTS),
     }
     return "".join(mark for mark, applies in found.items() if applies)
 
@@ -40,6 +43,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
         ASSUMED: f"~ at an assumed rate in the bill: {', '.join(assumed)}.",
         CREDITED: f"c after credits: the bill{'s are' if len(bills) > 1 else ' is'} {' and '.join(bills)}.",
         MANY: "? ask whether so many can be had.",
+        ARM: "a Arm processor: x86 images do not run.",
     }
     return [text for mark, text in explained.items() if mark in used]
 

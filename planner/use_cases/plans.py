@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
@@ -85,10 +86,14 @@ def _check_names(filters: FindFilters, catalog: Catalog) -> None:
     rows = (*catalog.prices, *catalog.own_prices)
     check_places(filters.region or (), {row.region for row in rows}, where="options.region")
     known = {row.provider for row in rows}
+    called = {one.name.casefold(): one.id for one in catalog.providers.values() if one.id in known}
     for name in filters.provider or ():
-        if name not in known:
-            fix = f"Known: {', '.join(sorted(known))}"
-            raise NotFoundError("provider", name, known, where="options.provider", fix=fix)
+        if name in known:
+            continue
+        meant = called.get(name.casefold())
+        fix = f"Did you mean {meant}?" if meant else f"Known: {', '.join(sorted(known))}"
+        near = () if meant else get_close_matches(name, known, cutoff=0.6)
+        raise NotFoundError("provider", name, near, where="options.provider", fix=fix)
 
 
 def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:

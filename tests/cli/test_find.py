@@ -39,7 +39,7 @@ def counted(document) -> tuple[int, int, int]:
     [note] = [note for note in document["notes"] if note.startswith("Found: ")]
     shown, total = re.match(r"Found: ([\d,]+) of ([\d,]+) ", note).groups()
     reasons = re.findall(
-        r"([\d,]+) (?:dearer|do not|without|sold|of which|with an|that take)", note.partition("Left out")[2]
+        r"([\d,]+) (?:dearer|do not|without|sold|of which|with an|that take|Capacity)", note.partition("Left out")[2]
     )
     numbers = [int(text.replace(",", "")) for text in (shown, total, *reasons)]
     return numbers[0], numbers[1], sum(numbers[2:])
@@ -256,3 +256,38 @@ def test_what_takes_other_software_is_shown_where_it_is_named(planner) -> None:
     assert any("2 that take software of their own" in note for note in everything["notes"])
     named = planner("find", "llama3-8b", "--tokens", "30e9", "--accelerator", "trainium2", "--json").document
     assert {one["accelerator"] for one in named["options"]} == {"Trainium2"}
+
+
+def test_a_block_is_left_out_where_most_of_it_would_be_unused(planner) -> None:
+    """An hour of work: the day that a block lasts would be unused, whatever else is known to be joined."""
+    document = planner("find", *LORA, "--provider", "aws", "--firm", "--json").document
+    assert not any(one["price_kind"] == "capacity_block" for one in document["options"])
+    assert any("Capacity Blocks of which the work uses less than half" in note for note in document["notes"])
+
+
+def test_a_provider_offers_the_same_cards_once(planner) -> None:
+    """Vultr lists its GH200 twice at one price: one row is enough, and no way out where it is sold out."""
+    document = planner("find", *LORA, "--accelerator", "GH200", "--firm", "--json").document
+    places = [one["offer"].partition("/")[0] for one in document["options"]]
+    assert "vultr" in places
+    assert len(places) == len(set(places))
+    chosen = {one["id"]: one["offer"] for one in document["options"]}
+    assert chosen[document["recommended"]].partition("/")[0] != chosen[document["next_best"]].partition("/")[0]
+
+
+def test_qlora_is_lora_beside_weights_in_nf4(planner) -> None:
+    both = [
+        planner("find", "llama3-8b", *how, "--tokens", "35e6", "--gpus", "1", "--firm", "--json").document
+        for how in (("--method", "qlora"), ("--method", "lora", "--lora-frozen", "nf4"))
+    ]
+    assert both[0]["options"] == both[1]["options"]
+    answer = planner("find", "llama3-8b", "--method", "qlora", "--lora-frozen", "int8")
+    assert answer.code == 2
+    assert "--method qlora freezes weights in nf4" in answer.err
+
+
+@pytest.mark.parametrize(("name", "said"), [("AWS", "Did you mean aws?"), ("amazon", "Known: "), ("lamda", "lambda")])
+def test_a_provider_by_another_name_is_refused_with_ours(planner, name, said) -> None:
+    answer = planner("find", *LORA, "--provider", name)
+    assert answer.code == 2
+    assert said in answer.err

@@ -12,6 +12,7 @@ from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
+from planner.present.option_marks import marks, marks_explained
 from tests.present.conftest import option, quantity
 
 
@@ -224,3 +225,15 @@ def test_own_or_rent_is_named_where_it_has_an_answer(usd: float | None, named: b
     full = None if usd is None else quantity(usd, Unit.USD, Basis.MODELLED, "test")
     kept = KEPT.model_copy(update={"site": "mine", "usd_total": full})
     assert any("own-or-rent" in line for line in lines(document(kept, RENTED))) is named
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "marked"),
+    [("GH200-96GB", "a"), ("GB200-per-GPU", "a"), ("GB10", "a"), ("H200-SXM", ""), ("B200-SXM", "")],
+)
+def test_an_arm_host_is_marked(accelerator, marked):
+    """NVIDIA's Grace processors are Arm: an image built for x86 does not run there."""
+    option = RENTED.model_copy(update={"accelerator": accelerator})
+    assert marks(option) == marked
+    said = ["a Arm processor: x86 images do not run."] if marked else []
+    assert marks_explained([option], lambda usd: f"{usd.value:g} USD") == said

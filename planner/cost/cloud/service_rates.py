@@ -32,7 +32,8 @@ def rate_quantity(row: ServiceRate) -> Quantity | None:
 def assumed_rate(service: Service, defaults: BillDefaults) -> Quantity | None:
     """Return what a provider is taken to charge whose rate nobody states: otherwise it would count as free.
 
-    The median of the known providers, with their lowest and highest as its range; None in defaults of before.
+    The dearer of two medians, of all known providers and of the smaller ones, so that what nobody knows is no reason to
+    win; their lowest and highest as its range. None in defaults of before.
     """
     return {
         Service.STORAGE: defaults.storage_usd_per_gb_month,

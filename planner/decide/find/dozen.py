@@ -17,6 +17,8 @@ from planner.model.owning.site import Site
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import Plan, SpotUse
 from planner.model.plan.plan_option import PlanOption
+from planner.model.prices.offer import PriceKind
+from planner.scenario.allowed_offers import provider_of
 from planner.scenario.job import resolve_job
 
 DOZEN = 12
@@ -25,7 +27,11 @@ ESTIMATED = 5
 DEARER = "dearer or slower than those of their kind"
 NOT_WHOLE = "do not fit, or no speed is known"
 OF_ONE_SHAPE = 2
-"""Offers of one machine shape among them: the cheapest provider may be out of stock, the tenth adds nothing."""
+"""Offers of one machine shape among them, each of another provider or kind of price: the cheapest may be out of stock,
+the tenth adds nothing."""
+MOST_UNUSED = 2.0
+"""A Capacity Block is shown where the work uses half of its days or more."""
+UNUSED_BLOCK = "Capacity Blocks of which the work uses less than half"
 BOUGHT = 3
 """Machines to buy among the dozen, at most; and kept of each other kind, at least one where there is one."""
 
@@ -57,7 +63,11 @@ def shortlist(
             continue
         work_hours = job.samples_per_epoch * job.epochs / rate / 3600 * plan.campaign.runs
         startup_hours = catalog.bill_defaults.setup_hours.value * plan.campaign.runs
-        timed.append(Coarse(offer, work_hours, offer.usd_of(work_hours + startup_hours)))
+        hours = work_hours + startup_hours
+        if offer.usd_of(hours) > MOST_UNUSED * hours * offer.usd_per_hour:
+            left_out[UNUSED_BLOCK] += 1
+            continue
+        timed.append(Coarse(offer, work_hours, offer.usd_of(hours)))
     chosen: dict[int, Coarse] = {}
     fresh = [one for one in timed if one.offer.firm and not one.offer.price.is_stale(today)]
     chosen |= {id(one): one for one in _first(fresh, _by_usd)}
@@ -116,12 +126,15 @@ def found_note(shown: int, left_out: Counter[str]) -> str:
 
 def _first(of_kind: Iterable[Coarse], key: Callable[[Coarse], tuple[float, float]]) -> list[Coarse]:
     shapes: Counter[Shape] = Counter()
+    taken: set[tuple[str, Shape, PriceKind]] = set()
     first = []
     for one in sorted(of_kind, key=key):
         shape = replace(Shape.of(one.offer), network_gbit_per_s=None)
-        shapes[shape] += 1
-        if shapes[shape] <= OF_ONE_SHAPE:
+        same = (provider_of(one.offer.node.id), shape, one.offer.price.price_kind)
+        shapes[shape] += same not in taken
+        if shapes[shape] <= OF_ONE_SHAPE and same not in taken:
             first.append(one)
+        taken.add(same)
         if len(first) == ESTIMATED:
             break
     return first

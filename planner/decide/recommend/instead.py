@@ -16,6 +16,7 @@ from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
 from planner.quantity.chance import stays_under
 from planner.quantity.time_units import HOURS_PER_DAY
+from planner.scenario.allowed_offers import provider_of
 
 
 def next_best(
@@ -32,8 +33,17 @@ def next_best(
     """
     if recommended is None or recommended.hold is not Hold.RENT:
         return None
-    others = [one for one in order if one.offer != recommended.offer and is_feasible(one) and one.hold is not Hold.BUY]
+    others = [one for one in order if not _same(one, recommended) and is_feasible(one) and one.hold is not Hold.BUY]
     return next(iter(ranked(others, limits, deadline_hours=deadline_hours)), None)
+
+
+def _same(one: CampaignOption, other: CampaignOption) -> bool:
+    """Return whether both are the same instance, or instances of one provider with the same cards."""
+    if one.offer is None or other.offer is None:
+        return False
+    cards = [(each.accelerator, (each.accelerators or 0) / (each.nodes or 1)) for each in (one, other)]
+    alike = one.accelerator is not None and cards[0] == cards[1]
+    return one.offer == other.offer or (alike and provider_of(one.offer) == provider_of(other.offer))
 
 
 def quote_request(option: CampaignOption, limits: CampaignLimits, *, today: date) -> str | None:

@@ -104,7 +104,7 @@ SENTENCES = (
     "It takes {usd} at once; keeping ours pays from {n} trainings a year, {share} busy.",
     "It takes {usd} at once.",
     "s spot: may be taken away.", "* price out of date: planner prices refresh.", "+ not in the bill: {what}.",
-    "~ at an assumed rate in the bill: {what}.",
+    "~ at an assumed rate in the bill: {what}.", "a Arm processor: x86 images do not run.",
     "c after credits: the bill is {usd}.", "c after credits: the bills are {usd}.", "? ask whether so many can be had.",
 )  # fmt: skip
 """Of the headlines of `compare` and `own-or-rent`, of what `recommend` says turns the answer, and of the marks below a

@@ -25,6 +25,15 @@ OURS = {"site": "ours", "offer": None, "hold": "have"}
         pytest.param(
             [option("slow", 100, 9), option("a", 10, 10), option("c", 11, 14)], "c", id="none that is ten times slower"
         ),
+        pytest.param(
+            [
+                option("a", 10, 10, offer="x/a", accelerators=1),
+                option("b", 10, 11, offer="x/b", accelerators=1),
+                option("c", 10, 30, offer="x/c", accelerators=8),
+            ],
+            "c",
+            id="no second name of the same cards",
+        ),
         pytest.param([option("a", 10, 10), option("ours", 10, 20, **OURS)], "ours", id="what stands there"),
         pytest.param([option("a", 10, 10), option("b", 10, 20, hold="buy")], None, id="nobody buys for an hour's wait"),
         pytest.param([option("ours", 10, 10, **OURS), option("b", 10, 20)], None, id="what one has is not sold out"),
