@@ -13,6 +13,7 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.plan.plan import Assumptions, Data, Plan
 from planner.model.prices.bill_defaults import BillDefaults
+from planner.model.prices.offer import PriceKind
 from planner.model.prices.service import Service
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
@@ -62,7 +63,8 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
     provider = provider_of(candidate.node.id)
     rows = {service: find_rate(provider, service, catalog) for service in Service}
     known = {service: rate_quantity(row) if row else None for service, row in rows.items()}
-    rates = {service: rate or assumed_rate(service, defaults) for service, rate in known.items()}
+    granted = candidate.option.price is PriceKind.GRANT  # its storage is mostly a part of it
+    rates = {service: rate or (None if granted else assumed_rate(service, defaults)) for service, rate in known.items()}
     lacking = {
         service: Uncounted(what=service.value, reason=no_rate_reason(provider, service, rows[service]))
         for service, rate in known.items()
