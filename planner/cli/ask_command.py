@@ -22,9 +22,9 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import Precision
 from planner.use_cases import catalogs, plans
-from planner.use_cases.ask import assumed_lines, plan_of_question
-from planner.use_cases.ask_machines import own_cards
-from planner.use_cases.ask_question import Asked, MissingAnswerError, Question
+from planner.use_cases.asking.ask import assumed_lines, plan_of_question
+from planner.use_cases.asking.machines import own_cards
+from planner.use_cases.asking.question import Asked, MissingAnswerError, Question
 from planner.use_cases.find import plan_text
 from planner.use_cases.importing.named_run import run_named
 from planner.use_cases.importing.run_facts import MissingFactError, Stated

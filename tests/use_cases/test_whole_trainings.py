@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from planner.adapters.practice import whole_trainings
+from planner.model.evidence.practice import PracticeFit
 from planner.model.plan.practice import Practice
 from planner.speed.calibration.by_source import wilson_90
 from planner.use_cases import whole_trainings as whole_trainings_module
@@ -66,10 +67,12 @@ def test_no_owner_is_scored_by_a_fit_to_its_own(monkeypatch):
     rows = [ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")]
     fitted: list[set[str]] = []
     monkeypatch.setattr(whole_trainings_module, "whole_trainings", lambda: rows)
-    monkeypatch.setattr(
-        whole_trainings_module, "fit_practice",
-        lambda shortfalls, **_: fitted.append({one.id for one in shortfalls}) or CATALOG.practice,
-    )  # fmt: skip
+
+    def fit(shortfalls, **_: object) -> PracticeFit | None:
+        fitted.append({one.id for one in shortfalls})
+        return CATALOG.practice
+
+    monkeypatch.setattr(whole_trainings_module, "fit_practice", fit)
     document = left_out_document(CATALOG, today=TODAY)
     assert fitted[:2] == [{"mpt-7b"}, {"llama2-7b", "llama2-13b"}]  # meta-llama, then mosaicml
     assert document["predicted"] == 3

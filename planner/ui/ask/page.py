@@ -18,7 +18,7 @@ from planner.ui.catalogs import visited_catalog
 from planner.ui.scenario import config_of_upload, examples, first_form, plan_of_upload
 from planner.ui.state import chosen_words, current_form, remember, set_form, version
 from planner.ui.widgets import Inputs
-from planner.use_cases.ask_question import MissingAnswerError
+from planner.use_cases.asking.question import MissingAnswerError
 from planner.use_cases.plans import read_plan
 
 YOURS = ""

@@ -16,9 +16,9 @@ from planner.present.page.words import Words
 from planner.ui.ask.form import Form, Method
 from planner.ui.ask.question import Known, log_of
 from planner.ui.state import current_form, replace_form
+from planner.use_cases.asking.pasted_command import Pasted, read_command
 from planner.use_cases.importing.imported_runs import records_of
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
-from planner.use_cases.pasted_command import Pasted, read_command
 
 LONGEST = 200_000
 LOG_NAME = "pasted.log"

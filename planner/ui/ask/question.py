@@ -25,8 +25,8 @@ from planner.model.plan.plan import CampaignLimits, Plan
 from planner.model.prices.price_book import PriceBook
 from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, Machine, Method, Start
 from planner.ui.scenario import plan_of_form, with_limits
-from planner.use_cases.ask import plan_of_question
-from planner.use_cases.ask_question import Purchase, Question
+from planner.use_cases.asking.ask import plan_of_question
+from planner.use_cases.asking.question import Purchase, Question
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
 from planner.use_cases.plans import campaign, compare, speeds_of
 from planner.use_cases.recommend import recommend

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.model.network.workload import Precision
+from planner.use_cases.asking.pasted_command import Pasted, read_command
 from planner.use_cases.catalogs import open_catalog
-from planner.use_cases.pasted_command import Pasted, read_command
 
 CATALOG = open_catalog()
 TRL = """accelerate launch --num_processes 4 examples/scripts/sft.py \\

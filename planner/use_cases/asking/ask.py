@@ -16,8 +16,8 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.plan import Plan
-from planner.use_cases.ask_machines import limits_of, named_offers, owned_machines
-from planner.use_cases.ask_question import Asked, Draft, MissingAnswerError, Question
+from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines
+from planner.use_cases.asking.question import Asked, Draft, MissingAnswerError, Question
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import with_found_options
 from planner.use_cases.runs import find_run

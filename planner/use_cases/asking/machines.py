@@ -13,7 +13,7 @@ from planner.model.plan.plan import SpotUse
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 from planner.scenario.price_choice import ANY_REGION
-from planner.use_cases.ask_question import Draft, Purchase
+from planner.use_cases.asking.question import Draft, Purchase
 
 OWN = re.compile(r"(?:(\d{1,3})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})")
 
