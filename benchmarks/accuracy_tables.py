@@ -1,4 +1,4 @@
-"""The tables in docs/accuracy/ (CSV, written by the benchmarks), and the headline of docs/accuracy.md made of them."""
+"""The tables in docs/accuracy/ (CSV, written by the benchmarks), and those of docs/accuracy*.md made of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
-FOLDER = PAGE.with_suffix("")
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE, ALL_TABLES = DOCS / "accuracy.md", DOCS / "accuracy-tables.md"
+FOLDER = DOCS / "accuracy"
+WORST = 5
 MARKS = "<!-- {}: begin -->", "<!-- {}: end -->"
 FIGURES = {
     "mape_pct": 1, "median_ape_pct": 1, "p90_ape_pct": 1, "bias_pct": 1, "coverage_80_pct": 0, "coverage_90_pct": 0,
@@ -62,18 +64,72 @@ def replace_rows(name: str, rows: Sequence[Row], *, network: str) -> None:
 
 
 def write_headline() -> None:
-    """Write the two tables of the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    for name, table in page_tables().items():
-        begin, end = (mark.format(name) for mark in MARKS)
-        before, _, rest = page.partition(begin)
-        page = f"{before}{begin}\n{table}\n{end}{rest.partition(end)[2]}"
-    PAGE.write_text(page, encoding="utf-8")
+    """Write the tables of both pages."""
+    for path, tables in page_tables().items():
+        page = path.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            begin, end = (mark.format(name) for mark in MARKS)
+            before, _, rest = page.partition(begin)
+            page = f"{before}{begin}\n{table}\n{end}{rest.partition(end)[2]}"
+        path.write_text(page, encoding="utf-8")
 
 
-def page_tables() -> dict[str, str]:
-    """Return the tables of the page by the name between whose marks they stand."""
-    return {"parts": parts_table(), "headline": headline()}
+def page_tables() -> dict[Path, dict[str, str]]:
+    """Return the tables of each page by the name between whose marks they stand."""
+    return {
+        PAGE: {"worst": worst_parts(), "errors": errors_table()},
+        ALL_TABLES: {"parts": parts_table(), "headline": headline()},
+    }
+
+
+def worst_parts() -> str:
+    """Return the parts whose ranges hold least, and the one with the best evidence."""
+    rows = _parts()
+    near = [row for row in rows if (row["network"], row["part"]) == ("text", "all stated, evidence near")]
+    lines = [
+        "| network | rows | runs known | rows of sources | by source in 90 % | half-width | error by source |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in [*rows[:WORST], *(row for row in near if row not in rows[:WORST])]:
+        cells = [
+            row["network"], row["part"], row["runs_known"], f"{int(row['rows']):,} of {row['sources']}",
+            _over_sources(row), row["half_width_90_pct"], row["mape_pct_over_sources"],
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def errors_table() -> str:
+    """Return the errors of each split of text and of images, worst mean first, beside a constant MFU."""
+    mfu = _constant_mfu()
+    lines = [
+        "| network | held out | runs known | rows | planner | half-width | constant MFU |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    splits = [row for row in read_table(SPLITS) if row["rows_are"] == "fitted" or row["left_out"] == "source"]
+    shown = [
+        row for row in splits if row["runs_known"] == "0" or (row["left_out"], row["rows_are"]) == ("source", "fitted")
+    ]
+    for row in sorted(shown, key=lambda row: -float(row["mape_pct"])):
+        other = mfu.get((row["network"], row["left_out"], row["rows_are"])) if row["runs_known"] == "0" else None
+        cells = [
+            row["network"], row["left_out"], row["runs_known"], f"{int(row['rows']):,} {row['rows_are']}", _three(row),
+            row["half_width_90_pct"], _three(other),
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _parts() -> list[dict[str, str]]:
+    return sorted(read_table(PARTS), key=lambda row: int(row["coverage_90_pct_over_sources"]))
+
+
+def _constant_mfu() -> dict[tuple[str, str, str], dict[str, str]]:
+    return {
+        (row["network"], row["left_out"], row["rows_are"]): row
+        for row in read_table(BASELINES)
+        if row["method"] == "constant_mfu"
+    }
 
 
 def parts_table() -> str:
@@ -83,7 +139,7 @@ def parts_table() -> str:
         "by source |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    for row in sorted(read_table(PARTS), key=lambda row: int(row["coverage_90_pct_over_sources"])):
+    for row in _parts():
         cells = [
             row["network"], row["part"], row["runs_known"], f"{int(row['rows']):,} of {row['sources']}",
             row["coverage_90_pct"], _over_sources(row), row["half_width_90_pct"], row["mape_pct"],
@@ -100,11 +156,7 @@ def _over_sources(row: Mapping[str, str]) -> str:
 
 def headline() -> str:
     """Return the headline: every split, fitted rows and beside them all rows."""
-    mfu = {
-        (row["network"], row["left_out"], row["rows_are"]): row
-        for row in read_table(BASELINES)
-        if row["method"] == "constant_mfu"
-    }
+    mfu = _constant_mfu()
     peer = {
         row["left_out"]: row for row in read_table(PEERS) if (row["rows_are"], row["method"]) == ("all", CALIBRATED)
     }

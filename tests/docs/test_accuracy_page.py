@@ -1,20 +1,21 @@
-"""The figures of docs/accuracy.md and of the README stand in the tables that the benchmarks wrote."""
+"""The figures of docs/accuracy*.md and of the README stand in the tables that the benchmarks wrote."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from benchmarks.accuracy_tables import MARKS, PAGE, page_tables, read_table
+from benchmarks.accuracy_tables import MARKS, page_tables, read_table
 
 README = Path(__file__).parents[2] / "README.md"
 
 
-def test_the_tables_of_the_page_are_those_that_the_benchmarks_wrote():
-    page = PAGE.read_text(encoding="utf-8")
-    for name, table in page_tables().items():
-        begin, end = (mark.format(name) for mark in MARKS)
-        assert page.partition(begin)[2].partition(end)[0].strip("\n") == table, name
+def test_the_tables_of_the_pages_are_those_that_the_benchmarks_wrote():
+    for path, tables in page_tables().items():
+        page = path.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            begin, end = (mark.format(name) for mark in MARKS)
+            assert page.partition(begin)[2].partition(end)[0].strip("\n") == table, name
 
 
 def test_the_readme_quotes_the_tables():

@@ -12,7 +12,7 @@ from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
 
 SPREADS = ((0.76, 0.045), (0.24, 0.10))
 """Shares and scales of two logistic distributions of ln(measured / estimated): most runs lie close, some do not; nine
-in ten within 18 %. Fitted to published peaks, each source left out (docs/accuracy.md, Memory)."""
+in ten within 18 %. Fitted to published peaks, each source left out (docs/accuracy-tables.md, Memory)."""
 LIKELY: dict[str, dict[Any, float]] = {
     "loss": {Loss.EAGER: 0.5, Loss.FUSED: 0.2, Loss.COMPILED: 0.1, Loss.CHUNKED: 0.2},
     "kernels": {Kernels.EAGER: 0.5, Kernels.FUSED: 0.5},

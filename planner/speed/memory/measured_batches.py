@@ -17,7 +17,7 @@ LOGIT_BYTES = 4.0
 """Of a logit at least: itself and its gradient at 16 bit."""
 ROOM, NO_ROOM = 0.4, 1.0
 """Leanest activations against the memory left. Below the one every trainer's fit, who keep up to twice as much in eager
-layers (docs/accuracy.md, Memory) and more for the loss; above the other none do, and layers were computed again.
+layers (docs/accuracy-tables.md, Memory) and more for the loss; above the other none do, and layers were computed again.
 Between lies the chance of it."""
 SELECTIVE_KEPT = 0.5
 """Of these activations, where operators are chosen: attention's output, and every second product's (torchtitan)."""
