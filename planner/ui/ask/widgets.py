@@ -69,7 +69,7 @@ def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[st
         millions = inputs.number(words("Million tokens in all"), "tokens", form.tokens / 1e6, step=100.0)
         given["tokens"] = 1e6 * (millions or 0)
     else:
-        columns = st.columns([1.5, 1, 1] if given["amount"] == "data" else 2, gap="small")
+        columns = st.columns([1.4, 1.25, 0.95] if given["amount"] == "data" else 2, gap="small")
         with columns[0]:
             given["samples"] = inputs.whole(words("How many"), "samples", form.samples, most=10**12)
         if given["amount"] == "data":
