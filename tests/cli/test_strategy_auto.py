@@ -67,6 +67,20 @@ def test_without_a_framework_it_is_undivided_wherever_that_fits(planner, plan_of
     assert " with " not in found, "no divided way was even timed"
 
 
+@pytest.mark.parametrize(
+    ("nodes", "divided"), [pytest.param(63, False, id="504 accelerators"), pytest.param(64, True, id="512")]
+)
+def test_from_512_accelerators_on_a_large_network_is_divided_where_that_is_faster(
+    planner, plan_of, nodes: int, divided: bool
+) -> None:
+    """As all do who publish such trainings: LLaMA 65B, Llama 2 70B, DeepSeek 67B."""
+    short = LLAMA_70B | {"seq_len": 4096}
+    machines = {"offer": "aws/p4d.24xlarge", "nodes": nodes}
+    [option] = planner("estimate", plan_of(short, machines, {"global_batch": nodes * 16}), "--json").document["options"]
+    [found] = [note for note in option["notes"] if note.startswith("strategy found by search")]
+    assert (" with " in found) is divided
+
+
 @pytest.mark.parametrize("training", [{}, {"strategy": "fsdp2"}, {"framework": "Megatron-LM"}], ids=str)
 @pytest.mark.parametrize("nodes", [1, 2, 4])
 @pytest.mark.parametrize("workload", [{"ref": "mixtral-8x7b", "seq_len": 4096}, LLAMA_8B], ids=["mixture", "dense"])

@@ -255,6 +255,18 @@ class TestStorage:
         )
         assert any("storage limits the checkpoints" in text for text in time_of(asked).limited_by)
 
+    @pytest.mark.parametrize(
+        ("strategy", "shown"),
+        [pytest.param("fsdp2", "4 GB/s", id="shards: all"), pytest.param("ddp", "1 GB/s", id="one")],
+    )
+    def test_by_default_each_node_that_writes_writes_1_gb_per_s(self, strategy: str, shown: str) -> None:
+        asked = plan(
+            P4D | {"nodes": 4, "strategy": strategy}, data={"checkpoint_gb": 100.0},
+            goodput={"checkpoint_interval_hours": 1.0},
+        )  # fmt: skip
+        [line] = [line for line in time_of(asked).lines if line.what == CHECKPOINTS]
+        assert f"provider-storage writes {shown};" in line.hours.source
+
 
 def test_what_cannot_be_counted_is_named() -> None:
     """The DGX Station's document names neither the network nor its samples."""

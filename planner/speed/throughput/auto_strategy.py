@@ -8,6 +8,7 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.network.workload import WHOLE
+from planner.network.flops import parameters
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
@@ -19,6 +20,9 @@ from planner.speed.throughput.strategy_search import Question, search
 WORTH_DIVIDING = 1.05
 """How much faster than the fastest undivided one it must be: nearer ones are not told apart, and any trainer can run an
 undivided one, the planner's own benchmark among them."""
+LARGE, MANY = 20e9, 512
+"""Parameters and accelerators from which on whoever publishes a training divides the network: LLaMA 33B and 65B,
+Llama 2 and 3, DeepSeek 67B, Falcon-180B, GLM-130B."""
 
 NO_SPLIT_FITS = Reason(code=ReasonCode.NO_SPLIT_FITS, text="no way to divide it fits either")
 
@@ -32,6 +36,12 @@ def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | Non
     if best is None:
         return None
     return replace(candidate, strategy=best.strategy, parallel_config=best, any_strategy=False)
+
+
+def divided_by_all(job: Job, candidate: Candidate) -> bool:
+    """Return whether a network is so large, and on so many accelerators, that whoever trains it divides it."""
+    large = isinstance(job.network, TextModel) and parameters(job.network) >= LARGE
+    return large and candidate.accelerators >= MANY
 
 
 def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit:

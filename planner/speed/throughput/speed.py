@@ -19,7 +19,14 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput import power_cap
-from planner.speed.throughput.auto_strategy import NO_SPLIT_FITS, WORTH_DIVIDING, divided, divided_fit, undivided_fit
+from planner.speed.throughput.auto_strategy import (
+    NO_SPLIT_FITS,
+    WORTH_DIVIDING,
+    divided,
+    divided_by_all,
+    divided_fit,
+    undivided_fit,
+)
 from planner.speed.throughput.evidence_text import measured_line, stated_line
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.matching_runs import measured_runs
@@ -96,9 +103,9 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none.
 
     A strategy that was measured there stands. Of those estimated, plainer ones come first that are not told apart from
-    the fastest. A network is divided where nothing else fits; where the plan names its framework also where that is
-    clearly faster, but not beside adapters, whose trainers seldom divide it. The planner's own benchmark, which trains
-    where no framework is named, divides none.
+    the fastest. A network is divided where nothing else fits; where the plan names its framework, or it is so large and
+    on so many accelerators that all divide it, also where that is clearly faster, but not beside adapters, whose
+    trainers seldom divide it. The planner's own benchmark, which trains where no framework is named, divides none.
     """
     if not candidate.any_strategy or candidate.option.step is not None:
         return candidate, speed(job, candidate, catalog)
@@ -106,7 +113,8 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     answers = [(one, speed(job, one, catalog)) for one in tried]
     chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
     fits = best.samples_per_s is not None
-    may_divide = best.basis is Basis.MODELLED and (not fits or (job.framework is not None and job.adapters is None))
+    usual = job.adapters is None and (job.framework is not None or divided_by_all(job, candidate))
+    may_divide = best.basis is Basis.MODELLED and (not fits or usual)
     if may_divide and (in_parts := divided(job, candidate, catalog)) is not None:
         answers.append((in_parts, speed(job, in_parts, catalog)))
         faster = _value(answers[-1][1]) > WORTH_DIVIDING * _value(best)
