@@ -44,3 +44,7 @@ class Calibration(Frozen):
     spreads: dict[str, Spread]
     points: dict[str, dict[str, dict[str, tuple[str, ...]]]] = Field(default_factory=dict)
     """Settings that were measured, by chip, framework and source, on a grid (`planner/speed/estimator/doubt.py`)."""
+
+    def __hash__(self) -> int:
+        """Return a hash of what names it, so that what it answered can be kept; two are equal if all of it is."""
+        return hash((self.made_on, self.method, self.rows, self.rows_sha256))

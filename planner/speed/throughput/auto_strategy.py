@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
@@ -23,6 +24,10 @@ undivided one, the planner's own benchmark among them."""
 LARGE, MANY = 20e9, 512
 """Parameters and accelerators from which on whoever publishes a training divides the network: LLaMA 33B and 65B,
 Llama 2 and 3, DeepSeek 67B, Falcon-180B, GLM-130B."""
+
+SEARCHES_KEPT = 128
+"""A plan asks the same question for every strategy, for every price of a machine, and again when its limits change."""
+_search_once = lru_cache(maxsize=SEARCHES_KEPT)(search)
 
 NO_SPLIT_FITS = Reason(code=ReasonCode.NO_SPLIT_FITS, text="no way to divide it fits either")
 
@@ -71,15 +76,15 @@ def divided_fit(config: ParallelConfig) -> DeviceFit:
     return DeviceFit(True, config.micro_batch, config.accumulation, config.checkpointing, note=note)
 
 
-def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bool) -> list[ParallelConfig]:
+def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bool) -> tuple[ParallelConfig, ...]:
     """Return what the search finds, within what the plan fixes; nothing where the estimator does not answer."""
     network, accelerator = job.network, candidate.accelerator
     if not isinstance(network, TextModel) or job.seq_len is None or is_too_small(network) or job.mfu is not None:
-        return []
+        return ()
     if catalog.calibration is None or accelerator.hbm_gib is None or accelerator.no_training_reason is not None:
-        return []
+        return ()
     if candidate.option.step is not None or candidate.option.power_cap_w is not None:
-        return []
+        return ()
     question = Question(
         architecture=network,
         seq_len=job.seq_len,
@@ -97,4 +102,4 @@ def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bo
         settings=job.settings,
         undivided=undivided,
     )
-    return search(question, catalog.calibration, workload=job.workload)
+    return _search_once(question, catalog.calibration, workload=job.workload)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
 
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
@@ -32,14 +31,9 @@ from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.memory.states import States, adapter_state_bytes, state_bytes_per_parameter
 from planner.speed.physics.planned_text_config import labels_of, largest_stage, planned_text_config
 
-if TYPE_CHECKING:
-    from planner.speed.physics.config_arrays import Configs
-
 LARGEST_TENSOR = 8
 """Tensor parallelism beyond a node's link is never worth its traffic."""
 LARGEST_MICRO_BATCH = 64
-KEPT = 128
-"""Questions whose configurations are kept: a plan asks the same ones many times, once for every price that it turns."""
 DEFAULT_TOKENS = 1 << 19
 """Of an optimizer step per eight accelerators where no global batch is named: about what is usual for a few billion."""
 LARGEST_STEPS = ((3e9, 1 << 21), (20e9, 1 << 23), (float("inf"), 1 << 24))
@@ -80,7 +74,7 @@ class Question:
     """What is stated of loss, kernels, optimizer, weights and offload."""
     strategies: tuple[Strategy, ...] = tuple(Strategy)
 
-    @property
+    @cached_property
     def trainer(self) -> TrainerMemory:
         """A trainer with these settings, what its framework does, and usual ones besides."""
         return planned_settings(self.settings, self.framework).trainer
@@ -91,18 +85,21 @@ class Question:
         return self.nodes * self.per_node
 
 
-def search(question: Question, calibration: Calibration, *, workload: str) -> list[ParallelConfig]:
+def search(question: Question, calibration: Calibration, *, workload: str) -> tuple[ParallelConfig, ...]:
     """Return the configurations that fit, the fastest first; of each split that with the best micro-batch.
 
     All of them are computed at once. Splits that do not divide heads, samples or accelerators are left out, and those
     that the framework does not run. The order is by a cautious rate: the largest of many estimates is one that errs
     upwards, and one of which less is known errs more.
     """
-    configs, described = _that_fit(question)
-    if described is None:
-        return []
+    from planner.speed.physics.config_arrays import from_rows
+
+    fitting = _fitting(question, ({}, {}))
+    if not fitting:
+        return ()
+    configs = [config for config, _ in fitting]
     label = labels_of(question.accelerator, workload, question.framework)
-    guess = estimate_text(described, [label] * len(configs), calibration)
+    guess = estimate_text(from_rows([row for _, row in fitting]), [label] * len(configs), calibration)
     per_sample = question.devices / question.seq_len
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
     for place in (-guess.cautious).argsort(kind="stable"):
@@ -115,7 +112,7 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> li
                 high=float(guess.high_90[place]) * per_sample,
                 group=guess.groups[place],
             )
-    return list(best.values())
+    return tuple(best.values())
 
 
 def search_many(questions: Sequence[Question], calibration: Calibration, *, workload: str) -> list[float | None]:
@@ -137,17 +134,6 @@ def search_many(questions: Sequence[Question], calibration: Calibration, *, work
         samples_per_s = float(rate) * questions[place].devices / questions[place].seq_len
         best[place] = max(best[place] or 0.0, samples_per_s)
     return best
-
-
-@lru_cache(maxsize=KEPT)
-def _that_fit(question: Question) -> tuple[tuple[ParallelConfig, ...], Configs | None]:
-    """Return the configurations that fit, not timed yet, and what the physics needs of them."""
-    from planner.speed.physics.config_arrays import from_rows
-
-    fitting = _fitting(question, ({}, {}))
-    return tuple(config for config, _ in fitting), from_rows(
-        [described for _, described in fitting]
-    ) if fitting else None
 
 
 def _fitting(question: Question, needs: tuple[Needs, Needs]) -> list[tuple[ParallelConfig, dict[str, float]]]:
@@ -194,6 +180,7 @@ def _paged(question: Question, config: ParallelConfig) -> float:
 
 def _parallel_configs(question: Question, needs: Needs) -> Iterator[ParallelConfig]:
     able, largest = abilities_of(question.framework), largest_step_tokens(question.architecture)
+    usable = usable_gib(question.accelerator.hbm_gib or 0)
     for strategy, split in product(question.strategies, _splits(question)):
         if not _runs(able, strategy, split):
             continue
@@ -205,15 +192,20 @@ def _parallel_configs(question: Question, needs: Needs) -> Iterator[ParallelConf
         if split.shards is not None and strategy is not Strategy.FSDP2:
             continue
         kept = [question.checkpointing] if question.checkpointing else list(Checkpointing)
+        refused: set[tuple[Checkpointing, int]] = set()
         for checkpointing, micro_batch in product(kept, _micro_batches(question, replicas)):
             accumulation = _accumulation(question, replicas, micro_batch, split.pipeline)
+            if (checkpointing, accumulation) in refused:
+                continue  # as many smaller ones need too much already
             if question.global_batch is None and _step_tokens(question, replicas, micro_batch, accumulation) > largest:
                 continue
             config = ParallelConfig(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
             key = (config, question.devices)
             need = needs[key] = needs.get(key) or needed_gib(question, config)
-            if need <= usable_gib(question.accelerator.hbm_gib or 0):
+            if need <= usable:
                 yield replace(config, hbm_gib=need)
+            else:
+                refused.add((checkpointing, accumulation))
 
 
 def _splits(question: Question) -> Iterator[Split]:
