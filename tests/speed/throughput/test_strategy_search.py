@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -13,6 +14,7 @@ from planner.model.network.workload import WHOLE, Checkpointing, Precision, Spli
 from planner.network.flops import parameters, routed_parameters
 from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.memory.device_fit import usable_gib
 from planner.speed.physics.planned_text_config import planned_text_config
 from planner.speed.throughput import strategy_search
 from planner.speed.throughput.strategy_search import Question, needed_gib, search
@@ -246,3 +248,34 @@ def test_the_order_is_by_the_cautious_rate(monkeypatch: pytest.MonkeyPatch) -> N
     rates = [one.samples_per_s for one in ways]
     assert rates == sorted(rates)
     assert usual[0].samples_per_s > max(rates)
+
+
+def test_a_larger_batch_may_fit_where_it_accumulates_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 samples on 16 devices, four each: that 1 x 4 and 2 x 2 hold too much says nothing of 4 x 1."""
+    monkeypatch.setattr(strategy_search, "needed_gib", lambda _, config: 1.0 if config.accumulation == 1 else 1e6)
+    ways = search(replace(question(), global_batch=64, undivided=True), load_once().calibration, workload="w")
+    assert {(one.micro_batch, one.accumulation) for one in ways} == {(4, 1)}
+
+
+@pytest.mark.parametrize("undivided", [False, True])
+def test_every_batch_that_fits_is_timed(undivided: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that memory alone allows, every batch asked by itself: only what is too large is passed over unasked."""
+    asked = replace(of_workload("llama3-8b", nodes=2), shortest_step=True, undivided=undivided)
+    timed: dict[tuple[Strategy, Split], set[tuple[Checkpointing, int]]] = {}
+
+    def planned(*network, **way):
+        timed.setdefault((way["strategy"], way["split"]), set()).add((way["checkpointing"], way["micro_batch"]))
+        return planned_text_config(*network, **way)
+
+    monkeypatch.setattr(strategy_search, "planned_text_config", planned)
+    search(asked, load_once().calibration, workload="w")
+    assert timed
+
+    def fits(config: ParallelConfig) -> bool:
+        tokens = 16 // config.split.devices * config.micro_batch * config.accumulation * asked.seq_len
+        return tokens <= 8 << 20 and needed_gib(asked, config) <= usable_gib(80.0)
+
+    for (strategy, split), tried in timed.items():
+        every = product(Checkpointing, (1, 2, 4, 8, 16, 32, 64))
+        one_each = [ParallelConfig(strategy, split, batch, split.pipeline, kept, 0.0) for kept, batch in every]
+        assert tried == {(one.checkpointing, one.micro_batch) for one in one_each if fits(one)}, (strategy, split)
