@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.speed.estimator.doubt import doubt, doubt_with_own_runs, sources_near
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Labels, Observation
 
-
 CAUTION = 1.6449
 """Expected errors by which a rate is lowered before configurations are ranked: the 95th percentile of normal ones."""
+MEASUREMENTS_KEPT = 32
+"""Sets of own measurements whose modelled steps are kept: most machines of a plan are corrected by the same ones."""
 
 
 class Modelled(NamedTuple):
@@ -68,9 +70,16 @@ def estimate_text(
     known, fit = Known.of(calibration), fitted(calibration)
     modelled = model_text(fit, configs, labels, known)
     if own:
-        data = text_sample(own)
-        modelled = corrected(modelled, model_text(fit, data.configs, data.labels, known), data.log_seconds)
+        modelled = corrected(modelled, *_modelled_runs(tuple(own), calibration))
     return estimates(modelled, np.log(configs.tokens_per_step / configs.gpus), calibration.spreads)
+
+
+@lru_cache(maxsize=MEASUREMENTS_KEPT)
+def _modelled_runs(own: tuple[Observation, ...], calibration: Calibration) -> tuple[Modelled, Array]:
+    """Return what the physics says of own measurements, and the ln seconds that they measured."""
+    data = text_sample(own)
+    modelled = model_text(fitted(calibration), data.configs, data.labels, Known.of(calibration))
+    return modelled, data.log_seconds
 
 
 def fitted(calibration: Calibration) -> Fit:

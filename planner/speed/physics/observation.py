@@ -52,7 +52,7 @@ class Observation:
     """A measurement in the physics' terms: numbers for `Configs`, labels, and seconds of one step."""
 
     id: str
-    config: dict[str, float]
+    config: dict[str, float] = field(hash=False)
     labels: Labels
     tokens_per_s_per_gpu: float
     unit_per_token: float
