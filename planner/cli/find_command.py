@@ -83,8 +83,8 @@ def find_machines(
     else:
         plan = find.among_all(plan, filters)
     catalog = catalogs.with_found_prices(plan, catalog, home)
-    listed = plans.with_found_options(plan, catalog, today=clock.today())
-    document = plans.compare(listed, catalog, today=clock.today())
+    listed, paced = plans.find_options(plan, catalog, today=clock.today())
+    document = plans.compare(listed, catalog, today=clock.today(), paced=paced)
     if write is not None:
         find.write_plan(listed, write)
     given = write or (question.workload if of_file else None)

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import templates_dir
 from planner.decide.campaign.alone import each_alone
 from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
-from planner.decide.options.estimate_plan import Paced, estimate_plan, paced_candidates
+from planner.decide.options.estimate_plan import Paced, estimate_options, paced_again, paced_candidates
 from planner.decide.placement.instance import Objective
 from planner.decide.recommend.answer_plan import answer_plan, campaign_document, rank_alone
 from planner.errors import InputError, NotFoundError
@@ -54,13 +55,25 @@ def parse_plan(text: str, *, where: str) -> Plan:
     return parse_model(Plan, data, where=where, text=text, fix=PLAN_FIX)
 
 
+class Found(NamedTuple):
+    """A plan that lists its options, with the speeds that were computed to find them; None: there was no need."""
+
+    plan: Plan
+    paced: list[Paced] | None
+
+
 def with_found_options(plan: Plan, catalog: Catalog, *, today: date) -> Plan:
+    """Return the plan with a list of options: as of `find_options`."""
+    return find_options(plan, catalog, today=today).plan
+
+
+def find_options(plan: Plan, catalog: Catalog, *, today: date) -> Found:
     """Return the plan with a list of options: of `options: auto` the best dozen of all offers and own machines.
 
     Coarsely timed, all of them; the best of each kind in full, by the rule of `compare`; the others are counted.
     """
     if plan.find is None:
-        return plan
+        return Found(plan, None)
     _check_names(plan.find, catalog)
     named = plan.find.accelerator
     accelerators = (
@@ -70,9 +83,11 @@ def with_found_options(plan: Plan, catalog: Catalog, *, today: date) -> Plan:
     if not options:
         raise InputError(_nothing_left(left_out), fix=SAID_TO_BE_HAD if plan.find.available else "Loosen the filters.")
     listed = plan.model_copy(update={"find": None, "options": tuple(options)})
-    chosen = chosen_dozen(rank_alone(listed, catalog, today=today), options) or options[:DOZEN]
+    paced = paced_candidates(listed, catalog)
+    chosen = chosen_dozen(rank_alone(listed, catalog, today=today, paced=paced), options) or options[:DOZEN]
     left_out[DEARER] += len(options) - len(chosen)
-    return listed.model_copy(update={"options": tuple(chosen), "found": found_note(len(chosen), left_out)})
+    shown = listed.model_copy(update={"options": tuple(chosen), "found": found_note(len(chosen), left_out)})
+    return Found(shown, paced_again(shown, catalog, paced))
 
 
 def _nothing_left(left_out: Counter[str]) -> str:
@@ -98,15 +113,16 @@ def _check_names(filters: FindFilters, catalog: Catalog) -> None:
 
 def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
     """Estimate one training on each option."""
-    return estimate_plan(with_found_options(plan, catalog, today=today), catalog, today=today)
+    listed, paced = find_options(plan, catalog, today=today)
+    return estimate_options(listed, catalog, today=today, paced=paced).document
 
 
 def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None = None) -> CampaignDocument:
     """Plan the campaign: what runs where and when, with the campaign on each option alone."""
     from planner.decide.placement.plan_campaign import planned_campaign  # no other answer needs numpy
 
-    listed = with_found_options(plan, catalog, today=today)
-    alone = each_alone(listed, catalog, today=today)
+    listed, paced = find_options(plan, catalog, today=today)
+    alone = each_alone(listed, catalog, today=today, paced=paced)
     wanted = Objective(objective) if objective is not None else None
     return planned_campaign(campaign_document(listed, alone), alone, catalog, today=today, objective=wanted)
 
@@ -116,7 +132,8 @@ def compare(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced]
 
     `paced`: the machines of a plan that lists its options with their speeds, which no limit changes (`speeds_of`).
     """
-    return answer_plan(with_found_options(plan, catalog, today=today), catalog, today=today, paced=paced)
+    listed, found = find_options(plan, catalog, today=today)
+    return answer_plan(listed, catalog, today=today, paced=found if paced is None else paced)
 
 
 def speeds_of(plan: Plan, catalog: Catalog) -> list[Paced]:

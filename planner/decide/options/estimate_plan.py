@@ -55,6 +55,16 @@ def paced_candidates(plan: Plan, catalog: Catalog) -> list[Paced]:
     return [Paced(*fastest(job, one, catalog)) for one in expand(plan, catalog)]
 
 
+def paced_again(plan: Plan, catalog: Catalog, known: Sequence[Paced]) -> list[Paced]:
+    """Return the machines of a plan that lists fewer of the same options, with the speeds that they had."""
+    by_option = {one.candidate.option: one for one in known}
+    again = []
+    for machine in expand(plan, catalog):
+        candidate, speed = by_option[machine.option]
+        again.append(Paced(replace(candidate, id=machine.id, position=machine.position), speed))
+    return again
+
+
 def estimate_options(
     plan: Plan, catalog: Catalog, *, today: date | None = None, paced: Sequence[Paced] | None = None
 ) -> Estimated:

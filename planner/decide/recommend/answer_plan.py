@@ -42,7 +42,9 @@ def answer_plan(
     return with_mix(document, best_mix(alone, catalog, today=today), alone.limits)
 
 
-def rank_alone(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
-    """Rank the options and recommend one; no mix is looked for."""
-    alone = each_alone(plan, catalog, today=today)
+def rank_alone(
+    plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None
+) -> ComparisonDocument:
+    """Rank the options and recommend one; no mix is looked for; `paced`: as of `estimate_options`."""
+    alone = each_alone(plan, catalog, today=today, paced=paced)
     return compare(campaign_document(plan, alone), alone.limits, today=today)
