@@ -249,7 +249,7 @@ def _prediction(
     return Prediction(
         samples_per_s=Interval.within_factor(rate, factor),
         basis=Basis.MODELLED,
-        source=f"{source}; within a factor of {_range_text(factor, grounds)}",
+        write_source=lambda: f"{source}; within a factor of {_range_text(factor, grounds)}",
         as_of=min(dates, default=None),
         known_from=scaled_line(runs[0], catalog.bundled_runs),
         runs=tuple(runs),

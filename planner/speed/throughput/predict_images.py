@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from planner.model.answer.reason import Reason
@@ -63,7 +64,7 @@ def predict_images(
     return Prediction(
         samples_per_s=rate,
         basis=Basis.MODELLED,
-        source=_source(described, calibration, estimate, candidate, evidence),
+        write_source=cache(lambda: _source(described, calibration, estimate, candidate, evidence)),
         as_of=min([calibration.made_on, *(run.throughput.as_of for run in own.runs if run.throughput.as_of)]),
         known_from=estimated_line(label, calibration, own, catalog.bundled_runs),
         runs=own.runs,

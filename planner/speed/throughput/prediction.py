@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -24,11 +25,12 @@ class Ratio(NamedTuple):
 
 @dataclass(frozen=True)
 class Prediction:
-    """Samples/s of the whole cluster in steady state. `source` lets a reader recompute the value."""
+    """Samples/s of the whole cluster in steady state."""
 
     samples_per_s: Interval
     basis: Basis
-    source: str
+    write_source: Callable[[], str]
+    """Writes `source`; called when it is asked for, as most of the predictions are only compared."""
     as_of: date | None
     known_from: str
     """The evidence in a line, for people."""
@@ -40,6 +42,11 @@ class Prediction:
     """None: not from physics."""
     ratios: tuple[Ratio, ...] = ()
     """What the rate of the first of `runs` was multiplied by; empty where it was not extrapolated so."""
+
+    @property
+    def source(self) -> str:
+        """From what a reader can recompute the value."""
+        return self.write_source()
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     return Prediction(
         samples_per_s=Interval.within_factor(rate, OTHER_WORKLOAD_FACTOR),
         basis=Basis.MODELLED,
-        source=source,
+        write_source=lambda: source,
         as_of=run.throughput.as_of,
         known_from=scaled_line(run, catalog.bundled_runs, of_another_network=True),
         runs=(run,),
@@ -101,7 +101,7 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
     return Prediction(
         samples_per_s=Interval.within_factor(rate, factor * scaled.factor),
         basis=Basis.MODELLED if job.mfu is None else Basis.ASSUMED,
-        source=source,
+        write_source=lambda: source,
         as_of=target.as_of,
         known_from=ASSUMED_SHARE if job.mfu is None else PLANNED_SHARE,
         notes=(note,) if note else (),

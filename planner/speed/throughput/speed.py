@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -49,7 +49,8 @@ class Speed:
 
     samples_per_s: Interval | None
     basis: Basis
-    source: str
+    write_source: Callable[[], str]
+    """As of `Prediction`."""
     as_of: date | None
     strategy: Strategy
     fit: DeviceFit
@@ -61,6 +62,11 @@ class Speed:
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     problems: tuple[Reason, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """From what a reader can recompute the value."""
+        return self.write_source()
 
 
 def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
@@ -87,7 +93,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     return Speed(
         samples_per_s=prediction.samples_per_s,
         basis=prediction.basis,
-        source=prediction.source,
+        write_source=prediction.write_source,
         as_of=prediction.as_of,
         strategy=candidate.strategy,
         fit=fitting,
@@ -189,7 +195,9 @@ def _stated(step: UserStep, candidate: Candidate) -> Speed:
     return Speed(
         samples_per_s=Interval(step.batch / step.seconds, step.batch / high_s, step.batch / low_s),
         basis=step.basis,
-        source=f"the plan: {step.seconds:g} s per step of {step.batch}" + (f" ({step.source})" if step.source else ""),
+        write_source=lambda: (
+            f"the plan: {step.seconds:g} s per step of {step.batch}" + (f" ({step.source})" if step.source else "")
+        ),
         as_of=None,
         strategy=candidate.strategy,
         fit=DeviceFit(True, micro_batch=_per_device(step.batch, candidate), note="the plan says that this batch runs"),
@@ -222,7 +230,7 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate, catalog: Ca
     return Speed(
         samples_per_s=interval,
         basis=basis,
-        source=f"run{'s' if len(runs) > 1 else ''} {names}: {value:.6g} samples/s",
+        write_source=lambda: f"run{'s' if len(runs) > 1 else ''} {names}: {value:.6g} samples/s",
         as_of=min(dates, default=None),
         strategy=first.strategy or candidate.strategy,
         fit=DeviceFit(True, micro_batch=first.micro_batch),
@@ -249,7 +257,7 @@ def _unknown(candidate: Candidate, fitting: DeviceFit, problem: Reason) -> Speed
     return Speed(
         samples_per_s=None,
         basis=Basis.MODELLED,
-        source="",
+        write_source=lambda: "",
         as_of=None,
         strategy=candidate.strategy,
         fit=fitting,
