@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 
-from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_model
+from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import examples_dir
 from planner.errors import InputError, NotFoundError
@@ -13,12 +14,14 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import Plan
 from planner.ui.ask.form import STARTS, Form, Start
-from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
-from planner.use_cases.plans import PLAN_FIX, parse_plan, read_plan
+from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of, with_config
+from planner.use_cases.plans import PLAN_FIX, parse_plan
 from planner.use_cases.run_files import parse_run
 
 FIRST_EXAMPLE = "dgx_station_v100"
 PLAN_OF_LINK = "your plan"
+PLANS_KEPT = 64
+"""Texts of plans whose parsed plan is kept: the examples, and those of the visits of a day."""
 CONFIG_LIMIT_BYTES = 60_000
 RUN_FIX = "Give run records, one JSON file each; see the schema with: planner schema run"
 
@@ -27,6 +30,17 @@ def examples() -> dict[str, Path]:
     """Return the bundled example plans by name, the one for a first visit first."""
     paths = sorted(examples_dir().glob("*.yaml"), key=lambda path: (path.stem != FIRST_EXAMPLE, path.stem))
     return {path.stem: path for path in paths}
+
+
+def example_plan(path: Path) -> Plan:
+    """Read an example as `read_plan` does; one whose text is the same as before is not parsed again."""
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
+    return with_config(_parsed(text, str(path)), folder=path.parent)
+
+
+@lru_cache(maxsize=PLANS_KEPT)
+def _parsed(text: str, where: str) -> Plan:
+    return parse_plan(text, where=where)
 
 
 def first_form(start: Start, example: str | None, text: str | None) -> Form:
@@ -47,11 +61,11 @@ def first_form(start: Start, example: str | None, text: str | None) -> Form:
 def plan_of_form(form: Form) -> Plan:
     """Return the plan that a form starts from, without what the form changes in it."""
     if form.plan is not None:
-        return parse_plan(form.plan, where=PLAN_OF_LINK)
+        return _parsed(form.plan, PLAN_OF_LINK)
     known = examples()
     if form.example not in known:
         raise NotFoundError("example", form.example or "", known, fix=f"Known: {', '.join(known)}")
-    return read_plan(known[form.example])
+    return example_plan(known[form.example])
 
 
 def plan_of_upload(name: str, data: bytes) -> str:

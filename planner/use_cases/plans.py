@@ -15,7 +15,14 @@ from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import templates_dir
 from planner.decide.campaign.alone import each_alone
 from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
-from planner.decide.options.estimate_plan import Paced, estimate_options, paced_again, paced_candidates
+from planner.decide.options.estimate_plan import (
+    Estimated,
+    Paced,
+    estimate_options,
+    paced_again,
+    paced_candidates,
+    without_limits,
+)
 from planner.decide.placement.instance import Objective
 from planner.decide.recommend.answer_plan import answer_plan, campaign_document, rank_alone
 from planner.errors import InputError, NotFoundError
@@ -127,18 +134,29 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None
     return planned_campaign(campaign_document(listed, alone), alone, catalog, today=today, objective=wanted)
 
 
-def compare(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> ComparisonDocument:
+def compare(
+    plan: Plan,
+    catalog: Catalog,
+    *,
+    today: date,
+    paced: Sequence[Paced] | None = None,
+    estimated: Estimated | None = None,
+) -> ComparisonDocument:
     """Rank the options under the plan's limits and recommend one.
 
-    `paced`: the machines of a plan that lists its options with their speeds, which no limit changes (`speeds_of`).
+    Of a plan that lists its options may be known already: `paced`, its machines with their speeds (`find_options`), or
+    `estimated`, all of its estimates (`estimates_of`).
     """
     listed, found = find_options(plan, catalog, today=today)
-    return answer_plan(listed, catalog, today=today, paced=found if paced is None else paced)
+    return answer_plan(listed, catalog, today=today, paced=found if paced is None else paced, estimated=estimated)
 
 
-def speeds_of(plan: Plan, catalog: Catalog) -> list[Paced]:
-    """Return the speeds of a plan's machines, for whoever answers it under several limits."""
-    return paced_candidates(plan, catalog)
+def estimates_of(plan: Plan, catalog: Catalog, *, today: date) -> Estimated:
+    """Return the estimates of a plan that lists its options, for whoever answers it under several limits.
+
+    They are of all plans that `without_limits` makes equal.
+    """
+    return estimate_options(without_limits(plan), catalog, today=today)
 
 
 def new_plan(catalog: Catalog, *, measured: str | None) -> str:

@@ -29,10 +29,22 @@ class Alone:
     budget: Quantity | None
 
 
-def each_alone(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> Alone:
-    """Run the plan's campaign on each option alone, with its chances; `paced`: as of `estimate_options`."""
+def each_alone(
+    plan: Plan,
+    catalog: Catalog,
+    *,
+    today: date,
+    paced: Sequence[Paced] | None = None,
+    estimated: Estimated | None = None,
+) -> Alone:
+    """Run the plan's campaign on each option alone, with its chances; `paced`: as of `estimate_options`.
+
+    `estimated`: its options, where they are estimated already (`without_limits`).
+    """
     budget, limits = budget_of(plan.campaign, plan.currency), limits_in_usd(plan.campaign, plan.currency)
-    estimated, groups = estimate_options(plan, catalog, today=today, paced=paced), run_groups(plan, catalog)
+    if estimated is None:
+        estimated = estimate_options(plan, catalog, today=today, paced=paced)
+    groups = run_groups(plan, catalog)
     options = tuple(
         with_chances(
             campaign_option(option, limits, catalog, today=today, groups=groups), limits, budget=budget, today=today

@@ -17,7 +17,7 @@ from planner.decide.options.practice_note import practice_note
 from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
 from planner.model.answer.documents import Assumption, EstimateDocument
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import CampaignLimits, Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
@@ -47,6 +47,14 @@ class Paced(NamedTuple):
 def estimate_plan(plan: Plan, catalog: Catalog, *, today: date | None = None) -> EstimateDocument:
     """Estimate one training of the plan's job on each of its options; with `today`, prices show their age."""
     return estimate_options(plan, catalog, today=today).document
+
+
+def without_limits(plan: Plan) -> Plan:
+    """Return the plan with no limits of its campaign but the first day, on which alone estimates of one training rest.
+
+    Plans that are equal so have the same estimates (`estimate_options`).
+    """
+    return plan.model_copy(update={"campaign": CampaignLimits(start=plan.campaign.start)})
 
 
 def paced_candidates(plan: Plan, catalog: Catalog) -> list[Paced]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.decide.campaign.alone import Alone, each_alone
-from planner.decide.options.estimate_plan import Paced
+from planner.decide.options.estimate_plan import Estimated, Paced
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.may_mix import may_mix
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
@@ -27,13 +27,19 @@ def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
 
 
 def answer_plan(
-    plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None
+    plan: Plan,
+    catalog: Catalog,
+    *,
+    today: date,
+    paced: Sequence[Paced] | None = None,
+    estimated: Estimated | None = None,
 ) -> ComparisonDocument:
-    """Rank the options under the plan's limits and recommend one, or a mix of them; `paced`: as of `estimate_options`.
+    """Rank the options under the plan's limits and recommend one, or a mix of them.
 
+    `paced`, `estimated`: what is known of its options already, as of `each_alone`.
     The solver is imported where a mix may be better.
     """
-    alone = each_alone(plan, catalog, today=today, paced=paced)
+    alone = each_alone(plan, catalog, today=today, paced=paced, estimated=estimated)
     document = compare(campaign_document(plan, alone), alone.limits, today=today)
     if not may_mix(alone):
         return document

@@ -15,11 +15,10 @@ from planner.ui.ask.paste import paste_box
 from planner.ui.ask.question import Answered, Known, answer_form
 from planner.ui.ask.widgets import ask
 from planner.ui.catalogs import visited_catalog
-from planner.ui.scenario import config_of_upload, examples, first_form, plan_of_upload
+from planner.ui.scenario import config_of_upload, example_plan, examples, first_form, plan_of_upload
 from planner.ui.state import chosen_words, current_form, remember, set_form, version
 from planner.ui.widgets import Inputs
 from planner.use_cases.asking.question import MissingAnswerError
-from planner.use_cases.plans import read_plan
 
 YOURS = ""
 
@@ -69,7 +68,7 @@ def _start(form: Form, words: Words) -> Form:
 def _plan(form: Form, words: Words) -> Form:
     """Choose an example, or upload a plan."""
     inputs = Inputs(version())
-    plans = {name: read_plan(path).name for name, path in examples().items()}
+    plans = {name: example_plan(path).name for name, path in examples().items()}
     if form.plan is not None:
         plans = {YOURS: words("Yours")} | plans
     chosen = inputs.one(words("Plan"), "example", form.example or YOURS, plans)

@@ -11,7 +11,7 @@ from typing import Any
 from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import parse_mapping
 from planner.cost.cloud.net_price import with_book
-from planner.decide.options.estimate_plan import Paced
+from planner.decide.options.estimate_plan import Estimated, without_limits
 from planner.errors import InputError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.answer.recommendation import RecommendationDocument
@@ -21,20 +21,21 @@ from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.plan import Plan
 from planner.model.prices.price_book import PriceBook
 from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, Machine, Method, Start
 from planner.ui.scenario import plan_of_form, with_limits
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.question import Purchase, Question
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
-from planner.use_cases.plans import campaign, compare, speeds_of
+from planner.use_cases.plans import campaign, compare, estimates_of
 from planner.use_cases.recommend import recommend
 
 FORM_FIX = "Change the value in the form."
 CREDITS_LAST_DAYS = 365
 ANSWERS_KEPT = 128
-SPEEDS_KEPT = 32
+ADVICE_KEPT = 32
+ESTIMATES_KEPT = 32
 
 
 @dataclass(frozen=True)
@@ -70,29 +71,29 @@ def answer_form(form: Form, known: Known, *, today: date) -> Answered:
             plan_of_form(form), runs=form.runs, deadline=form.deadline, budget_usd=form.budget,
             electricity_usd_per_kwh=form.kwh, confidence=form.confidence,
         )  # fmt: skip
-        paced = None if plan.find else _speeds(plan.model_copy(update={"campaign": CampaignLimits()}), ours)
-        return Answered(plan, compare(plan, catalog, today=today, paced=paced))
+        estimated = None if plan.find else _estimates(without_limits(plan), ours, today=today)
+        return Answered(plan, compare(plan, catalog, today=today, estimated=estimated))
     asked = plan_of_question(question_of(form, today=today), catalog, today=today)
-    paced = _speeds(asked.plan.model_copy(update={"campaign": CampaignLimits()}), ours)
-    return Answered(asked.plan, compare(asked.plan, catalog, today=today, paced=paced), asked.assumed)
+    estimated = _estimates(without_limits(asked.plan), ours, today=today)
+    return Answered(asked.plan, compare(asked.plan, catalog, today=today, estimated=estimated), asked.assumed)
 
 
-@lru_cache(maxsize=SPEEDS_KEPT)
+@lru_cache(maxsize=ADVICE_KEPT)
 def turning_points(form: Form, plan: Plan, known: Known, *, today: date, asked: str) -> RecommendationDocument:
     """Return what would turn the answer to a plan, at the form's terms; `asked` is the plan's file in commands."""
     return recommend(plan, _at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
 
 
-@lru_cache(maxsize=SPEEDS_KEPT)
+@lru_cache(maxsize=ADVICE_KEPT)
 def campaign_of(form: Form, plan: Plan, known: Known, objective: str, *, today: date) -> CampaignDocument:
     """Return what of a plan runs where and when, at the form's terms."""
     return campaign(plan, _at_our_terms(form, known, today=today).catalog, today=today, objective=objective)
 
 
-@lru_cache(maxsize=SPEEDS_KEPT)
-def _speeds(plan: Plan, known: Known) -> list[Paced]:
-    """Return the speeds of a plan's machines, which its limits do not change."""
-    return speeds_of(plan, known.catalog)
+@lru_cache(maxsize=ESTIMATES_KEPT)
+def _estimates(plan: Plan, known: Known, *, today: date) -> Estimated:
+    """Return the estimates of a plan's options, which its limits do not change."""
+    return estimates_of(plan, known.catalog, today=today)
 
 
 def question_of(form: Form, *, today: date) -> Question:

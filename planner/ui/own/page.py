@@ -22,9 +22,8 @@ from planner.present.page.year_chart import counts_around, lacking, year_chart
 from planner.ui.answer import parts
 from planner.ui.ask.question import Known, answer_form
 from planner.ui.catalogs import visited_catalog
-from planner.ui.scenario import examples
+from planner.ui.scenario import example_plan, examples
 from planner.ui.state import chosen_words, current_form, numbers_of_address, remember
-from planner.use_cases.plans import read_plan
 from planner.use_cases.yearly_question import Year, own_or_rent_in, yearly_costs
 
 EXAMPLE = "station_own_or_rent"
@@ -72,7 +71,7 @@ def render() -> None:
 def _asked(plan: Plan | None) -> Asked:
     """Return the question's plan with its machines and its first offers; without a machine to own the example."""
     if plan is None or all(option.offer for option in plan.options):
-        return Asked(read_plan(examples()[EXAMPLE]), example=True)
+        return Asked(example_plan(examples()[EXAMPLE]), example=True)
     owned = tuple(option for option in plan.options if not option.offer)
     offers = tuple(option for option in plan.options if option.offer)[:MOST_OFFERS]
     return Asked(plan.model_copy(update={"options": (*owned, *offers)}), example=False)
