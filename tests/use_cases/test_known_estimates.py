@@ -1,0 +1,42 @@
+"""Estimates that are kept while the limits of a plan change: no limit but the first day is in them."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from planner.adapters.workspace import examples_dir
+from planner.decide.options.estimate_plan import estimate_options, without_limits
+from planner.model.plan.plan import CampaignLimits, Plan
+from planner.use_cases.plans import compare, estimates_of, read_plan
+from tests.bundled import bundled_catalog
+
+TODAY = date(2026, 11, 25)
+OTHERS = {
+    "runs": 7, "at_once": 2, "deadline": date(2027, 3, 1), "budget_usd": 5000.0, "confidence": 0.95, "prefer": "time",
+    "runs_per_year": 40, "timezone": "Asia/Seoul", "waiting_usd_per_hour": 3.0,
+}  # fmt: skip
+EXAMPLES = sorted(examples_dir().glob("*.yaml"))
+
+
+def starting(plan: Plan, start: date | None, **limits: object) -> Plan:
+    return plan.model_copy(update={"campaign": CampaignLimits.model_validate({"start": start} | limits)})
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_plan_is_answered_the_same_with_estimates_that_are_known(path: Path) -> None:
+    """As its own, with its limits, and under others, from the estimates of the plan as it was."""
+    plan, catalog = read_plan(path), bundled_catalog()
+    known = estimates_of(plan, catalog, today=TODAY)
+    assert known == estimate_options(plan, catalog, today=TODAY)
+    for asked in (plan, starting(plan, plan.campaign.start, **OTHERS)):
+        assert compare(asked, catalog, today=TODAY, estimated=known) == compare(asked, catalog, today=TODAY)
+
+
+def test_another_first_day_is_another_estimate() -> None:
+    """A plan of another first day has estimates of its own; with other limits alone it has those of the first."""
+    plan = read_plan(EXAMPLES[0])
+    assert without_limits(starting(plan, None, **OTHERS)) == without_limits(starting(plan, None))
+    assert without_limits(starting(plan, date(2027, 1, 4))) != without_limits(starting(plan, None))
