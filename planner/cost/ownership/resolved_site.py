@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 
 from planner.cost.ownership.cash_flow import TaxTerms
 from planner.cost.ownership.incentives import AppliedIncentive, apply_incentives, schedule_of, sum_of
@@ -31,8 +32,8 @@ class ResolvedSite:
     """At the start of what is looked at."""
     notes: tuple[str, ...]
 
-    @property
-    def ranges(self) -> dict[str, Interval]:
+    @cached_property
+    def ranges(self) -> Mapping[str, Interval]:
         """The uncertain inputs."""
         return {
             name: Interval(quantity.value, quantity.low, quantity.high)
@@ -78,7 +79,13 @@ class ResolvedSite:
 
     def swings(self, answer: Callable[[OwnedInputs], float]) -> list[Swing]:
         """Move each uncertain input of an answer to both its ends; widest first."""
-        return swings(answer, self.inputs, self.ranges, self.moved)
+        return swings(answer, self.inputs, self.ranges, lambda _, name, value: self._ends[name, value])
+
+    @cached_property
+    def _ends(self) -> Mapping[tuple[str, float], OwnedInputs]:
+        """The inputs with one of them at either end, by its name and value: many answers are moved so."""
+        ends = ((name, value) for name, each in self.ranges.items() for value in (each.low, each.high))
+        return {(name, value): self.moved(self.inputs, name, value) for name, value in ends}
 
     def range_of(self, answer: Callable[[OwnedInputs], float]) -> Interval:
         """Return an answer with its range."""
