@@ -39,11 +39,10 @@ def test_what_hours_cost(kind, hours, usd):
 @pytest.mark.parametrize(
     ("terms", "kinds"),
     [
-        (Terms.FIRM, {PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK}),
-        (Terms.SPOT, {PriceKind.SPOT}),
-        (None, {PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK, PriceKind.SPOT}),
+        pytest.param(Terms.FIRM, {PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK}, id="firm"),
+        pytest.param(Terms.SPOT, {PriceKind.SPOT}, id="spot"),
+        pytest.param(None, {PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK, PriceKind.SPOT}, id="either"),
     ],
-    ids=str,
 )
 def test_a_block_is_a_firm_way_to_rent(terms, kinds):
     found = offered(CATALOG, FindFilters(provider=("aws",), terms=terms), None, today=TODAY)
