@@ -87,8 +87,7 @@ def parse_prices(
         seen: dict[tuple[str, ...], int] = {}
         rows: list[tuple[int, Price]] = []
         with _no_collection():
-            numbered = ((reader.line_num, cells) for cells in reader)
-            passing = [row for row in numbered if len(row[1]) != width or passes(row[1])]
+            passing = [(reader.line_num, cells) for cells in reader if len(cells) != width or passes(cells)]
             if wanted.search is not None and all(len(cells) == width for _, cells in passing):
                 passing = wanted.search.worth_reading(header, passing)
             for line, cells in passing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal, localcontext
+from decimal import ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, localcontext
 
 from planner.model.currency import Currency
 from planner.model.currency_codes import minor_digits
@@ -11,12 +11,13 @@ from planner.model.currency_codes import minor_digits
 CENT = Decimal("0.01")
 DIGITS = 60
 """Enough for any amount that a plan allows, to the cent."""
+_CONTEXT = Context(prec=DIGITS)
+"""Only its digits are read; a local one is made and let go for every amount."""
 
 
 def to_cents(usd: float) -> Decimal:
     """Round to the cent, half up; `repr` of a float is the shortest decimal that means it."""
-    with localcontext(prec=DIGITS):
-        return Decimal(repr(usd)).quantize(CENT, rounding=ROUND_HALF_UP)
+    return Decimal(repr(usd)).quantize(CENT, rounding=ROUND_HALF_UP, context=_CONTEXT)
 
 
 def to_local(usd: float, currency: Currency) -> Decimal:
