@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30.0
 LIMIT_BYTES = 100_000_000
+PATIENCE = 20
+"""Times the time limit that a large table may take, as a dozen others share the line with it."""
 REFUSALS = {
     401: "the key is missing or wrong",
     403: "access is refused",

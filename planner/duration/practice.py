@@ -43,6 +43,14 @@ def practice_factors(
     return {name: to_quantity(one, Unit.RATIO, Basis.MODELLED, source, fit.made_on) for name, one in intervals.items()}
 
 
+def middle_factor(plan: Plan, job: Job, catalog: Catalog) -> float:
+    """Return the middle factor of the plan's practice, of an estimated speed; 1 where none is added."""
+    if catalog.practice is None or job.network is None or plan.assumptions.goodput_fraction or job.mfu:
+        return 1.0
+    typical, tuned = factors(catalog.practice, kind_of(job))
+    return {Practice.BENCHMARK: 1.0, Practice.TYPICAL: typical.value, Practice.TUNED: tuned.value}[plan.practice]
+
+
 def kind_of(job: Job) -> TrainingKind:
     """Return what kind of training a job is; of few tokens for its size a fine-tuning."""
     if isinstance(job.network, ImageModel):

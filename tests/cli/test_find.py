@@ -265,6 +265,15 @@ def test_a_block_is_left_out_where_most_of_it_would_be_unused(planner) -> None:
     assert any("Capacity Blocks of which the work uses less than half" in note for note in document["notes"])
 
 
+def test_where_blocks_alone_are_to_be_had_an_idle_one_is_no_answer(planner) -> None:
+    """P5e in Stockholm is sold by the block alone: a quarter of an hour's work would pay for a day of eight H200."""
+    asked = ("--tokens", "1e6", "--provider", "aws", "--region", "eu-north-1", "--gpus", "8", "--firm")
+    answer = planner("find", "llama3-8b", *asked)
+    assert answer.code == 2
+    assert "Capacity Blocks of which the work uses less than half" in answer.err
+    assert " -" not in answer.err.partition("Left out")[2]
+
+
 def test_a_provider_offers_the_same_cards_once(planner) -> None:
     """Vultr lists its GH200 twice at one price: one row is enough, and no way out where it is sold out."""
     document = planner("find", *LORA, "--accelerator", "GH200", "--firm", "--json").document

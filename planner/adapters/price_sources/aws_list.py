@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 
-from planner.adapters.http_fetch import TIMEOUT_S, fetch
+from planner.adapters.http_fetch import PATIENCE, TIMEOUT_S, fetch
 from planner.adapters.price_sources.source import SourceAnswer
 from planner.adapters.price_sources.together import asked_together
 from planner.errors import PriceSourceError
@@ -21,8 +21,6 @@ LIST_URL = "https://pricing.us-east-1.amazonaws.com"
 URL_VARIABLE = "PLANNER_AWS_LIST_URL"
 INDEX = "/offers/v1.0/aws/AmazonEC2/current/region_index.json"
 LIMIT_BYTES = 2_000_000_000
-PATIENCE = 20
-"""A region's file may take this many times as long as another answer: it has hundreds of megabytes."""
 PREFACE_LINES = 6
 """Five lines of the file's own data, then the header."""
 WANTED = {

@@ -9,6 +9,7 @@ import re
 import tempfile
 import warnings
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planner.adapters.http_fetch import TIMEOUT_S, fetch
+from planner.adapters.http_fetch import PATIENCE, TIMEOUT_S, fetch
 from planner.adapters.price_sources.machine_names import Machines
 from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
 from planner.adapters.price_sources.together import asked_together
@@ -130,12 +131,15 @@ def _download(folder: Path, provider: str, *, timeout_s: float) -> str:
     version = raw.decode("ascii", errors="replace").strip()
     if not re.fullmatch(r"[0-9A-Za-z._-]{1,40}", version):
         raise PriceSourceError(f"{what}: {version[:40]!r} is no version.")
-    data = fetch(f"{base}/{provider}/{version}/catalog.zip", what=what, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES)
+    data = fetch(
+        f"{base}/{provider}/{version}/catalog.zip", what=what, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES,
+        patience=PATIENCE,
+    )  # fmt: skip
     try:
         with zipfile.ZipFile(io.BytesIO(data.data)) as archive, archive.open(f"{provider}.csv") as packed:
             text = packed.read(UNPACKED_LIMIT_BYTES + 1)
-    # the last two: cut short; packed in a way, or for a version, that zipfile does not read
-    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
+    # the last four: cut short; packed in a way, or for a version, that zipfile does not read; spoilt; behind a password
+    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, zlib.error, RuntimeError) as error:
         raise PriceSourceError(f"{what}: the download is damaged: {error}.", fix="Try again.") from error
     if len(text) > UNPACKED_LIMIT_BYTES:
         raise PriceSourceError(f"{what}: unpacks to more than {UNPACKED_LIMIT_BYTES / 1e6:g} MB.")

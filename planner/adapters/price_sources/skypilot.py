@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import partial
 
-from planner.adapters.http_fetch import TIMEOUT_S, Fetched, fetch
+from planner.adapters.http_fetch import PATIENCE, TIMEOUT_S, Fetched, fetch
 from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
 from planner.adapters.price_sources.together import asked_together
 from planner.errors import PriceSourceError
@@ -34,7 +34,9 @@ def skypilot_prices(
     base = (os.environ.get(URL_VARIABLE) or CATALOG_URL).rstrip("/")
     answer, tables = SourceAnswer(), {cloud: f"SkyPilot's table of {cloud}" for cloud in clouds}
     asks = [
-        partial(fetch, f"{base}/{cloud}/vms.csv", what=what, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES)
+        partial(
+            fetch, f"{base}/{cloud}/vms.csv", what=what, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES, patience=PATIENCE
+        )
         for cloud, what in tables.items()
     ]
     for (cloud, what), table in zip(tables.items(), asked_together(asks), strict=True):

@@ -93,9 +93,7 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         ingress=rates[Service.INGRESS],
         free_egress_gb=egress.free_gb if egress else 0.0,
         unknown=tuple(one for service, one in lacking.items() if rates[service] is None),
-        assumed=tuple(
-            (rate, one) for service, one in lacking.items() if (rate := rates[service]) is not None and rate.high > 0
-        ),
+        assumed=tuple((rate, one) for service, one in lacking.items() if (rate := rates[service]) is not None),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from datetime import date
 
 from planner.decide.find.offered import SHARED, Offered, offered
 from planner.decide.find.screen import Shape, coarse_rates
+from planner.duration.practice import middle_factor
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
@@ -18,6 +20,7 @@ from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import Plan, SpotUse
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import PriceKind
+from planner.quantity.time_units import SECONDS_PER_HOUR
 from planner.scenario.allowed_offers import provider_of
 from planner.scenario.job import resolve_job
 
@@ -54,6 +57,8 @@ def shortlist(
     found = offered(catalog, filters, accelerators, today=today)
     job = resolve_job(plan, catalog)
     rates = coarse_rates(job, found.offers, catalog)
+    practice, at_once = middle_factor(plan, job, catalog), min(plan.campaign.side_by_side, plan.campaign.runs)
+    waves = math.ceil(plan.campaign.runs / at_once)
     left_out = found.left_out
     timed = []
     for offer in found.offers:
@@ -61,13 +66,12 @@ def shortlist(
         if rate is None:
             left_out[NOT_WHOLE] += 1
             continue
-        work_hours = job.samples_per_epoch * job.epochs / rate / 3600 * plan.campaign.runs
-        startup_hours = catalog.bill_defaults.setup_hours.value * plan.campaign.runs
-        hours = work_hours + startup_hours
+        of_one = job.samples_per_epoch * job.epochs / rate / SECONDS_PER_HOUR * practice
+        hours = waves * (of_one + catalog.bill_defaults.setup_hours.value)
         if offer.usd_of(hours) > MOST_UNUSED * hours * offer.usd_per_hour:
             left_out[UNUSED_BLOCK] += 1
             continue
-        timed.append(Coarse(offer, work_hours, offer.usd_of(hours)))
+        timed.append(Coarse(offer, waves * of_one, at_once * offer.usd_of(hours)))
     chosen: dict[int, Coarse] = {}
     fresh = [one for one in timed if one.offer.firm and not one.offer.price.is_stale(today)]
     chosen |= {id(one): one for one in _first(fresh, _by_usd)}
@@ -77,7 +81,7 @@ def shortlist(
             chosen |= {id(one): one for one in _first(kind, key)}
     options = [one.offer.option() for one in chosen.values()]
     left_out[DEARER] += len(timed) - len(chosen) + found.unread
-    if not timed and isinstance(job.network, TextModel):
+    if not rates and isinstance(job.network, TextModel):
         to_divide = _to_divide(found.offers)
         left_out[NOT_WHOLE] -= len(to_divide)
         options = [offer.option() for offer in to_divide]

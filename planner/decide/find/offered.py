@@ -96,7 +96,7 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
         elif accelerator.no_training_reason is not None or accelerator.hbm_gib is None:
             left_out["with an accelerator that cannot train or is not known"] += 1
         elif accelerators is None and accelerator.vendor not in RUN_AS_IT_IS:
-            left_out["that take software of their own: name their --accelerator"] += 1
+            left_out["that take software of their own: ask for them by accelerator"] += 1
         else:
             joined = [number for number in numbers if _is_joined(node, accelerator, number)]
             left_out["without a known network between nodes"] += len(numbers) - len(joined)

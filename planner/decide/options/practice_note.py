@@ -24,7 +24,8 @@ def practice_note(plan: Plan, options: Sequence[OptionEstimate]) -> str | None:
     some = "" if len(stretched) == sum(option.time is not None for option in options) else " where nothing was measured"
     match plan.practice:
         case Practice.TYPICAL:
-            text = f"as people get them, {typical:.2g} x the benchmark's; `practice: tuned` would be {tuned:.2g} x"
+            would = f"{tuned:.2g} x" if tuned >= SEEN else "the benchmark's"
+            text = f"as people get them, {typical:.2g} x the benchmark's; `practice: tuned` would be {would}"
         case Practice.TUNED:
             text = f"as tuned trainings get them, {tuned:.2g} x the benchmark's; people usually get {typical:.2g} x"
         case Practice.BENCHMARK:

@@ -38,9 +38,9 @@ def next_best(
 
 
 def _same(one: CampaignOption, other: CampaignOption) -> bool:
-    """Return whether both are the same instance, or instances of one provider with the same cards."""
+    """Return whether both are of one site, the same instance, or instances of one provider with the same cards."""
     if one.offer is None or other.offer is None:
-        return False
+        return one.offer is other.offer and one.site == other.site
     cards = [(each.accelerator, (each.accelerators or 0) / (each.nodes or 1)) for each in (one, other)]
     alike = one.accelerator is not None and cards[0] == cards[1]
     return one.offer == other.offer or (alike and provider_of(one.offer) == provider_of(other.offer))

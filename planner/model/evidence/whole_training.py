@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from planner.model.base import Frozen, Text
 from planner.model.evidence.measurement import Measurement
-from planner.model.evidence.source_site import is_set_aside
 
 HOURS_OF_A_MONTH = 720.0
 """In which a training whose accelerators nobody counts is taken to have ended; see `usual_count`."""
@@ -70,11 +69,6 @@ class WholeTraining(Frozen):
     well_known: bool
     """One of the five that are shown by name; chosen before any prediction."""
     excluded: Exclusion | None
-
-    @property
-    def set_aside(self) -> bool:
-        """Return whether its source is one of those that no choice of method looks at."""
-        return is_set_aside(self.run.source)
 
 
 def usual_count(device_hours: float) -> int:

@@ -97,10 +97,13 @@ def test_one_provider_that_fails_leaves_the_others(published, names):
     published("aws", AWS)
     published("gcp", "", archive=packed("gcp", GCP)[:-30])
     published("runpod", RUNPOD, version="../../etc")
-    answer = fetched(names, "aws", "gcp", "runpod", "verda")
+    whole = packed("lambdalabs", RUNPOD)
+    start = whole.index(b".csv") + 20
+    published("lambdalabs", "", archive=whole[:start] + bytes(8) + whole[start + 8 :])
+    answer = fetched(names, "aws", "gcp", "lambdalabs", "runpod", "verda")
     assert {row.provider for row in answer.prices} == {"aws"}
     assert [problem.partition(": ")[2].partition(":")[0] for problem in answer.problems] == [
-        "the download is damaged", "'../../etc' is no version.", "answered 404",
+        "the download is damaged", "the download is damaged", "'../../etc' is no version.", "answered 404",
     ]  # fmt: skip
 
 

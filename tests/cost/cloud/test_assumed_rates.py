@@ -75,8 +75,10 @@ def test_the_total_holds_them_and_says_so():
     found = priced(NOBODY_KNOWS)
     assert found.bill is not None
     assert found.bill.usd_total.value == pytest.approx(602.37, abs=0.02)
-    storage, egress = found.bill.coverage.assumed
-    assert (storage.what, egress.what) == ("storage", "egress")
+    by_what = {one.what: one for one in found.bill.coverage.assumed}
+    assert list(by_what) == ["storage", "egress", "ingress"]
+    storage, egress = by_what["storage"], by_what["egress"]
+    assert (by_what["ingress"].usd, by_what["ingress"].high_usd) == (0, 0)
     assert (storage.usd, storage.high_usd) == pytest.approx((75.43, 223.40), abs=0.02)
     assert (egress.usd, egress.high_usd) == pytest.approx((13.05, 36.0))
     assert "0.0629 USD/GB-month (0.0137 to 0.186)" in storage.reason

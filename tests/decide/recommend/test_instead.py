@@ -12,6 +12,7 @@ from planner.model.prices.offer import PriceKind
 from tests.decide.recommend.by_hand import TODAY, compared, option
 
 FIRM = {"price_kind": PriceKind.ON_DEMAND, "firm": True}
+LEASED = {"site": "leased", "offer": None, "hold": "rent"}
 OURS = {"site": "ours", "offer": None, "hold": "have"}
 
 
@@ -38,6 +39,8 @@ OURS = {"site": "ours", "offer": None, "hold": "have"}
         pytest.param([option("a", 10, 10), option("b", 10, 20, hold="buy")], None, id="nobody buys for an hour's wait"),
         pytest.param([option("ours", 10, 10, **OURS), option("b", 10, 20)], None, id="what one has is not sold out"),
         pytest.param([option("a", 10, 10)], None, id="nothing else"),
+        pytest.param([option("leased", 10, 10, **LEASED), option("b", 10, 20)], "b", id="no lease for itself"),
+        pytest.param([option("leased", 10, 10, **LEASED)], None, id="nothing beside a lease"),
     ],
 )
 def test_the_next_best(options, expected):
