@@ -19,6 +19,7 @@ from planner.adapters.workspace import examples_dir
 from planner.use_cases.catalogs import catalog_for
 from planner.use_cases.plans import compare, parse_plan, read_plan
 from tests.browser.conftest import Visit
+from tests.browser.settled import download
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -54,10 +55,8 @@ def enter(page: Page, label: str, value: str) -> None:
     box.press("Enter")
 
 
-def download(page: Page, button: str) -> str:
-    with page.expect_download() as started:
-        page.get_by_role("button", name=button).click()
-    return started.value.path().read_text(encoding="utf-8")
+def downloaded(page: Page, button: str) -> str:
+    return download(page, button).path().read_text(encoding="utf-8")
 
 
 def test_a_first_visit_has_an_answer_beside_a_filled_form(page: Page) -> None:
@@ -114,16 +113,16 @@ def test_an_uploaded_plan_takes_the_page_and_a_bad_one_does_not(plan_page: Page)
 
 def test_what_is_downloaded_holds_what_the_page_says(plan_page: Page) -> None:
     answer = compare(read_plan(FIRST), catalog_for(read_plan(FIRST)), today=clock.today())
-    rows = list(csv.DictReader(io.StringIO(download(plan_page, "All numbers (CSV)"))))
+    rows = list(csv.DictReader(io.StringIO(downloaded(plan_page, "All numbers (CSV)"))))
     assert [row["option"] for row in rows] == [option.id for option in answer.options]
-    assert parse_plan(download(plan_page, "Plan (YAML)"), where="download") == read_plan(FIRST)
-    report = download(plan_page, "Report (HTML)")
+    assert parse_plan(downloaded(plan_page, "Plan (YAML)"), where="download") == read_plan(FIRST)
+    report = downloaded(plan_page, "Report (HTML)")
     assert report.startswith("<!DOCTYPE html>")
 
 
 def test_the_html_report_opens_alone(plan_page: Page, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
-    report.write_text(download(plan_page, "Report (HTML)"), encoding="utf-8")
+    report.write_text(downloaded(plan_page, "Report (HTML)"), encoding="utf-8")
     alone = plan_page.context.new_page()
     fetched: list[str] = []
     alone.on("request", lambda request: fetched.append(request.url))

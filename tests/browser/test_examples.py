@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from planner.adapters.workspace import examples_dir
 from tests.browser.conftest import Visit
+from tests.browser.settled import settle
 from tests.browser.test_pages import serious
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -22,7 +23,6 @@ DRAWN = {"ask": ".tp .options", "campaign": ".tp .calendar", "own-or-rent": ".tp
 """The pages that show an example's answer, and what is there when it is drawn."""
 DESK, PHONE = 1280, 390
 SLOWEST = 30_000
-SETTLED = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_a_page_of_an_example(visit: Visit, page: Page, example: str, name: str)
         budget.fill("12345")
         budget.press("Enter")
         expect(page).to_have_url(re.compile("budget=12345"), timeout=SLOWEST)
-        page.wait_for_function(SETTLED)
+        settle(page)
     headline = page.locator(".tp .headline h2")
     said = headline.inner_text()
     page.reload()

@@ -19,6 +19,7 @@ from playwright.sync_api import Page, expect
 
 from planner.adapters.workspace import examples_dir
 from tests.browser.conftest import Visit
+from tests.browser.settled import download
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -49,10 +50,8 @@ def upload(page: Page, name: str, data: bytes) -> None:
     chooser.set_input_files({"name": name, "mimeType": "text/yaml", "buffer": data})
 
 
-def download(page: Page, button: str, to: Path) -> Path:
-    with page.expect_download(timeout=60_000) as started:
-        page.get_by_role("button", name=button).click()
-    started.value.save_as(to)
+def saved(page: Page, button: str, to: Path) -> Path:
+    download(page, button).save_as(to)
     return to
 
 
@@ -65,9 +64,8 @@ def test_a_name_is_text_on_every_page_and_in_what_is_downloaded(page: Page, visi
     assert plan.count(quoted) == 2
     upload(page, "mine.yaml", plan.encode())
     expect(page).to_have_url(re.compile("plan="))
-    page.wait_for_function("document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'")
-    report = download(page, "Report (HTML)", tmp_path / "report.html")
-    book = openpyxl.load_workbook(download(page, "Workbook (XLSX)", tmp_path / "report.xlsx"))
+    report = saved(page, "Report (HTML)", tmp_path / "report.html")
+    book = openpyxl.load_workbook(saved(page, "Workbook (XLSX)", tmp_path / "report.xlsx"))
     assert {cell.data_type for sheet in book for row in sheet.iter_rows() for cell in row} <= {"s", "n", "d", "b"}
     for link, drawn in (("Campaign", ".calendar"), ("Own or rent", ".ways")):
         page.get_by_role("link", name=link, exact=True).click()

@@ -1,0 +1,18 @@
+"""Wait until a page has been drawn to its end: a click on what is drawn anew meanwhile is lost."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Download, Page
+
+SETTLED = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+
+
+def settle(page: Page) -> None:
+    page.wait_for_function(SETTLED)
+
+
+def download(page: Page, button: str) -> Download:
+    settle(page)
+    with page.expect_download(timeout=60_000) as started:
+        page.get_by_role("button", name=button).click()
+    return started.value
