@@ -31,9 +31,8 @@ def practice_factors(
     Nothing is added to what somebody measured or stated for this machine: a step of the plan, a measured speed, a
     goodput or MFU of the plan's own; nor where the network is not known, whose speed is carried over from a run.
     """
-    fit = catalog.practice
-    stated = candidate.option.step or plan.assumptions.goodput_fraction or job.mfu
-    if fit is None or stated or job.network is None or throughput.basis is Basis.MEASURED:
+    fit = _fit_of(plan, job, catalog)
+    if fit is None or candidate.option.step or throughput.basis is Basis.MEASURED:
         return {}
     kind = kind_of(job)
     typical, tuned = factors(fit, kind, own_logs=own_logs)
@@ -45,10 +44,17 @@ def practice_factors(
 
 def middle_factor(plan: Plan, job: Job, catalog: Catalog) -> float:
     """Return the middle factor of the plan's practice, of an estimated speed; 1 where none is added."""
-    if catalog.practice is None or job.network is None or plan.assumptions.goodput_fraction or job.mfu:
+    fit = _fit_of(plan, job, catalog)
+    if fit is None:
         return 1.0
-    typical, tuned = factors(catalog.practice, kind_of(job))
+    typical, tuned = factors(fit, kind_of(job))
     return {Practice.BENCHMARK: 1.0, Practice.TYPICAL: typical.value, Practice.TUNED: tuned.value}[plan.practice]
+
+
+def _fit_of(plan: Plan, job: Job, catalog: Catalog) -> PracticeFit | None:
+    """Return what was learnt; None where the plan states what is lost, or its network is not known."""
+    stated = plan.assumptions.goodput_fraction or job.mfu
+    return None if stated or job.network is None else catalog.practice
 
 
 def kind_of(job: Job) -> TrainingKind:

@@ -53,7 +53,7 @@ class BillRates:
     unknown: tuple[Uncounted, ...]
     """Rates that no source gives, and for which none is assumed."""
     assumed: tuple[tuple[Quantity, Uncounted], ...] = ()
-    """Rates that are assumed, as no source gives them; none that are assumed to be free."""
+    """Rates that are assumed, as no source gives them, with why; one may be 0."""
 
 
 def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, catalog: Catalog) -> BillRates:

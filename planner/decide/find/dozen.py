@@ -68,10 +68,11 @@ def shortlist(
             continue
         of_one = job.samples_per_epoch * job.epochs / rate / SECONDS_PER_HOUR * practice
         hours = waves * (of_one + catalog.bill_defaults.setup_hours.value)
-        if offer.usd_of(hours) > MOST_UNUSED * hours * offer.usd_per_hour:
+        usd = offer.usd_of(hours)
+        if usd > MOST_UNUSED * hours * offer.usd_per_hour:
             left_out[UNUSED_BLOCK] += 1
             continue
-        timed.append(Coarse(offer, waves * of_one, at_once * offer.usd_of(hours)))
+        timed.append(Coarse(offer, waves * of_one, at_once * usd))
     chosen: dict[int, Coarse] = {}
     fresh = [one for one in timed if one.offer.firm and not one.offer.price.is_stale(today)]
     chosen |= {id(one): one for one in _first(fresh, _by_usd)}
