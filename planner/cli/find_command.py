@@ -84,7 +84,8 @@ def find_machines(
         plan = find.among_all(plan, filters)
     catalog = catalogs.with_found_prices(plan, catalog, home)
     listed, paced = plans.find_options(plan, catalog, today=clock.today())
-    document = plans.compare(listed, catalog, today=clock.today(), paced=paced)
+    estimated = plans.estimates_of(listed, catalog, today=clock.today(), paced=paced)
+    document = plans.compare(listed, catalog, today=clock.today(), estimated=estimated)
     if write is not None:
         find.write_plan(listed, write)
     given = write or (question.workload if of_file else None)

@@ -91,7 +91,8 @@ def find_options(plan: Plan, catalog: Catalog, *, today: date) -> Found:
         raise InputError(_nothing_left(left_out), fix=SAID_TO_BE_HAD if plan.find.available else "Loosen the filters.")
     listed = plan.model_copy(update={"find": None, "options": tuple(options)})
     paced = paced_candidates(listed, catalog)
-    chosen = chosen_dozen(rank_alone(listed, catalog, today=today, paced=paced), options) or options[:DOZEN]
+    estimated = estimate_options(listed, catalog, today=today, paced=paced)
+    chosen = chosen_dozen(rank_alone(listed, catalog, today=today, estimated=estimated), options) or options[:DOZEN]
     left_out[DEARER] += len(options) - len(chosen)
     shown = listed.model_copy(update={"options": tuple(chosen), "found": found_note(len(chosen), left_out)})
     return Found(shown, paced_again(shown, catalog, paced))
@@ -129,34 +130,30 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None
     from planner.decide.placement.plan_campaign import planned_campaign  # no other answer needs numpy
 
     listed, paced = find_options(plan, catalog, today=today)
-    alone = each_alone(listed, catalog, today=today, paced=paced)
+    alone = each_alone(
+        listed, catalog, today=today, estimated=estimate_options(listed, catalog, today=today, paced=paced)
+    )
     wanted = Objective(objective) if objective is not None else None
     return planned_campaign(campaign_document(listed, alone), alone, catalog, today=today, objective=wanted)
 
 
-def compare(
-    plan: Plan,
-    catalog: Catalog,
-    *,
-    today: date,
-    paced: Sequence[Paced] | None = None,
-    estimated: Estimated | None = None,
-) -> ComparisonDocument:
+def compare(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
     """Rank the options under the plan's limits and recommend one.
 
-    Of a plan that lists its options may be known already: `paced`, its machines with their speeds (`find_options`), or
-    `estimated`, all of its estimates (`estimates_of`).
+    `estimated`: those of a plan that lists its options, where they are known already (`estimates_of`).
     """
-    listed, found = find_options(plan, catalog, today=today)
-    return answer_plan(listed, catalog, today=today, paced=found if paced is None else paced, estimated=estimated)
+    listed, paced = find_options(plan, catalog, today=today)
+    if estimated is None:
+        estimated = estimate_options(listed, catalog, today=today, paced=paced)
+    return answer_plan(listed, catalog, today=today, estimated=estimated)
 
 
-def estimates_of(plan: Plan, catalog: Catalog, *, today: date) -> Estimated:
+def estimates_of(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> Estimated:
     """Return the estimates of a plan that lists its options, for whoever answers it under several limits.
 
-    They are of all plans that `without_limits` makes equal.
+    They are of all plans that `without_limits` makes equal; `paced`: as of `find_options`.
     """
-    return estimate_options(without_limits(plan), catalog, today=today)
+    return estimate_options(without_limits(plan), catalog, today=today, paced=paced)
 
 
 def new_plan(catalog: Catalog, *, measured: str | None) -> str:

@@ -12,7 +12,7 @@ from planner.decide.campaign.budget import budget_of, limits_in_usd
 from planner.decide.campaign.campaign import campaign_option, hours_to
 from planner.decide.campaign.chances import with_chances
 from planner.decide.campaign.run_groups import run_groups
-from planner.decide.options.estimate_plan import Paced, paced_candidates
+from planner.decide.options.estimate_plan import Paced, estimate_options, paced_candidates
 from planner.decide.options.option import estimate_option
 from planner.decide.recommend.answer_plan import campaign_document
 from planner.decide.recommend.rank import is_feasible, ranked
@@ -70,7 +70,8 @@ class Case:
 
     def alone(self) -> Alone:
         """Return the whole campaign on each option alone, with what it is computed from."""
-        return each_alone(self.plan, self.catalog, today=self.today, paced=self.paced)
+        estimated = estimate_options(self.plan, self.catalog, today=self.today, paced=self.paced)
+        return each_alone(self.plan, self.catalog, today=self.today, estimated=estimated)
 
     def campaign(self) -> CampaignDocument:
         """Return the whole campaign on each option alone, as an answer."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -10,7 +9,7 @@ from planner.decide.campaign.budget import budget_of, limits_in_usd
 from planner.decide.campaign.campaign import campaign_option
 from planner.decide.campaign.chances import with_chances
 from planner.decide.campaign.run_groups import Runs, run_groups
-from planner.decide.options.estimate_plan import Estimated, Paced, estimate_options
+from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.model.answer.documents import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan
@@ -29,21 +28,14 @@ class Alone:
     budget: Quantity | None
 
 
-def each_alone(
-    plan: Plan,
-    catalog: Catalog,
-    *,
-    today: date,
-    paced: Sequence[Paced] | None = None,
-    estimated: Estimated | None = None,
-) -> Alone:
-    """Run the plan's campaign on each option alone, with its chances; `paced`: as of `estimate_options`.
+def each_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> Alone:
+    """Run the plan's campaign on each option alone, with its chances.
 
-    `estimated`: its options, where they are estimated already (`without_limits`).
+    `estimated`: its options, where they are estimated already (`estimate_options`, `without_limits`).
     """
     budget, limits = budget_of(plan.campaign, plan.currency), limits_in_usd(plan.campaign, plan.currency)
     if estimated is None:
-        estimated = estimate_options(plan, catalog, today=today, paced=paced)
+        estimated = estimate_options(plan, catalog, today=today)
     groups = run_groups(plan, catalog)
     options = tuple(
         with_chances(

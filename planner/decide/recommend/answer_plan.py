@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 
 from planner.decide.campaign.alone import Alone, each_alone
-from planner.decide.options.estimate_plan import Estimated, Paced
+from planner.decide.options.estimate_plan import Estimated
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.may_mix import may_mix
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
@@ -26,20 +25,12 @@ def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
     )
 
 
-def answer_plan(
-    plan: Plan,
-    catalog: Catalog,
-    *,
-    today: date,
-    paced: Sequence[Paced] | None = None,
-    estimated: Estimated | None = None,
-) -> ComparisonDocument:
-    """Rank the options under the plan's limits and recommend one, or a mix of them.
+def answer_plan(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
+    """Rank the options under the plan's limits and recommend one, or a mix of them; `estimated`: as of `each_alone`.
 
-    `paced`, `estimated`: what is known of its options already, as of `each_alone`.
     The solver is imported where a mix may be better.
     """
-    alone = each_alone(plan, catalog, today=today, paced=paced, estimated=estimated)
+    alone = each_alone(plan, catalog, today=today, estimated=estimated)
     document = compare(campaign_document(plan, alone), alone.limits, today=today)
     if not may_mix(alone):
         return document
@@ -48,9 +39,7 @@ def answer_plan(
     return with_mix(document, best_mix(alone, catalog, today=today), alone.limits)
 
 
-def rank_alone(
-    plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None
-) -> ComparisonDocument:
-    """Rank the options and recommend one; no mix is looked for; `paced`: as of `estimate_options`."""
-    alone = each_alone(plan, catalog, today=today, paced=paced)
+def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
+    """Rank the options and recommend one; no mix is looked for; `estimated`: as of `each_alone`."""
+    alone = each_alone(plan, catalog, today=today, estimated=estimated)
     return compare(campaign_document(plan, alone), alone.limits, today=today)
