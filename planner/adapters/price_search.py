@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from planner.model.catalog import Catalog
@@ -28,8 +28,9 @@ class Search:
     standing: Collection[tuple[str, str, str]] = frozenset()
     lists: Sequence[ListRead] = ()
     """The whole lists that were read."""
-    left_out: Counter[tuple[str, Left]] = field(default_factory=Counter, compare=False)
-    """Filled as files are read: instances that were not, by provider and what they carry."""
+    left_out: Counter[tuple[str, Left, bool]] = field(default_factory=Counter, compare=False)
+    """Filled as files are read: instances that were not, by provider, what they carry, and whether because nobody says
+    that they are to be had."""
 
     def beside(self, catalog: Catalog, lists: Sequence[ListRead] = ()) -> Search:
         """Return the search beside a catalog: its machines, and the prices that what is read takes the place of."""
@@ -46,9 +47,11 @@ class Search:
         place = {name: header.index(name) for name in header}
         provider, instance, region = place["provider"], place["instance_type"], place["region"]
         items = [f"{cells[provider]}/{cells[instance]}" for _, cells in rows]
-        kept, left_out = worth_reading(self._sketches(place, items, rows), self.known, self.standing)
-        for what, instances in left_out.items():
-            self.left_out[rows[0][1][provider], what] += instances
+        sketches = self._sketches(place, items, rows)
+        kept, dearer, unsaid = worth_reading(sketches, self.known, self.standing, said_to_be_had=self.available)
+        for counted, nobody_says in ((dearer, False), (unsaid, True)):
+            for what, instances in counted.items():
+                self.left_out[rows[0][1][provider], what, nobody_says] += instances
         seen = {where for _, where in kept}
         read = []
         for item, row in zip(items, rows, strict=True):
@@ -64,10 +67,16 @@ class Search:
         return tuple(
             Unread(
                 provider=provider, accelerator=accelerator, accelerators=int(count), price_kind=PriceKind(kind),
-                instances=instances,
+                instances=instances, nobody_says=nobody_says,
             )
-            for (provider, (accelerator, count, kind)), instances in self.left_out.items()
+            for (provider, (accelerator, count, kind), nobody_says), instances in self.left_out.items()
         )  # fmt: skip
+
+    def leave_out(self, unread: Iterable[Unread]) -> None:
+        """Count what an earlier reading left out as if it had been this one."""
+        for row in unread:
+            what = (row.accelerator, str(row.accelerators), row.price_kind.value)
+            self.left_out[row.provider, what, row.nobody_says] += row.instances
 
     def _sketches(
         self, place: Mapping[str, int], items: Sequence[str], rows: Sequence[tuple[int, list[str]]]

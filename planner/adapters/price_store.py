@@ -3,6 +3,7 @@
 In the workspace: `prices/observations/PROVIDER.csv` only grows; `prices/current/PROVIDER.csv` holds the last row of
 each instance with what it carries, place, kind and origin, and is replaced in one step; `prices/read/lists.csv` says
 which whole lists were read when, and is written last. A refresh that fails half-way leaves all as they were.
+`prices/selected/` holds what searches have read of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from planner.adapters.documents import read_text
 from planner.adapters.files import write_text
 from planner.adapters.price_file import COLUMNS, PRICE_LIMIT_BYTES, as_csv, parse_prices, read_prices
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
+from planner.adapters.price_selection import KeptSelection, clear_selections
 from planner.errors import InputError, StoreError
 from planner.model.prices.offer import Price, PriceOrigin
 from planner.model.prices.price_list import ListRead
@@ -41,12 +43,21 @@ class PriceStore:
         self._current = self.folder / "current"
         self._history = self.folder / "observations"
         self._lists = self.folder / "read" / "lists.csv"
+        self._selected = self.folder / "selected"
 
     def current(self, wanted: PriceFilter = EVERYTHING) -> list[Price]:
         """Return the newest observation of each price that is wanted, from every origin."""
         if wanted.wants_nothing:
             return []
-        return [row for path in sorted(self._current.glob("*.csv")) for row in self._newest(path, wanted)]
+        paths = sorted(self._current.glob("*.csv"))
+        if wanted.search is None or not paths:
+            return [row for path in paths for row in self._newest(path, wanted)]
+        kept = KeptSelection(self._selected, paths, wanted, wanted.search)
+        rows = kept.read()
+        if rows is None:
+            rows = [row for path in paths for row in self._newest(path, wanted)]
+            kept.write(rows)
+        return rows
 
     def heal(self) -> list[Path]:
         """Write those files of newest prices anew, from the observations, that cannot be read; return them."""
@@ -56,7 +67,7 @@ class PriceStore:
                 self._newest(path)
             except StoreError:
                 with self._locked():
-                    write_text(path, as_csv(_newest_of(self._rows(self._history / path.name)).values()))
+                    self._replace(path, self._rows(self._history / path.name))
                 healed.append(path)
         return healed
 
@@ -106,8 +117,13 @@ class PriceStore:
         if not fresh:
             return 0
         self._append(self._history / f"{provider}.csv", fresh)
-        write_text(current_path, as_csv(_newest_of([*known, *fresh]).values()))
+        self._replace(current_path, [*known, *fresh])
         return len(fresh)
+
+    def _replace(self, path: Path, rows: Iterable[Price]) -> None:
+        """Write the newest of these rows in place of a provider's."""
+        write_text(path, as_csv(_newest_of(rows).values()))
+        clear_selections(self._selected)
 
     def _append(self, path: Path, rows: list[Price]) -> None:
         """Add complete lines at the end; what cannot be written whole is taken back."""

@@ -30,7 +30,7 @@ class Sketch(NamedTuple):
     kind: str
     usd: float | None
     to_be_had: bool
-    """Whether it is still listed, and not sold out."""
+    """Whether it is still listed, and not sold out; of a search for what is said to be had, whether that is said."""
     as_of: str
 
 
@@ -38,28 +38,44 @@ Bounds = tuple[Collection[str], float, float]
 """Regions that may be the cheapest of an instance, and between which prices the cheapest lies."""
 
 
+class Worth(NamedTuple):
+    """The instances and regions of which some row may count, and how many instances of which kind were left out."""
+
+    kept: set[tuple[str, str]]
+    dearer: Counter[Left]
+    unsaid: Counter[Left]
+    """Nobody says that they are to be had."""
+
+
 def worth_reading(
-    rows: Sequence[Sketch], known: Collection[str], standing: Collection[tuple[str, str, str]]
-) -> tuple[set[tuple[str, str]], Counter[Left]]:
-    """Return the instances and regions of which some row may count, and how many instances were left out.
+    rows: Sequence[Sketch],
+    known: Collection[str],
+    standing: Collection[tuple[str, str, str]],
+    *,
+    said_to_be_had: bool = False,
+) -> Worth:
+    """Return which rows may count.
 
     `known`: instances that the catalog describes, whose networks differ; of them none is left out. `standing`:
-    instance, region and kind of rows from elsewhere, whose place a row here takes: they stay too. What was left out is
-    counted by accelerator, count and kind.
+    instance, region and kind of rows from elsewhere, whose place a row here takes: they stay too. `said_to_be_had`:
+    nothing else counts.
     """
     terms: dict[tuple[str, str], list[Sketch]] = {}
     for row in rows:
         terms.setdefault((row.item, row.kind), []).append(row)
     kept: set[tuple[str, str]] = set()
     like: dict[tuple[tuple[str, str], str], list[tuple[str, Bounds]]] = {}
+    unsaid = Counter[Left]()
     for (item, kind), of_terms in terms.items():
         bounds, carries = _bounds(of_terms), of_terms[0].carries
         if item in known or not all(carries):
             kept.update((item, region) for region in bounds[0])
             kept.update((item, row.region) for row in of_terms if (item, row.region, kind) in standing)
+        elif said_to_be_had and not any(row.to_be_had for row in of_terms):
+            unsaid[*carries, kind] += 1
         else:
             like.setdefault((carries, kind), []).append((item, bounds))
-    left_out = Counter[Left]()
+    dearer = Counter[Left]()
     for (carries, kind), instances in like.items():
         highs = ((high, place) for place, (_, (_, _, high)) in enumerate(instances) if high < inf)
         surest = nsmallest(LIKE_INSTANCES, highs)
@@ -68,8 +84,8 @@ def worth_reading(
             if (low, place) <= last:
                 kept.update((item, region) for region in regions)
             else:
-                left_out[*carries, kind] += 1
-    return kept, left_out
+                dearer[*carries, kind] += 1
+    return Worth(kept, dearer, unsaid)
 
 
 def _bounds(rows: Sequence[Sketch]) -> Bounds:

@@ -56,11 +56,16 @@ def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, reg
 
 
 def prices_by_terms(
-    catalog: Catalog, kinds: Collection[PriceKind], *, regions: Collection[str] | None = None
+    catalog: Catalog,
+    kinds: Collection[PriceKind],
+    *,
+    regions: Collection[str] | None = None,
+    said_to_be_had: bool = False,
 ) -> Iterator[tuple[str, PriceKind, Price]]:
     """Yield every instance that has a price of these kinds, with the row to believe on each of these terms.
 
-    In some regions only, or anywhere; the row is that of `current_price`, for all instances at once.
+    In some regions only, or anywhere; the row is that of `current_price`, for all instances at once. With
+    `said_to_be_had` that of the cheapest region of which the source says so, where there is one.
     """
     grouped: dict[tuple[str, PriceKind], tuple[list[Price], list[Price]]] = {}
     for layer, rows in enumerate((catalog.own_prices, catalog.prices)):
@@ -69,7 +74,9 @@ def prices_by_terms(
                 grouped.setdefault((row.node, row.price_kind), ([], []))[layer].append(row)
     for (node, kind), (own, listed) in grouped.items():
         for layered in (own, listed):
-            price = _cheapest(layered, kind=kind, region=None, defaults=catalog.defaults.prices)
+            price = _cheapest(
+                layered, kind=kind, region=None, defaults=catalog.defaults.prices, said_to_be_had=said_to_be_had
+            )
             if price is not None:
                 yield node, kind, price
                 break
@@ -81,7 +88,12 @@ def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:
 
 
 def _cheapest(
-    rows: list[Price], *, kind: PriceKind, region: str | None, defaults: PriceDefaults | None
+    rows: list[Price],
+    *,
+    kind: PriceKind,
+    region: str | None,
+    defaults: PriceDefaults | None,
+    said_to_be_had: bool = False,
 ) -> Price | None:
     """Return the price of the region where it costs least.
 
@@ -98,6 +110,8 @@ def _cheapest(
     for row in matching:
         places.setdefault(row.region, []).append(row)
     current = [row for rows in places.values() for row in _of_region(rows)]
+    if said_to_be_had:
+        current = [row for row in current if row.available] or current
     priced = [row for row in current if row.amount is not None]
     if not priced:
         return current[0] if current else None

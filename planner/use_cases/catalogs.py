@@ -39,6 +39,11 @@ def with_found_prices(plan: Plan, catalog: Catalog, home: str | None = None) -> 
     return with_wanted(catalog, PriceFilter(search=Search(regions=regions, available=filters.available)), home)
 
 
+def choose_for_search(home: str | None) -> None:
+    """Choose now, of what a refresh has brought, what a search without filters reads, so that the next need not."""
+    with_wanted(open_catalog(home, wanted=NOTHING), PriceFilter(search=Search()), home)
+
+
 def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
     """Return the catalog that a plan needs, with what the audit says of its runs."""
     from planner.audit.run_audit import with_audited_runs

@@ -30,7 +30,7 @@ from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
 from planner.scenario.price_choice import ANY_REGION, in_use
 from planner.scenario.price_lists import renewal_of, with_marks
-from planner.use_cases.catalogs import accelerators_meant, open_catalog, with_wanted
+from planner.use_cases.catalogs import accelerators_meant, choose_for_search, open_catalog, with_wanted
 
 
 class SortKey(StrEnum):
@@ -47,6 +47,7 @@ def refresh(
 ) -> RefreshDocument:  # fmt: skip
     """Fetch prices, of all sources at once, and keep every observation; one that fails takes nothing away and is named.
 
+    What a source said is kept when it has answered: a refresh that is stopped while another is slow loses nothing.
     What an earlier refresh left and cannot be read any more is first written anew from the observations. Raises
     PriceSourceError where not one source brought a price.
     """
@@ -64,6 +65,7 @@ def refresh(
             left_out=dict(answer.left_out), not_asked=tuple(answer.not_asked),
         )  # fmt: skip
         reports.append(report)
+    reports.sort(key=lambda report: list(SourceChoice).index(SourceChoice(report.source)))
     if not any(report.prices for report in reports):
         problems = " ".join(problem for report in reports for problem in report.problems)
         reasons = [f"{reason} ({rows})" for report in reports for reason, rows in report.left_out.items()]
@@ -72,6 +74,7 @@ def refresh(
             f"no price was fetched; what was known is kept. {problems}".strip(),
             fix="See what is known, and how old it is: planner prices show",
         )
+    choose_for_search(home)
     bundled = [price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED]
     marked, fetched = with_marks(bundled, store.current(), store.lists())
     listed = {(price.node, price.price_kind) for price in fetched if price.unlisted_on is None}

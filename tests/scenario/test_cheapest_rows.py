@@ -45,7 +45,7 @@ def read(rows, search: Search | None) -> list[Price]:
     ]
 
 
-def chosen(rows, search: Search | None, bundled, *, lists=()):
+def chosen(rows, search: Search | None, bundled, *, lists=(), available=False):
     """The price of the known machine on each kind, and of the others the two lowest of each kind."""
     catalog = CATALOG.model_copy(update={"prices": tuple(bundled), "own_prices": ()})
     beside = None if search is None else search.beside(catalog, lists)
@@ -56,10 +56,11 @@ def chosen(rows, search: Search | None, bundled, *, lists=()):
     answers: dict[PriceKind, list[float]] = {}
     known = {}
     regions = None if search is None else search.regions
-    for node, kind, row in prices_by_terms(catalog, LOOKED_AT, regions=regions):
+    counts = (True,) if available else (True, None)
+    for node, kind, row in prices_by_terms(catalog, LOOKED_AT, regions=regions, said_to_be_had=available):
         if node == f"aws/{KNOWN}":
             known[kind] = row
-        elif row.usd_per_hour is not None and row.unlisted_on is None and row.available is not False:
+        elif row.usd_per_hour is not None and row.unlisted_on is None and row.available in counts:
             answers.setdefault(kind, []).append(row.usd_per_hour)
     return known, {kind: sorted(found)[:2] for kind, found in answers.items()}
 
@@ -95,9 +96,10 @@ BUNDLED = st.lists(
 
 
 @settings(max_examples=400, deadline=None)
-@given(ROWS, BUNDLED, st.sampled_from([(), LISTS]))
-def test_what_is_passed_over_changes_no_answer(rows, bundled, lists):
-    assert chosen(rows, Search(), bundled, lists=lists) == chosen(rows, None, bundled, lists=lists)
+@given(ROWS, BUNDLED, st.sampled_from([(), LISTS]), st.booleans())
+def test_what_is_passed_over_changes_no_answer(rows, bundled, lists, available):
+    asked = {"lists": lists, "available": available}
+    assert chosen(rows, Search(available=available), bundled, **asked) == chosen(rows, None, bundled, **asked)
 
 
 @settings(max_examples=100, deadline=None)
@@ -121,6 +123,19 @@ def test_of_like_instances_the_cheapest_two_are_read_and_the_others_counted():
     assert [row.instance_type for row in read(rows, search)] == ["b", "c"]
     [left] = search.unread()
     assert (left.provider, left.accelerator, left.accelerators, left.instances) == ("aws", "H100-SXM", 8, 2)
+
+
+def test_of_what_nobody_says_that_it_is_to_be_had_none_is_read_where_that_is_asked_for():
+    rows = [price("a", 5), price("b", 6), price("c", 8, available=True), price("d", 9, available=True)]
+    search = Search(available=True).beside(CATALOG)
+    assert [row.instance_type for row in read(rows, search)] == ["c", "d"]
+    [left] = search.unread()
+    assert (left.instances, left.nobody_says) == (2, True)
+
+
+def test_the_region_of_which_it_is_said_comes_before_a_cheaper_one():
+    rows = [price("a", 5), price("a", 6, "eu-west-1", available=True), price("a", 7, "us-west-2", available=True)]
+    assert chosen(rows, Search(available=True), (), available=True) == ({}, {PriceKind.ON_DEMAND: [6]})
 
 
 def test_what_may_be_sold_out_takes_nobody_s_place():

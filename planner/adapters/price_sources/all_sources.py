@@ -1,9 +1,10 @@
-"""All sources of prices, asked at the same time: what each said, in a fixed order."""
+"""All sources of prices, asked at the same time: what each said, as soon as it has answered."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -47,7 +48,7 @@ IN_TURN = (
 def source_answers(
     choice: SourceChoice, catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float
 ) -> Iterator[tuple[SourceChoice, SourceAnswer]]:
-    """Yield what each source said, in their order whichever answers first, without prices that cannot be true."""
+    """Yield what each source said, whichever answers first, without prices that cannot be true."""
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
 
     def ask(sources: Sequence[SourceChoice]) -> list[tuple[SourceChoice, SourceAnswer]]:
@@ -66,7 +67,8 @@ def source_answers(
         return said
 
     together = IN_TURN if choice is SourceChoice.ALL else ((choice,),)
-    for answers in asked_together([partial(ask, sources) for sources in together], at_once=len(together)):
+    asked = asked_together([partial(ask, sources) for sources in together], at_once=len(together))
+    for answers in as_completed(asked):
         yield from answers.result()
 
 

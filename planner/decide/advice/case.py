@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone, each_alone
@@ -12,7 +13,7 @@ from planner.decide.campaign.budget import budget_of, limits_in_usd
 from planner.decide.campaign.campaign import campaign_option, hours_to
 from planner.decide.campaign.chances import with_chances
 from planner.decide.campaign.run_groups import run_groups
-from planner.decide.options.estimate_plan import Paced, estimate_options, paced_candidates
+from planner.decide.options.estimate_plan import Estimated, Paced, estimate_options, paced_candidates
 from planner.decide.options.option import estimate_option
 from planner.decide.recommend.answer_plan import campaign_document
 from planner.decide.recommend.rank import is_feasible, ranked
@@ -53,6 +54,8 @@ class Case:
     today: date
     paced: tuple[Paced, ...]
     job: Job
+    known: Estimated | None = None
+    """The estimates of one training on each option, where they are at hand."""
 
     @classmethod
     def of(cls, plan: Plan, catalog: Catalog, *, today: date) -> Case:
@@ -66,12 +69,21 @@ class Case:
 
     def with_plan(self, **update: object) -> Case:
         """Return the case with keys of the plan changed, at the same speeds."""
-        return replace(self, plan=self.plan.model_copy(update=update))
+        return replace(self, plan=self.plan.model_copy(update=update), known=None)
+
+    def with_limits(self, **update: object) -> Case:
+        """Return the case with limits of its campaign changed, on which the estimates of one training do not rest."""
+        campaign = self.plan.campaign.model_copy(update=update)
+        return replace(self, plan=self.plan.model_copy(update={"campaign": campaign}), known=self.estimated)
+
+    @cached_property
+    def estimated(self) -> Estimated:
+        """The estimates of one training on each option."""
+        return self.known or estimate_options(self.plan, self.catalog, today=self.today, paced=self.paced)
 
     def alone(self) -> Alone:
         """Return the whole campaign on each option alone, with what it is computed from."""
-        estimated = estimate_options(self.plan, self.catalog, today=self.today, paced=self.paced)
-        return each_alone(self.plan, self.catalog, today=self.today, estimated=estimated)
+        return each_alone(self.plan, self.catalog, today=self.today, estimated=self.estimated)
 
     def campaign(self) -> CampaignDocument:
         """Return the whole campaign on each option alone, as an answer."""
@@ -85,7 +97,7 @@ class Case:
             rate = speed.samples_per_s
             faster = speed if rate is None else replace(speed, samples_per_s=rate.scaled(factor))
             paced.append(Paced(candidate, faster))
-        return {option.id: option for option in replace(self, paced=tuple(paced)).campaign().options}
+        return {option.id: option for option in replace(self, paced=tuple(paced), known=None).campaign().options}
 
     def decide(self, options: Sequence[CampaignOption]) -> Decision:
         """Choose among options by the rules of the answer."""

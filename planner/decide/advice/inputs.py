@@ -128,6 +128,6 @@ def _runs(case: Case) -> MovedInput:
     band = Interval(limits.runs, max(1.0, limits.runs // RUNS_WITHIN), limits.runs * RUNS_WITHIN)
 
     def at(value: float) -> Options:
-        return case.with_plan(campaign=limits.model_copy(update={"runs": round(value)})).campaign().options
+        return case.with_limits(runs=round(value)).campaign().options
 
     return MovedInput("trainings", None, "trainings", band, at, whole=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 from planner.decide.advice.alternatives import alternatives
@@ -15,6 +15,7 @@ from planner.decide.advice.launch_words import launch_words
 from planner.decide.advice.measuring import Valued, worth_measuring
 from planner.decide.advice.played_option import played_option
 from planner.decide.advice.recommend_mix import recommend_mix
+from planner.decide.advice.rivals import Rivals
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.campaign import hours_to
 from planner.decide.recommend.answer_plan import campaign_document
@@ -53,10 +54,12 @@ def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> Recom
     chosen = by_id.get(document.recommended or document.nearest or "")
     if chosen_mix is not None:
         return recommend_mix(case, alone, chosen_mix, document, asked=asked)
-    regret, valued = worth_measuring(case, options)
-    inputs = moved_inputs(case, options, [by_id[option.id] for option in document.options if option.rank])
-    moving = [] if chosen is None else [swing(case, options, one) for one in inputs]
-    turning = [] if chosen is None else [point for one in inputs for point in turning_points(case, options, one)]
+    rivals = Rivals.of(case, options)
+    near, beside = rivals.case, rivals.options
+    regret, valued = worth_measuring(near, beside)
+    inputs = moved_inputs(near, beside, [by_id[option.id] for option in document.options if option.rank])
+    moving = [] if chosen is None else [swing(near, beside, one) for one in inputs]
+    turning = [] if chosen is None else [point for one in inputs for point in turning_points(near, beside, one)]
     turning += busy_points(plan, catalog, today=today)
     return RecommendationDocument(
         plan=document.plan,
@@ -70,7 +73,7 @@ def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> Recom
         headline=document.headline,
         sentence=document.sentence,
         placements=_placements(chosen, limits),
-        simulated=_simulated(case, chosen),
+        simulated=_simulated(near, chosen),
         regret_usd=regret,
         measurements=tuple(
             _measurement(case, one, chosen, asked, settles=document.recommended is None)
@@ -78,9 +81,9 @@ def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> Recom
         ),
         turning_points=tuple(sorted(turning, key=distance)),
         swings=_told(moving, chosen),
-        at_confidence=_at_confidences(case),
+        at_confidence=_at_confidences(near, {option.id: name_of(option) for option in options}),
         alternatives=alternatives(document),
-        notes=_notes(case),
+        notes=_notes(case, rivals.note),
     )
 
 
@@ -167,20 +170,22 @@ def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[
     return tuple(sorted(told, key=lambda one: (-width(one, usd), one.input, one.option or "")))
 
 
-def _at_confidences(case: Case) -> tuple[AtConfidence, ...]:
-    """Return what would be recommended at other confidences, and what it costs more than at the plan's own."""
+def _at_confidences(case: Case, names: Mapping[str, str]) -> tuple[AtConfidence, ...]:
+    """Return what would be recommended at other confidences, and what it costs more than at the plan's own.
+
+    `names`: of the options, by their ids.
+    """
     own = case.limits.confidence
     rows = []
     for confidence in sorted({*CONFIDENCES, own}):
-        limits = case.plan.campaign.model_copy(update={"confidence": confidence})
-        there = case.with_plan(campaign=limits)
+        there = case.with_limits(confidence=confidence)
         rows.append((confidence, there.decide(there.campaign().options)))
     base = next(decision for confidence, decision in rows if confidence == own)
     return tuple(
         AtConfidence(
             confidence=confidence,
             recommended=option.id if option and known else None,
-            display_name=name_of(option) if option and known else None,
+            display_name=names[option.id] if option and known else None,
             usd=option.usd_confident if option and known else None,
             more_usd=_more(option, base.option) if option and known and base.recommended else None,
             done_by=option.done_by_confident if option and known else None,
@@ -195,7 +200,6 @@ def _more(option: CampaignOption, base: CampaignOption | None) -> float | None:
     return option.usd_confident - base.usd_confident
 
 
-def _notes(case: Case) -> tuple[str, ...]:
-    if case.limits.prefer is Prefer.TIME:
-        return ("time decides here: what a measurement is worth is counted in USD alone, so none is proposed",)
-    return ()
+def _notes(case: Case, left_out: str | None) -> tuple[str, ...]:
+    unmeasured = "time decides here: what a measurement is worth is counted in USD alone, so none is proposed"
+    return tuple(filter(None, (unmeasured if case.limits.prefer is Prefer.TIME else None, left_out)))

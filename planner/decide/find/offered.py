@@ -26,6 +26,7 @@ NODES = (1, 2, 4, 8, 16)
 RUN_AS_IT_IS = ("NVIDIA", "AMD", "any")
 """Vendors on whose accelerators PyTorch and its trainers run as they are; Trainium, TPU, Gaudi, Ascend and Max take a
 compiler or a version of their own, so they are shown where somebody names them."""
+UNSAID = "of which nobody says that they are to be had"
 SHARED = 8
 """Accelerators of a machine from which on several of them are tried: smaller ones are joined by slower networks."""
 
@@ -73,7 +74,7 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
     """
     found: list[Offered] = []
     left_out = Counter[str]()
-    terms = list(prices_by_terms(catalog, LOOKED_AT, regions=filters.region))
+    terms = list(prices_by_terms(catalog, LOOKED_AT, regions=filters.region, said_to_be_had=filters.available))
     asked = asked_of(terms, catalog)
     for name, kind, price in terms:
         node = catalog.nodes.get(name)
@@ -90,7 +91,7 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
         elif availability(price, today=today) == "no":
             left_out["sold out or above your quota"] += 1
         elif filters.available and availability(price, today=today) != "yes":
-            left_out["of which nobody says that they are to be had"] += 1
+            left_out[UNSAID] += 1
         elif filters.provider is None and not is_borne_out(name, price, asked, catalog, today=today):
             left_out["with an old price below what any second provider asks"] += 1
         elif accelerator.no_training_reason is not None or accelerator.hbm_gib is None:
@@ -101,9 +102,9 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
             joined = [number for number in numbers if _is_joined(node, accelerator, number)]
             left_out["without a known network between nodes"] += len(numbers) - len(joined)
             found += [Offered(node, accelerator, price, number) for number in joined]
-    return Found(
-        tuple(found), left_out, sum(one.instances for one in catalog.unread if _asked_for(one, filters, accelerators))
-    )
+    unread = [one for one in catalog.unread if _asked_for(one, filters, accelerators)]
+    left_out[UNSAID] += sum(one.instances for one in unread if one.nobody_says)
+    return Found(tuple(found), left_out, sum(one.instances for one in unread if not one.nobody_says))
 
 
 @dataclass(frozen=True)

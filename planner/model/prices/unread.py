@@ -1,4 +1,4 @@
-"""Prices that a search passed over before they were read: they cannot be among the cheapest of their kind."""
+"""Prices that a search passed over before they were read: they cannot be among those that it shows."""
 
 from __future__ import annotations
 
@@ -14,3 +14,5 @@ class Unread(Frozen):
     accelerators: Count
     price_kind: PriceKind
     instances: Count
+    nobody_says: bool = False
+    """Whether they were passed over as nobody says that they are to be had; else as others cost no more."""

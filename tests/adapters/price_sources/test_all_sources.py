@@ -1,8 +1,8 @@
-"""All sources of a refresh: at the same time, in a fixed order, each with its own failure."""
+"""All sources of a refresh: at the same time, each as soon as it has answered, each with its own failure."""
 
 from __future__ import annotations
 
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 
@@ -21,8 +21,18 @@ PATIENCE_S = 20
 
 @pytest.fixture
 def said(monkeypatch):
-    """Let each source do what is told here; the others answer with nothing. Returns what is answered, in order."""
+    """Let each source do what is told here; the others answer with nothing. Returns what is answered, by source."""
+    answers = as_answered(monkeypatch)
+    return lambda choice=SourceChoice.ALL, **told: dict(answers(choice, **told))
 
+
+@pytest.fixture
+def answering(monkeypatch):
+    """The same, each answer as it comes."""
+    return as_answered(monkeypatch)
+
+
+def as_answered(monkeypatch):
     def ask(choice=SourceChoice.ALL, **told):
         def nothing():
             return SourceAnswer()
@@ -33,7 +43,7 @@ def said(monkeypatch):
         monkeypatch.setattr(
             all_sources, "_FETCHERS", {one: fetcher(one) for one in SourceChoice if one is not SourceChoice.ALL}
         )
-        return {source.value: answer for source, answer in source_answers(choice, CATALOG, NOON, (), 1.0)}
+        return ((source.value, answer) for source, answer in source_answers(choice, CATALOG, NOON, (), 1.0))
 
     return ask
 
@@ -51,9 +61,23 @@ def test_all_are_asked_at_the_same_time(said):
         return one_price()
 
     told = dict.fromkeys(("AWS", "AZURE", "GPUHUNT", "LAMBDA", "SKYPILOT"), answer)
-    assert [(name, len(of.prices)) for name, of in said(**told).items()] == [
-        ("aws", 1), ("azure", 1), ("gpuhunt", 1), ("lambda", 1), ("skypilot", 1),
-    ]  # fmt: skip
+    assert {name: len(of.prices) for name, of in said(**told).items()} == {
+        "aws": 1, "azure": 1, "gpuhunt": 1, "lambda": 1, "skypilot": 1,
+    }  # fmt: skip
+
+
+def test_who_answers_first_waits_for_no_other(answering):
+    """AWS, first of all in the list, answers only when the four others have been heard."""
+    heard = Event()
+
+    def slow():
+        assert heard.wait(PATIENCE_S)
+        return one_price()
+
+    answers = answering(AWS=slow, SKYPILOT=one_price)
+    assert {next(answers)[0] for _ in range(4)} == {"azure", "gpuhunt", "lambda", "skypilot"}
+    heard.set()
+    assert [(name, len(of.prices)) for name, of in answers] == [("aws", 1)]
 
 
 def test_the_public_list_stands_in_where_aws_has_nothing(said):
