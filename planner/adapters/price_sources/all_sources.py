@@ -13,7 +13,7 @@ from planner.adapters.price_sources.machine_names import Machines
 from planner.adapters.price_sources.source import Names, SourceAnswer
 from planner.adapters.price_sources.together import asked_together
 from planner.cost.cloud.price_level import Bands, implausible, price_bands
-from planner.errors import PlannerError, PriceSourceError
+from planner.errors import PriceSourceError
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import PriceOrigin
 from planner.model.prices.price_list import EVERYWHERE
@@ -55,12 +55,9 @@ def source_answers(
         """Ask one after the other until one has a price."""
         said = []
         for source in sources:
-            try:
-                answer = _FETCHERS[source](catalog, now, regions, timeout_s)
-            except PlannerError as error:
-                answer = SourceAnswer(problems=[str(error)])
-            except Exception as error:  # noqa: BLE001  # whatever one source sends, the others are kept
-                answer = SourceAnswer(problems=[f"{source.value}: its answer cannot be read: {error!r}."])
+            answer = SourceAnswer()
+            with answer.alone(source.value):
+                answer.take(_FETCHERS[source](catalog, now, regions, timeout_s))
             said.append((source, _plausible(answer, catalog, bands)))
             if answer.prices:
                 break

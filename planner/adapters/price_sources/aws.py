@@ -149,7 +149,7 @@ def _alone(question: _Question, what: str, *, of_many: bool = False) -> Iterator
         problem = _reason(error)
         if of_many and problem.partition(":")[0] in REFUSED_TO_ALL:
             raise
-    except (KeyError, ValueError, TypeError) as error:
+    except Exception as error:  # noqa: BLE001  # whatever one answer is, the others are kept
         problem = f"an answer of unknown shape: {error!r}"
     said = [problem in earlier and f" in {question.region}:" in earlier for earlier in question.answer.problems]
     if not any(said):

@@ -57,13 +57,10 @@ def _of_region(
     url: str | None, region: str, ours: Mapping[str, Node], *, today: date, timeout_s: float
 ) -> SourceAnswer:
     what, answer = f"AWS's price list of {region}", SourceAnswer()
-    try:
+    with answer.alone(what):
         if url is None:
             raise PriceSourceError(f"{what}: there is none of this region.")
         _read_region(answer, url, region, ours, today=today, timeout_s=timeout_s, what=what)
-    except PriceSourceError as error:
-        answer.problems.append(str(error))
-    else:
         if answer.prices:
             answer.read_whole("aws", PriceOrigin.AWS_API, today, region=region)
     return answer

@@ -75,16 +75,15 @@ def azure_prices(
 
 
 def _ask(size: str, node: Node, *, today: date, api_url: str, timeout_s: float) -> SourceAnswer:
-    answer = SourceAnswer()
-    try:
-        _read_pages(answer, size, node, today=today, api_url=api_url, timeout_s=timeout_s)
-    except PriceSourceError as error:
-        answer.problems.append(str(error))
+    answer, what = SourceAnswer(), f"Azure's price list of {size}"
+    with answer.alone(what):
+        _read_pages(answer, size, node, today=today, api_url=api_url, timeout_s=timeout_s, what=what)
     return answer
 
 
-def _read_pages(answer: SourceAnswer, size: str, node: Node, *, today: date, api_url: str, timeout_s: float) -> None:
-    what = f"Azure's price list of {size}"
+def _read_pages(
+    answer: SourceAnswer, size: str, node: Node, *, today: date, api_url: str, timeout_s: float, what: str
+) -> None:
     asked = {"api-version": VERSION, "$filter": f"serviceName eq 'Virtual Machines' and armSkuName eq '{size}'"}
     for page in range(MOST_PAGES):
         skip = {"$skip": str(100 * page)} if page else {}

@@ -76,23 +76,18 @@ def gpuhunt_prices(
             for provider in providers
         ]
         for provider, downloaded in zip(providers, asked_together(asks), strict=True):
-            try:
+            what = f"gpuhunt's catalog of {provider}"
+            with answer.alone(what):
                 version = downloaded.result()
                 with _catalogs_in(folder), _unread_rows() as unread, warnings.catch_warnings():
                     warnings.simplefilter("ignore", ResourceWarning)  # it leaves closing its files to the collector
                     catalog = Catalog(balance_resources=False, auto_reload=False)
                     items = catalog.query(provider=provider, min_gpu_count=1)
-            except PriceSourceError as error:
-                answer.problems.append(str(error))
-            except (OSError, ValueError, KeyError, UnicodeDecodeError) as error:
-                answer.problems.append(f"gpuhunt's catalog of {provider}: cannot be read: {error}")
-            else:
                 for reason, rows in unread.items():
                     answer.left_out[f"rows of {provider} that it could not read: {reason}"] += rows
                 if not items:
                     why = f": {', '.join(list(unread)[:3])}. Its format has changed." if unread else ""
-                    problem = f"gpuhunt's catalog of {provider}: holds no accelerator that it could read{why}"
-                    answer.problems.append(problem)
+                    answer.problems.append(f"{what}: holds no accelerator that it could read{why}")
                 _add(answer, items, names=names, machines=machines, version=version, today=today)
                 if provider not in INCOMPLETE and not unread:
                     answer.read_whole(OUR_NAMES.get(provider, provider), PriceOrigin.GPUHUNT, today)

@@ -40,15 +40,11 @@ def skypilot_prices(
         for cloud, what in tables.items()
     ]
     for (cloud, what), table in zip(tables.items(), asked_together(asks), strict=True):
-        try:
+        with answer.alone(what):
             fetched = table.result()
-            rows = _rows(fetched, what)
-        except PriceSourceError as error:
-            answer.problems.append(str(error))
-            continue
-        version = hashlib.sha256(fetched.data).hexdigest()[:12]
-        as_of = min(today, fetched.last_modified or today)
-        _add(answer, cloud, rows, names=names, version=version, as_of=as_of, today=today)
+            version = hashlib.sha256(fetched.data).hexdigest()[:12]
+            as_of = min(today, fetched.last_modified or today)
+            _add(answer, cloud, _rows(fetched, what), names=names, version=version, as_of=as_of, today=today)
     if not answer.prices and answer.problems:
         raise PriceSourceError(f"SkyPilot: no table could be read: {answer.problems[0]}")
     return answer

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -13,6 +15,7 @@ from pydantic import ValidationError
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
+from planner.errors import PlannerError
 from planner.model.base import Frozen, Id, Positive, Text
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
@@ -30,6 +33,16 @@ class SourceAnswer:
     """The lists that were read whole."""
     not_asked: list[str] = field(default_factory=list)
     """What the source could be asked for and was not, each with its reason."""
+
+    @contextmanager
+    def alone(self, what: str) -> Iterator[None]:
+        """Let a part that fails, whatever was sent, lose itself alone: it is named among the problems."""
+        try:
+            yield
+        except PlannerError as error:
+            self.problems.append(str(error))
+        except Exception as error:  # noqa: BLE001  # the other parts are kept
+            self.problems.append(f"{what}: its answer cannot be read: {error!r}.")
 
     def take(self, other: SourceAnswer) -> None:
         """Add what a part of the source said."""

@@ -76,3 +76,24 @@ def names() -> Names:
 @pytest.fixture
 def make_reply() -> type[Reply]:
     return Reply
+
+
+@pytest.fixture
+def broken_for(monkeypatch):
+    """Let a source's reading of one part break as no list of errors foresees."""
+
+    def make(source, part):
+        read = source._add
+
+        def add(*arguments, **named):
+            if part in arguments:
+                raise AttributeError("'NoneType' object has no attribute 'strip'")
+            read(*arguments, **named)
+
+        monkeypatch.setattr(source, "_add", add)
+
+    return make
+
+
+def says_so(problem, what):
+    return problem.startswith(f"{what}: its answer cannot be read: AttributeError(")

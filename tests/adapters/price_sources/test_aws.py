@@ -370,14 +370,15 @@ def test_without_credentials_the_message_says_so(monkeypatch, tmp_path):
         aws_prices(session=None, nodes=NODES, now=NOW)
 
 
-def test_one_type_that_fails_loses_itself_alone(session, monkeypatch):
+@pytest.mark.parametrize("fault", [KeyError, AttributeError, ZeroDivisionError])
+def test_one_type_that_fails_loses_itself_alone(session, monkeypatch, fault):
     from planner.adapters.price_sources import aws as source
 
     add = source._add_product
 
     def fails_for_one(question, instance, product):
         if instance == "p5.48xlarge":
-            raise KeyError("attributes")
+            raise fault("attributes")
         add(question, instance, product)
 
     monkeypatch.setattr(source, "_add_product", fails_for_one)

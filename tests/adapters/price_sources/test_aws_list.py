@@ -11,8 +11,10 @@ from datetime import date
 
 import pytest
 
+from planner.adapters.price_sources import aws_list as source
 from planner.adapters.price_sources.aws_list import INDEX, aws_list_prices
 from planner.errors import PriceSourceError
+from tests.adapters.price_sources.conftest import says_so
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 24)
@@ -97,3 +99,12 @@ def test_an_index_of_another_shape_is_an_error(vendor, make_reply, monkeypatch):
     vendor.replies[INDEX] = make_reply(body=b"[]")
     with pytest.raises(PriceSourceError, match="its index has another shape"):
         aws_list_prices(nodes=NODES, today=TODAY, regions=("eu-west-1",))
+
+
+def test_a_region_whose_reading_breaks_loses_itself_alone(listed, broken_for):
+    broken_for(source, "eu-west-1")
+    answer = listed(eu_west_1=table({}), us_east_1=table({"Region Code": "us-east-1"}))
+    assert {row.region for row in answer.prices} == {read.region for read in answer.lists} == {"us-east-1"}
+    broken, unknown = answer.problems
+    assert says_so(broken, "AWS's price list of eu-west-1")
+    assert unknown == "AWS's price list of eu-moon-1: there is none of this region."

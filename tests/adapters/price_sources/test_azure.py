@@ -12,8 +12,10 @@ from urllib.parse import urlencode
 
 import pytest
 
+from planner.adapters.price_sources import azure as source
 from planner.adapters.price_sources.azure import VERSION, azure_prices
 from planner.errors import PriceSourceError
+from tests.adapters.price_sources.conftest import says_so
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 24)
@@ -102,3 +104,12 @@ def test_a_price_that_is_no_number_is_left_out(asked):
 def test_nothing_at_all_is_an_error(vendor):
     with pytest.raises(PriceSourceError, match="no price came from Azure"):
         azure_prices(nodes=NODES, today=TODAY, api_url=f"{vendor.url}/api")
+
+
+def test_a_size_whose_reading_breaks_loses_itself_alone(asked, broken_for):
+    broken_for(source, H100)
+    answer = asked()
+    assert {row.instance_type for row in answer.prices} == {T4}
+    (problem,) = answer.problems
+    assert says_so(problem, f"Azure's price list of {H100}")
+    assert answer.lists == []

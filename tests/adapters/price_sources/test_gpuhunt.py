@@ -13,6 +13,7 @@ from planner.adapters.price_sources.gpuhunt import gpuhunt_prices
 from planner.adapters.price_sources.machine_names import Machines
 from planner.errors import PriceSourceError
 from planner.model.prices.offer import PriceKind, PriceOrigin
+from tests.adapters.price_sources.conftest import says_so
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 21)
@@ -190,3 +191,21 @@ def test_a_list_is_whole_unless_it_failed_held_nothing_or_leaves_machines_out(pu
     assert [(read.provider, read.price_kind.value, read.region) for read in answer.lists] == [
         ("runpod", "on_demand", "*")
     ]
+
+
+def test_a_provider_whose_reading_breaks_loses_itself_alone(published, names, monkeypatch):
+    for provider, text in CATALOGS.items():
+        published(provider, text)
+    add = source._add
+
+    def breaks(answer, items, **named):
+        if any(item.instance_name == "p5.48xlarge" for item in items):
+            raise AttributeError("'NoneType' object has no attribute 'strip'")
+        add(answer, items, **named)
+
+    monkeypatch.setattr(source, "_add", breaks)
+    answer = fetched(names, "aws", "gcp", "runpod")
+    assert {row.provider for row in answer.prices} == {"gcp", "runpod"}
+    (problem,) = answer.problems
+    assert says_so(problem, "gpuhunt's catalog of aws")
+    assert "aws" not in {read.provider for read in answer.lists}

@@ -9,6 +9,7 @@ import pytest
 from planner.adapters.price_sources import skypilot as source
 from planner.adapters.price_sources.skypilot import HOST_ONLY, skypilot_prices
 from planner.errors import PriceSourceError
+from tests.adapters.price_sources.conftest import says_so
 
 TODAY = date(2026, 11, 21)
 HEADER = (
@@ -34,11 +35,15 @@ LAMBDA = HEADER + "".join(f"{region},,gpu_1x_a10,A10,1,30,200,,1.29,\n" for regi
 
 
 @pytest.fixture
-def answer(vendor, make_reply, names, monkeypatch):
+def published(vendor, make_reply, monkeypatch):
     monkeypatch.setenv(source.URL_VARIABLE, f"{vendor.url}/v9")
     day = {"Last-Modified": "Fri, 20 Nov 2026 09:00:00 GMT"}
     for cloud, text in {"aws": AWS, "gcp": GCP, "lambda": LAMBDA}.items():
         vendor.replies[f"/v9/{cloud}/vms.csv"] = make_reply(body=text.encode(), headers=day)
+
+
+@pytest.fixture
+def answer(published, names):
     return skypilot_prices(names=names, today=TODAY)
 
 
@@ -100,3 +105,11 @@ def test_half_a_table_loses_only_the_last_line(vendor, make_reply, names, monkey
     vendor.replies["/lambda/vms.csv"] = make_reply(body=LAMBDA.encode())
     answer = skypilot_prices(names=names, today=TODAY, clouds=["aws", "lambda"])
     assert (len(answer.prices), answer.left_out["rows cut short"]) == (1, 1)
+
+
+def test_a_cloud_whose_reading_breaks_loses_itself_alone(published, names, broken_for):
+    broken_for(source, "aws")
+    answer = skypilot_prices(names=names, today=TODAY)
+    assert {row.provider for row in answer.prices} == {"gcp", "lambda"}
+    (problem,) = answer.problems
+    assert says_so(problem, "SkyPilot's table of aws")
