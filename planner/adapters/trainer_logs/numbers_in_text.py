@@ -6,11 +6,12 @@ import math
 import re
 from datetime import datetime
 
+MOST = 1e18
 THOUSANDS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
 
 
 def number(value: object) -> float | None:
-    """Return a finite number, also of text as `1,234.5` or `12.5k`."""
+    """Return a number of at most 1e18, also of text as `1,234.5` or `12.5k`; what is smaller than 1e-18 is 0."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -29,7 +30,9 @@ def _finite(value: float) -> float | None:
         small = float(value)
     except OverflowError:
         return None
-    return small if math.isfinite(small) and abs(small) <= 1e18 else None
+    if not math.isfinite(small) or abs(small) > MOST:
+        return None
+    return small if abs(small) >= 1 / MOST else 0.0  # so that ratios of two are finite
 
 
 def count(value: object) -> int | None:

@@ -46,6 +46,18 @@ def test_tokens_of_litgpt_s_table_agree_with_the_timed_steps(logs, read, timed):
     assert set(found.dropped_seconds) == {"evaluation"}
 
 
+@pytest.mark.parametrize("least", ["5e-324", "-1e-300", "1e-19"])
+def test_a_count_that_is_as_good_as_nothing_is_none(logs, read, tmp_path, least):
+    """Twice the tokens of one device, divided by 5e-324, are not a number of devices."""
+    (log,) = (logs / "litgpt_csv").rglob("metrics.csv")
+    header, *rows = log.read_text().splitlines()
+    column = header.split(",").index("tokens")
+    cells = [row.split(",") for row in rows]
+    lines = [",".join([*row[:column], least, *row[column + 1 :]]) for row in cells]
+    (tmp_path / "metrics.csv").write_text("\n".join([header, *lines]) + "\n")
+    assert read(tmp_path / "metrics.csv").facts.devices is None
+
+
 def test_litgpt_s_console_times_the_last_pass_of_a_step_alone_and_is_doubtful(logs, read, timed):
     log = read(logs / "litgpt")
     assert log.facts.accumulation == 4
