@@ -204,9 +204,15 @@ def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price
 
 
 def observed_nodes(prices: Iterable[Price]) -> dict[str, Node]:
-    """Describe the instances that only a price list names: how many accelerators, nothing of their links."""
-    return {
-        price.node: Node(
+    """Describe the instances that only a price list names: how many accelerators, nothing of their links.
+
+    Where rows differ, as the first of them says: those of the most trusted source come first.
+    """
+    nodes: dict[str, Node] = {}
+    for price in prices:
+        if price.accelerator is None or price.accelerators is None or price.node in nodes:
+            continue
+        nodes[price.node] = Node(
             id=price.node,
             name=f"{price.provider} {price.instance_type}",
             accelerator=price.accelerator,
@@ -215,9 +221,7 @@ def observed_nodes(prices: Iterable[Price]) -> dict[str, Node]:
             source=price.source,
             as_of=price.as_of,
         )
-        for price in prices
-        if price.accelerator is not None and price.accelerators is not None
-    }
+    return nodes
 
 
 def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 
 from planner.model.catalog import Catalog
-from planner.model.prices.offer import PriceKind
+from planner.model.prices.offer import PriceKind, stale_days
 from planner.model.prices.price_list import EVERYWHERE, ListRead
 from planner.model.prices.unread import Unread
 from planner.scenario.cheapest_rows import Left, Sketch, worth_reading
@@ -22,8 +23,8 @@ class Search:
     """What a search for the cheapest machines asks of prices; of the rows of one provider it reads what may count."""
 
     regions: frozenset[str] | None = None
-    available: bool = False
-    """Only what its source says is to be had."""
+    said_on: date | None = None
+    """Today, where only what its source says is to be had is looked for."""
     known: Collection[str] = frozenset()
     standing: Collection[tuple[str, str, str]] = frozenset()
     lists: Sequence[ListRead] = ()
@@ -48,7 +49,9 @@ class Search:
         provider, instance, region = place["provider"], place["instance_type"], place["region"]
         items = [f"{cells[provider]}/{cells[instance]}" for _, cells in rows]
         sketches = self._sketches(place, items, rows)
-        kept, dearer, unsaid = worth_reading(sketches, self.known, self.standing, said_to_be_had=self.available)
+        kept, dearer, unsaid = worth_reading(
+            sketches, self.known, self.standing, said_to_be_had=self.said_on is not None
+        )
         for counted, nobody_says in ((dearer, False), (unsaid, True)):
             for what, instances in counted.items():
                 self.left_out[rows[0][1][provider], what, nobody_says] += instances
@@ -72,6 +75,10 @@ class Search:
             for (provider, (accelerator, count, kind), nobody_says), instances in self.left_out.items()
         )  # fmt: skip
 
+    def _oldest(self, kind: PriceKind) -> str:
+        """Return the first day of which a price of this kind is not stale."""
+        return "" if self.said_on is None else (self.said_on - timedelta(days=stale_days(kind))).isoformat()
+
     def leave_out(self, unread: Iterable[Unread]) -> None:
         """Count what an earlier reading left out as if it had been this one."""
         for row in unread:
@@ -88,7 +95,7 @@ class Search:
         usd, as_of = place["usd_per_hour"], place["as_of"]
         later = _days_of(self.lists)
         inside = {name: self.regions is None or is_in(name, self.regions) for name in {row[region] for _, row in rows}}
-        lacks = ("", "false") if self.available else ("false",)
+        oldest = {kind.value: self._oldest(kind) for kind in KINDS}
         sketches = []
         for item, (_, cells) in zip(items, rows, strict=True):
             where, terms = cells[region], cells[kind]
@@ -99,8 +106,10 @@ class Search:
                 day <= cells[fetched] for place, day in later[of_list] if place in (EVERYWHERE, where)
             )
             carries = (cells[card], cells[cards] if cells[cards].isdigit() else "")
-            to_be_had = listed and cells[available] not in lacks
-            sketches.append(Sketch(item, carries, where, terms, _number(cells[usd]), to_be_had, cells[as_of]))
+            said = cells[available] == "true"
+            fresh = said and cells[as_of] >= oldest[terms]
+            to_be_had = listed and (fresh if self.said_on is not None else cells[available] != "false")
+            sketches.append(Sketch(item, carries, where, terms, _number(cells[usd]), to_be_had, cells[as_of], said))
         return sketches
 
 

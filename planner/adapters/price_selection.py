@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
@@ -27,6 +28,8 @@ from planner.model.prices.offer import Price, PriceOrigin
 from planner.model.prices.unread import Unread
 from planner.scenario import cheapest_rows, price_choice, region_groups
 
+KEPT = 8
+"""Selections, of as many searches."""
 CHOOSES = (cheapest_rows, price_choice, price_file, price_search, region_groups)
 """Modules whose change may change the choice."""
 
@@ -64,19 +67,20 @@ class KeptSelection:
         with suppress(OSError, PlannerError):
             self._path.parent.mkdir(exist_ok=True)
             write_text(self._path, f"{_digest(text)}\n{text}")
+        clear_selections(self._path.parent, but=KEPT)
 
 
-def clear_selections(folder: Path) -> None:
-    """Remove what was kept, as the price files have changed and it is not found any more."""
-    for path in folder.glob("*.json"):
-        with suppress(OSError):
+def clear_selections(folder: Path, *, but: int = 0) -> None:
+    """Remove what was kept, but the newest few: all where the price files have changed, as it is not found any more."""
+    with suppress(OSError):
+        for path in sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)[but:]:
             path.unlink()
 
 
 def _digest_of_choice(files: Sequence[Path], wanted: PriceFilter, search: Search) -> str:
     decides = [
         [_state(path) for path in files],
-        [_state(Path(module.__file__ or "")) for module in CHOOSES],
+        CODE,
         [getattr(wanted, field.name) for field in fields(wanted) if field.name != "search"],
         [getattr(search, field.name) for field in fields(search) if field.compare],
     ]
@@ -88,9 +92,19 @@ def _digest(text: str) -> str:
 
 
 def _state(path: Path) -> tuple[str, int, int, int]:
-    state = path.stat()
+    """Return what a file that is replaced has in another way; zeros of one that is not there."""
+    try:
+        state = path.stat()
+    except OSError:
+        return path.name, 0, 0, 0
     return path.name, state.st_ino, state.st_size, state.st_mtime_ns
 
 
+CODE = tuple(_state(Path(module.__file__ or "")) for module in CHOOSES)
+"""As it was loaded: another version may lie there since."""
+
+
 def _plain(value: object) -> object:
-    return value.model_dump(mode="json") if isinstance(value, Frozen) else sorted(value)  # type: ignore[call-overload]
+    if isinstance(value, Frozen):
+        return value.model_dump(mode="json")
+    return value.isoformat() if isinstance(value, date) else sorted(value)  # type: ignore[call-overload]

@@ -24,6 +24,7 @@ from planner.model.prices.offer import Price, PriceOrigin
 from planner.model.prices.price_list import ListRead
 from planner.text.table_cells import table_text
 
+TRUSTED = {origin: place for place, origin in enumerate(PriceOrigin)}
 Key = tuple[str, str, str | None, int | None, str, str | None, str, str]
 
 
@@ -121,8 +122,9 @@ class PriceStore:
         return len(fresh)
 
     def _replace(self, path: Path, rows: Iterable[Price]) -> None:
-        """Write the newest of these rows in place of a provider's."""
-        write_text(path, as_csv(_newest_of(rows).values()))
+        """Write the newest of these rows in place of a provider's, whichever source answered first."""
+        newest = sorted(_newest_of(rows).values(), key=lambda row: TRUSTED[row.origin])
+        write_text(path, as_csv(newest))
         clear_selections(self._selected)
 
     def _append(self, path: Path, rows: list[Price]) -> None:

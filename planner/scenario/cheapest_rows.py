@@ -30,8 +30,11 @@ class Sketch(NamedTuple):
     kind: str
     usd: float | None
     to_be_had: bool
-    """Whether it is still listed, and not sold out; of a search for what is said to be had, whether that is said."""
+    """Whether it is sure to be compared: still listed, and not sold out; of a search for what is said to be had, said
+    so by a fresh row."""
     as_of: str
+    said: bool = True
+    """Whether its source says that it is to be had, now or earlier."""
 
 
 Bounds = tuple[Collection[str], float, float]
@@ -71,7 +74,7 @@ def worth_reading(
         if item in known or not all(carries):
             kept.update((item, region) for region in bounds[0])
             kept.update((item, row.region) for row in of_terms if (item, row.region, kind) in standing)
-        elif said_to_be_had and not any(row.to_be_had for row in of_terms):
+        elif said_to_be_had and not any(row.said for row in of_terms):
             unsaid[*carries, kind] += 1
         else:
             like.setdefault((carries, kind), []).append((item, bounds))

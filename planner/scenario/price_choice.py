@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import date
 
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
@@ -60,12 +61,12 @@ def prices_by_terms(
     kinds: Collection[PriceKind],
     *,
     regions: Collection[str] | None = None,
-    said_to_be_had: bool = False,
+    said_on: date | None = None,
 ) -> Iterator[tuple[str, PriceKind, Price]]:
     """Yield every instance that has a price of these kinds, with the row to believe on each of these terms.
 
-    In some regions only, or anywhere; the row is that of `current_price`, for all instances at once. With
-    `said_to_be_had` that of the cheapest region of which the source says so, where there is one.
+    In some regions only, or anywhere; the row is that of `current_price`, for all instances at once. With `said_on`,
+    today, that of the cheapest region of which its source says that the machine is to be had, where there is one.
     """
     grouped: dict[tuple[str, PriceKind], tuple[list[Price], list[Price]]] = {}
     for layer, rows in enumerate((catalog.own_prices, catalog.prices)):
@@ -74,9 +75,7 @@ def prices_by_terms(
                 grouped.setdefault((row.node, row.price_kind), ([], []))[layer].append(row)
     for (node, kind), (own, listed) in grouped.items():
         for layered in (own, listed):
-            price = _cheapest(
-                layered, kind=kind, region=None, defaults=catalog.defaults.prices, said_to_be_had=said_to_be_had
-            )
+            price = _cheapest(layered, kind=kind, region=None, defaults=catalog.defaults.prices, said_on=said_on)
             if price is not None:
                 yield node, kind, price
                 break
@@ -93,7 +92,7 @@ def _cheapest(
     kind: PriceKind,
     region: str | None,
     defaults: PriceDefaults | None,
-    said_to_be_had: bool = False,
+    said_on: date | None = None,
 ) -> Price | None:
     """Return the price of the region where it costs least.
 
@@ -110,8 +109,8 @@ def _cheapest(
     for row in matching:
         places.setdefault(row.region, []).append(row)
     current = [row for rows in places.values() for row in _of_region(rows)]
-    if said_to_be_had:
-        current = [row for row in current if row.available] or current
+    if said_on is not None:
+        current = [row for row in current if row.available and not row.is_stale(said_on)] or current
     priced = [row for row in current if row.amount is not None]
     if not priced:
         return current[0] if current else None

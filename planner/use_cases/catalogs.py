@@ -36,7 +36,8 @@ def with_found_prices(plan: Plan, catalog: Catalog, home: str | None = None) -> 
     assert plan.find is not None
     filters = within_limits(plan.find, plan)
     regions = None if filters.region is None else frozenset(filters.region)
-    return with_wanted(catalog, PriceFilter(search=Search(regions=regions, available=filters.available)), home)
+    said_on = clock.today() if filters.available else None
+    return with_wanted(catalog, PriceFilter(search=Search(regions=regions, said_on=said_on)), home)
 
 
 def choose_for_search(home: str | None) -> None:

@@ -47,7 +47,7 @@ def refresh(
 ) -> RefreshDocument:  # fmt: skip
     """Fetch prices, of all sources at once, and keep every observation; one that fails takes nothing away and is named.
 
-    What a source said is kept when it has answered: a refresh that is stopped while another is slow loses nothing.
+    What a source said is kept when it has answered: a refresh that is stopped loses only those that had not.
     What an earlier refresh left and cannot be read any more is first written anew from the observations. Raises
     PriceSourceError where not one source brought a price.
     """

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
+from planner.adapters import price_selection
 from planner.adapters.price_filter import PriceFilter
 from planner.adapters.price_search import Search
 from planner.adapters.price_store import PriceStore
@@ -11,6 +14,7 @@ from planner.model.prices.offer import PriceKind, PriceOrigin
 from planner.model.prices.price_list import ListRead
 from tests.adapters.test_price_store import price
 
+TODAY = date(2026, 11, 21)
 HERE, THERE = "us-east-1", "eu-west-1"
 
 
@@ -67,7 +71,7 @@ def test_the_same_search_reads_the_same_without_the_price_files(workspace):
     ("asked", "names"),
     [
         pytest.param({"regions": frozenset({THERE})}, ["alike-0", "spot"], id="of another region"),
-        pytest.param({"available": True}, ["alike-0", "spot"], id="of what is said to be had"),
+        pytest.param({"said_on": TODAY}, ["alike-0", "spot"], id="of what is said to be had"),
         pytest.param({"known": {"aws/alike-4"}}, ["alike-0", "alike-1", "alike-4", "spot"], id="beside a machine more"),
         pytest.param({"standing": {("aws/alike-3", HERE, "on_demand")}}, ["alike-0", "alike-1", "spot"],
                      id="beside a price more"),
@@ -123,3 +127,32 @@ def test_where_it_cannot_be_kept_the_search_answers_all_the_same(workspace):
     (workspace.folder / "prices" / "selected").write_text("in the way")
     assert workspace.find() == workspace.find()
     assert workspace.files_read == 2
+
+
+@pytest.mark.parametrize("said_on", [None, TODAY])
+def test_what_was_left_out_is_told_again_with_its_reason(workspace, said_on):
+    first = workspace.find(said_on=said_on)
+    assert {row.nobody_says for row in first[1]} == {said_on is not None}
+    assert workspace.find(said_on=said_on) == first
+    assert workspace.files_read == 1
+
+
+def test_another_version_of_what_chooses_chooses_anew(workspace, monkeypatch):
+    workspace.find()
+    monkeypatch.setattr(price_selection, "CODE", (("cheapest_rows.py", 1, 2, 3),))
+    workspace.find()
+    assert workspace.files_read == 2
+
+
+def test_another_filter_chooses_anew(workspace):
+    workspace.find()
+    search = Search()
+    assert workspace.store.current(PriceFilter(providers=frozenset({"gcp"}), search=search)) == []
+
+
+def test_no_more_than_the_newest_few_are_kept(workspace):
+    for number in range(price_selection.KEPT + 3):
+        workspace.find(known={f"aws/another-{number}"})
+    assert len(workspace.kept) == price_selection.KEPT
+    workspace.find(known={f"aws/another-{price_selection.KEPT + 2}"})
+    assert workspace.files_read == price_selection.KEPT + 3

@@ -129,3 +129,19 @@ def test_an_instance_known_from_a_price_alone_can_be_planned_on(tmp_path):
     node = load_catalog(tmp_path).nodes["aws/p9.mystery"]
     assert (node.accelerator, node.accelerators, node.rated_kw) == ("H100-SXM", 4, None)
     assert node.source == "gpuhunt"
+
+
+def test_which_source_answers_first_changes_nothing(tmp_path):
+    """Two sources name one instance's card differently: the more trusted one's is taken."""
+    named = {"instance_type": "p9.mystery", "accelerators": 1}
+    one = price(accelerator="A10", origin=PriceOrigin.SKYPILOT, region="us-west-2", **named)
+    other = price(accelerator="A10G", origin=PriceOrigin.GPUHUNT, **named)
+    files, cards = [], []
+    for name, order in (("a", (one, other)), ("b", (other, one))):
+        store = PriceStore(tmp_path / name)
+        for row in order:
+            store.add([row])
+        files.append((tmp_path / name / "prices" / "current" / "aws.csv").read_text())
+        cards.append(load_catalog(tmp_path / name).nodes["aws/p9.mystery"].accelerator)
+    assert files[0] == files[1]
+    assert cards == ["A10G", "A10G"]

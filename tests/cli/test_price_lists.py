@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from planner import clock
+from planner.adapters.price_sources.all_sources import source_answers
 from planner.adapters.workspace import workspace_dir
 from tests.cli.price_answers import PLAN, shown
 from tests.conftest import NOON
@@ -74,6 +75,19 @@ class TestTwoListsHalfAYearApart:
         for asked in ((), ("--gpus", "1"), ("--firm",)):
             assert planner("find", "llama3-8b", "--tokens", "1e8", *asked).code == 0
         assert list(folder.iterdir()) == chosen, "no search chose anew"
+
+    def test_what_came_before_a_refresh_was_stopped_is_kept(self, planner, listing, monkeypatch):
+        listing(a=("H100", 80.0, 2.2))
+
+        def stopped(*arguments):
+            yield from source_answers(*arguments)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("planner.use_cases.prices.source_answers", stopped)
+        with pytest.raises(ValueError, match="Expecting value"):  # it says nothing on stdout
+            listing(a=("H100", 80.0, 2.4))
+        rows = [row for row in shown(planner, "--provider", "verda") if row["origin"] == "gpuhunt"]
+        assert [row["usd_per_hour"] for row in rows] == [2.4]
 
     def test_a_crash_before_the_list_is_noted_loses_nothing(self, planner, listing, monkeypatch):
         from planner.adapters.price_store import PriceStore

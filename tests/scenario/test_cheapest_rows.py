@@ -12,6 +12,7 @@ from planner.adapters.catalog import observed_nodes
 from planner.adapters.price_file import as_csv, parse_prices
 from planner.adapters.price_filter import PriceFilter
 from planner.adapters.price_search import Search
+from planner.cost.cloud.availability import availability
 from planner.errors import InputError
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_list import ListRead
@@ -45,7 +46,12 @@ def read(rows, search: Search | None) -> list[Price]:
     ]
 
 
-def chosen(rows, search: Search | None, bundled, *, lists=(), available=False):
+def is_offered(row: Price, said_on: date | None) -> bool:
+    had = availability(row, today=said_on or TODAY)
+    return had == "yes" if said_on else row.available is not False
+
+
+def chosen(rows, search: Search | None, bundled, *, lists=(), said_on=None):
     """The price of the known machine on each kind, and of the others the two lowest of each kind."""
     catalog = CATALOG.model_copy(update={"prices": tuple(bundled), "own_prices": ()})
     beside = None if search is None else search.beside(catalog, lists)
@@ -56,11 +62,10 @@ def chosen(rows, search: Search | None, bundled, *, lists=(), available=False):
     answers: dict[PriceKind, list[float]] = {}
     known = {}
     regions = None if search is None else search.regions
-    counts = (True,) if available else (True, None)
-    for node, kind, row in prices_by_terms(catalog, LOOKED_AT, regions=regions, said_to_be_had=available):
+    for node, kind, row in prices_by_terms(catalog, LOOKED_AT, regions=regions, said_on=said_on):
         if node == f"aws/{KNOWN}":
             known[kind] = row
-        elif row.usd_per_hour is not None and row.unlisted_on is None and row.available in counts:
+        elif row.usd_per_hour is not None and row.unlisted_on is None and is_offered(row, said_on):
             answers.setdefault(kind, []).append(row.usd_per_hour)
     return known, {kind: sorted(found)[:2] for kind, found in answers.items()}
 
@@ -96,10 +101,10 @@ BUNDLED = st.lists(
 
 
 @settings(max_examples=400, deadline=None)
-@given(ROWS, BUNDLED, st.sampled_from([(), LISTS]), st.booleans())
-def test_what_is_passed_over_changes_no_answer(rows, bundled, lists, available):
-    asked = {"lists": lists, "available": available}
-    assert chosen(rows, Search(available=available), bundled, **asked) == chosen(rows, None, bundled, **asked)
+@given(ROWS, BUNDLED, st.sampled_from([(), LISTS]), st.sampled_from([None, TODAY]))
+def test_what_is_passed_over_changes_no_answer(rows, bundled, lists, said_on):
+    asked = {"lists": lists, "said_on": said_on}
+    assert chosen(rows, Search(said_on=said_on), bundled, **asked) == chosen(rows, None, bundled, **asked)
 
 
 @settings(max_examples=100, deadline=None)
@@ -127,7 +132,7 @@ def test_of_like_instances_the_cheapest_two_are_read_and_the_others_counted():
 
 def test_of_what_nobody_says_that_it_is_to_be_had_none_is_read_where_that_is_asked_for():
     rows = [price("a", 5), price("b", 6), price("c", 8, available=True), price("d", 9, available=True)]
-    search = Search(available=True).beside(CATALOG)
+    search = Search(said_on=TODAY).beside(CATALOG)
     assert [row.instance_type for row in read(rows, search)] == ["c", "d"]
     [left] = search.unread()
     assert (left.instances, left.nobody_says) == (2, True)
@@ -135,7 +140,17 @@ def test_of_what_nobody_says_that_it_is_to_be_had_none_is_read_where_that_is_ask
 
 def test_the_region_of_which_it_is_said_comes_before_a_cheaper_one():
     rows = [price("a", 5), price("a", 6, "eu-west-1", available=True), price("a", 7, "us-west-2", available=True)]
-    assert chosen(rows, Search(available=True), (), available=True) == ({}, {PriceKind.ON_DEMAND: [6]})
+    assert chosen(rows, Search(said_on=TODAY), (), said_on=TODAY) == ({}, {PriceKind.ON_DEMAND: [6]})
+
+
+def test_what_was_said_months_ago_is_not_said():
+    rows = [
+        price("a", 4, available=True, as_of=EARLIER, fetched_at=EARLIER),
+        price("a", 6, "eu-west-1", available=True),
+        price("b", 3, available=True, as_of=EARLIER, fetched_at=EARLIER),
+        price("c", 3.5, available=True, as_of=EARLIER, fetched_at=EARLIER),
+    ]
+    assert chosen(rows, Search(said_on=TODAY), (), said_on=TODAY) == ({}, {PriceKind.ON_DEMAND: [6]})
 
 
 def test_what_may_be_sold_out_takes_nobody_s_place():

@@ -54,7 +54,7 @@ class Case:
     today: date
     paced: tuple[Paced, ...]
     job: Job
-    known: Estimated | None = None
+    estimates: Estimated | None = None
     """The estimates of one training on each option, where they are at hand."""
 
     @classmethod
@@ -69,17 +69,18 @@ class Case:
 
     def with_plan(self, **update: object) -> Case:
         """Return the case with keys of the plan changed, at the same speeds."""
-        return replace(self, plan=self.plan.model_copy(update=update), known=None)
+        return replace(self, plan=self.plan.model_copy(update=update), estimates=None)
 
     def with_limits(self, **update: object) -> Case:
-        """Return the case with limits of its campaign changed, on which the estimates of one training do not rest."""
-        campaign = self.plan.campaign.model_copy(update=update)
-        return replace(self, plan=self.plan.model_copy(update={"campaign": campaign}), known=self.estimated)
+        """Return the case with limits of its campaign changed, of which estimates rest on the first day alone."""
+        there = self.with_plan(campaign=self.plan.campaign.model_copy(update=update))
+        same = there.plan.campaign.start == self.plan.campaign.start
+        return replace(there, estimates=self.estimated) if same else there
 
     @cached_property
     def estimated(self) -> Estimated:
         """The estimates of one training on each option."""
-        return self.known or estimate_options(self.plan, self.catalog, today=self.today, paced=self.paced)
+        return self.estimates or estimate_options(self.plan, self.catalog, today=self.today, paced=self.paced)
 
     def alone(self) -> Alone:
         """Return the whole campaign on each option alone, with what it is computed from."""
@@ -97,7 +98,7 @@ class Case:
             rate = speed.samples_per_s
             faster = speed if rate is None else replace(speed, samples_per_s=rate.scaled(factor))
             paced.append(Paced(candidate, faster))
-        return {option.id: option for option in replace(self, paced=tuple(paced), known=None).campaign().options}
+        return {option.id: option for option in replace(self, paced=tuple(paced), estimates=None).campaign().options}
 
     def decide(self, options: Sequence[CampaignOption]) -> Decision:
         """Choose among options by the rules of the answer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 from planner.decide.advice.alternatives import alternatives
@@ -13,9 +13,9 @@ from planner.decide.advice.case import CONFIDENCES, Case
 from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.launch_words import launch_words
 from planner.decide.advice.measuring import Valued, worth_measuring
+from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.played_option import played_option
-from planner.decide.advice.recommend_mix import recommend_mix
-from planner.decide.advice.rivals import Rivals
+from planner.decide.advice.recommend_mix import NOT_MEASURED, recommend_mix
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.campaign import hours_to
 from planner.decide.recommend.answer_plan import campaign_document
@@ -54,8 +54,8 @@ def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> Recom
     chosen = by_id.get(document.recommended or document.nearest or "")
     if chosen_mix is not None:
         return recommend_mix(case, alone, chosen_mix, document, asked=asked)
-    rivals = Rivals.of(case, options)
-    near, beside = rivals.case, rivals.options
+    near_options = NearOptions.of(case, options)
+    near, beside = near_options.case, near_options.options
     regret, valued = worth_measuring(near, beside)
     inputs = moved_inputs(near, beside, [by_id[option.id] for option in document.options if option.rank])
     moving = [] if chosen is None else [swing(near, beside, one) for one in inputs]
@@ -81,9 +81,9 @@ def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> Recom
         ),
         turning_points=tuple(sorted(turning, key=distance)),
         swings=_told(moving, chosen),
-        at_confidence=_at_confidences(near, {option.id: name_of(option) for option in options}),
+        at_confidence=_at_confidences(case),
         alternatives=alternatives(document),
-        notes=_notes(case, rivals.note),
+        notes=_notes(case, near_options.note),
     )
 
 
@@ -170,11 +170,8 @@ def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[
     return tuple(sorted(told, key=lambda one: (-width(one, usd), one.input, one.option or "")))
 
 
-def _at_confidences(case: Case, names: Mapping[str, str]) -> tuple[AtConfidence, ...]:
-    """Return what would be recommended at other confidences, and what it costs more than at the plan's own.
-
-    `names`: of the options, by their ids.
-    """
+def _at_confidences(case: Case) -> tuple[AtConfidence, ...]:
+    """Return what would be recommended at other confidences, and what it costs more than at the plan's own."""
     own = case.limits.confidence
     rows = []
     for confidence in sorted({*CONFIDENCES, own}):
@@ -185,7 +182,7 @@ def _at_confidences(case: Case, names: Mapping[str, str]) -> tuple[AtConfidence,
         AtConfidence(
             confidence=confidence,
             recommended=option.id if option and known else None,
-            display_name=names[option.id] if option and known else None,
+            display_name=name_of(option) if option and known else None,
             usd=option.usd_confident if option and known else None,
             more_usd=_more(option, base.option) if option and known and base.recommended else None,
             done_by=option.done_by_confident if option and known else None,
@@ -201,5 +198,4 @@ def _more(option: CampaignOption, base: CampaignOption | None) -> float | None:
 
 
 def _notes(case: Case, left_out: str | None) -> tuple[str, ...]:
-    unmeasured = "time decides here: what a measurement is worth is counted in USD alone, so none is proposed"
-    return tuple(filter(None, (unmeasured if case.limits.prefer is Prefer.TIME else None, left_out)))
+    return tuple(filter(None, (NOT_MEASURED if case.limits.prefer is Prefer.TIME else None, left_out)))

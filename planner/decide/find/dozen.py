@@ -80,12 +80,12 @@ def shortlist(
         kind = [one for one in timed if of_kind(one.offer)]
         for key in (_by_usd, _by_hours):
             chosen |= {id(one): one for one in _first(kind, key)}
-    options = [one.offer.option() for one in chosen.values()]
+    options = [one.offer.option(any_named=filters.available) for one in chosen.values()]
     left_out[DEARER] += len(timed) - len(chosen) + found.unread
     if not rates and isinstance(job.network, TextModel):
         to_divide = _to_divide(found.offers)
         left_out[NOT_WHOLE] -= len(to_divide)
-        options = [offer.option() for offer in to_divide]
+        options = [offer.option(any_named=filters.available) for offer in to_divide]
     return [*_owned(catalog, plan.find, accelerators), *options], left_out
 
 

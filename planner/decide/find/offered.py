@@ -18,7 +18,7 @@ from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, Price, PriceKind
 from planner.model.prices.unread import Unread
 from planner.scenario.allowed_offers import provider_of
-from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
+from planner.scenario.price_choice import ANY_REGION, LOOKED_AT, prices_by_terms
 from planner.speed.throughput.node_network import is_stated
 
 NODES = (1, 2, 4, 8, 16)
@@ -61,20 +61,21 @@ class Offered:
         """Whether nobody takes it away."""
         return self.price.price_kind not in FAST_KINDS
 
-    def option(self) -> PlanOption:
-        """Return it as an option of a plan."""
-        region = None if self.price.region == "any" else self.price.region
+    def option(self, *, any_named: bool = False) -> PlanOption:
+        """Return it as an option of a plan: at the cheapest price, or with `any_named` at that of the region `any`."""
+        region = None if self.price.region == ANY_REGION and not any_named else self.price.region
         return PlanOption(offer=self.node.id, price=self.price.price_kind, nodes=self.nodes, region=region)
 
 
 def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str] | None, *, today: date) -> Found:
-    """Return every offer that passes the filters, at the price that an option without a region is given.
+    """Return every offer that passes the filters, at its cheapest price, of those said to be had where that is asked.
 
     `accelerators`: the ids that `filters.accelerator` means.
     """
     found: list[Offered] = []
     left_out = Counter[str]()
-    terms = list(prices_by_terms(catalog, LOOKED_AT, regions=filters.region, said_to_be_had=filters.available))
+    said_on = today if filters.available else None
+    terms = list(prices_by_terms(catalog, LOOKED_AT, regions=filters.region, said_on=said_on))
     asked = asked_of(terms, catalog)
     for name, kind, price in terms:
         node = catalog.nodes.get(name)

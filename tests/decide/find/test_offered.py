@@ -6,9 +6,12 @@ from datetime import date
 
 import pytest
 
-from planner.decide.find.offered import Offered, offered
+from planner.cost.cloud.availability import availability
+from planner.decide.find.offered import UNSAID, Offered, offered
 from planner.model.plan.find_filters import FindFilters, Terms
-from planner.model.prices.offer import PriceKind
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.unread import Unread
+from planner.scenario.price_choice import find_price
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog()
@@ -47,3 +50,53 @@ def test_what_hours_cost(kind, hours, usd):
 def test_a_block_is_a_firm_way_to_rent(terms, kinds):
     found = offered(CATALOG, FindFilters(provider=("aws",), terms=terms), None, today=TODAY)
     assert {one.price.price_kind for one in found.offers if one.node.id == P5} == kinds
+
+
+LAMBDA = "lambda/gpu_1x_h100_pcie"
+
+
+def lambda_rows(*, said_usd: float, listed_usd: float, said_on: date = TODAY) -> tuple[Price, ...]:
+    """Return what Lambda's own API says of everywhere, and what a list says of one region, without a word on stock."""
+    common = {
+        "provider": "lambda", "instance_type": "gpu_1x_h100_pcie", "accelerator": "H100-PCIe", "accelerators": 1,
+        "price_kind": PriceKind.ON_DEMAND,
+    }  # fmt: skip
+    said = Price(
+        **common, region="any", usd_per_hour=said_usd, available=True, origin=PriceOrigin.VENDOR_API,
+        source="Lambda's API", as_of=said_on, fetched_at=said_on, confidence="api",
+    )  # fmt: skip
+    listed = Price(
+        **common, region="us-east-1", usd_per_hour=listed_usd, origin=PriceOrigin.GPUHUNT, source="gpuhunt",
+        as_of=TODAY, fetched_at=TODAY, confidence="third_party",
+    )  # fmt: skip
+    return listed, said
+
+
+@pytest.mark.parametrize("listed_usd", [2.0, 2.5, 3.0])
+def test_what_is_said_to_be_had_is_planned_at_the_price_of_who_says_so(listed_usd):
+    """Else the plan took the row of the region, of which nobody says it."""
+    catalog = CATALOG.model_copy(update={"prices": lambda_rows(said_usd=2.5, listed_usd=listed_usd)})
+    (one,) = offered(catalog, FindFilters(available=True, gpus=(1,)), None, today=TODAY).offers
+    assert (one.price.region, one.price.usd_per_hour) == ("any", 2.5)
+    planned = find_price(one.option(any_named=True), catalog, where="options.0")
+    assert (planned.usd_per_hour, availability(planned, today=TODAY)) == (2.5, "yes")
+
+
+def test_of_what_was_said_months_ago_nobody_says_it():
+    catalog = CATALOG.model_copy(update={"prices": lambda_rows(said_usd=2.5, listed_usd=3.0, said_on=date(2026, 8, 1))})
+    found = offered(catalog, FindFilters(available=True), None, today=TODAY)
+    assert (found.offers, found.left_out[UNSAID]) == ((), 1)
+
+
+def test_what_was_not_read_is_counted_with_its_reason():
+    def unread(nobody_says, instances):
+        return Unread(
+            provider="aws", accelerator="H100-SXM", accelerators=8, price_kind=PriceKind.ON_DEMAND, instances=instances,
+            nobody_says=nobody_says,
+        )  # fmt: skip
+
+    catalog = CATALOG.model_copy(update={"prices": (), "unread": (unread(True, 5), unread(False, 7))})
+    found = offered(catalog, FindFilters(available=True), None, today=TODAY)
+    assert (found.left_out[UNSAID], found.unread) == (5, 7)
+    elsewhere = offered(catalog, FindFilters(available=True, provider=("gcp",)), None, today=TODAY)
+    assert (elsewhere.left_out[UNSAID], elsewhere.unread) == (0, 0)
