@@ -31,6 +31,17 @@ def other_maker(framework: str | None, accelerator: Accelerator) -> Reason | Non
     return Reason(code=ReasonCode.FRAMEWORK_NOT_SUPPORTED, text=text)
 
 
+def makers_of(framework: str | None) -> tuple[str, ...]:
+    """Return the makers on whose accelerators a framework runs as it is; without one, PyTorch.
+
+    Trainium, TPU, Gaudi, Ascend and Max take a compiler or a version of PyTorch of their own.
+    """
+    family = planned_family(framework or "")
+    if family in ONLY_ON:
+        return (ONLY_ON[family],)
+    return (*RUN_PYTORCH, "Google") if family == "jax" else RUN_PYTORCH
+
+
 def framework_family(name: str) -> str:
     """Return a framework's name without release numbers, with the trainer that stands over it left out."""
     said = name.casefold()
@@ -52,6 +63,8 @@ ALWAYS_COMPILED = ("jax", "nanogpt", "llm.c")
 """Those of them that had these kernels at all times, so that a table which says nothing of kernels means them."""
 USUAL_CHECKPOINTING = {"torchtitan": "selective"}
 """What a framework's configuration does where nobody sets it (torchtitan's job configuration)."""
+RUN_PYTORCH = ("NVIDIA", "AMD", "any")
+"""Makers of accelerators on which PyTorch and its trainers run as they are."""
 ONLY_ON = {"neuron": "AWS", "torch xla torchprime": "Google", "optimum habana": "Intel", "llm.c": "NVIDIA"}
 """Makers of the accelerators for which frameworks of one maker alone compile."""
 

@@ -253,7 +253,7 @@ def test_what_takes_other_software_is_shown_where_it_is_named(planner) -> None:
     """Trainium is rented by the block alone."""
     everything = planner("find", "llama3-8b", "--tokens", "30e9", "--provider", "aws", "--json").document
     assert not any("Trainium" in one["accelerator"] for one in everything["options"])
-    assert any("2 that take software of their own" in note for note in everything["notes"])
+    assert any("2 on which PyTorch does not run as it is" in note for note in everything["notes"])
     named = planner("find", "llama3-8b", "--tokens", "30e9", "--accelerator", "trainium2", "--json").document
     assert {one["accelerator"] for one in named["options"]} == {"Trainium2"}
 

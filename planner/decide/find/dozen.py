@@ -54,7 +54,7 @@ def shortlist(
     """Return the options to estimate in full, some forty, and how many others were left out for which reason."""
     assert plan.find is not None
     filters = within_limits(plan.find, plan)
-    found = offered(catalog, filters, accelerators, today=today)
+    found = offered(catalog, filters, accelerators, today=today, framework=plan.training.framework)
     job = resolve_job(plan, catalog)
     rates = coarse_rates(job, found.offers, catalog)
     practice, at_once = middle_factor(plan, job, catalog), min(plan.campaign.side_by_side, plan.campaign.runs)

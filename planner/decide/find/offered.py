@@ -18,14 +18,12 @@ from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, Price, PriceKind
 from planner.model.prices.unread import Unread
 from planner.scenario.allowed_offers import provider_of
+from planner.scenario.frameworks import makers_of
 from planner.scenario.price_choice import ANY_REGION, LOOKED_AT, prices_by_terms
 from planner.speed.throughput.node_network import is_stated
 
 NODES = (1, 2, 4, 8, 16)
 """How many whole machines are tried."""
-RUN_AS_IT_IS = ("NVIDIA", "AMD", "any")
-"""Vendors on whose accelerators PyTorch and its trainers run as they are; Trainium, TPU, Gaudi, Ascend and Max take a
-compiler or a version of their own, so they are shown where somebody names them."""
 UNSAID = "of which nobody says that they are to be had"
 SHARED = 8
 """Accelerators of a machine from which on several of them are tried: smaller ones are joined by slower networks."""
@@ -67,11 +65,20 @@ class Offered:
         return PlanOption(offer=self.node.id, price=self.price.price_kind, nodes=self.nodes, region=region)
 
 
-def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str] | None, *, today: date) -> Found:
+def offered(
+    catalog: Catalog,
+    filters: FindFilters,
+    accelerators: frozenset[str] | None,
+    *,
+    today: date,
+    framework: str | None = None,
+) -> Found:
     """Return every offer that passes the filters, at its cheapest price, of those said to be had where that is asked.
 
-    `accelerators`: the ids that `filters.accelerator` means.
+    `accelerators`: the ids that `filters.accelerator` means. Without them only those that run the plan's `framework`,
+    or PyTorch, as it is.
     """
+    makers = makers_of(framework)
     found: list[Offered] = []
     left_out = Counter[str]()
     said_on = today if filters.available else None
@@ -97,8 +104,8 @@ def offered(catalog: Catalog, filters: FindFilters, accelerators: frozenset[str]
             left_out["with an old price below what any second provider asks"] += 1
         elif accelerator.no_training_reason is not None or accelerator.hbm_gib is None:
             left_out["with an accelerator that cannot train or is not known"] += 1
-        elif accelerators is None and accelerator.vendor not in RUN_AS_IT_IS:
-            left_out["that take software of their own: ask for them by accelerator"] += 1
+        elif accelerators is None and accelerator.vendor not in makers:
+            left_out[f"on which {framework or 'PyTorch'} does not run as it is: ask for them by accelerator"] += 1
         else:
             joined = [number for number in numbers if _is_joined(node, accelerator, number)]
             left_out["without a known network between nodes"] += len(numbers) - len(joined)

@@ -52,6 +52,21 @@ def test_a_block_is_a_firm_way_to_rent(terms, kinds):
     assert {one.price.price_kind for one in found.offers if one.node.id == P5} == kinds
 
 
+@pytest.mark.parametrize(
+    ("framework", "makers"),
+    [
+        pytest.param(None, {"NVIDIA", "AMD"}, id="none named"),
+        pytest.param("Megatron-LM", {"NVIDIA", "AMD"}, id="PyTorch"),
+        pytest.param("MaxText", {"NVIDIA", "AMD", "Google"}, id="JAX"),
+        pytest.param("Neuron NxD Training", {"AWS"}, id="for Trainium alone"),
+        pytest.param("llm.c", {"NVIDIA"}, id="for NVIDIA alone"),
+    ],
+)
+def test_accelerators_are_offered_on_which_the_framework_runs_as_it_is(framework, makers):
+    found = offered(CATALOG, FindFilters(), None, today=TODAY, framework=framework)
+    assert {one.accelerator.vendor for one in found.offers} == makers
+
+
 LAMBDA = "lambda/gpu_1x_h100_pcie"
 
 
