@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from planner import clock
 from planner.adapters.documents import parse_model
 from planner.errors import InputError, MissingExtraError, PlannerError
-from planner.model.answer.documents import ComparisonDocument, EstimateDocument, MemoryDocument
+from planner.model.answer.documents import ComparisonDocument, EstimateDocument
+from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.answer.price_answer import PricesDocument
 from planner.model.base import SCHEMA_VERSION, Frozen
 from planner.model.catalog import Catalog

@@ -13,7 +13,8 @@ import yaml
 
 from planner import api
 from planner.adapters.workspace import examples_dir
-from planner.model.answer.documents import ComparisonDocument, OptionEstimate, RankedOption
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.option_estimate import OptionEstimate, RankedOption
 from planner.network.flops import parameters
 from planner.scenario.job import resolve_job
 from planner.use_cases import plans

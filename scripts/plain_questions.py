@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from planner import api
 from planner.adapters.workspace import catalogs_dir
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.network.workload import WHOLE
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_token

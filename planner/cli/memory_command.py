@@ -11,7 +11,7 @@ from planner.cli.output import DetailsFlag, HomeOption, TableOptions, check_posi
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
 from planner.cli.workload_options import AdapterOptions, StrategyOption, TrainerOptions, WorkloadOptions
-from planner.model.answer.documents import MemoryDocument
+from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.network.workload import Checkpointing, Method, Strategy
 from planner.present.memory_screen import memory_lines, parts_of
 from planner.present.table import NOT_KNOWN, Row, quantity_text

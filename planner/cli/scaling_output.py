@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.cli.output import TableOptions
 from planner.cli.streams import print_document, say
-from planner.model.answer.documents import SweepDocument
+from planner.model.answer.sweep_answer import SweepDocument
 from planner.present.table import scaling_rows
 
 

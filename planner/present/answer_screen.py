@@ -9,13 +9,12 @@ from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import duration_text, percent_text, usd_text
 from planner.model.answer.documents import (
     CampaignDocument,
-    CampaignOption,
     ComparisonDocument,
     EstimateDocument,
     FeasiblePlan,
-    OptionEstimate,
     PlacedRuns,
 )
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.currency import Currency
 from planner.present.facts import chance_to_keep_limits
 from planner.present.option_marks import marks_explained

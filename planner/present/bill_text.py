@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.model.answer.bill import Bill
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.currency import Currency, LocalAmount
 from planner.model.currency_codes import minor_digits
 

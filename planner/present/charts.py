@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.model.answer.documents import ComparisonDocument, RankedOption
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.basis_marks import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.facts import interval_text, name_text, value_text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument, OptionEstimate
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.present.bill_text import bill_text
 from planner.present.facts import name_text
 from planner.present.screen import wrapped

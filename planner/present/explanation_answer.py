@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from planner.decide.recommend.wording import confidence_text, percent_text
 from planner.model.answer.bill import Bill
-from planner.model.answer.documents import RankedOption
 from planner.model.answer.explanation import ExplainDocument
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.currency import LocalAmount
 from planner.model.quantity import Quantity, Unit
 from planner.present.bill_text import amount_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.decide.options.display_name import card_names, strategy_name
-from planner.model.answer.documents import MemoryDocument
+from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.quantity import Quantity
 from planner.present.screen import Column, table_lines, wrapped
 from planner.present.short_figures import Scale

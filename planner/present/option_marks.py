@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from planner.model.answer.documents import CampaignOption, OptionEstimate
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
 
 STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM = "*", "s", "+", "~", "c", "?", "a"

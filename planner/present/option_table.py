@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from planner.decide.recommend.wording import percent_text
-from planner.model.answer.documents import CampaignOption, OptionEstimate
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from planner.model.answer.documents import CampaignOption, OptionEstimate, RankedOption, SweepDocument
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate, RankedOption
 from planner.model.answer.reason import text_of
+from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity, Unit

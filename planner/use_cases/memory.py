@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from launcher.bench.memory_trace import traced_layer_bytes
 from planner.errors import InputError
-from planner.model.answer.documents import MemoryDocument
+from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.base import Count, Text
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters

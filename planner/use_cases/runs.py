@@ -10,7 +10,7 @@ from planner.adapters.catalog import load_catalog
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
-from planner.model.answer.documents import RatioDocument, SweepDocument
+from planner.model.answer.sweep_answer import RatioDocument, SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.speed.throughput.hardware_ratio import hardware_ratio

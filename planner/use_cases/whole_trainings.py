@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from planner.adapters.practice import whole_trainings
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.errors import PlannerError
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.evidence.measurement import Measurement
 from planner.model.evidence.practice import PracticeFit

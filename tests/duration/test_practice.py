@@ -11,7 +11,8 @@ import pytest
 from planner.cost.cloud.bill import PRACTICE as BILLED
 from planner.decide.options.estimate_plan import estimate_options
 from planner.duration.practice import factors
-from planner.model.answer.documents import EstimateDocument, OptionEstimate
+from planner.model.answer.documents import EstimateDocument
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.whole_training import TrainingKind
 from planner.model.plan.plan import Plan

@@ -14,7 +14,7 @@ from planner.decide.options.estimate_plan import estimate_options
 from planner.duration.convergence import half_range_90
 from planner.duration.training_time import CHECKPOINTS, EVALUATION, LOST, RESTARTS, STALL, STATED, STEPS
 from planner.errors import NotFoundError
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from planner.model.answer.bill import Bill, BillLine, Coverage, Uncounted
-from planner.model.answer.documents import Assumption, ComparisonDocument, RankedOption
+from planner.model.answer.documents import Assumption, ComparisonDocument
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.recommendation import Measurement, RecommendationDocument, TurningPoint
 from planner.model.currency import LocalAmount
 from planner.model.network.workload import Strategy

@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from planner.model.answer.documents import CampaignDocument, ComparisonDocument, RankedOption
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold

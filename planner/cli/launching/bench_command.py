@@ -29,7 +29,7 @@ from planner.cli.run_summary import say_result
 from planner.cli.scaling_output import print_scaling
 from planner.cli.streams import print_document, say
 from planner.errors import InputError, StoreError
-from planner.model.answer.documents import SweepDocument
+from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload
 from planner.use_cases import catalogs, networks, runs

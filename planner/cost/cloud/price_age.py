@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TypeVar
 
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.prices.offer import Price, PriceKind, stale_days
 
 Option = TypeVar("Option", bound=OptionEstimate)

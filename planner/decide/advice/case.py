@@ -17,7 +17,8 @@ from planner.decide.options.estimate_plan import Estimated, Paced, estimate_opti
 from planner.decide.options.option import estimate_option
 from planner.decide.recommend.answer_plan import campaign_document
 from planner.decide.recommend.rank import is_feasible, ranked
-from planner.model.answer.documents import CampaignDocument, CampaignOption
+from planner.model.answer.documents import CampaignDocument
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan
 from planner.quantity.interval import Interval

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from planner.cost.power.electricity import electricity, includes_power
 from planner.decide.advice.case import Case
 from planner.duration.runtime_inputs import is_preempted
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.figure import Figure
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.decide.advice.case import Case
 from planner.decide.options.estimate_plan import Paced
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.network.adapters import AdapterKind
 from planner.model.network.architecture import Encoder
 from planner.model.network.workload import WHOLE, Checkpointing, Strategy

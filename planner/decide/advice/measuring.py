@@ -18,7 +18,7 @@ from planner.decide.campaign.refusals import refusals
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.recommend.rank import is_comparable
 from planner.decide.simulation.draws import Array, generator
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Prefer
 from planner.model.quantity import Basis, Quantity

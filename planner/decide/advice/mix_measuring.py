@@ -13,7 +13,7 @@ from planner.decide.advice.mixed import MixedCase
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.placement.instance import Instance, Solution, in_budget, measured
 from planner.decide.placement.question import Candidate, at_confidence, decided_hours
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.quantity.chance import doubted
 
 RESULTS = 9

@@ -10,7 +10,7 @@ from planner.decide.campaign.campaign import hours_to
 from planner.decide.campaign.refusals import refusals
 from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.rank import hours_of, ranked, ranking_usd
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 
 FIRST = 20
 """Of the answer's order."""

@@ -9,7 +9,7 @@ from planner.decide.simulation.campaigns import PlayedOption, side_by_side
 from planner.decide.simulation.price_error import price_error
 from planner.decide.simulation.stated_time import interruptions_of
 from planner.duration.goodput import losses
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.quantity.chance import doubted
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_DAY

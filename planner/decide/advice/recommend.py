@@ -24,7 +24,7 @@ from planner.decide.recommend.mix import best_mix, with_mix
 from planner.decide.recommend.wording import name_of
 from planner.decide.simulation.campaigns import REPLICATIONS, SEED, Played, play
 from planner.duration.duration import last_day, passed_hours
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.recommendation import (
     AtConfidence,
     InputSwing,

@@ -10,7 +10,7 @@ from planner.decide.campaign.campaign import campaign_option
 from planner.decide.campaign.chances import with_chances
 from planner.decide.campaign.run_groups import Runs, run_groups
 from planner.decide.options.estimate_plan import Estimated, estimate_options
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan
 from planner.model.quantity import Quantity

@@ -23,7 +23,7 @@ from planner.decide.options.option import EstimatedOption
 from planner.decide.options.option_money import assumed_rates
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.bill import Bill
-from planner.model.answer.documents import CampaignOption, OptionEstimate
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold

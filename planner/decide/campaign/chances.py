@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from planner.duration.duration import hours_until, last_day, passed_hours
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
 from planner.quantity.chance import UNSTATED_FACTOR, chance_below, doubted, stays_under

@@ -4,7 +4,7 @@ cannot be true.
 
 from __future__ import annotations
 
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import FAST_KINDS

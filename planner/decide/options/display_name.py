@@ -8,7 +8,7 @@ from itertools import combinations, count
 
 from planner.decide.options.instance_name import instance_name
 from planner.decide.options.plan_remarks import REMARKS
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.hardware.accelerator_name import spelled
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind

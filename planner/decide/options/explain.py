@@ -11,7 +11,6 @@ from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.options.next_run import next_runs
 from planner.decide.options.step_breakdown import Published, step_breakdown
 from planner.errors import NotFoundError
-from planner.model.answer.documents import OptionEstimate
 from planner.model.answer.explanation import (
     EstimatedConfiguration,
     ExplainDocument,
@@ -22,6 +21,7 @@ from planner.model.answer.explanation import (
     RunEffect,
     ThroughputFrom,
 )
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Node
 from planner.model.network.workload import Checkpointing

@@ -12,7 +12,7 @@ from planner.cost.cloud.hosted_bill import HostedRates, hosted_bill
 from planner.cost.cloud.price import listed_price
 from planner.decide.options.option import EstimatedOption, on_day
 from planner.errors import InputError, NotFoundError
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 
 VCPU = re.compile(r"\b(\d+)vcpu\b")
 WRITTEN = {"nvlink": "NVLink", "se": "SE", "freq": "frequency"}

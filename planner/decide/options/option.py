@@ -21,7 +21,7 @@ from planner.decide.options.one_training import carbon_of, energy_of, hours_of, 
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
 from planner.duration.duration import last_day, passed_hours
 from planner.duration.training_time import Timed, training_time
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency

@@ -10,7 +10,7 @@ from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost, busy_gpu_hours_per_year, capex_usd
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import Choice, ChoiceKind, RentalOption
 from planner.model.answer.reason import codes_of, text_of
 from planner.model.currency import Currency

@@ -25,7 +25,7 @@ from planner.decide.owning.rental_alternatives import OwnVsRent, rental_alternat
 from planner.decide.owning.site_year import site_year
 from planner.decide.owning.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, RentalOption, Sensitivity
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog

@@ -9,7 +9,7 @@ from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import WORDS
 from planner.decide.recommend.wording import share_text, short_amount, short_usd
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
 from planner.model.owning.hold import Hold

@@ -10,7 +10,7 @@ from planner.cost.ownership.break_even import break_even_utilisation
 from planner.cost.ownership.cash_flow import npv_usd, payback_months
 from planner.cost.ownership.owned_cost import OwnedInputs
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
 from planner.model.quantity import Basis, Quantity, Unit, weakest

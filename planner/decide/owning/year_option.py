@@ -9,7 +9,7 @@ from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.owning.verdict import chance_cheaper
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.planned_year import YearOption
 from planner.model.answer.reason import Reason, codes_of, text_of
 from planner.model.currency import Currency

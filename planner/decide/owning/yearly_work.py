@@ -7,7 +7,7 @@ from datetime import date
 
 from planner.cost.ownership.owned_cost import OwnedInputs
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.planned_year import CountedFrom
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity, Unit

@@ -14,7 +14,8 @@ from planner.decide.placement.instance import Instance, Objective
 from planner.decide.placement.milp import NotFoundInTimeError
 from planner.decide.placement.question import Question, at_confidence, question_of
 from planner.decide.placement.solve import front, solve
-from planner.model.answer.documents import CampaignDocument, CampaignOption, FeasiblePlan, PlacedRuns
+from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Prefer
 

@@ -24,7 +24,7 @@ from planner.decide.placement.costs import OptionCosts, option_costs
 from planner.decide.placement.earliest import earliest_of
 from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
 from planner.decide.placement.windows import Span, TakenNodes, free_lanes
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold

@@ -15,7 +15,8 @@ from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_mea
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
 from planner.decide.recommend.wording import name_of
-from planner.model.answer.documents import CampaignDocument, CampaignOption, ComparisonDocument, RankedOption
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument
+from planner.model.answer.option_estimate import CampaignOption, RankedOption
 from planner.model.answer.reason import ReasonCode, codes_of, text_of
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits

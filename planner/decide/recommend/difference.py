@@ -11,7 +11,8 @@ from planner.decide.recommend.answer_plan import rank_alone
 from planner.decide.recommend.frozen_inputs import FIELDS, exchanged
 from planner.errors import InputError
 from planner.model.answer.difference import Cause, CauseShare, InputChange, Move, OptionMoves
-from planner.model.answer.documents import CampaignOption, ComparisonDocument, OptionEstimate
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity

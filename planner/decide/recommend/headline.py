@@ -9,7 +9,7 @@ from datetime import date
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured
 from planner.decide.recommend.wording import confidence_text, name_of
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 

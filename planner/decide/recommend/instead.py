@@ -10,7 +10,7 @@ from planner.decide.campaign.chances import campaign_range
 from planner.decide.campaign.refusals import refusals
 from planner.decide.recommend.rank import is_feasible, ranked
 from planner.decide.recommend.wording import name_of
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode, codes_of
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits

@@ -14,7 +14,8 @@ from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.phrases import WORDS, Phrases, joined
 from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, ranking_usd
 from planner.decide.recommend.wording import confidence_text
-from planner.model.answer.documents import CampaignOption, ComparisonDocument
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Prefer
 

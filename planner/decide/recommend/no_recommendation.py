@@ -6,7 +6,7 @@ from planner.decide.campaign.refusals import refusals
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
 from planner.decide.recommend.wording import name_of, percent_text
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
 from planner.model.owning.hold import Hold
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from planner.decide.campaign.chances import campaign_range
 from planner.decide.recommend.wording import name_of, short_amount, short_duration
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from planner.decide.campaign.refusals import is_spot, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Prefer
 from planner.model.quantity import Basis

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from planner.decide.recommend.rank import is_feasible
-from planner.model.answer.documents import CampaignOption, SwitchingRate
+from planner.model.answer.option_estimate import CampaignOption, SwitchingRate
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits, Prefer
 

@@ -8,7 +8,7 @@ from planner.decide.campaign.refusals import refusals
 from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
 from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, keeps_limits
 from planner.decide.recommend.wording import duration_text, name_of, percent_text, usd_text
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.plan.plan import CampaignLimits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 
 
 def name_of(option: CampaignOption) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from planner.model.answer.documents import RankedOption
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen

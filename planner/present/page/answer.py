@@ -10,7 +10,8 @@ from typing import Any
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import short_duration_parts
-from planner.model.answer.documents import ComparisonDocument, RankedOption
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.plan.plan import CampaignLimits
 from planner.present import facts
 from planner.present.option_marks import marks_explained

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from planner.decide.campaign.chances import campaign_range
-from planner.model.answer.documents import ComparisonDocument, RankedOption
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_DAY

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.prices.offer import PriceKind
 from planner.present.facts import terms_and_region
 from planner.present.page.words import Words

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from planner.model.answer.documents import ComparisonDocument, RankedOption
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
 from planner.present.facts import QUANTITIES, quantity_of
 from planner.text.table_cells import table_text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from planner.decide.recommend.rank import is_feasible
-from planner.model.answer.documents import Assumption, RankedOption
+from planner.model.answer.documents import Assumption
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
 from planner.present.bill_table import bill_rows
 from planner.present.bill_text import coverage_text, local_text

@@ -9,7 +9,8 @@ from datetime import date
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from planner.model.answer.documents import ComparisonDocument, RankedOption
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present import facts

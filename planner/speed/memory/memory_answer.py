@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from planner.errors import InputError
-from planner.model.answer.documents import MemoryDocument, MemoryRemedy, MemoryWay
+from planner.model.answer.memory_answer import MemoryDocument, MemoryRemedy, MemoryWay
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.architecture import ImageModel, TextModel
 from planner.model.network.workload import Checkpointing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.errors import InputError
-from planner.model.answer.documents import RatioDocument
+from planner.model.answer.sweep_answer import RatioDocument
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchMode
 from planner.model.quantity import Quantity, Unit, weakest

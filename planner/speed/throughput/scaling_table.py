@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from planner.errors import InputError
-from planner.model.answer.documents import SweepDocument, SweepRow
+from planner.model.answer.sweep_answer import SweepDocument, SweepRow
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity
 

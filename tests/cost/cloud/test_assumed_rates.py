@@ -11,7 +11,7 @@ import pytest
 from planner.cost.cloud.service_rates import GIB_IN_GB
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.answer.bill import Bill
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.prices.service import Service

@@ -15,7 +15,7 @@ from planner.cost.cloud.billing_terms import BLOCK_DAYS, Terms, sold_hours
 from planner.decide.campaign.campaign import campaign_option
 from planner.decide.options.estimate_plan import estimate_options
 from planner.model.answer.bill import Bill
-from planner.model.answer.documents import CampaignOption, OptionEstimate
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from tests.bundled import bundled_catalog

@@ -15,7 +15,7 @@ from planner.decide.campaign.campaign import campaign_option
 from planner.decide.campaign.chances import with_chances
 from planner.decide.options.estimate_plan import estimate_options
 from planner.errors import InputError
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner.decide.campaign.alone import each_alone
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import Plan
 from tests.bundled import bundled_catalog
 

@@ -11,7 +11,7 @@ from planner.adapters.documents import read_model
 from planner.adapters.workspace import examples_dir
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.recommend.answer_plan import answer_plan
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan

@@ -8,7 +8,8 @@ from typing import Any
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import with_chances
 from planner.decide.recommend.compare import compare
-from planner.model.answer.documents import CampaignDocument, CampaignOption
+from planner.model.answer.documents import CampaignDocument
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.network.workload import Strategy
 from planner.model.owning.hold import Hold

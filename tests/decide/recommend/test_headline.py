@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.network.workload import Split
 from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind

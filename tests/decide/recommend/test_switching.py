@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner.decide.recommend.switching import switching_rates
 from planner.model.answer.bill import Bill, BillLine, Coverage
-from planner.model.answer.documents import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits, Prefer
 from planner.model.quantity import Unit

@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from planner.model.answer.documents import CampaignDocument, CampaignOption, FeasiblePlan, PlacedRuns
+from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.decide.options.estimate_plan import estimate_plan
-from planner.model.answer.documents import OptionEstimate
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord

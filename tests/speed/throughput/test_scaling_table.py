@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.model.answer.documents import SweepDocument
+from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.speed.throughput.scaling_table import efficiency, scaling_table, speedup
