@@ -31,7 +31,7 @@ from planner.model.network.workload import Preset
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.convergence import ConvergenceSpread
-from planner.model.prices.offer import Price, PriceOrigin
+from planner.model.prices.offer import TRUST, Price, PriceOrigin
 from planner.model.prices.provider import Provider
 from planner.model.prices.service import ServiceRate
 from planner.scenario.own_machine import offered_node
@@ -206,22 +206,32 @@ def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price
 def observed_nodes(prices: Iterable[Price]) -> dict[str, Node]:
     """Describe the instances that only a price list names: how many accelerators, nothing of their links.
 
-    Where rows differ, as the first of them says: those of the most trusted source come first.
+    Where rows differ, as one of the most trusted source says that is still listed, of these the newest.
     """
-    nodes: dict[str, Node] = {}
+    rows: dict[str, Price] = {}
     for price in prices:
-        if price.accelerator is None or price.accelerators is None or price.node in nodes:
-            continue
-        nodes[price.node] = Node(
-            id=price.node,
-            name=f"{price.provider} {price.instance_type}",
-            accelerator=price.accelerator,
-            accelerators=price.accelerators,
-            link=Link.OTHER if price.accelerators > 1 else Link.SINGLE,
-            source=price.source,
-            as_of=price.as_of,
-        )
-    return nodes
+        known = rows.get(price.node)
+        if price.carries is not None and (known is None or _describes(price) < _describes(known)):
+            rows[price.node] = price
+    return {name: _observed_node(price) for name, price in rows.items()}
+
+
+def _describes(price: Price) -> tuple[object, ...]:
+    return price.unlisted_on is not None, TRUST[price.origin], -price.as_of.toordinal(), price.carries
+
+
+def _observed_node(price: Price) -> Node:
+    assert price.carries is not None, "others describe nothing"
+    accelerator, count = price.carries
+    return Node(
+        id=price.node,
+        name=f"{price.provider} {price.instance_type}",
+        accelerator=accelerator,
+        accelerators=count,
+        link=Link.OTHER if count > 1 else Link.SINGLE,
+        source=price.source,
+        as_of=price.as_of,
+    )
 
 
 def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:

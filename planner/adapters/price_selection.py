@@ -7,6 +7,7 @@ long as it is found. All of them may be removed at any time.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields
@@ -24,13 +25,14 @@ from planner.adapters.price_filter import PriceFilter
 from planner.adapters.price_search import Search
 from planner.errors import InputError, PlannerError
 from planner.model.base import Frozen
+from planner.model.prices import offer
 from planner.model.prices.offer import Price, PriceOrigin
 from planner.model.prices.unread import Unread
 from planner.scenario import cheapest_rows, price_choice, region_groups
 
 KEPT = 8
-"""Selections, of as many searches."""
-CHOOSES = (cheapest_rows, price_choice, price_file, price_search, region_groups)
+"""Selections: of as many searches, those that were read last."""
+CHOOSES = (cheapest_rows, offer, price_choice, price_file, price_search, region_groups)
 """Modules whose change may change the choice."""
 
 
@@ -59,6 +61,8 @@ class KeptSelection:
         except (InputError, ValidationError):
             return None
         self._search.leave_out(selection.unread)
+        with suppress(OSError):
+            os.utime(self._path)  # what is read stays
         return [row for _, row in rows]
 
     def write(self, rows: Sequence[Price]) -> None:

@@ -20,11 +20,10 @@ from planner.adapters.price_file import COLUMNS, PRICE_LIMIT_BYTES, as_csv, pars
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.adapters.price_selection import KeptSelection, clear_selections
 from planner.errors import InputError, StoreError
-from planner.model.prices.offer import Price, PriceOrigin
+from planner.model.prices.offer import TRUST, Price, PriceOrigin
 from planner.model.prices.price_list import ListRead
 from planner.text.table_cells import table_text
 
-TRUSTED = {origin: place for place, origin in enumerate(PriceOrigin)}
 Key = tuple[str, str, str | None, int | None, str, str | None, str, str]
 
 
@@ -123,8 +122,8 @@ class PriceStore:
 
     def _replace(self, path: Path, rows: Iterable[Price]) -> None:
         """Write the newest of these rows in place of a provider's, whichever source answered first."""
-        newest = sorted(_newest_of(rows).values(), key=lambda row: TRUSTED[row.origin])
-        write_text(path, as_csv(newest))
+        newest = _newest_of(rows).values()
+        write_text(path, as_csv(sorted(newest, key=lambda row: (TRUST[row.origin], [str(one) for one in key_of(row)]))))
         clear_selections(self._selected)
 
     def _append(self, path: Path, rows: list[Price]) -> None:

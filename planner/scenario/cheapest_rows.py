@@ -59,7 +59,8 @@ def worth_reading(
 ) -> Worth:
     """Return which rows may count.
 
-    `known`: instances that the catalog describes, whose networks differ; of them none is left out. `standing`:
+    `known`: instances that the catalog describes, whose networks differ; of them none is left out, nor of those whose
+    rows differ in what they carry. `standing`:
     instance, region and kind of rows from elsewhere, whose place a row here takes: they stay too. `said_to_be_had`:
     nothing else counts.
     """
@@ -71,7 +72,7 @@ def worth_reading(
     unsaid = Counter[Left]()
     for (item, kind), of_terms in terms.items():
         bounds, carries = _bounds(of_terms), of_terms[0].carries
-        if item in known or not all(carries):
+        if item in known or not all(carries) or any(row.carries != carries for row in of_terms):
             kept.update((item, region) for region in bounds[0])
             kept.update((item, row.region) for row in of_terms if (item, row.region, kind) in standing)
         elif said_to_be_had and not any(row.said for row in of_terms):

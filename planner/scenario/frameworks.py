@@ -39,7 +39,7 @@ def makers_of(framework: str | None) -> tuple[str, ...]:
     family = planned_family(framework or "")
     if family in ONLY_ON:
         return (ONLY_ON[family],)
-    return (*RUN_PYTORCH, "Google") if family == "jax" else RUN_PYTORCH
+    return (*RUN_PYTORCH, "Google") if stack_of(family) == XLA else RUN_PYTORCH
 
 
 def framework_family(name: str) -> str:

@@ -8,7 +8,7 @@ from datetime import date
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.plan.plan_option import PlanOption
-from planner.model.prices.offer import FAST_KINDS, STALE_DAYS, Price, PriceKind, PriceOrigin
+from planner.model.prices.offer import FAST_KINDS, STALE_DAYS, TRUST, Price, PriceKind, PriceOrigin
 from planner.model.prices.price_defaults import PriceDefaults
 from planner.scenario.observed_price import FROM_FILES, LATELY_DAYS, median_of, median_row
 from planner.scenario.price_lists import listed_of
@@ -150,7 +150,7 @@ def selected(rows: Sequence[Price]) -> list[Price]:
     newest = max(row.as_of for row in rows)
     best = min(
         (row for row in rows if (newest - row.as_of).days <= row.stale_days),
-        key=lambda row: (list(PriceOrigin).index(row.origin), -row.as_of.toordinal()),
+        key=lambda row: (TRUST[row.origin], -row.as_of.toordinal()),
     )
     lately = LATELY_DAYS if best.price_kind in FAST_KINDS and best.origin in FROM_FILES else 0
     return [row for row in rows if row.origin is best.origin and (best.as_of - row.as_of).days <= lately]

@@ -12,6 +12,7 @@ from planner.adapters.catalog import load_catalog
 from planner.adapters.price_store import PriceStore
 from planner.errors import InputError, StoreError
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.price_list import ListRead
 
 
 def price(usd=55.0, day=20, **cells):
@@ -145,3 +146,26 @@ def test_which_source_answers_first_changes_nothing(tmp_path):
         cards.append(load_catalog(tmp_path / name).nodes["aws/p9.mystery"].accelerator)
     assert files[0] == files[1]
     assert cards == ["A10G", "A10G"]
+
+
+def test_of_one_source_the_newest_word_describes_an_instance(tmp_path):
+    """Not its older one, at the newer one's price."""
+    for day, cards, usd in ((1, 8, 20.0), (20, 1, 2.5)):
+        PriceStore(tmp_path).add(
+            [price(usd, day, instance_type="p9.mystery", accelerator="H100-SXM", accelerators=cards)]
+        )
+    assert load_catalog(tmp_path).nodes["aws/p9.mystery"].accelerators == 1
+
+
+def test_what_is_still_listed_describes_an_instance(tmp_path):
+    rows = [
+        price(20.0, 1, instance_type="p9.mystery", accelerator="H100-SXM", accelerators=8, origin=PriceOrigin.AWS_API),
+        price(2.5, 20, instance_type="p9.mystery", accelerator="H100-SXM", accelerators=1),
+    ]
+    store = PriceStore(tmp_path)
+    store.add(rows)
+    assert load_catalog(tmp_path).nodes["aws/p9.mystery"].accelerators == 8, "AWS's own word"
+    store.add_lists(
+        [ListRead(provider="aws", origin=PriceOrigin.AWS_API, price_kind=PriceKind.ON_DEMAND, read_on="2026-11-20")]
+    )
+    assert load_catalog(tmp_path).nodes["aws/p9.mystery"].accelerators == 1

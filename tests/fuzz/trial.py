@@ -26,8 +26,11 @@ PATIENCE_S = 20
 """Of the clock: other processes may hold the processor."""
 MEGABYTES = 500
 CODES = (0, 2, 3)
-ALARMS = ("cannot be read in the ledger, and may run.", "the benchmark ended with '")
-"""Words beside exit code 4: a launch that a spoilt ledger hides may run unseen; a result says that its run failed."""
+ALARMS = (
+    "cannot be read in the ledger, and may run.", "the benchmark ended with '", "the benchmark measured nothing.",
+)  # fmt: skip
+"""Words beside exit code 4: a launch that a spoilt ledger hides may run unseen; a result says that its run failed, or
+measured nothing."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
 """Audit events of which every path must lie in the trial's folder."""

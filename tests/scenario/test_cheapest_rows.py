@@ -130,6 +130,11 @@ def test_of_like_instances_the_cheapest_two_are_read_and_the_others_counted():
     assert (left.provider, left.accelerator, left.accelerators, left.instances) == ("aws", "H100-SXM", 8, 2)
 
 
+def test_an_instance_whose_rows_differ_in_what_they_carry_is_read():
+    rows = [price("a", 1), price("b", 2), price("c", 8), price("c", 9, zone="z", accelerators=4)]
+    assert [row.instance_type for row in read(rows, Search().beside(CATALOG))] == ["a", "b", "c", "c"]
+
+
 def test_of_what_nobody_says_that_it_is_to_be_had_none_is_read_where_that_is_asked_for():
     rows = [price("a", 5), price("b", 6), price("c", 8, available=True), price("d", 9, available=True)]
     search = Search(said_on=TODAY).beside(CATALOG)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from planner.adapters.csv_rows import read_rows
@@ -52,7 +52,9 @@ class Machines:
         for name, _, count in asked:
             counts.setdefault(name, set()).add(count)
         return {
-            offer: instance or self._by_kind(provider, offer, taken) or _own_name(offer, shared=counts[offer[0]])
+            offer: instance
+            or self._by_kind(provider, offer, taken)
+            or _own_name(offer, shared=counts[offer[0]], taken=taken)
             for offer, instance in known.items()
         }
 
@@ -70,9 +72,9 @@ class Machines:
         return alike[0] if len(alike) == 1 and alike[0] not in taken else None
 
 
-def _own_name(offer: tuple[str, str, int], *, shared: set[int]) -> str:
+def _own_name(offer: tuple[str, str, int], *, shared: set[int], taken: Collection[str]) -> str:
     name, _, count = offer
-    return f"{count}x-{name}" if len(shared) > 1 and count > 1 else name
+    return f"{count}x-{name}" if name in taken or (len(shared) > 1 and count > 1) else name
 
 
 def _plain(name: str) -> str:

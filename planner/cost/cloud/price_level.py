@@ -21,8 +21,8 @@ Bands = Mapping[str, tuple[float, float]]
 
 def carried(price: Price, nodes: Mapping[str, Node]) -> tuple[str, int] | None:
     """Return which accelerator the instance carries and how many: the row's own word, else that of its node."""
-    if price.accelerator is not None and price.accelerators is not None:
-        return price.accelerator, price.accelerators
+    if price.carries is not None:
+        return price.carries
     node = nodes.get(price.node)
     return None if node is None else (node.accelerator, node.accelerators)
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from planner.decide.advice.case import Case
 from planner.decide.campaign.campaign import hours_to
-from planner.decide.campaign.refusals import refusals
-from planner.decide.recommend.pareto import pareto_front
+from planner.decide.campaign.refusals import lasting_refusals
 from planner.decide.recommend.rank import hours_of, ranked, ranking_usd
 from planner.model.answer.option_estimate import CampaignOption
 
@@ -35,7 +34,7 @@ class NearOptions:
         """
         order = ranked(options, case.limits, deadline_hours=hours_to(case.limits, today=case.today))
         machines = {one.candidate.id for one in case.paced}
-        able = [option for option in order if option.not_allowed is None and not refusals(option)]
+        able = [option for option in order if option.not_allowed is None and not lasting_refusals(option)]
         near = {option.id for option in (*order[:FIRST], *sorted(able, key=hours_of)[:QUICKEST], *_front(able))}
         near |= {option.id for option in order if option.id not in machines}
         if len(near) == len(order):
@@ -51,6 +50,8 @@ class NearOptions:
 
 def _front(options: Sequence[CampaignOption]) -> list[CampaignOption]:
     """Return the options that none is both cheaper and faster than; of equal ones the first."""
-    front = pareto_front(options)
-    equal = {(hours_of(option), ranking_usd(option)): option for option in reversed(options) if option.id in front}
-    return list(equal.values())
+    front: list[CampaignOption] = []
+    for option in sorted(options, key=lambda one: (hours_of(one), ranking_usd(one))):
+        if not front or ranking_usd(option) < ranking_usd(front[-1]):
+            front.append(option)
+    return front

@@ -79,6 +79,7 @@ def offered(
     or PyTorch, as it is.
     """
     makers = makers_of(framework)
+    ask = ": ask for them by accelerator" if framework is None else ""
     found: list[Offered] = []
     left_out = Counter[str]()
     said_on = today if filters.available else None
@@ -105,7 +106,7 @@ def offered(
         elif accelerator.no_training_reason is not None or accelerator.hbm_gib is None:
             left_out["with an accelerator that cannot train or is not known"] += 1
         elif accelerators is None and accelerator.vendor not in makers:
-            left_out[f"on which {framework or 'PyTorch'} does not run as it is: ask for them by accelerator"] += 1
+            left_out[f"on which {framework or 'PyTorch'} does not run as it is{ask}"] += 1
         else:
             joined = [number for number in numbers if _is_joined(node, accelerator, number)]
             left_out["without a known network between nodes"] += len(numbers) - len(joined)

@@ -54,5 +54,9 @@ def with_auto(data: Any) -> Any:
         return data
     options = data.get("options")
     if options == AUTO:
-        return data | {"options": [], "find": {}}
-    return data | {"options": [], "find": options} if isinstance(options, dict) else data
+        return data | {"options": [], "find": data.get("find") or {}}
+    if not isinstance(options, dict):
+        return data
+    if data.get("find"):
+        raise ValueError("filters stand in `options` and in `find`: keep one of them")
+    return data | {"options": [], "find": options}

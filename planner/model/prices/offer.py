@@ -44,6 +44,8 @@ class PriceOrigin(StrEnum):
     BUNDLED = "bundled"
 
 
+TRUST = {origin: place for place, origin in enumerate(PriceOrigin)}
+"""The lowest is trusted most."""
 FAST_KINDS = frozenset({PriceKind.SPOT, PriceKind.MARKETPLACE})
 """Kinds whose price moves within a day."""
 FAST_STALE_DAYS = 1
@@ -158,6 +160,11 @@ class Price(Frozen):
     def amount(self) -> float | None:
         """The price: USD per hour, or of hosted training USD per million tokens; None where there is none."""
         return self.usd_per_million_tokens if self.price_kind is PriceKind.HOSTED_TRAINING else self.usd_per_hour
+
+    @property
+    def carries(self) -> tuple[str, int] | None:
+        """What the instance has: accelerator and count; None where the row does not say it."""
+        return None if self.accelerator is None or self.accelerators is None else (self.accelerator, self.accelerators)
 
     @property
     def stale_days(self) -> int:

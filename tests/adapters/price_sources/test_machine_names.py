@@ -36,5 +36,12 @@ def test_the_offer_that_has_the_name_keeps_the_machine_for_itself():
     assert found[large] == large[0]
 
 
+def test_a_new_machine_does_not_take_the_name_of_a_known_one():
+    """Of eight cards a list said `epyc-h100` first; now it lists one card under the name too."""
+    eight = NODES["aws/p5.48xlarge"].model_copy(update={"id": "verda/epyc-h100"})
+    found = Machines({eight.id: eight}).of_source("verda", [("epyc-h100", "H100-SXM", 1), ("epyc-h100", "H100-SXM", 8)])
+    assert list(found.values()) == ["1x-epyc-h100", "epyc-h100"]
+
+
 def test_every_row_of_the_table_means_a_machine_of_the_catalog():
     assert all(f"{provider}/{ours}" in NODES for (provider, _), ours in MACHINES._aliases.items())

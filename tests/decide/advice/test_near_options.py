@@ -9,12 +9,16 @@ import pytest
 
 from planner.decide.advice import near_options
 from planner.decide.advice.case import Case
+from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.recommend import recommend
+from planner.decide.advice.turning import turning_points
+from planner.decide.recommend.rank import hours_of, ranking_usd
 from planner.model.plan.plan import Plan
 
 TODAY = date(2026, 11, 21)
 MACHINES = {"aws/p5en.48xlarge": 40.0, "aws/p5.48xlarge": 33.0, "aws/g6e.48xlarge": 2.4, "aws/g6.48xlarge": 1.5}
+P5 = "aws/p5.48xlarge"
 FIRST, QUICKEST = 6, 2
 KEPT = ("recommended", "turning_points", "swings", "at_confidence", "simulated", "alternatives", "sentence")
 
@@ -69,11 +73,32 @@ def test_what_a_deadline_comes_to_choose_is_among_them(catalog, monkeypatch):
     assert {name: getattr(short, name) for name in KEPT} == {name: getattr(whole, name) for name in KEPT}
 
 
-def test_the_first_the_quickest_and_no_more_are_looked_at(catalog):
+def test_what_ends_with_fewer_trainings_is_among_them(catalog):
+    """Spot is not planned with for 23 days; one training of the two takes half as long."""
+    offers = [{"offer": P5, "region": "us-east-1", "usd_per_hour": 33 + 0.1 * copy} for copy in range(8)]
+    spot = {"offer": P5, "region": "us-east-1", "price": "spot", "usd_per_hour": 8.0}
+    asked = long_plan(1, options=[*offers, spot], campaign={"runs": 2}, work={"tokens": 4e10})
+    case = Case.of(asked, catalog, today=TODAY)
+    near = NearOptions.of(case, case.campaign().options)
+    (trainings,) = [one for one in moved_inputs(near.case, near.options, near.options) if one.name == "trainings"]
+    said = {point.sentence for point in turning_points(near.case, near.options, trainings)}
+    assert "AWS p5 spot, 8x H100 wins up to 1 trainings (now 2)." in said
+
+
+def test_the_first_the_quickest_and_the_front_are_looked_at(catalog):
+    """The front by the second method: those than which none is both cheaper and faster."""
     case = Case.of(long_plan(3), catalog, today=TODAY)
     options = case.campaign().options
     near = NearOptions.of(case, options)
-    assert FIRST <= len(near.options) == len(near.case.paced) < len(options)
+    by_usd, by_hours = (sorted(options, key=key) for key in (ranking_usd, hours_of))
+    front = {
+        one.id
+        for one in options
+        if not any(ranking_usd(other) < ranking_usd(one) and hours_of(other) <= hours_of(one) for other in options)
+    }
+    expected = {one.id for one in (*by_usd[:FIRST], *by_hours[:QUICKEST])} | front
+    assert {one.id for one in near.options} == {one.candidate.id for one in near.case.paced} == expected
+    assert len(expected) < len(options)
     assert near.case.decide(near.options) == case.decide(options)
     assert [option.id for option in near.case.campaign().options] == [option.id for option in near.options]
 
