@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         assert threading.active_count() == 1, "children are forked from one thread"
         print(f"seed {asked.seed}, inputs {asked.begin} to {asked.begin + asked.count - 1}", flush=True)
-        inputs = trials(asked.seed, asked.begin, asked.begin + asked.count)
+        inputs = trials(asked.seed, asked.begin, asked.begin + asked.count, only=asked.reader)
         faults = _watch(outcomes(inputs, scratch=Path(scratch), workers=asked.workers), asked)
     for (reader, fault), count in faults.most_common():
         print(f"{count} x {reader}: {fault}")
@@ -91,6 +91,7 @@ def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=1000, help="inputs")
     parser.add_argument("--seed", default="1", help="of the inputs; the same seed makes the same inputs")
     parser.add_argument("--begin", type=int, default=0, help="number of the first input")
+    parser.add_argument("--reader", default="", help="a word in the names of the readers that are tried")
     parser.add_argument("--workers", type=int, default=2, help="inputs at a time")
     parser.add_argument("--keep", type=Path, default=Path("build/fuzz"), help="where inputs that failed are kept")
     return parser.parse_args(arguments)

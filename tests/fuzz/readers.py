@@ -301,9 +301,9 @@ def readers() -> list[Reader]:
     ]
 
 
-def trials(seed: str, begin: int, end: int) -> Iterator[Trial]:
-    """Return the inputs of a seed from one number to another; each is the same in every run."""
-    table = readers()
+def trials(seed: str, begin: int, end: int, *, only: str = "") -> Iterator[Trial]:
+    """Return the inputs of a seed from one number to another, the same each time; `only`: a word in readers' names."""
+    table = [one for one in readers() if only in one.name]
     keys = {one.name: _keys(one.goods) for one in table if one.form in ("yaml", "json")}
     every = {
         one.form: [good.content for other in table if other.form == one.form for good in other.goods] for one in table

@@ -102,7 +102,7 @@ def _of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
     beside = [
         (int(at) + 1, Beside.EVALUATION)
         for row in rows
-        if row.get("val_loss") and (at := number(row["step"])) is not None
+        if row.get("val_loss") and (at := number(row.get("step"))) is not None
     ]
     spans, doubts = spans_between([(step, time) for step, time, _ in timed], beside=beside)
     since = {step: tokens for step, _, tokens in timed}

@@ -58,6 +58,13 @@ def test_a_count_that_is_as_good_as_nothing_is_none(logs, read, tmp_path, least)
     assert read(tmp_path / "metrics.csv").facts.devices is None
 
 
+def test_a_table_of_litgpt_s_need_not_say_at_which_step_it_was_evaluated(logs, read, tmp_path):
+    (log,) = (logs / "litgpt_csv").rglob("metrics.csv")
+    (tmp_path / "metrics.csv").write_text(log.read_text().replace(",step,", ",another,", 1))
+    found, whole = part(read(tmp_path / "metrics.csv")), part(read(logs / "litgpt_csv"))
+    assert found.seconds / found.steps == pytest.approx(whole.seconds / whole.steps, rel=0.02)
+
+
 def test_litgpt_s_console_times_the_last_pass_of_a_step_alone_and_is_doubtful(logs, read, timed):
     log = read(logs / "litgpt")
     assert log.facts.accumulation == 4
