@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import signal
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,13 @@ Host {{cluster}} {{cluster}}-worker*
   IdentitiesOnly yes
   UserKnownHostsFile {folder}/known_hosts
 """
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_reaches_children() -> None:
+    """Let it, where the tests themselves were started in a shell's background, which has its children ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
