@@ -49,9 +49,7 @@ class Search:
         provider, instance, region = place["provider"], place["instance_type"], place["region"]
         items = [f"{cells[provider]}/{cells[instance]}" for _, cells in rows]
         sketches = self._sketches(place, items, rows)
-        kept, dearer, unsaid = worth_reading(
-            sketches, self.known, self.standing, said_to_be_had=self.said_on is not None
-        )
+        kept, dearer, unsaid = worth_reading(sketches, self.known, self.standing)
         for counted, nobody_says in ((dearer, False), (unsaid, True)):
             for what, instances in counted.items():
                 self.left_out[rows[0][1][provider], what, nobody_says] += instances
@@ -75,10 +73,6 @@ class Search:
             for (provider, (accelerator, count, kind), nobody_says), instances in self.left_out.items()
         )  # fmt: skip
 
-    def _oldest(self, kind: PriceKind) -> str:
-        """Return the first day of which a price of this kind is not stale."""
-        return "" if self.said_on is None else (self.said_on - timedelta(days=stale_days(kind))).isoformat()
-
     def leave_out(self, unread: Iterable[Unread]) -> None:
         """Count what an earlier reading left out as if it had been this one."""
         for row in unread:
@@ -95,7 +89,10 @@ class Search:
         usd, as_of = place["usd_per_hour"], place["as_of"]
         later = _days_of(self.lists)
         inside = {name: self.regions is None or is_in(name, self.regions) for name in {row[region] for _, row in rows}}
-        oldest = {kind.value: self._oldest(kind) for kind in KINDS}
+        today = self.said_on
+        first_fresh = {}
+        if today is not None:
+            first_fresh = {kind.value: (today - timedelta(days=stale_days(kind))).isoformat() for kind in KINDS}
         sketches = []
         for item, (_, cells) in zip(items, rows, strict=True):
             where, terms = cells[region], cells[kind]
@@ -106,9 +103,12 @@ class Search:
                 day <= cells[fetched] for place, day in later[of_list] if place in (EVERYWHERE, where)
             )
             carries = (cells[card], cells[cards] if cells[cards].isdigit() else "")
-            said = cells[available] == "true"
-            fresh = said and cells[as_of] >= oldest[terms]
-            to_be_had = listed and (fresh if self.said_on is not None else cells[available] != "false")
+            if today is None:
+                said, sure = True, cells[available] != "false"
+            else:
+                said = cells[available] == "true"
+                sure = said and cells[as_of] >= first_fresh[terms]
+            to_be_had = listed and sure
             sketches.append(Sketch(item, carries, where, terms, _number(cells[usd]), to_be_had, cells[as_of], said))
         return sketches
 

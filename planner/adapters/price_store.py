@@ -50,13 +50,12 @@ class PriceStore:
         if wanted.wants_nothing:
             return []
         paths = sorted(self._current.glob("*.csv"))
-        if wanted.search is None or not paths:
-            return [row for path in paths for row in self._newest(path, wanted)]
-        kept = KeptSelection(self._selected, paths, wanted, wanted.search)
-        rows = kept.read()
+        kept = KeptSelection(self._selected, paths, wanted, wanted.search) if wanted.search and paths else None
+        rows = kept.read() if kept else None
         if rows is None:
             rows = [row for path in paths for row in self._newest(path, wanted)]
-            kept.write(rows)
+            if kept:
+                kept.write(rows)
         return rows
 
     def heal(self) -> list[Path]:

@@ -34,7 +34,7 @@ class Sketch(NamedTuple):
     so by a fresh row."""
     as_of: str
     said: bool = True
-    """Whether its source says that it is to be had, now or earlier."""
+    """Of a search for what is said to be had, whether its source says so, now or earlier; of others always."""
 
 
 Bounds = tuple[Collection[str], float, float]
@@ -54,15 +54,12 @@ def worth_reading(
     rows: Sequence[Sketch],
     known: Collection[str],
     standing: Collection[tuple[str, str, str]],
-    *,
-    said_to_be_had: bool = False,
 ) -> Worth:
     """Return which rows may count.
 
     `known`: instances that the catalog describes, whose networks differ; of them none is left out, nor of those whose
-    rows differ in what they carry. `standing`:
-    instance, region and kind of rows from elsewhere, whose place a row here takes: they stay too. `said_to_be_had`:
-    nothing else counts.
+    rows differ in what they carry. `standing`: instance, region and kind of rows from elsewhere, whose place a row here
+    takes: they stay too.
     """
     terms: dict[tuple[str, str], list[Sketch]] = {}
     for row in rows:
@@ -75,7 +72,7 @@ def worth_reading(
         if item in known or not all(carries) or any(row.carries != carries for row in of_terms):
             kept.update((item, region) for region in bounds[0])
             kept.update((item, row.region) for row in of_terms if (item, row.region, kind) in standing)
-        elif said_to_be_had and not any(row.said for row in of_terms):
+        elif not any(row.said for row in of_terms):
             unsaid[*carries, kind] += 1
         else:
             like.setdefault((carries, kind), []).append((item, bounds))
