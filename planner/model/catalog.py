@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import Field, field_serializer
+from typing import Self
+
+from pydantic import Field, field_serializer, model_validator
 
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
+from planner.model.default_quantity import DefaultQuantity, check_units
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.run import RunRecord
@@ -27,19 +30,19 @@ from planner.model.prices.price_defaults import PriceDefaults
 from planner.model.prices.provider import Provider
 from planner.model.prices.service import ServiceRate
 from planner.model.prices.unread import Unread
-from planner.model.quantity import Quantity
+from planner.model.quantity import Unit
 
 
 class Defaults(Frozen):
     """Values taken where neither the plan nor the site says: `catalogs/defaults.yaml`."""
 
     schema_version: int
-    electricity: Quantity
-    pue: Quantity
-    idle_power_fraction: Quantity
-    training_power_fraction: Quantity
+    electricity: DefaultQuantity
+    pue: DefaultQuantity
+    idle_power_fraction: DefaultQuantity
+    training_power_fraction: DefaultQuantity
     """Share of its rated power that a node draws in training."""
-    cloud_pue: Quantity | None = None
+    cloud_pue: DefaultQuantity | None = None
     """Of rented machines; null only in a file of the user's own."""
     bill: BillDefaults | None = None
     goodput: GoodputDefaults | None = None
@@ -48,6 +51,11 @@ class Defaults(Frozen):
     prices: PriceDefaults | None = None
     """These five are null only in a file of the user's own (the bundled block is then taken), the last also in a lock
     of a planner before it doubted prices."""
+
+    @model_validator(mode="after")
+    def _units(self) -> Self:
+        check_units(self, {"electricity": Unit.USD_PER_KWH})
+        return self
 
 
 class Catalog(Frozen):

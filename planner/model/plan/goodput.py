@@ -8,8 +8,9 @@ from typing import Self
 from pydantic import model_validator
 
 from planner.model.base import Frozen, Id
+from planner.model.default_quantity import DefaultQuantity, check_units, quantities
 from planner.model.figure import FractionFigure, HoursFigure, PositiveFigure
-from planner.model.quantity import Quantity, Unit
+from planner.model.quantity import Unit
 
 
 class CheckpointWriting(StrEnum):
@@ -39,16 +40,16 @@ class Goodput(Frozen):
 class GoodputDefaults(Frozen):
     """Each with its range, basis, source and date; storage by its id in `catalogs/storage.csv`."""
 
-    gpu_hours_per_failure: Quantity
+    gpu_hours_per_failure: DefaultQuantity
     """Of one accelerator."""
-    node_hours_per_preemption: Quantity
+    node_hours_per_preemption: DefaultQuantity
     """Of one node."""
-    restart_hours: Quantity
-    longest_interval_hours: Quantity
+    restart_hours: DefaultQuantity
+    longest_interval_hours: DefaultQuantity
     """Of checkpoints; the best one is taken where it is shorter."""
-    host_copy_gb_per_s: Quantity
+    host_copy_gb_per_s: DefaultQuantity
     """From one accelerator to the host's memory."""
-    evaluation_fraction: Quantity
+    evaluation_fraction: DefaultQuantity
     sample_storage: Id
     """Where samples are read."""
     checkpoint_storage: Id
@@ -62,12 +63,9 @@ class GoodputDefaults(Frozen):
             "restart_hours": Unit.HOURS,
             "longest_interval_hours": Unit.HOURS,
             "host_copy_gb_per_s": Unit.GB_PER_S,
-            "evaluation_fraction": Unit.RATIO,
         }
-        for name, unit in units.items():
-            quantity: Quantity = getattr(self, name)
-            if quantity.unit is not unit:
-                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
-            if quantity.low < 0 or (name != "evaluation_fraction" and quantity.low == 0):
+        check_units(self, units)
+        for name, quantity in quantities(self).items():
+            if name != "evaluation_fraction" and quantity.low == 0:
                 raise ValueError(f"{name} must be over 0 in its whole range")
         return self

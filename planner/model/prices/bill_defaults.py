@@ -7,7 +7,8 @@ from typing import Self
 from pydantic import model_validator
 
 from planner.model.base import Frozen
-from planner.model.quantity import Quantity, Unit
+from planner.model.default_quantity import DefaultQuantity, check_units, quantities
+from planner.model.quantity import Unit
 
 FREE_OF_SOME = ("egress_usd_per_gb", "ingress_usd_per_gb")
 """Rates that some providers do not take."""
@@ -16,24 +17,24 @@ FREE_OF_SOME = ("egress_usd_per_gb", "ingress_usd_per_gb")
 class BillDefaults(Frozen):
     """Each with its range, basis, source and date."""
 
-    setup_hours: Quantity
-    idle_tail_hours: Quantity
-    failed_launch_fraction: Quantity
-    upload_mbit_per_s: Quantity
-    staging_gb_per_s: Quantity
+    setup_hours: DefaultQuantity
+    idle_tail_hours: DefaultQuantity
+    failed_launch_fraction: DefaultQuantity
+    upload_mbit_per_s: DefaultQuantity
+    staging_gb_per_s: DefaultQuantity
     """From the provider's storage to the nodes of one training, which are billed meanwhile."""
-    bytes_per_token: Quantity
-    checkpoint_bytes_per_parameter: Quantity
-    weight_bytes_per_parameter: Quantity
-    checkpoints_kept: Quantity
-    keep_days: Quantity
-    support_fraction: Quantity
-    bytes_per_image: Quantity | None = None
+    bytes_per_token: DefaultQuantity
+    checkpoint_bytes_per_parameter: DefaultQuantity
+    weight_bytes_per_parameter: DefaultQuantity
+    checkpoints_kept: DefaultQuantity
+    keep_days: DefaultQuantity
+    support_fraction: DefaultQuantity
+    bytes_per_image: DefaultQuantity | None = None
     """Null only in a file of the user's own: data sets of images then have no size."""
-    storage_usd_per_gb_month: Quantity | None = None
+    storage_usd_per_gb_month: DefaultQuantity | None = None
     """Of a provider without a known rate, as the next two; null in files and locks of before: it is then not priced."""
-    egress_usd_per_gb: Quantity | None = None
-    ingress_usd_per_gb: Quantity | None = None
+    egress_usd_per_gb: DefaultQuantity | None = None
+    ingress_usd_per_gb: DefaultQuantity | None = None
 
     @model_validator(mode="after")
     def _units(self) -> Self:
@@ -51,13 +52,8 @@ class BillDefaults(Frozen):
             "egress_usd_per_gb": Unit.USD_PER_GB,
             "ingress_usd_per_gb": Unit.USD_PER_GB,
         }
-        for name in type(self).model_fields:
-            quantity: Quantity | None = getattr(self, name)
-            if quantity is None:
-                continue
-            unit = units.get(name, Unit.RATIO)
-            if quantity.unit is not unit:
-                raise ValueError(f"{name} is in {quantity.unit}; write it in {unit}")
-            if quantity.low < 0 or (quantity.low == 0 and quantity.value > 0 and name not in FREE_OF_SOME):
+        check_units(self, units)
+        for name, quantity in quantities(self).items():
+            if quantity.low == 0 and quantity.value > 0 and name not in FREE_OF_SOME:
                 raise ValueError(f"{name} must be over 0 in its whole range, or exactly 0")
         return self
