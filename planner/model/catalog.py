@@ -8,7 +8,7 @@ from pydantic import Field, field_serializer, model_validator
 
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
-from planner.model.default_quantity import DefaultQuantity, check_units
+from planner.model.default_quantity import DefaultQuantity, check_units, quantities
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.run import RunRecord
@@ -53,8 +53,13 @@ class Defaults(Frozen):
     of a planner before it doubted prices."""
 
     @model_validator(mode="after")
-    def _units(self) -> Self:
+    def _units_and_ends(self) -> Self:
         check_units(self, {"electricity": Unit.USD_PER_KWH})
+        for name, quantity in quantities(self).items():
+            if name.endswith("pue") and quantity.low < 1:
+                raise ValueError(f"{name} must be at least 1 in its whole range")
+            if name.endswith("fraction") and quantity.high > 1:
+                raise ValueError(f"{name} must be at most 1 in its whole range")
         return self
 
 

@@ -21,6 +21,7 @@ CATALOG = bundled_catalog()
 VIT = CATALOG.presets["vit-b16"].architecture
 KW = {"value": 1.0, "low": 1.0, "high": 1.0, "unit": "kW", "basis": "measured", "source": "a meter"}
 USD = KW | {"unit": "USD"}
+RATIO = KW | {"unit": "ratio"}
 TERMS = {"target": "aws/p5.48xlarge", "nodes": 1, "purchase": "on_demand", "no_price_reason": None}
 STEP = {"batch": 8, "seconds": 1.0, "basis": "measured"}
 
@@ -103,6 +104,20 @@ ON_DEMAND = next(row for row in CATALOG.prices if row.usd_per_hour and row.price
         ),
         pytest.param(
             Defaults, dumped(CATALOG.defaults), {"pue": KW}, "pue is in kW; write it in ratio", id="a ratio in kW"
+        ),
+        pytest.param(
+            Defaults,
+            dumped(CATALOG.defaults),
+            {"cloud_pue": RATIO | {"low": 0.9}},
+            "cloud_pue must be at least 1 in its whole range",
+            id="a building that draws less than its machines",
+        ),
+        pytest.param(
+            Defaults,
+            dumped(CATALOG.defaults),
+            {"idle_power_fraction": RATIO | {"high": 1.1}},
+            "idle_power_fraction must be at most 1 in its whole range",
+            id="more than all power",
         ),
         pytest.param(
             Price,
