@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 from planner.decide.advice.recommend import recommend as advise
+from planner.decide.options.estimate_plan import Paced
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
-from planner.use_cases.plans import with_found_options
+from planner.use_cases.plans import find_options
 
 
-def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> RecommendationDocument:
-    """Answer a plan; `asked` is its file as it is given to another command."""
-    return advise(with_found_options(plan, catalog, today=today), catalog, today=today, asked=asked)
+def recommend(
+    plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
+) -> RecommendationDocument:
+    """Answer a plan; `asked` is its file as it is given to another command.
+
+    `paced`: the machines of a plan that lists its options, with their speeds, where these are known already.
+    """
+    listed, found = find_options(plan, catalog, today=today)
+    return advise(listed, catalog, today=today, asked=asked, paced=found if paced is None else paced)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
 from planner.adapters.files import write_bytes
 from planner.adapters.pdf_printer import printed
+from planner.decide.options.estimate_plan import Paced, estimate_options, paced_candidates
 from planner.errors import InputError
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.answer.report import ReportDocument
@@ -20,20 +21,22 @@ from planner.present.report.markdown_file import as_markdown
 from planner.present.report.report import Report
 from planner.present.report.workbook import as_workbook
 from planner.use_cases.locks import LockedAnswer, frozen_answer, lock_path
-from planner.use_cases.plans import compare, with_found_options
+from planner.use_cases.plans import compare, find_options
 
 ENDINGS = (".html", ".htm", ".md", ".csv", ".json", ".xlsx", ".pdf")
 
 
 def report_of(plan: Plan, catalog: Catalog, words: Words, *, today: date, asked: str) -> Report:
     """Answer a plan, and say what would change the answer; `asked` is its file as other commands are given it."""
-    listed = with_found_options(plan, catalog, today=today)
+    listed, found = find_options(plan, catalog, today=today)
+    paced = paced_candidates(listed, catalog) if found is None else found
+    estimated = estimate_options(listed, catalog, today=today, paced=paced)
     return Report(
-        document=compare(listed, catalog, today=today),
+        document=compare(listed, catalog, today=today, estimated=estimated),
         words=words,
         start=listed.campaign.start or today,
         written_on=today,
-        advice=_advice(listed, catalog, today=today, asked=asked),
+        advice=_advice(listed, catalog, today=today, asked=asked, paced=paced),
     )
 
 
@@ -50,11 +53,13 @@ def locked_report(path: Path, answer: LockedAnswer, words: Words, *, asked: str)
     )
 
 
-def _advice(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> RecommendationDocument:
+def _advice(
+    plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
+) -> RecommendationDocument:
     """Say what would change an answer; imported where it is asked for, as it needs numpy and `estimate` does not."""
     from planner.use_cases.recommend import recommend
 
-    return recommend(plan, catalog, today=today, asked=asked)
+    return recommend(plan, catalog, today=today, asked=asked, paced=paced)
 
 
 def check_ending(path: Path) -> None:

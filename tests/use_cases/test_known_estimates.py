@@ -9,8 +9,14 @@ import pytest
 
 from planner.adapters.workspace import examples_dir
 from planner.decide.options.estimate_plan import estimate_options, without_limits
+from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan
+from planner.present.page.words import Words
+from planner.scenario.candidate import Candidate, expand
+from planner.scenario.job import Job
+from planner.speed.throughput.speed import Speed, fastest
 from planner.use_cases.plans import compare, estimates_of, read_plan
+from planner.use_cases.reports import report_of
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 25)
@@ -33,6 +39,23 @@ def test_a_plan_is_answered_the_same_with_estimates_that_are_known(path: Path) -
     assert known == estimate_options(plan, catalog, today=TODAY)
     for asked in (plan, starting(plan, plan.campaign.start, **OTHERS)):
         assert compare(asked, catalog, today=TODAY, estimated=known) == compare(asked, catalog, today=TODAY)
+
+
+@pytest.mark.parametrize("name", ["own_8xh200", "rtx3090_cluster"])
+def test_a_report_times_each_machine_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its comparison, its advice and the years of owning rest on the same speeds."""
+    plan, catalog = read_plan(examples_dir() / f"{name}.yaml"), bundled_catalog()
+    timed: list[str] = []
+
+    def once(job: Job, candidate: Candidate, known: Catalog) -> tuple[Candidate, Speed]:
+        timed.append(candidate.id)
+        return fastest(job, candidate, known)
+
+    for room in ("estimate_plan", "option"):
+        monkeypatch.setattr(f"planner.decide.options.{room}.fastest", once)
+    report = report_of(plan, catalog, Words("en"), today=TODAY, asked="plan.yaml")
+    assert report.advice is not None
+    assert sorted(timed) == sorted(one.id for one in expand(plan, catalog))
 
 
 def test_another_first_day_is_another_estimate() -> None:

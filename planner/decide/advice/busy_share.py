@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import date
-
+from planner.decide.advice.case import Case
 from planner.decide.owning.own_or_rent import own_or_rent
 from planner.decide.recommend.wording import share_text
 from planner.errors import InputError
 from planner.model.answer.recommendation import TurningPoint
-from planner.model.catalog import Catalog
-from planner.model.plan.plan import Plan
 
 
-def busy_points(plan: Plan, catalog: Catalog, *, today: date) -> list[TurningPoint]:
+def busy_points(case: Case) -> list[TurningPoint]:
     """Return from which busy share on the plan's first owned machine costs less than the cheapest firm rent.
 
     Nothing where the plan owns and rents nothing, or what owning costs is not known.
     """
-    if not any(option.offer is None for option in plan.options):
+    if not any(option.offer is None for option in case.plan.options):
         return []
     try:
-        year = own_or_rent(plan, catalog, site=None, today=today).by_plan
+        year = own_or_rent(case.plan, case.catalog, site=None, today=case.today, estimates=case.estimated).by_plan
     except InputError:
         return []
     if year is None:

@@ -59,9 +59,10 @@ class Case:
     """The estimates of one training on each option, where they are at hand."""
 
     @classmethod
-    def of(cls, plan: Plan, catalog: Catalog, *, today: date) -> Case:
-        """Return the case of a plan with listed options."""
-        return cls(plan, catalog, today, tuple(paced_candidates(plan, catalog)), resolve_job(plan, catalog))
+    def of(cls, plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> Case:
+        """Return the case of a plan with listed options; `paced`: their machines with their speeds, if known."""
+        known = paced_candidates(plan, catalog) if paced is None else paced
+        return cls(plan, catalog, today, tuple(known), resolve_job(plan, catalog))
 
     @property
     def limits(self) -> CampaignLimits:

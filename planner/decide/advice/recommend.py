@@ -18,6 +18,7 @@ from planner.decide.advice.played_option import played_option
 from planner.decide.advice.recommend_mix import NOT_MEASURED, recommend_mix
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.campaign import hours_to
+from planner.decide.options.estimate_plan import Paced
 from planner.decide.recommend.answer_plan import campaign_document
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.mix import best_mix, with_mix
@@ -40,12 +41,14 @@ WORTH_SAYING = math.log(1.01)
 """Inputs that move the cost by less, and do not turn the decision, are left out."""
 
 
-def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> RecommendationDocument:
+def recommend(
+    plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
+) -> RecommendationDocument:
     """Answer a plan with listed options as `compare` does, and say how firmly the answer stands.
 
-    `asked`: the plan's file, for the commands of measurements.
+    `asked`: the plan's file, for the commands of measurements; `paced`: its machines with their speeds, if known.
     """
-    case = Case.of(plan, catalog, today=today)
+    case = Case.of(plan, catalog, today=today, paced=paced)
     alone = case.alone()
     limits, options = case.limits, alone.options
     chosen_mix = best_mix(alone, catalog, today=today)
@@ -60,7 +63,7 @@ def recommend(plan: Plan, catalog: Catalog, *, today: date, asked: str) -> Recom
     inputs = moved_inputs(near, beside, [by_id[option.id] for option in document.options if option.rank])
     moving = [] if chosen is None else [swing(near, beside, one) for one in inputs]
     turning = [] if chosen is None else [point for one in inputs for point in turning_points(near, beside, one)]
-    turning += busy_points(plan, catalog, today=today)
+    turning += busy_points(case)
     return RecommendationDocument(
         plan=document.plan,
         currency=document.currency,

@@ -9,7 +9,7 @@ from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.decide.options.estimate_plan import estimate_options
+from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.decide.owning.machine_choices import OwnedOption, choices
 from planner.decide.owning.owning_costs import (
     annual_usd,
@@ -35,10 +35,15 @@ from planner.model.quantity import Quantity
 from planner.scenario.candidate import Candidate, expand
 
 
-def own_or_rent(plan: Plan, catalog: Catalog, *, site: str | None, today: date) -> OwnOrRentDocument:
-    """Compare one owned machine of the plan (the first, or the one named) with everything that the plan could rent."""
+def own_or_rent(
+    plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
+) -> OwnOrRentDocument:
+    """Compare one owned machine of the plan (the first, or the one named) with everything that the plan could rent.
+
+    `estimates`: of one training on each option, where they are at hand.
+    """
     candidates = expand(plan, catalog)
-    estimated = estimate_options(plan, catalog, today=today).options
+    estimated = (estimates or estimate_options(plan, catalog, today=today)).options
     options = {each.option.id: each.option for each in estimated}
     candidate = _chosen(candidates, site)
     resolved = _resolved(candidate, options, plan, catalog)

@@ -9,6 +9,7 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.network.workload import WHOLE
+from planner.model.plan.plan import MOST_OPTIONS
 from planner.network.flops import parameters
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -25,8 +26,9 @@ LARGE, MANY = 20e9, 512
 """Parameters and accelerators from which on whoever publishes a training divides the network: LLaMA 33B and 65B,
 Llama 2 and 3, DeepSeek 67B, Falcon-180B, GLM-130B."""
 
-SEARCHES_KEPT = 128
-"""A plan asks the same question for every strategy, for every price of a machine, and again when its limits change."""
+SEARCHES_KEPT = 2 * MOST_OPTIONS
+"""Those of a whole plan, undivided and divided: it asks the same for every strategy, for every price of a machine, and
+again when its limits change."""
 _search_once = lru_cache(maxsize=SEARCHES_KEPT)(search)
 
 NO_SPLIT_FITS = Reason(code=ReasonCode.NO_SPLIT_FITS, text="no way to divide it fits either")

@@ -120,7 +120,8 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
     fits = best.samples_per_s is not None
     usual = job.adapters is None and (job.framework is not None or divided_by_all(job, candidate))
-    may_divide = best.basis is Basis.MODELLED and (not fits or usual)
+    in_vain = ReasonCode.NODE_NETWORK_NOT_KNOWN in codes_of(best.problems)
+    may_divide = best.basis is Basis.MODELLED and (not fits or usual) and not in_vain
     if may_divide and (in_parts := divided(job, candidate, catalog)) is not None:
         answers.append((in_parts, speed(job, in_parts, catalog)))
         faster = _value(answers[-1][1]) > WORTH_DIVIDING * _value(best)

@@ -148,7 +148,7 @@ def test_where_time_decides_none_is_proposed_and_that_is_said(catalog):
 
 def test_the_busy_share_is_that_of_own_or_rent(catalog):
     asked = read_plan(examples_dir() / "own_8xh200.yaml")
-    (point,) = busy_points(asked, catalog, today=TODAY)
+    (point,) = busy_points(case_of(asked, catalog))
     year = own_or_rent(asked, catalog, site=None, today=TODAY).by_plan
     rent = next(one for one in year.options if one.id == year.cheapest_firm)
     assert point.at == rent.break_even.busy_fraction

@@ -45,6 +45,21 @@ def test_two_nodes_of_an_unstated_network_have_no_speed_and_fit_all_the_same(cat
     assert answer.fit.fits is True
 
 
+def test_no_division_is_searched_for_where_none_could_be_timed(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The network fits whole, and what is not known of it is not known of its parts."""
+    searched: list[str] = []
+    monkeypatch.setattr("planner.speed.throughput.speed.divided", lambda _, one, __: searched.append(one.id))
+    left_open = {"training": {"precision": "bf16"}}
+    answer = answered(catalog, LAMBDA, **left_open)
+    assert [reason.code for reason in answer.problems] == [ReasonCode.NODE_NETWORK_NOT_KNOWN]
+    assert searched == []
+    too_large = left_open | {"workload": {"ref": "llama3-70b"}}
+    assert answered(catalog, LAMBDA | {"nodes": 1}, **too_large).samples_per_s is None
+    assert len(searched) == 1
+
+
 def test_a_stated_network_gives_the_speed_of_the_same_machine_with_that_network(catalog: Catalog) -> None:
     assert rate(catalog, LAMBDA | {"network_gbit_per_s": 3200.0}) == rate(catalog, P5)
 
