@@ -19,6 +19,8 @@ DEEPEST_NESTING = 100
 
 LARGEST_SIZE = 100_000
 """Values of a file whose aliases stand for what they name; the largest plan, 500 options with all keys, has 15,000."""
+LARGEST_PLAIN_SIZE = 250_000
+"""Of a file without aliases, which takes some seconds to read."""
 CHARACTERS = 100
 """Of text that count as one value more."""
 
@@ -167,6 +169,8 @@ def _check_size(text: str) -> None:
         open_sizes[-1] += size
         if aliased and open_sizes[-1] >= LARGEST_SIZE:
             raise _refusal(f"with its aliases it holds over {LARGEST_SIZE:,} values", event)
+        if open_sizes[-1] >= LARGEST_PLAIN_SIZE:
+            raise _refusal(f"it holds over {LARGEST_PLAIN_SIZE:,} values", event)
 
 
 def _refusal(problem: str, event: Any) -> yaml.YAMLError:

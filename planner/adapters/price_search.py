@@ -102,7 +102,7 @@ class Search:
             listed = of_list not in later or all(
                 day <= cells[fetched] for place, day in later[of_list] if place in (EVERYWHERE, where)
             )
-            carries = (cells[card], cells[cards] if cells[cards].isdigit() else "")
+            carries = (cells[card], cells[cards] if cells[cards].isdecimal() else "")
             if today is None:
                 said, sure = True, cells[available] != "false"
             else:

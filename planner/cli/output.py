@@ -27,6 +27,8 @@ class Format(StrEnum):
     JSON = "json"
 
 
+MOST = 1e15
+"""Of any count (`Count`)."""
 WIDE_COLUMNS = 180
 """Of a table that goes to a file or a log."""
 SCREEN_COLUMNS = 100
@@ -92,10 +94,14 @@ def screen_width() -> int:
     return shutil.get_terminal_size((SCREEN_COLUMNS, 24)).columns
 
 
-def check_positive(value: float | None, name: str) -> None:
-    """Refuse what is below one; typer does not."""
-    if value is not None and value < 1:
+def check_positive(value: float | None, name: str, *, most: float = MOST) -> None:
+    """Refuse what is below one, no number, or more than a count may be; typer does not."""
+    if value is None:
+        return
+    if not value >= 1:
         raise InputError(f"{name} is {value}; it must be 1 or more.")
+    if value > most:
+        raise InputError(f"{name} is over {most:,.0f}, which is the most that it may be.")
 
 
 def _print_terminal_table(rows: Sequence[Row], title: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from launcher.bench.memory_trace import traced_layer_bytes
 from planner.errors import InputError
 from planner.model.answer.memory_answer import MemoryDocument
-from planner.model.base import Count, Text
+from planner.model.base import Count
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import Encoder, ImageModel
@@ -26,9 +26,9 @@ class MemoryRequest(TrainerSettings):
     one.
     """
 
-    workload: Text
+    workload: str
     """A network's name, or the path of a config.json, an architecture or plan file."""
-    on: Text
+    on: str
     """An accelerator, by any usual name."""
     gpus: Count = 1
     strategy: Strategy = Strategy.DDP

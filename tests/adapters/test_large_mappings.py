@@ -44,6 +44,11 @@ def test_a_large_file_without_aliases_is_read() -> None:
     assert len(parse_mapping(text, where="runs.yaml")["rows"]) == 30_000
 
 
+def test_a_file_that_would_take_many_seconds_to_read_is_refused() -> None:
+    with pytest.raises(InputError, match="it holds over 250,000 values"):
+        parse_mapping(f"rows: [{'0,' * 500_000} 0]\n", where="plan.yaml")
+
+
 def test_an_alias_of_itself_is_refused() -> None:
     with pytest.raises(InputError, match="an alias stands for the value that it is in"):
         parse_mapping("a: &a [1, *a]\n", where="plan.yaml")

@@ -22,6 +22,8 @@ from planner.errors import InputError
 from planner.model.network.workload import BenchMode, Checkpointing, Method, Strategy
 from workloads.contract.spec import DATA_DTYPES
 
+MOST_REPEATS = 1000
+
 
 @dataclass(frozen=True, kw_only=True)
 class BenchWorkloadOptions(WorkloadOptions):
@@ -86,12 +88,12 @@ def read_settings(
     Raises InputError where options contradict each other.
     """
     for value, name in (
-        (measurement.repeats, "--repeats"),
         (training.loss_chunks, "--loss-chunks"),
         (training.lora_rank, "--lora-rank"),
         (training.global_batch, "--global-batch"),
     ):
         check_positive(value, name)
+    check_positive(measurement.repeats, "--repeats", most=MOST_REPEATS)
     adapters = read_adapters(training.method, training.lora_rank, training.lora_targets)
     data = _read_data(measurement.data, measurement.data_dtype, here=here)
     micro_batch = _read_micro_batch(training.micro_batch)

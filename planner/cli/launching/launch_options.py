@@ -13,7 +13,10 @@ from launcher.plan.target import Purchase
 from planner.cli.launching.secret_options import check_no_secret, read_image, read_store
 from planner.cli.output import check_positive
 from planner.errors import InputError
-from planner.use_cases.launching.launch_target import MOST_MINUTES, Terms
+from planner.use_cases.launching.launch_target import MOST_MINUTES, MOST_NODES, Terms
+
+MOST_USD = 1e18
+"""Of any limit or price."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +87,7 @@ def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, mana
     given = [name for name, (_, value) in ways.items() if value is not None]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)}: a machine is bought in one way.", fix="Give one of them.")
-    check_positive(target.nodes, "--nodes")
+    check_positive(target.nodes, "--nodes", most=MOST_NODES)
     if target.max_minutes is not None and not 0 < target.max_minutes <= MOST_MINUTES:
         raise InputError(f"--max-minutes {target.max_minutes:g}: must be over 0 and at most a week.")
     for option in ("gpus", "region", "reservation", "capacity_block", "network_tier"):
@@ -112,9 +115,9 @@ def _read_tier(text: str | None) -> Literal["standard", "best"] | None:
 
 
 def _not_negative(value: float | None, name: str) -> float | None:
-    """Return the number, refusing one below 0 and what is no number."""
-    if value is not None and not 0 <= value < float("inf"):
-        raise InputError(f"{name} {value:g}: must be 0 or more.")
+    """Return the number, refusing one below 0, far beyond any price, and what is no number."""
+    if value is not None and not 0 <= value <= MOST_USD:
+        raise InputError(f"{name} {value:g}: must be 0 or more, and at most {MOST_USD:g}.")
     return value
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 
 from planner.decide.campaign.chances import campaign_range
 from planner.decide.campaign.refusals import refusals
 from planner.decide.recommend.rank import is_feasible, ranked
 from planner.decide.recommend.wording import name_of
+from planner.duration.duration import last_day
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode, codes_of
 from planner.model.owning.hold import Hold
@@ -58,10 +59,11 @@ def quote_request(option: CampaignOption, limits: CampaignLimits, *, today: date
     machine = (option.offer or name_of(option)).split("/", 1)[-1]
     days = max(1, math.ceil(stays_under(campaign_range(option), limits.confidence) / HOURS_PER_DAY))
     start = max(option.ready_on or today, limits.start or today)
+    end = last_day(start=start, hours=(days + 1) * HOURS_PER_DAY)
     where = f" in {option.region}" if option.region not in (None, "any") else ""
     return (
         f"Please quote {nodes} machines of type {machine}{f' ({each} each)' if each else ''}{where}, all at once and "
-        f"in one network, from {start} to {start + timedelta(days=days)} ({days} days), firm: never taken away. "
+        f"in one network, from {start} to {end} ({days} days), firm: never taken away. "
         "State the price per machine and hour, the shortest term, what is due at once, the terms of cancelling, the "
         "network between the machines in Gbit/s, and the nearest dates if these cannot be had."
     )

@@ -117,4 +117,4 @@ class Measurement(Frozen):
 
 def year_of(row: Measurement) -> int:
     """Return the year of a measurement; of one without a date, the latest."""
-    return int(row.source_date[:4]) if row.source_date[:4].isdigit() else LATEST
+    return int(row.source_date[:4]) if row.source_date[:4].isdecimal() else LATEST

@@ -113,9 +113,9 @@ def _training(row: Measurement, chosen: str) -> dict[str, float]:
         "recompute": 1.0 if row.activation_checkpointing.casefold().startswith("full") else 0.0,
         "channels_last": _layout(said, sixteen=sixteen),
         "fused": float(compiled or ("mxnet" in said and sixteen)),
-        "flash": float("flash" in said or (year.isdigit() and int(year) >= FUSED_ATTENTION_YEAR)),
+        "flash": float("flash" in said or (year.isdecimal() and int(year) >= FUSED_ATTENTION_YEAR)),
         "gradient_bytes": 2.0 if "pure" in row.precision else 4.0,
-        "zero": float(row.zero[:1]) if row.zero[:1].isdigit() else 0.0,
+        "zero": float(row.zero[:1]) if row.zero[:1].isdecimal() else 0.0,
         "one_process": float("dataparallel" in spread and "distributed" not in spread),
         "loader": 0.0,
     }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +210,7 @@ def _day(text: str) -> date:
         year, month, day = int(found[1]), int(found[2]), int(found[3] or 1)
         if found[3]:
             return date(year, month, day)
-        return (date(year, month, 28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+        return date(year, month, monthrange(year, month)[1])
     except ValueError:
         raise InputError(f"--by {text}: is no date.", fix="Write --by 2027-06-30, or 2027-06.") from None
 

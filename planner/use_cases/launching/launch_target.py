@@ -18,6 +18,10 @@ HOSTS_FIX = "Its keys are in docs/launching.md."
 
 MOST_MINUTES = 7 * 24 * 60
 """Of one launch: a week."""
+MOST_NODES = 10_000
+"""Of one launch."""
+MOST_DIGITS = 6
+"""Of accelerators of one node."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,6 @@ def _gpus(text: str | None) -> tuple[str | None, int | None]:
     if text is None:
         return None, None
     name, _, number = text.rpartition(":")
-    if not number.isdigit() or int(number) < 1:
+    if not number.isdecimal() or len(number) > MOST_DIGITS or int(number) < 1:
         raise InputError(f"--gpus {text}: is no count.", fix="Write e.g. 8, or H100-SXM:8.")
     return name or None, int(number)

@@ -62,6 +62,12 @@ def test_the_request_for_a_quote():
     assert listed.quote_request == text
 
 
+@pytest.mark.parametrize("hours", [3e8, 1e30])
+def test_a_request_ends_with_the_calendar(hours):
+    endless = option("aws/p5.48xlarge", hours, 9000, nodes=16, ready_on=TODAY, **FIRM)
+    assert "to 9999-12-31 (" in quote_request(endless, CampaignLimits(), today=TODAY)
+
+
 @pytest.mark.parametrize("nodes", [1, 8])
 def test_what_counts_as_to_be_had_needs_no_request(nodes):
     assert quote_request(option("a", 10, 10, nodes=nodes, **FIRM), CampaignLimits(), today=TODAY) is None

@@ -52,6 +52,8 @@ def seen(**changes: Any) -> ImageObservation | Refusal:
         pytest.param({"parallelism": "DataParallel(single process)"}, "one_process", 1, id="one process for all"),
         pytest.param({"parallelism": "DistributedDataParallel"}, "one_process", 0, id="a process each"),
         pytest.param({"source_date": "2022-05"}, "flash", 0, id="attention written out before PyTorch 2"),
+        pytest.param({"source_date": "\u00b2\u00b2\u00b2\u00b2"}, "flash", 0, id="no year in raised digits"),
+        pytest.param({"zero": "\u00b2"}, "zero", 0, id="no ZeRO in a raised digit"),
         pytest.param(
             {"model": "Classification/ConvNets/resnet50v1.5"}, "flops", 24.299e9, id="a network behind a path"
         ),
