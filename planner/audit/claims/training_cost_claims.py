@@ -15,6 +15,7 @@ from planner.model.evidence.amount import Amount
 from planner.model.evidence.claims import TrainingClaim
 from planner.model.hardware.machines import Accelerator
 from planner.model.prices.offer import PriceKind
+from planner.quantity.divisors import divisors
 
 FAR_ABOVE = 4.0
 """Times every known price, from where on it is of something else."""
@@ -47,11 +48,10 @@ def cost_findings(
 
 def _parts(claim: TrainingClaim, cost: tuple[float, float], product: tuple[float, float]) -> int | None:
     """Return of how many equal parts of the machines the price must be for cost = price x time; None of no number."""
-    for parts in range(1, claim.accelerators + 1):
-        if claim.accelerators % parts == 0 and product[0] > 0:
-            whole = nearest((cost[0], cost[1]), nearest((product[0] * parts, product[1] * parts), cost[0]))
-            if any(math.isclose(whole, end * parts, rel_tol=AGREES) for end in product):
-                return parts
+    for parts in divisors(claim.accelerators) if product[0] > 0 else ():
+        whole = nearest((cost[0], cost[1]), nearest((product[0] * parts, product[1] * parts), cost[0]))
+        if any(math.isclose(whole, end * parts, rel_tol=AGREES) for end in product):
+            return parts
     return None
 
 

@@ -13,6 +13,8 @@ from planner.model.prices.offer import PriceKind
 
 Several = Annotated[tuple[Stated, ...], Field(max_length=100)]
 """Inputs: numbers, or numbers with units."""
+MOST_ACCELERATORS = 10**9
+"""Of a training; all that were ever built are fewer."""
 Large = Annotated[float, BeforeValidator(read_count), Field(gt=0, le=1e20)]
 """A count as people write it: 7.0e9, 7B, 70억."""
 
@@ -98,7 +100,7 @@ class TrainingClaim(_Claim):
     tokens_per_s: Large | None = None
     """Of all accelerators together."""
     accelerator: Text
-    accelerators: Count
+    accelerators: Annotated[Count, Field(le=MOST_ACCELERATORS)]
     precision: Annotated[Literal["fp32", "tf32", "bf16", "fp16", "fp8"] | None, Word] = None
     time: Stated | None = None
     """On the wall, or accelerator-hours."""

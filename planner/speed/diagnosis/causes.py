@@ -9,6 +9,7 @@ from enum import StrEnum
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Link
 from planner.model.network.workload import Checkpointing, Precision
+from planner.quantity.divisors import divisors
 from planner.speed.diagnosis.run_setup import RunSetup
 
 
@@ -66,8 +67,7 @@ def _larger_batch(setup: RunSetup) -> RunSetup | None:
     """Return the largest micro-batch that fits: out of accumulation where there is any, else with a larger batch."""
     largest = min(setup.largest_micro_batch(), max(LARGEST_WANTED, setup.micro_batch * 4))
     if setup.accumulation > 1:
-        divisors = [n for n in range(1, setup.accumulation + 1) if setup.accumulation % n == 0]
-        factor = max((n for n in divisors if n * setup.micro_batch <= largest), default=1)
+        factor = max(divisors(setup.accumulation, most=largest // setup.micro_batch), default=1)
         if factor > 1:
             return replace(setup, micro_batch=setup.micro_batch * factor, accumulation=setup.accumulation // factor)
     return replace(setup, micro_batch=largest, accumulation=1) if largest > setup.micro_batch else None

@@ -21,6 +21,7 @@ from planner.network.lora_memory import (
     adapter_parameters,
     frozen_bytes_per_parameter,
 )
+from planner.quantity.divisors import divisors
 from planner.scenario.frameworks import Abilities, abilities_of
 from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.estimator.text_estimator import estimate_text
@@ -214,7 +215,7 @@ def _splits(question: Question) -> Iterator[Split]:
         return
     network = question.architecture
     tensors = [n for n in _powers(LARGEST_TENSOR) if network.kv_heads % n == 0 and question.per_node % n == 0]
-    stages = [n for n in _divisors(question.devices) if n <= network.layers and _filled(network.layers, n)]
+    stages = [n for n in divisors(question.devices, most=network.layers) if _filled(network.layers, n)]
     contexts = [n for n in _powers(question.per_node) if n == 1 or _may_divide(question.seq_len, n)]
     routed = network.experts if isinstance(network, MoeDecoder) else 1
     for tensor, stage, context in product(tensors, stages, contexts):
@@ -241,10 +242,6 @@ def _filled(layers: int, stages: int) -> bool:
 
 def _may_divide(seq_len: int, parts: int) -> bool:
     return seq_len % parts == 0 and seq_len // parts >= SHORTEST_CONTEXT
-
-
-def _divisors(number: int) -> list[int]:
-    return [n for n in range(1, number + 1) if number % n == 0]
 
 
 def largest_step_tokens(network: TextModel) -> int:
