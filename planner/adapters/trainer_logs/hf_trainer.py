@@ -120,9 +120,9 @@ def console_spans(console: Console, state: Json) -> tuple[list[Span], list[str]]
     beside = [(bar[place - 1].done, Beside.EVALUATION) for place in console.evaluations_in(bar)]
     every = count(state.get("save_steps")) or 0
     if every and bar:
-        saves = [(step, Beside.CHECKPOINT) for step in range(every, bar[-1].done + 1, every)]
+        saves = range(every, bar[-1].done + 1, every)
         if len(saves) <= MOST_BESIDE_SHARE * len(bar):
-            beside += saves
+            beside += [(step, Beside.CHECKPOINT) for step in saves]
     points = [(state.done, state.elapsed_s) for state in bar]
     return spans_between(points if len(points) > 1 else console.stamped, beside=beside)
 

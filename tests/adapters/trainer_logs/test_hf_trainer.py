@@ -91,6 +91,14 @@ def test_a_bar_that_jumps_to_where_it_resumes_counts_no_steps_that_were_not_done
     assert found.dropped_seconds == {"steps of an earlier process": 2.0}
 
 
+def test_checkpoints_after_every_one_of_very_many_steps_are_left_in(read, write):
+    many = 90_000_000
+    bars = console(*((step * many // 10, f"00:0{step}") for step in range(1, 6)), total=many)
+    state = {"max_steps": many, "save_steps": 1, "global_step": many, "log_history": []}
+    found = part(read(write(train__log=bars, trainer_state__json=json.dumps(state))))
+    assert (found.steps, found.seconds, found.dropped_seconds) == (4 * many // 10, 4.0, {})
+
+
 def test_planned_totals_of_an_old_release_count_at_most_the_steps_that_were_done(read, write):
     # transformers 4: planned 1,000 steps / seconds of the last process, of a training that stopped at 400
     state = {"global_step": 400, "train_batch_size": 2, "log_history": [
