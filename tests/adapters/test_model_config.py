@@ -171,6 +171,23 @@ def test_a_wrong_value_is_one_clear_error(change: dict[str, Any], says: str) -> 
     assert error.value.fix
 
 
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        pytest.param(QWEN_MOE | {"num_hidden_layers": 10**9}, "num_hidden_layers: .* 1 to 10,000", id="Qwen MoE"),
+        pytest.param(DEEPSEEK | {"num_hidden_layers": 10_001}, "num_hidden_layers: .* 1 to 10,000", id="DeepSeek"),
+        pytest.param(GPT2 | {"n_layer": 10**9}, "n_layer: .* 1 to 10,000", id="a dense one"),
+        pytest.param(
+            RESNET | {"depths": [1] * 120_000, "hidden_sizes": [256] * 120_000}, "depths: .* 1 to 8", id="ResNet"
+        ),
+        pytest.param(RESNET | {"depths": []}, "depths: .* 1 to 8 stages", id="ResNet without stages"),
+    ],
+)
+def test_a_network_deeper_than_any_is_refused_before_its_layers_are_listed(config: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        architecture_of(config, where="c.json")
+
+
 def test_mappings_of_ours_are_no_configurations() -> None:
     assert not is_model_config({"architecture": {}, "seq_len": 1})
     assert not is_model_config({"layers": 2, "hidden": 64})

@@ -24,11 +24,11 @@ class ConfigFields:
         """Whether the key is there and not null."""
         return self._data.get(name) is not None
 
-    def count(self, *names: str, default: int | None = None) -> int:
-        """Return a whole number of 1 or more under the first of the names that is there."""
+    def count(self, *names: str, default: int | None = None, most: int = LARGEST) -> int:
+        """Return a whole number from 1 to `most` under the first of the names that is there."""
         for name in names:
             if self.has(name):
-                return self._whole(name, self._data[name], least=1)
+                return self._whole(name, self._data[name], least=1, most=most)
         if default is None:
             raise InputError(f"{self.where}: {names[0]}: is missing.", fix=FIX)
         return default
@@ -85,9 +85,9 @@ class ConfigFields:
             raise self._wrong(name, value, "a mapping")
         return len(value)
 
-    def _whole(self, name: str, value: Any, *, least: int) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
-            raise self._wrong(name, value, f"a whole number from {least} to {LARGEST:,}")
+    def _whole(self, name: str, value: Any, *, least: int, most: int = LARGEST) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self._wrong(name, value, f"a whole number from {least} to {most:,}")
         return value
 
     def _wrong(self, name: str, value: Any, wanted: str) -> InputError:

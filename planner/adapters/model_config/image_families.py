@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from planner.adapters.model_config.fields import ConfigFields
+from planner.model.network.architecture import MOST_STAGES
 
 IMAGE_SIZE = 224
 """Of a ResNet, whose configuration leaves it to the image processor (He et al. 2015)."""
@@ -38,6 +39,8 @@ def resnet_document(fields: ConfigFields) -> dict[str, Any]:
         raise ValueError("downsample_in_bottleneck: the planner's resnets stride in the 3x3 convolution")
     width, widths = fields.count("embedding_size"), fields.numbers("hidden_sizes")
     depths = fields.numbers("depths")
+    if not 1 <= len(depths) <= MOST_STAGES:
+        raise ValueError(f"depths: must name 1 to {MOST_STAGES} stages (found {len(depths):,})")
     if list(widths) != [width * EXPANSION * 2**stage for stage in range(len(depths))]:
         raise ValueError("hidden_sizes: every stage of the planner's resnets doubles 4 x embedding_size")
     return {

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.adapters.model_config.fields import ConfigFields
+from planner.model.network.architecture import MOST_LAYERS
 
 GELU, SWIGLU = "gelu", "swiglu"
 
@@ -63,7 +64,7 @@ def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
 
 
 def _layers(fields: ConfigFields) -> int:
-    return fields.count("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+    return fields.count("num_hidden_layers", "n_layer", "n_layers", "num_layers", most=MOST_LAYERS)
 
 
 def _hidden(fields: ConfigFields) -> int:

@@ -18,6 +18,11 @@ TAG = "kind:"
 
 Blocks = Annotated[int, Field(strict=True, ge=1, le=1000)]
 """Of an image network, whose operators are listed one by one; the deepest published have some hundred."""
+MOST_LAYERS = 10_000
+"""Of a transformer on tokens; the deepest ever trained have 1,000 (Wang et al. 2022, DeepNet)."""
+Layers = Annotated[int, Field(strict=True, ge=1, le=MOST_LAYERS)]
+MOST_STAGES = 8
+"""Of an image network."""
 Pixels = Annotated[int, Field(strict=True, ge=1, le=100_000)]
 """On a side of an image."""
 LayerNumber = Annotated[int, Field(strict=True, ge=0)]
@@ -28,7 +33,7 @@ class _Transformer(Frozen):
 
     is_causal: ClassVar[bool] = True
     """A token attends to those before it alone."""
-    layers: Count
+    layers: Layers
     hidden: Count
     heads: Count
     kv_heads: Count
@@ -129,7 +134,7 @@ class Resnet(Frozen):
     """
 
     kind: Literal["resnet"]
-    blocks: Annotated[tuple[Blocks, ...], Field(min_length=1, max_length=8)]
+    blocks: Annotated[tuple[Blocks, ...], Field(min_length=1, max_length=MOST_STAGES)]
     """In each stage; every stage after the first halves the image and doubles the width."""
     width: Count = 64
     """Channels after the stem, and of the first stage's 3x3 convolutions."""
