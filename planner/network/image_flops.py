@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from planner.model.network.architecture import Resnet, Vit
 
@@ -33,6 +34,7 @@ class Convolution:
         return self.weights * self.output_size**2
 
 
+@lru_cache(maxsize=64)
 def image_parameters(architecture: Resnet | Vit) -> int:
     """Count every trained parameter.
 
@@ -67,6 +69,7 @@ def image_training_flops(architecture: Resnet | Vit) -> float:
     return 2.0 * (3 * macs - first)
 
 
+@lru_cache(maxsize=64)
 def image_macs(architecture: Resnet | Vit) -> tuple[int, int]:
     """Multiply-accumulates of one image's forward pass: of the first layer, and of all matrix products."""
     if isinstance(architecture, Resnet):
@@ -103,7 +106,8 @@ def resnet_convolutions(resnet: Resnet) -> Iterator[Convolution]:
             inputs = EXPANSION * width
 
 
-def resnet_activations(resnet: Resnet) -> tuple[int, int, list[tuple[int, int]]]:
+@lru_cache(maxsize=64)
+def resnet_activations(resnet: Resnet) -> tuple[int, int, tuple[tuple[int, int], ...]]:
     """Count the numbers that one image leaves behind for the backward pass: of the stem, pooling's places, each block.
 
     Of a block: (its input, all that it saves): the outputs of its convolutions, from which the batch norms start
@@ -120,7 +124,7 @@ def resnet_activations(resnet: Resnet) -> tuple[int, int, list[tuple[int, int]]]
             shortcut = expand if number == 0 else 0
             blocks.append((size, 2 * reduce + 2 * spatial + expand + shortcut + expand))
             at, size = at + (4 if number == 0 else 3), expand
-    return stem, pooled, blocks
+    return stem, pooled, tuple(blocks)
 
 
 def _half(size: int) -> int:
