@@ -14,6 +14,10 @@ ALL_RUNS = "runs"
 """The name of the one group of a plan that states none."""
 
 
+Lanes = tuple[float, float, int, int]
+"""Hours, work and runs of a lane, and how many lanes have these."""
+
+
 @dataclass(frozen=True)
 class Runs:
     """Equal runs."""
@@ -66,20 +70,26 @@ def mean_work(groups: Sequence[Runs]) -> float:
 def longest_lane(groups: Sequence[Runs], lanes: int, *, hours: float, startup: float) -> tuple[float, float]:
     """Return work and starts of the lane that ends last; each run goes, the longest first, to the lane that is free.
 
-    `hours` are those of the plan's `work`, `startup` those before each run. Phases follow each other.
+    `hours` are those of the plan's `work`, `startup` those before each run. Phases follow each other. Lanes of the same
+    runs are counted together: a group of runs divides at most one such set in two.
     Source: longest processing time first, Graham, SIAM J. Appl. Math. 17 (1969) 416.
     """
     work, starts = 0.0, 0.0
     for phase in sorted({group.phase for group in groups}):
-        loads = [(0.0, 0.0, 0) for _ in range(min(lanes, sum(one.runs for one in groups if one.phase == phase)))]
+        used = min(lanes, sum(one.runs for one in groups if one.phase == phase))
+        alike = [(0.0, 0.0, 0, used)]
         for group in sorted((one for one in groups if one.phase == phase), key=lambda one: -one.work):
             each = group.work * hours + startup
-            whole, left = divmod(group.runs, len(loads))
-            loads = [(load + whole * each, done + whole * group.work, count + whole) for load, done, count in loads]
-            for place in sorted(range(len(loads)), key=lambda place: loads[place][0])[:left]:
-                load, done, count = loads[place]
-                loads[place] = (load + each, done + group.work, count + 1)
-        _, done, count = max(loads)
+            whole, left = divmod(group.runs, used)
+            given: list[Lanes] = []
+            for load, done, count, number in sorted(alike, key=lambda lanes: lanes[0]):
+                more = min(left, number)
+                left -= more
+                for runs, those in ((whole + 1, more), (whole, number - more)):
+                    if those:
+                        given.append((load + runs * each, done + runs * group.work, count + runs, those))
+            alike = given
+        _, done, count, _ = max(alike)
         work, starts = work + done, starts + count
     return work, starts
 

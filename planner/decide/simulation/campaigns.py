@@ -20,6 +20,8 @@ from planner.quantity.time_units import SECONDS_PER_HOUR
 REPLICATIONS = 10_000
 LEAST_REPLICATIONS, MOST_DRAWS = 1_000, 2_000_000
 """A plan of very many lanes is played through less often."""
+MOST_LANES = 5_000
+"""Of equal runs side by side, those that are played: the last of more ends hardly later, and each costs the same."""
 SEED = 26
 NEVER_INTERRUPTED = Interruptions()
 NOTHING, AS_EXPECTED = Interval.exact(0.0), Interval.exact(1.0)
@@ -109,8 +111,11 @@ class Played:
 
 
 def side_by_side(runs: int, lanes: int, *, steps_hours: float, opens: float = 0.0) -> tuple[PlayedLane, ...]:
-    """Return equal runs on so many lanes: each has as many as any other, or one more."""
-    counts = [runs // lanes + (number < runs % lanes) for number in range(min(lanes, runs))]
+    """Return equal runs on so many lanes, at most `MOST_LANES`: each has as many as any other, or one more.
+
+    Those with one more come first, so that they are among the lanes that are played.
+    """
+    counts = [runs // lanes + (number < runs % lanes) for number in range(min(lanes, runs, MOST_LANES))]
     return tuple(PlayedLane((Batch(count, steps_hours),), opens) for count in counts)
 
 
