@@ -104,11 +104,11 @@ def _fits(size: int) -> bool:
 
 
 def _place(name: str, folder: Path, path: Path) -> Path | None:
-    """Return where a member goes; None of what is no log; InputError where its path leads out of the archive."""
+    """Return where a member goes; None of no log and of the folder `.`; InputError of a path out of the archive."""
     inside = PurePosixPath(name.replace("\\", "/"))
-    if inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0] or "\x00" in name:
+    if inside.is_absolute() or ".." in inside.parts or any(":" in part for part in inside.parts[:1]) or "\x00" in name:
         raise InputError(f"{path}: holds a path that leads out of it, '{name[:80]}'.", fix=FIX)
-    return None if inside.suffix.casefold() in NO_LOGS else folder.joinpath(*inside.parts)
+    return None if not inside.parts or inside.suffix.casefold() in NO_LOGS else folder.joinpath(*inside.parts)
 
 
 def _write(member: IO[bytes], place: Path, room: int, path: Path) -> int:

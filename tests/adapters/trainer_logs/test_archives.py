@@ -58,6 +58,8 @@ MAKERS: dict[str, Callable[[Path], Path]] = {
     "a tar.gz": lambda at: tarred(at / "run.tar.gz", ("run/log.csv", TABLE)),
     "a tar.xz": lambda at: tarred(at / "run.tar.xz", ("./run/log.csv", TABLE), mode="w:xz"),
     "links in it": lambda at: tarred(at / "run.tgz", ("log.csv", TABLE), link=("latest.csv", "/etc/passwd")),
+    "a tar of the folder .": lambda at: tarred(at / "run.tgz", (".", b""), ("./log.csv", TABLE)),
+    "a zip of the folder .": lambda at: zipped(at / "run.zip", **{".": b"", "log.csv": TABLE}),
     "a gz": lambda at: _written(at / "log.csv.gz", gzip.compress(TABLE)),
     "a name that says nothing": lambda at: zipped(at / "download", **{"log.csv": TABLE}),
 }
