@@ -214,8 +214,8 @@ def _of_rates(
 
 
 def _constant(rows: Sequence[Mapping[str, object]], column: str | None) -> int | None:
-    """Return the whole number that a column holds throughout."""
-    values = {row.get(column) for row in rows if _filled(row, column)} if column is not None else set()
+    """Return the whole number that a column holds throughout; what is no number may be a list, as JSON has them."""
+    values = {str(row.get(column)) for row in rows if _filled(row, column)} if column is not None else set()
     return count(values.pop()) if len(values) == 1 else None
 
 

@@ -46,7 +46,8 @@ def _rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
         if text.lstrip().startswith("["):
             return _rows_of_list(json.loads(text)[:MOST_ROWS])
         if "\n" not in text.strip() or text.lstrip().startswith("{\n"):
-            metrics = json.loads(text).get("metrics")  # MLflow's answer to metrics/get-history
+            whole = json.loads(text)
+            metrics = whole.get("metrics") if isinstance(whole, dict) else None  # MLflow's metrics/get-history
             return _rows_of_list(metrics[:MOST_ROWS]) if isinstance(metrics, list) else []
         for number, line in enumerate(text.splitlines()):
             if number >= MOST_ROWS:

@@ -1,0 +1,25 @@
+"""JSON lines whose values are of kinds that no trainer writes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planner.errors import InputError
+from tests.adapters.trainer_logs.conftest import part
+
+
+@pytest.mark.parametrize("text", ["null", "7", '"metrics"', "true", "{}", '{"metrics": 7}'])
+def test_one_json_value_that_is_no_history_is_refused(read, write, text):
+    with pytest.raises(InputError, match="no log of a known format"):
+        read(write(a__jsonl=text + "\n"))
+
+
+@pytest.mark.parametrize("column", ["gpus", "batch_size", "seq_len"])
+@pytest.mark.parametrize("value", [[8], {"of": 8}, None])
+def test_a_count_that_is_no_number_is_not_known(read, write, column, value):
+    rows = [json.dumps({"step": n, "elapsed_s": 2 * n, column: value}) for n in range(30)]
+    log = read(write(a__jsonl="\n".join(rows)))
+    assert part(log).seconds / part(log).steps == 2.0
+    assert (log.facts.devices, log.facts.global_batch, log.facts.seq_len) == (None, None, None)
