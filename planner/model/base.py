@@ -25,7 +25,8 @@ def not_tiny(value: float) -> float:
 Positive = Annotated[float, Field(strict=True, gt=0, le=1e18), AfterValidator(not_tiny)]
 NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e18)]
 Fraction = Annotated[float, Field(strict=True, gt=0, le=1)]
-Count = Annotated[int, Field(strict=True, ge=1, le=10**15)]
+MOST_COUNT = 10**15
+Count = Annotated[int, Field(strict=True, ge=1, le=MOST_COUNT)]
 Day = Annotated[date, Field(ge=date(1990, 1, 1), le=date(2100, 12, 31))]
 """A day that a file states; one far from today is a slip, and sums with it leave the calendar."""
 

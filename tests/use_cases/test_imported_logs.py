@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from planner.adapters.catalog import load_catalog
+from planner.errors import InputError
 from planner.model.evidence.run import RunRecord
+from planner.model.network.adapters import Adapters
 from planner.use_cases.importing.imported_runs import records_of
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
 
@@ -103,3 +106,26 @@ def test_the_batch_follows_from_the_tokens_of_a_step(tmp_path, tokens, batch):
     (tmp_path / "log.csv").write_text("step,elapsed_s,tokens\n" + rows, encoding="utf-8")
     record = one(tmp_path / "log.csv", Stated(workload="gpt-305m", accelerator="RTX-3090", gpus=1, seq_len=1024))
     assert (record.global_batch, record.step_seconds) == (batch, 2.0 if batch else None)
+
+
+TOO_MANY = 10**17
+
+
+@pytest.mark.parametrize(
+    ("column", "beside", "stated", "told"),
+    [
+        pytest.param(f"gpus,{TOO_MANY}", "{}", {"gpus": None}, "devices is over", id="a column"),
+        pytest.param("loss,2", f'{{"r": {TOO_MANY}}}', {}, "lora rank is over", id="adapters beside the log"),
+        pytest.param("loss,2", "{}", {"gpus": TOO_MANY}, "--gpus is over", id="a flag"),
+        pytest.param("loss,2", "{}", {"lora": Adapters().model_copy(update={"rank": TOO_MANY})}, "--lora-rank is over",
+                     id="a rank"),
+    ],
+)  # fmt: skip
+def test_a_count_beyond_any_is_one_error_that_names_it(tmp_path, column, beside, stated, told):
+    name, value = column.split(",")
+    rows = [json.dumps({"current_steps": n, "elapsed_time": 2 * n, name: int(value)}) for n in range(30)]
+    (tmp_path / "trainer_log.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    (tmp_path / "adapter_config.json").write_text(beside, encoding="utf-8")
+    with pytest.raises(InputError, match=told) as caught:
+        one(tmp_path, replace(STATED, workload="gpt-305m", **stated))
+    assert caught.value.fix.startswith("Correct it in")

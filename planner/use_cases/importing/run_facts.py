@@ -9,6 +9,7 @@ from typing import TypeVar
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog
 from planner.errors import InputError
+from planner.model.base import MOST_COUNT
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunHardware
 from planner.model.network.adapters import Adapters
@@ -78,6 +79,7 @@ class Known:
 def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Catalog) -> Known:
     """Join what is said; InputError where a flag contradicts the log, MissingFactError where nobody says."""
     where, facts = str(source.path), log.facts
+    _check_counts(where, facts, stated)
     workload, architecture = _network(facts, source, stated, catalog)
     image = isinstance(architecture, ImageModel)
     hardware, doubts = _hardware(facts, stated, catalog, where)
@@ -112,6 +114,19 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
         padded=False if stated.packed or image else facts.padded,
         doubts=tuple(doubts),
     )
+
+
+def _check_counts(where: str, facts: Facts, stated: Stated) -> None:
+    """Refuse counts that no record holds."""
+    flags = {f"--{name.replace('_', '-')}": value for name, value in vars(stated).items()}
+    flags["--lora-rank"] = stated.lora and stated.lora.rank
+    read = {name.replace("_", " "): value for name, value in vars(facts).items()}
+    for what, value in (flags | read).items():
+        if isinstance(value, int) and value > MOST_COUNT:
+            place = "the command" if what in flags else "the log, or in the file beside it"
+            raise InputError(
+                f"{where}: {what} is over {MOST_COUNT:,}, the most that is read.", fix=f"Correct it in {place}."
+            )
 
 
 def _network(facts: Facts, source: LogSource, stated: Stated, catalog: Catalog) -> tuple[str, Architecture | None]:
