@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,12 +85,9 @@ class Console:
 
     def evaluations_in(self, bar: list[BarState]) -> set[int]:
         """Return the places in the bar before which an evaluation ended."""
-        ended = set()
-        for line in self.evaluation_lines:
-            place = next((place for place, state in enumerate(bar) if state.line > line), None)
-            if place:
-                ended.add(place)
-        return ended
+        lines = [state.line for state in bar]
+        places = {bisect_right(lines, line) for line in self.evaluation_lines}
+        return places - {0, len(bar)}
 
 
 def read_console(lines: Iterable[str]) -> Console:

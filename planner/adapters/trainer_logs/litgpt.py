@@ -83,10 +83,13 @@ def _passes_of_a_step(passes: Sequence[_Pass]) -> int:
 def _whole_steps(passes: Sequence[_Pass], each: int) -> list[Span]:
     """Return a span for each step all of whose passes are timed."""
     spans = []
-    for place, one in enumerate(passes):
-        own = passes[max(0, place - each + 1) : place + 1]
-        if one.is_step and len(own) == each and one.number - own[0].number == each - 1:
-            spans.append(Span(one.step - 1, one.step, sum(part.seconds for part in own)))
+    since: list[_Pass] = []
+    for one in passes:
+        since.append(one)
+        if one.is_step:
+            if len(since) >= each and one.number - since[-each].number == each - 1:
+                spans.append(Span(one.step - 1, one.step, sum(part.seconds for part in since[-each:])))
+            since = []
     return spans
 
 

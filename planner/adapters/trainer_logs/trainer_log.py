@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -95,6 +96,29 @@ class TrainerLog:
     """Names, below the source, of the files that it was read from."""
 
 
+class _Marked:
+    """After which steps something else ran; `first` finds the one that the log names first, without going through all."""
+
+    def __init__(self, marked: Sequence[tuple[int, Beside]]) -> None:
+        self._marked = marked
+        places = sorted(range(len(marked)), key=lambda place: marked[place][0])
+        self._steps = [marked[place][0] for place in places]
+        self._least = [places]
+        """By power of two: the least place among so many steps from each on."""
+        while (half := 1 << (len(self._least) - 1)) * 2 <= len(places):
+            before = self._least[-1]
+            self._least.append(list(map(min, before, before[half:])))
+
+    def first(self, begin: int, end: int) -> Beside | None:
+        """Return what was named first of the steps from `begin` to before `end`."""
+        low, high = bisect_left(self._steps, begin), bisect_left(self._steps, end)
+        if low == high:
+            return None
+        power = (high - low).bit_length() - 1
+        least = self._least[power]
+        return self._marked[min(least[low], least[high - (1 << power)])][1]
+
+
 CLOCK_WENT_BACK = "the clock of the log goes back, and the steps there are left out"
 
 
@@ -106,15 +130,21 @@ def spans_between(
     `beside` says after which steps something else ran. Where the step number does not rise, a process began anew:
     what lies between is no span. Where the clock goes back it is none either, and a doubt.
     """
-    marked = list(beside)
+    return spans_of_pairs(pairwise(points), beside=beside)
+
+
+def spans_of_pairs(
+    pairs: Iterable[tuple[tuple[int, float], tuple[int, float]]], *, beside: Iterable[tuple[int, Beside]] = ()
+) -> tuple[list[Span], list[str]]:
+    """Return the spans from the first to the second point of each pair, as `spans_between` does."""
+    marked = _Marked(list(beside))
     spans: list[Span] = []
     doubts: list[str] = []
-    for (begin, since), (end, until) in pairwise(points):
+    for (begin, since), (end, until) in pairs:
         if end <= begin:
             continue
         if until <= since:
             doubts.append(CLOCK_WENT_BACK)
             continue
-        within = next((what for step, what in marked if begin <= step < end), None)
-        spans.append(Span(begin, end, until - since, beside=within))
+        spans.append(Span(begin, end, until - since, beside=marked.first(begin, end)))
     return spans, list(dict.fromkeys(doubts))
