@@ -8,13 +8,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive
-from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, merged, spans_between
+from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, merged, spans_of_pairs
 from planner.errors import InputError
 
 FORMAT = "csv"
@@ -37,18 +37,20 @@ COLUMNS = {
     "devices": ("gpus", "devices", "world_size", "n_gpus"),
 }  # fmt: skip
 """What a column may be called, the surer name first."""
+_WORDS = frozenset(word for words in COLUMNS.values() for word in words)
 PREFIXES = r"^(?:(?:train|training|trainer|device|throughput|time|metrics|perf|wps_debugger)[/|.])+"
 CSV_FIX = "It needs a column step, and one of elapsed_s, step_seconds, steps_per_s, tokens_per_s or samples_per_s."
 RATES_ALONE = "it holds rates that the trainer averaged, not times of steps; import a log whose steps carry time"
 MOST_HEAD = 100_000
-MOST_ROWS = 500_000
+MOST_ROWS = 200_000
+"""So many are read in some seconds and a quarter of a gigabyte."""
 
 
 def read(source: LogSource) -> list[TrainerLog]:
     """Return one training of each table that has the columns; a lone table without them is refused with what lacks."""
     logs = []
     for name in source.named(r".{1,200}\.(?:csv|tsv)"):
-        rows = table(source.text(name), where=source.where(name))
+        rows = table(source.text(name), where=source.where(name), wanted=is_known)
         log = log_of_rows(rows, FORMAT, None, (name,))
         if log is not None:
             logs.append(log)
@@ -57,18 +59,22 @@ def read(source: LogSource) -> list[TrainerLog]:
     return logs
 
 
-def table(text: str, *, where: str) -> list[dict[str, str]]:
-    """Return the rows of a table by column; a last row that was cut off is left out."""
+def table(text: str, *, where: str, wanted: Callable[[str], bool]) -> list[dict[str, str]]:
+    """Return the rows of a table by column, of the wanted ones; a last row that was cut off is left out."""
     head = text[:MOST_HEAD].partition("\n")[0]
     delimiter = max("\t,;", key=head.count)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     try:
-        rows = list(islice(csv.reader(io.StringIO(text), delimiter=delimiter), MOST_ROWS + 1))
+        names = [name.strip() for name in next(reader, [])]
+        kept = [(name, place) for place, name in enumerate(names) if wanted(name)]
+        lines = islice(reader, MOST_ROWS) if kept else ()
+        rows = [{name: row[place] for name, place in kept} for row in lines if len(row) == len(names)]
+        more = next(reader, None) if kept else None
     except csv.Error as error:
         raise InputError(f"{where}: is not CSV: {error}.", fix=CSV_FIX) from error
-    if len(rows) > MOST_ROWS:
+    if more is not None:
         raise InputError(f"{where}: has over {MOST_ROWS:,} rows.", fix="Keep the steps of some hours.")
-    names = [name.strip() for name in rows[0]] if rows else []
-    return [dict(zip(names, row, strict=True)) for row in rows[1:] if len(row) == len(names)]
+    return rows
 
 
 def log_of_rows(
@@ -117,6 +123,12 @@ def columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
     return found
 
 
+@lru_cache(maxsize=10_000)
+def is_known(name: str) -> bool:
+    """Return whether a column may hold one of `COLUMNS`."""
+    return _plain(name) in _WORDS
+
+
 def _plain(name: str) -> str:
     """Return a column's name without prefixes and signs; W&B's charts put the run's name before it."""
     own = re.sub(PREFIXES, "", name.casefold().rpartition(" - ")[2])
@@ -151,13 +163,7 @@ def _between(points: Sequence[tuple[int, float]]) -> tuple[list[Span], list[str]
         else:
             first.append(point)
             last.append(point)
-    spans: list[Span] = []
-    doubts: list[str] = []
-    for begin, end in zip(last, first[1:], strict=False):
-        found, told = spans_between([begin, end])
-        spans += found
-        doubts += told
-    return spans, list(dict.fromkeys(doubts))
+    return spans_of_pairs(zip(last, first[1:], strict=False))
 
 
 def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:
@@ -190,7 +196,7 @@ def _with_tokens(spans: list[Span], rows: Sequence[Mapping[str, object]], named:
     for span in spans:
         begin, end = since.get(span.begin), since.get(span.end)
         tokens = end - begin if begin is not None and end is not None and end > begin else None
-        counted.append(replace(span, tokens=tokens))
+        counted.append(Span(span.begin, span.end, span.seconds, tokens, span.beside))
     return counted
 
 

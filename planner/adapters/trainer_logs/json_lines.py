@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from planner.adapters.trainer_logs.config_keys import facts_of_config
-from planner.adapters.trainer_logs.csv_columns import log_of_rows
+from planner.adapters.trainer_logs.csv_columns import MOST_ROWS, is_known, log_of_rows
 from planner.adapters.trainer_logs.hf_facts import facts_beside
 from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
 from planner.errors import InputError
 
-MOST_ROWS = 500_000
+MOST_OF_ONE = 20_000_000
+"""Characters of one value; it takes up to fifteen times as much memory."""
 LLAMA_FACTORY = "trainer_log.jsonl"
 OWN_COLUMNS = ("_step", "_runtime", "_timestamp")
 
@@ -43,12 +44,8 @@ def _rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
     text = source.text(name)
     rows: list[Mapping[str, object]] = []
     try:
-        if text.lstrip().startswith("["):
-            return _rows_of_list(json.loads(text)[:MOST_ROWS])
-        if "\n" not in text.strip() or text.lstrip().startswith("{\n"):
-            whole = json.loads(text)
-            metrics = whole.get("metrics") if isinstance(whole, dict) else None  # MLflow's metrics/get-history
-            return _rows_of_list(metrics[:MOST_ROWS]) if isinstance(metrics, list) else []
+        if text.lstrip().startswith(("[", "{\n")) or "\n" not in text.strip():
+            return _rows_of_one(text, source.where(name))
         for number, line in enumerate(text.splitlines()):
             if number >= MOST_ROWS:
                 raise InputError(f"{source.where(name)}: has over {MOST_ROWS:,} rows.", fix="Keep some hours.")
@@ -57,14 +54,22 @@ def _rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
             except ValueError:
                 continue  # cut within a line
             if isinstance(row, dict):
-                rows.append(row)
+                rows.append({name: value for name, value in row.items() if is_known(name)})
     except (RecursionError, ValueError) as error:
         raise InputError(f"{source.where(name)}: is not JSON, or nested too deeply.", fix="Export it again.") from error
     return rows
 
 
-def _rows_of_list(found: list[object]) -> list[Mapping[str, object]]:
-    """Return the entries of a list: rows, or TensorBoard's (seconds, step, value)."""
+def _rows_of_one(text: str, where: str) -> list[Mapping[str, object]]:
+    """Return the entries of a list, or of that in MLflow's metrics/get-history: rows, or TensorBoard's of three."""
+    if len(text) > MOST_OF_ONE:
+        raise InputError(f"{where}: is one JSON value of over {MOST_OF_ONE / 1e6:g} MB.", fix="Export it as CSV.")
+    whole = json.loads(text)
+    found = whole.get("metrics") if isinstance(whole, dict) else whole
+    if not isinstance(found, list):
+        return []
+    if len(found) > MOST_ROWS:
+        raise InputError(f"{where}: has over {MOST_ROWS:,} rows.", fix="Keep some hours.")
     of_tensorboard = [row for row in found if isinstance(row, list) and len(row) == 3]
     if len(of_tensorboard) == len(found):
         return [dict(zip(("wall_time", "step", "value"), row, strict=True)) for row in of_tensorboard]

@@ -28,6 +28,7 @@ LAST_PASS = (
     "the output folder"
 )
 COLUMNS = {"iter", "iter_time", "time", "tokens"}
+READ = COLUMNS | {"step", "loss", "val_loss", "samples", "total_tokens"}
 
 
 class _Pass(NamedTuple):
@@ -42,7 +43,10 @@ def read(source: LogSource) -> list[TrainerLog]:
     """Return one training of each console's output, and of each metrics.csv."""
     logs = source.each_console(_log)
     for name in source.named(r".{1,200}\.csv"):
-        rows = table(source.text(name), where=source.where(name))
+        text = source.text(name)
+        if not all(column in text[:LONGEST_LINE] for column in COLUMNS):
+            continue
+        rows = table(text, where=source.where(name), wanted=READ.__contains__)
         if rows and rows[0].keys() >= COLUMNS and (log := _of_rows(rows, name)) is not None:
             logs.append(log)
     return logs

@@ -7,6 +7,9 @@ import re
 from datetime import datetime
 
 MOST = 1e18
+DIGITS = 18
+"""Of a whole number that is surely at most as large."""
+_NUMBER = re.compile(r"\s*([-+]?[\d,]{1,30}(?:\.\d{0,30})?(?:[eE][-+]?\d{1,4})?)\s?([kKmMbBgGtT]?)\s*")
 THOUSANDS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
 
 
@@ -16,7 +19,10 @@ def number(value: object) -> float | None:
         return None
     if isinstance(value, int | float):
         return _finite(value)
-    found = re.fullmatch(r"\s*([-+]?[\d,]{1,30}(?:\.\d{0,30})?(?:[eE][-+]?\d{1,4})?)\s?([kKmMbBgGtT]?)\s*", str(value))
+    text = str(value)
+    if text.isdecimal() and len(text) <= DIGITS:  # as most cells of a long table
+        return float(text)
+    found = _NUMBER.fullmatch(text)
     if found is None:
         return None
     try:

@@ -19,7 +19,7 @@ class Beside(StrEnum):
     SKIPPED = "steps of an earlier process"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Span:
     """Optimizer steps in a row: from after step `begin` to after step `end`."""
 
@@ -97,7 +97,7 @@ class TrainerLog:
 
 
 class _Marked:
-    """After which steps something else ran; `first` finds the one that the log names first, without going through all."""
+    """After which steps something else ran; `first` finds what the log names first, without a search of all."""
 
     def __init__(self, marked: Sequence[tuple[int, Beside]]) -> None:
         self._marked = marked

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from planner.adapters.trainer_logs import csv_columns
 from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
+from planner.adapters.trainer_logs.numbers_in_text import number
 from planner.errors import InputError
 from tests.adapters.trainer_logs.conftest import part
 
@@ -79,3 +81,27 @@ def test_a_table_that_times_no_step_is_refused_with_what_it_needs(read, write, t
     with pytest.raises(InputError, match="say no step") as caught:
         read(write(log__csv=text))
     assert "column step" in caught.value.fix
+
+
+@pytest.mark.parametrize(("rows", "is_read"), [(10, True), (11, False)])
+def test_rows_beyond_the_most_are_refused(read, write, monkeypatch, rows, is_read):
+    monkeypatch.setattr(csv_columns, "MOST_ROWS", 10)
+    path = write(log__csv=table("step,elapsed_s", "{n},{t}", steps=range(rows)))
+    if is_read:
+        assert part(read(path)).steps == rows - 1
+    else:
+        with pytest.raises(InputError, match="over 10 rows"):
+            read(path)
+
+
+def test_columns_that_say_nothing_of_the_training_are_not_kept():
+    (row,) = csv_columns.table("Step,train/loss,lr\n1,2.5,0.1\n2,2.4", where="a.csv", wanted=csv_columns.is_known)
+    assert row == {"Step": "1", "train/loss": "2.5"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("007", 7.0), ("9" * 18, 1e18), ("1" + "0" * 18, 1e18), ("9" * 19, None), ("1_000", None), ("\u0663", 3.0)],
+)
+def test_whole_numbers_are_read_as_others_are(text, value):
+    assert number(text) == number(f" {text}") == value
