@@ -18,7 +18,7 @@ from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.adapters.price_store import PriceStore
 from planner.adapters.settings import open_store
-from planner.adapters.workspace import catalogs_dir
+from planner.adapters.workspace import catalogs_dir, is_there
 from planner.cost.cloud.price_level import price_bands
 from planner.errors import InputError, StoreError
 from planner.model.base import Frozen
@@ -136,7 +136,7 @@ def _layered(model: type[Listed], roots: Sequence[Path], name: str, *, folder: s
     """Read one table of every layer; later layers replace earlier ones."""
     listed: dict[str, Listed] = {}
     for path in (layer / folder / name for layer in roots):
-        if path.is_file() or path.is_relative_to(roots[0]):
+        if is_there(path) or path.is_relative_to(roots[0]):
             listed |= _by_id(read_rows(model, path), model.__name__.lower(), path)
     return listed
 
@@ -172,7 +172,7 @@ def with_bundled_blocks(defaults: Defaults, bundled_root: Path) -> Defaults:
 
 def _services(layer: Path) -> list[ServiceRate]:
     path = layer / "services.csv"
-    return read_rows(ServiceRate, path) if path.is_file() else []
+    return read_rows(ServiceRate, path) if is_there(path) else []
 
 
 def read_run(path: Path) -> RunRecord:
@@ -182,7 +182,7 @@ def read_run(path: Path) -> RunRecord:
 
 
 def _last_file(roots: Sequence[Path], name: str) -> Path:
-    return next((layer / name for layer in reversed(roots) if (layer / name).is_file()), roots[0] / name)
+    return next((layer / name for layer in reversed(roots) if is_there(layer / name)), roots[0] / name)
 
 
 def _yaml_files(folder: Path) -> list[Path]:

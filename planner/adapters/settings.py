@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 from planner.adapters.documents import read_model
 from planner.adapters.run_store import FolderStore, RunStore
 from planner.adapters.s3_store import SCHEME, S3Store
+from planner.adapters.workspace import is_there
 from planner.errors import StoreError
 from planner.model.base import Frozen, Text
 
@@ -40,7 +41,7 @@ def open_store(workspace: Path) -> RunStore:
     if named:
         return S3Store(named) if _is_remote(named) else _folder_elsewhere(Path(named), "PLANNER_RUNS")
     path = workspace / SETTINGS_NAME
-    chosen = read_model(Settings, path, fix=SETTINGS_FIX).runs if path.is_file() else None
+    chosen = read_model(Settings, path, fix=SETTINGS_FIX).runs if is_there(path) else None
     if chosen is not None and _is_remote(chosen):
         return S3Store(chosen)
     folder = workspace / (chosen or "runs")

@@ -30,6 +30,11 @@ def workspace_dir(home: str | None = None) -> Path:
     return Path(home or os.environ.get("PLANNER_HOME") or "planner-data")
 
 
+def is_there(path: Path) -> bool:
+    """Return whether a file of the workspace is there; what bears its name and is no file is refused by its reader."""
+    return os.path.lexists(path)
+
+
 def _bundled(name: str) -> Path:
     for folder in (_PACKAGE / f"_{name}", _PACKAGE.parent / name):
         if folder.is_dir():

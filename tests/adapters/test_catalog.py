@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,26 @@ def test_a_wrong_cell_names_file_line_column_and_fix(tmp_path: Path) -> None:
 
 def test_an_empty_workspace_changes_nothing(tmp_path: Path) -> None:
     assert load_catalog(tmp_path) == load_catalog()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["defaults.yaml", "settings.yaml", "services.csv", "providers.csv", "storage.csv", "convergence.csv",
+     "hardware/nodes.csv", "hardware/accelerators.csv"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        pytest.param(Path.mkdir, "is a folder, not a file", id="a folder"),
+        pytest.param(os.mkfifo, "is no ordinary file", id="a pipe"),
+        pytest.param(lambda path: path.symlink_to(path.name), "cannot be read", id="a link to itself"),
+        pytest.param(lambda path: path.symlink_to("elsewhere"), "there is no such file", id="a link to nothing"),
+    ],
+)
+def test_what_bears_the_name_of_a_file_and_is_none_is_refused(tmp_path, name, make, told):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    make(path)
+    with pytest.raises(InputError, match=told) as caught:
+        load_catalog(tmp_path)
+    assert str(path) in caught.value.message
