@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, TypeVar, cast
+from typing import IO, Literal, TypeVar, cast
 
 from planner.errors import InputError
 
@@ -29,6 +29,8 @@ LARGEST_MEMBER_BYTES = 64_000_000
 """Larger files, as weights, are passed over; a log may not be larger either (`log_source.LOG_LIMIT_BYTES`)."""
 PIECE_BYTES = 1_000_000
 FIX = "Unpack it yourself and name the log in it."
+TarMode = Literal["r:", "r:gz", "r:bz2", "r:xz"]
+MODES: dict[bytes, TarMode] = {b"\x1f\x8b": "r:gz", b"BZh": "r:bz2", b"\xfd7zXZ": "r:xz"}
 NO_LOGS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".distcp", ".npy", ".arrow", ".png")
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError,
           NotImplementedError, ValueError)  # fmt: skip
@@ -42,7 +44,7 @@ def is_archive(path: Path) -> bool:
             head = file.read(264)
     except OSError:
         return False
-    return head.startswith((b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")) or head[257:262] == b"ustar"
+    return head.startswith((b"PK\x03\x04", *MODES)) or head[257:262] == b"ustar"
 
 
 @contextmanager
@@ -72,7 +74,7 @@ def _unpack(path: Path, folder: Path) -> None:
                         room -= _write(member, place, room, path)
         return
     try:
-        with tarfile.open(path) as tar:
+        with tarfile.open(path, _mode(path)) as tar:
             passed = 0
             for one in _few(tar, path):
                 place = _place(one.name, folder, path)
@@ -90,6 +92,13 @@ def _unpack(path: Path, folder: Path) -> None:
     name = path.name.removesuffix(".gz")
     with gzip.open(path) as single:
         _write(cast(IO[bytes], single), folder / (name if name != path.name else f"{name}.log"), room, path)
+
+
+def _mode(path: Path) -> TarMode:
+    """Return how a tar is opened: what is compressed may by chance have the check sum of a plain one."""
+    with path.open("rb") as file:
+        head = file.read(6)
+    return next((mode for magic, mode in MODES.items() if head.startswith(magic)), "r:")
 
 
 def _few(members: Iterable[Member], path: Path) -> Iterator[Member]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import shutil
@@ -131,6 +132,22 @@ def test_a_hostile_archive_is_one_error_and_leaves_nothing(tmp_path, temporary, 
     assert str(path) in caught.value.message
     assert str(temporary) not in caught.value.message + caught.value.fix
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def looks_like_a_tar(data: bytes) -> bool:
+    with contextlib.suppress(tarfile.TarError):
+        return bool(tarfile.TarInfo.frombuf(data[:512], "utf-8", "surrogateescape"))
+    return False
+
+
+def test_a_gzip_file_with_the_check_sum_of_a_tar_is_no_tar(tmp_path):
+    packed = gzip.compress(b"0" * 10_000_000)
+    moments = (
+        bytes([low]) + high for high in (b"\0\0\0", b"\0\0\x7f", b"\0\x7f\x7f", b"\0\x80\x80") for low in range(256)
+    )
+    data = next(made for at in moments if looks_like_a_tar(made := packed[:4] + at + packed[8:]))
+    with opened(_written(tmp_path / "a.log.gz", data)) as source:
+        assert source.names == ("a.log",)
 
 
 def test_files_that_are_passed_over_have_a_limit_too(tmp_path, monkeypatch):
