@@ -19,6 +19,8 @@ Model = TypeVar("Model", bound=Frozen)
 PLAN_LIMIT_BYTES = 1_000_000
 RECORD_LIMIT_BYTES = 20_000_000
 SHOWN_PROBLEMS = 10
+MOST_PROBLEMS = 200_000
+"""Of which each is looked at; of more the first are shown, without their lines and values."""
 """Mistakes of one file that are listed; the others are counted."""
 
 UNION_MEMBERS = ("function-", "constrained-", "tuple[", "literal[", "str-enum[", "kind:")
@@ -81,9 +83,11 @@ def parse_model(model: type[Model], data: Json, *, where: str, text: str = "", f
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        details = error.errors(include_url=False)
-        problems = _most_specific(details)
-        lines = [_problem(where, text, _with_words(detail, details)) for detail in problems[:SHOWN_PROBLEMS]]
+        many = error.error_count() > MOST_PROBLEMS
+        details = error.errors(include_url=False, include_input=not many, include_context=not many)
+        problems = details if many else _most_specific(details)
+        shown = problems[:SHOWN_PROBLEMS]
+        lines = [_problem(where, "" if many else text, _with_words(detail, details)) for detail in shown]
         more = len(problems) - len(lines)
         raise InputError("\n".join(lines) + (f"\n... and {more} more." if more > 0 else ""), fix=fix) from error
 
@@ -158,7 +162,7 @@ def _sentence(detail: ErrorDetails) -> str:
     if kind == "too_short":
         return "is empty; at least one entry is needed."
     message = PLAINLY.get(kind) or detail["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    given = detail["input"]
+    given = detail.get("input")
     shown = repr(given) if isinstance(given, str | int | float | bool) else ""
     hint = "" if not isinstance(given, str) or kind not in NUMBERS else " Write plain digits, e.g. 1.0e11"
     return f"{message}{f' (found {shown[:60]})' if shown else ''}.{hint}"

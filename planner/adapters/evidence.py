@@ -20,8 +20,8 @@ from planner.model.evidence.measurement import COLUMNS, Measurement
 TABLE_LIMIT_BYTES = 50_000_000
 NEEDED = ("id", "source", "gpu", "num_gpus")
 FOLDER = "evidence"
-MOST_ROWS = 20_000
-"""Four times the bundled evidence; some five seconds to audit."""
+MOST_ROWS = 10_000
+"""Twice the bundled evidence; some four seconds to audit."""
 MOST_UNREADABLE = 1_000
 """Rows beyond which a table is another than it is taken for."""
 CALIBRATION = "calibration.json"

@@ -27,6 +27,8 @@ from planner.quantity.time_units import HOURS_PER_MONTH
 from planner.text.table_cells import table_text, unguarded
 
 PRICE_LIMIT_BYTES = 200_000_000
+OWN_PRICE_LIMIT_BYTES = 10_000_000
+"""Of a file that a person writes: some 40,000 rows, which take four seconds to check."""
 A_DAY = timedelta(days=1)
 
 COLUMNS = (
@@ -64,10 +66,11 @@ def read_prices(
 
 
 def numbered_prices(
-    path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED, wanted: PriceFilter = EVERYTHING
-) -> list[tuple[int, Price]]:
+    path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED, wanted: PriceFilter = EVERYTHING,
+    limit_bytes: int = PRICE_LIMIT_BYTES,
+) -> list[tuple[int, Price]]:  # fmt: skip
     """Read one price file, each row with the line on which it ends."""
-    return parse_prices(read_text(path, limit_bytes=PRICE_LIMIT_BYTES), where=str(path), origin=origin, wanted=wanted)
+    return parse_prices(read_text(path, limit_bytes=limit_bytes), where=str(path), origin=origin, wanted=wanted)
 
 
 def parse_prices(
@@ -119,7 +122,7 @@ def checked_prices(
     path: Path, *, nodes: Mapping[str, Node], bands: Bands, origin: PriceOrigin, today: date
 ) -> list[Price]:
     """Read one price file, refusing a price that no accelerator of its kind can have, or whose day is still to come."""
-    rows = numbered_prices(path, origin=origin)
+    rows = numbered_prices(path, origin=origin, limit_bytes=OWN_PRICE_LIMIT_BYTES)
     for line, row in rows:
         if row.as_of > today + A_DAY:  # it may be tomorrow already where the price was stated
             raise InputError(

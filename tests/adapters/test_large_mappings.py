@@ -62,3 +62,13 @@ def test_a_hundred_thousand_mistakes_are_counted_and_ten_are_shown() -> None:
     lines = caught.value.message.splitlines()
     assert len(lines) <= 11
     assert lines[-1].startswith("... and ")
+
+
+def test_of_very_many_mistakes_the_first_are_shown_without_their_values() -> None:
+    options = [{"node": 1}] * 300_000
+    with pytest.raises(InputError) as caught:
+        parse_model(Plan, {"schema_version": 1, "options": options}, where="plan.json", text="{}")
+    lines = caught.value.message.splitlines()
+    assert len(lines) == 11
+    assert "plan.json: options.0.node: is no key that the planner knows; check its spelling or take it out." in lines
+    assert int(lines[-1].removeprefix("... and ").removesuffix(" more.").replace(",", "")) >= 300_000 - 10

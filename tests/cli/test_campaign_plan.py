@@ -35,6 +35,20 @@ def test_the_cheapest_mix(planner: Planner, changed: Changed) -> None:
     assert len(document["options"]) == 3
 
 
+def test_more_groups_on_options_than_can_be_priced_are_refused(
+    planner: Planner, changed: Changed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two groups on three options are six pairs."""
+    limit = "planner.decide.placement.plan_campaign.MOST_PAIRS"
+    monkeypatch.setattr(limit, 5)
+    answer = planner("campaign", changed(NAME))
+    assert (answer.code, answer.err.splitlines()[0]) == (
+        2, "Error: campaign: 2 groups on 3 options are 6 pairs to price; at most 5.",
+    )  # fmt: skip
+    monkeypatch.setattr(limit, 6)
+    assert planner("campaign", changed(NAME)).code == 0
+
+
 def test_the_fastest(planner: Planner, changed: Changed) -> None:
     """In 25 h: 1 unit on own, 2 on p4d, 10 on two p5en, over 12; in 20 h 1 + 2 + 8 are too few."""
     document = planner("campaign", changed(NAME), "--json", "--objective", "time").document

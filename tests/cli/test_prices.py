@@ -373,3 +373,11 @@ def test_a_stale_price_is_marked_where_it_ranks(planner, plan, home):
     rows = csv.DictReader((home / "report.csv").read_text(encoding="utf-8").splitlines())
     (row,) = (row for row in rows if row["option"] == "aws/p5.48xlarge:us-east-1:on_demand")
     assert (row["price_stale"], row["price_age_days"]) == ("yes", str(answer["price_age_days"]))
+
+
+def test_a_price_file_larger_than_a_person_writes_is_refused(planner, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("x" * 10_000_001, encoding="utf-8")
+    answer = planner("prices", "check", path)
+    assert answer.code == 2
+    assert "has 10.0 MB; at most 10 MB are read" in answer.err

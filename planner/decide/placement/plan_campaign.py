@@ -14,6 +14,7 @@ from planner.decide.placement.instance import Instance, Objective
 from planner.decide.placement.milp import NotFoundInTimeError
 from planner.decide.placement.question import Question, at_confidence, question_of
 from planner.decide.placement.solve import front, solve
+from planner.errors import InputError
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
@@ -25,6 +26,8 @@ STEPS = 10
 CLOSER = 0.7
 """By which factor the chance to miss a limit falls from one to the next."""
 MOST_CONFIDENCE = 0.995
+MOST_PAIRS = 3_000
+"""Of groups and options, each of which is priced; these take some five seconds."""
 
 
 def planned_campaign(
@@ -34,8 +37,15 @@ def planned_campaign(
     """Return the document with the best plan, or with the binding limit and the plan without it.
 
     Solved by the middle values; where a chance is below the confidence, again with hours that are kept with it and a
-    smaller budget, until it holds.
+    smaller budget, until it holds. InputError where there are more pairs of groups and options than are priced.
     """
+    pairs = len(alone.groups) * len(alone.options)
+    if pairs > MOST_PAIRS:
+        raise InputError(
+            f"campaign: {len(alone.groups)} groups on {len(alone.options)} options are {pairs:,} pairs to price; at "
+            f"most {MOST_PAIRS:,}.",
+            fix="List fewer options, or join groups of equal work.",
+        )
     asked = objective or (Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST)
     question = question_of(alone, catalog, today=today)
     given = {

@@ -130,7 +130,7 @@ def test_a_table_of_too_many_rows_is_one_error(planner, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text(TABLE + "".join(f"r{number},x,,,,,,,,,,,\n" for number in range(20_000)), "utf-8")
     answer = planner("audit", "--measurements", path)
-    assert (answer.code, "has over 20,000 rows" in answer.err) == (2, True)
+    assert (answer.code, "has over 10,000 rows" in answer.err) == (2, True)
 
 
 def test_a_table_most_of_which_cannot_be_read_is_one_error_with_the_first(planner, tmp_path):
