@@ -19,9 +19,9 @@ Model = TypeVar("Model", bound=Frozen)
 PLAN_LIMIT_BYTES = 1_000_000
 RECORD_LIMIT_BYTES = 20_000_000
 SHOWN_PROBLEMS = 10
+"""Mistakes of one file that are listed; the others are counted."""
 MOST_PROBLEMS = 200_000
 """Of which each is looked at; of more the first are shown, without their lines and values."""
-"""Mistakes of one file that are listed; the others are counted."""
 
 UNION_MEMBERS = ("function-", "constrained-", "tuple[", "literal[", "str-enum[", "kind:")
 """Beginnings of the names that pydantic puts into the place of a mistake."""

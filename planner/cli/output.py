@@ -13,6 +13,7 @@ import typer
 
 from planner.cli.visible_output import Drawn
 from planner.errors import InputError
+from planner.model.base import MOST_COUNT
 from planner.present.table import WRITERS, Row
 from planner.text.visible_text import visible_text
 
@@ -27,8 +28,6 @@ class Format(StrEnum):
     JSON = "json"
 
 
-MOST = 1e15
-"""Of any count (`Count`)."""
 WIDE_COLUMNS = 180
 """Of a table that goes to a file or a log."""
 SCREEN_COLUMNS = 100
@@ -94,7 +93,7 @@ def screen_width() -> int:
     return shutil.get_terminal_size((SCREEN_COLUMNS, 24)).columns
 
 
-def check_positive(value: float | None, name: str, *, most: float = MOST) -> None:
+def check_positive(value: float | None, name: str, *, most: float = MOST_COUNT) -> None:
     """Refuse what is below one, no number, or more than a count may be; typer does not."""
     if value is None:
         return
