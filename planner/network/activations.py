@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, Decoder, MoeDecoder, Resnet, TextModel, Vit
+from planner.model.network.trainer_memory import USUAL_TRAINER, Kernels, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.image_flops import resnet_activations
 from planner.network.lora_memory import lora_layer_bytes
@@ -78,6 +80,19 @@ class LayerBytes(NamedTuple):
     bytes_per_token: float
     is_whole: bool
     """All that it saves without checkpointing; else what it keeps until it is recomputed."""
+    kept_per_token: float | None = None
+    """What a whole layer kept until it was recomputed; None without checkpointing."""
+
+
+def kept_layers(kinds: Iterable[LayerBytes]) -> list[LayerBytes]:
+    """Return what layers keep from their forward pass to their backward pass, those that are alike together."""
+    layers: dict[tuple[float, bool], int] = {}
+    for kind in kinds:
+        recomputed = kind.kept_per_token is not None
+        each = kind.kept_per_token if kind.kept_per_token is not None else kind.bytes_per_token
+        like = (each, kind.is_whole and not recomputed)
+        layers[like] = layers.get(like, 0) + kind.layers
+    return [LayerBytes(count, each, is_whole) for (each, is_whole), count in layers.items()]
 
 
 def layer_bytes(
@@ -88,6 +103,7 @@ def layer_bytes(
     autocast: bool = False,
     traced_layer_bytes: float | None = None,
     adapters: Adapters | None = None,
+    trainer: TrainerMemory = USUAL_TRAINER,
 ) -> tuple[LayerBytes, ...]:
     """Return what the backward pass needs of each token, layer by layer, those that are alike together.
 
@@ -110,9 +126,10 @@ def layer_bytes(
                 bytes_per_number=bytes_per_number(precision),
                 residual_bytes=residual_bytes(precision, autocast=autocast),
                 autocast=autocast,
-                kv_outputs=decoder.kv_heads * decoder.head_dim,
+                kv_outputs=decoder.head_dim * (decoder.heads if trainer.repeated_heads else decoder.kv_heads),
+                fused_norms=trainer.norms_save_input_alone,
             )
-        return layer_activation_bytes(decoder, precision=precision, autocast=autocast, dense=dense)
+        return layer_activation_bytes(decoder, precision=precision, autocast=autocast, trainer=trainer, dense=dense)
 
     def kept(dense: bool) -> float:
         if checkpointing is Checkpointing.FULL:
@@ -125,7 +142,8 @@ def layer_bytes(
     else:
         (last_is_dense, last), before = kinds[-1], kinds[:-1]
         every = [LayerBytes(layers, kept(dense), False) for dense, layers in before]
-        every += [LayerBytes(last - 1, kept(last_is_dense), False), LayerBytes(1, whole(last_is_dense), True)]
+        of_last = kept(last_is_dense)
+        every += [LayerBytes(last - 1, of_last, False), LayerBytes(1, whole(last_is_dense), True, of_last)]
     return tuple(kind for kind in every if kind.layers)
 
 
@@ -134,38 +152,42 @@ def layer_activation_bytes(
     *,
     precision: Precision,
     autocast: bool = False,
-    repeats_kv_heads: bool = False,
+    trainer: TrainerMemory = USUAL_TRAINER,
     dense: bool | None = None,
 ) -> float:
-    """Bytes that one layer saves of each token for its backward pass, without checkpointing.
+    """Return the bytes that one layer saves of each token for its backward pass, without checkpointing.
 
-    Norms: input and output; an RMSNorm computes in fp32 and saves an fp32 copy of its input and the normalised values.
+    Norms: input and output. An RMSNorm that is written out (Hugging Face's) saves an fp32 copy of its input and the
+    normalised values instead; one that is a single kernel (`trainer.norms_save_input_alone`) saves its input.
     Attention (a kernel that never writes the T x T matrix): query, key, value, output, and 4 bytes a head of
     log-sum-exp; after rotary positions the output is copied once more for the next product. QK-norm saves like RMSNorm.
     MLP: gelu input and output; or gate, up, silu(gate) and their product. Experts: that of each chosen expert, a copy
     of the token for each, what each returns, and routing in whole numbers; `dense` asks for a layer without experts.
     `autocast`: the residual stream stays fp32, and each product that reads a norm's output saves a 16-bit copy of its
-    own: 40 for the GPT-2 block, 61 for Llama 3 8B, 90 for Qwen3-0.6B.
-    `repeats_kv_heads`: grouped key and value heads are repeated for the kernel, as the benchmark's decoder does for
-    torch 2.4; the published figures are of kernels that read grouped heads.
+    own (fused kernels: one copy for all of them): 40 for the GPT-2 block, 61 for Llama 3 8B, 90 for Qwen3-0.6B.
+    `trainer.repeated_heads`: grouped key and value heads are repeated for the kernel, as the benchmark's decoder does
+    for torch 2.4; the published figures are of kernels that read grouped heads.
 
     Per hidden unit: GPT-2 block 32 (64 in fp32), Llama 3 8B 55 (published: 56), Qwen3-0.6B 84 (128 in fp32).
     Source: Korthikanti et al. 2022 (section 4), counted for these blocks; equals the tensors that autograd saves in
-    the benchmark's decoder, traced on the CPU (launcher/bench/memory_trace.py). torch's fused CUDA kernel for
-    RMSNorm should save less than its CPU form: up to 12 bytes per hidden unit of a Llama layer, not measured by us yet.
+    the benchmark's decoder, traced on the CPU (launcher/bench/memory_trace.py). With fused norms, autocast and repeated
+    heads Qwen3-0.6B saves 68, as measured on an H100 with torch 2.11 (tests/speed/memory/test_h100_memory.py).
     """
     b = bytes_per_number(precision)
     d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
+    written_out = decoder.norm == "rmsnorm" and not trainer.norms_save_input_alone
     fp32_norm = 8  # an fp32 copy of the input, and the normalised values
-    norm_input = fp32_norm if decoder.norm == "rmsnorm" else residual_bytes(precision, autocast=autocast)
+    norm_input = fp32_norm if written_out else residual_bytes(precision, autocast=autocast)
     maps_in = 2 if decoder.mlp == "swiglu" else 1  # (gate,) up
     if _is_sparse(decoder, dense):
         maps_in = 1 + (maps_in if isinstance(decoder, MoeDecoder) and decoder.shared_experts else 0)  # the router
     readers = 3 + maps_in  # query, key, value
-    norms = (2 * norm_input + (readers if autocast else 2) * b) * d
-    qk_norm = fp32_norm * (q + kv) if decoder.qk_norm else 0
+    copies = readers if autocast and trainer.kernels is Kernels.EAGER else 2
+    norms = (2 * norm_input + copies * b) * d
+    # Query and key norms read the products' type.
+    qk_norm = (fp32_norm if written_out else b) * (q + kv) if decoder.qk_norm else 0
     output_copies = 2 if decoder.positions == "rope" else 1
-    attention = b * (q + 2 * (q if repeats_kv_heads else kv) + output_copies * q) + 4 * decoder.heads
+    attention = b * (q + 2 * (q if trainer.repeated_heads else kv) + output_copies * q) + 4 * decoder.heads
     mlp = _experts_bytes(decoder, b) if _is_sparse(decoder, dense) else _mlp_bytes(decoder, b, decoder.ffn_hidden or 0)
     return float(norms + qk_norm + attention + mlp)
 

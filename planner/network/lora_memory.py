@@ -128,6 +128,7 @@ def lora_layer_bytes(
     residual_bytes: int,
     autocast: bool,
     kv_outputs: int,
+    fused_norms: bool = False,
 ) -> float:
     """Bytes that one dense layer saves of each token, where all but its adapters is frozen.
 
@@ -136,17 +137,18 @@ def lora_layer_bytes(
     attention: query, key, value, output, 4 bytes a head, QK-norm's input; MLP: what its non-linearity needs, gelu's
     input, or gate, up and silu(gate). Each adapter adds its input (shared by those that read the same tensor, one
     16-bit copy for each under autocast) and its `rank` inner values. `kv_outputs`: of key and value as the kernel
-    reads them. Source: equals the tensors that autograd saves, traced (tests/launcher/bench/test_memory_trace.py). Not
-    traced: DoRA keeps two outputs of each map more, the map's and the adapter's, which its magnitude scales (Liu
-    et al. 2024, equation 5); LoHa has no inner values. Targets that the network lacks cost nothing. Left
-    out: what forming a weight needs for a moment.
+    reads them. `fused_norms`: a norm saves its input in the input's own type. Source: equals the tensors that autograd
+    saves, traced (tests/launcher/bench/test_memory_trace.py). Not traced: DoRA keeps two outputs of each map more, the
+    map's and the adapter's, which its magnitude scales (Liu et al. 2024, equation 5); LoHa has no inner values. Targets
+    that the network lacks cost nothing. Left out: what forming a weight needs for a moment.
     """
     shapes = _shapes(decoder)
     b, targets, rank = bytes_per_number, set(adapters.targets) & set(shapes), adapters.rank
     d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
     f = decoder.ffn_hidden or 0
-    norms = 2 * (4 if decoder.norm == "rmsnorm" else residual_bytes) * d
-    qk_norm = 4 * (q + kv) if decoder.qk_norm else 0
+    written_out = decoder.norm == "rmsnorm" and not fused_norms
+    norms = 2 * (4 if written_out else residual_bytes) * d
+    qk_norm = (4 if written_out else b) * (q + kv) if decoder.qk_norm else 0
     attention = b * (2 * q + 2 * kv_outputs) + 4 * decoder.heads
     if "out" in targets and decoder.positions == "rope":
         attention += b * q  # the output's copy, which is the product's input

@@ -6,16 +6,17 @@ It needs the result alone, so a result that was carried over by hand is judged l
 from __future__ import annotations
 
 import math
+import re
 
 from pydantic import TypeAdapter
 
-from launcher.bench.bench import Settings, lora_document
+from launcher.bench.bench import Settings, global_batch_of, lora_document
 from launcher.collect.expectations import Expect, Expected
 from launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import NodeResult
 from planner.model.network.architecture import Architecture, TextModel
-from planner.model.network.trainer_memory import trainer_memory
+from planner.model.network.trainer_memory import benchmark_trainer
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Preset, Strategy
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample
@@ -80,7 +81,8 @@ def start_micro_batch(
             precision=precision,
             devices=settings.devices,
             checkpointing=settings.checkpointing,
-            trainer=trainer_memory(compiled=settings.compile, loss_chunks=settings.loss_chunks),
+            trainer=benchmark_trainer(compiled=settings.compile, loss_chunks=settings.loss_chunks),
+            accumulates=_accumulates(workload, settings, micro_batch),
             adapters=adapters,
         )
         return need.total_gib <= usable
@@ -134,5 +136,20 @@ def _memory(result: NodeResult, architecture: Architecture) -> float:
         precision=Precision(spec["precision"]),
         devices=result.world_size,
         checkpointing=Checkpointing(spec.get("checkpointing", "none")),
-        trainer=trainer_memory(compiled=compiled, loss_chunks=chunks),
+        trainer=benchmark_trainer(
+            compiled=compiled, loss_chunks=chunks, fused_norms=has_fused_norms(str(result.environment.get("torch", "")))
+        ),
+        accumulates=int(spec.get("grad_accumulation", 1)) > 1,
     ).total_gib
+
+
+def has_fused_norms(torch_version: str) -> bool:
+    """Return whether this torch computes an RMSNorm in one CUDA kernel: 2.9 and newer, or a version not known."""
+    numbers = re.match(r"(\d+)\.(\d+)", torch_version)
+    return numbers is None or (int(numbers[1]), int(numbers[2])) >= (2, 9)
+
+
+def _accumulates(workload: BenchWorkload, settings: Settings, micro_batch: int) -> bool:
+    """Return whether a step has several micro-batches on each device."""
+    global_batch = global_batch_of(workload, settings)
+    return global_batch is not None and global_batch > micro_batch * settings.devices

@@ -128,7 +128,8 @@ def test_memory_of_every_kind_never_falls_with_the_batch(
     assert total(micro_batch=settings["micro_batch"] + more) >= total()
     none, selective, full = (total(checkpointing=way) for way in Checkpointing)
     assert none >= selective >= full
-    assert total(devices=settings["devices"] + more) <= total()
+    if settings["strategy"] is not Strategy.DDP or settings["devices"] > 1:  # one device does without DDP's buckets
+        assert total(devices=settings["devices"] + more) <= total()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ class Loss(StrEnum):
     """How the cross-entropy is computed, which decides what the logits take."""
 
     EAGER = "eager"
-    """As Hugging Face and torch do it: 16-bit logits, an fp32 copy, its log-softmax and its gradient."""
+    """torch's cross-entropy over fp32 logits: at the fullest moment their log-softmax and two gradients in fp32."""
     FUSED = "fused"
     """One kernel over whole logits that keeps an fp32 copy."""
     COMPILED = "compiled"
@@ -106,6 +106,20 @@ class TrainerMemory(Frozen):
     """Each weight is stepped as soon as its gradient is there, which is freed."""
     whole_gradients: bool = False
     """Accumulated gradients are not sharded: Hugging Face under FSDP, `no_sync`."""
+    fused_norms: bool = False
+    """An eager RMSNorm is one kernel that saves its input alone: `torch.nn.functional.rms_norm` on CUDA from torch 2.9
+    on. Hugging Face's own modules save two fp32 copies of it."""
+    repeated_heads: bool = False
+    """Grouped key and value heads are repeated for the attention kernel."""
+    gradient_buckets: bool = False
+    """Strategy ddp uses DistributedDataParallel on one device too; its buckets of gradients stay between steps."""
+    loss_chunks: int | None = None
+    """The pieces of a chunked loss; None: small enough that they do not count."""
+
+    @property
+    def norms_save_input_alone(self) -> bool:
+        """Whether the norms are one kernel each."""
+        return self.fused_norms or self.kernels is Kernels.FUSED
 
 
 USUAL_TRAINER = TrainerMemory()
@@ -115,8 +129,8 @@ class TrainerSettings(Frozen):
     """What a plan, a file or a question states of its trainer; None: not stated."""
 
     loss: Loss | None = None
-    """How the loss is computed: eager (Hugging Face, 14 bytes a logit), fused, compiled, chunked (Liger). Left out: as
-    the framework does it, else eager, or in chunks where nothing else fits."""
+    """How the loss is computed: eager (torch, Hugging Face; 12 bytes a logit), fused, compiled, chunked (Liger). Left
+    out: as the framework does it, else eager, or in chunks where nothing else fits."""
     kernels: Kernels | None = None
     """Of norms and activations: eager or fused. Left out: as the framework's."""
     optimizer: Optimizer | None = None
@@ -145,7 +159,19 @@ class TrainerSettings(Frozen):
 NOTHING_STATED = TrainerSettings()
 
 
-def trainer_memory(*, compiled: bool, loss_chunks: int = 1) -> TrainerMemory:
+def trainer_memory(*, compiled: bool) -> TrainerMemory:
     """Return a trainer with one kernel for its step, whose blocks and loss are eager unless they are compiled."""
-    loss = Loss.CHUNKED if loss_chunks > 1 else Loss.COMPILED if compiled else Loss.EAGER
-    return TrainerMemory(loss=loss, kernels=Kernels.FUSED if compiled else Kernels.EAGER)
+    return TrainerMemory(
+        loss=Loss.COMPILED if compiled else Loss.EAGER, kernels=Kernels.FUSED if compiled else Kernels.EAGER
+    )
+
+
+def benchmark_trainer(*, compiled: bool, loss_chunks: int = 1, fused_norms: bool = True) -> TrainerMemory:
+    """Return the settings of this project's own benchmark (workloads/).
+
+    Grouped heads are repeated, and DistributedDataParallel wraps the model even on one device. Source: tensors alive at
+    the fullest moment on an H100 with torch 2.11 (tests/speed/memory/test_h100_memory.py).
+    """
+    settings = {"fused_norms": fused_norms, "repeated_heads": True, "gradient_buckets": True}
+    chunked = {"loss": Loss.CHUNKED, "loss_chunks": loss_chunks} if loss_chunks > 1 else {}
+    return trainer_memory(compiled=compiled).model_copy(update=settings | chunked)

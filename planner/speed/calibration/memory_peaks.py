@@ -84,7 +84,8 @@ class MemoryPeak(Frozen):
     @property
     def trainer(self) -> TrainerMemory:
         """How the trainer was set."""
-        return TrainerMemory.model_validate({name: getattr(self, name) for name in TrainerMemory.model_fields})
+        stated = TrainerMemory.model_fields.keys() & MemoryPeak.model_fields.keys()
+        return TrainerMemory.model_validate({name: getattr(self, name) for name in stated})
 
 
 class Scored(NamedTuple):
@@ -116,7 +117,7 @@ def estimate(peak: MemoryPeak, constants: MemoryConstants = FITTED) -> Scored:
         adapters=None if peak.rank is None else Adapters(rank=peak.rank, frozen=peak.frozen),
         constants=constants,
     )
-    need = parts.fullest(accumulates=peak.accumulates, constants=constants)
+    need = parts.fullest(accumulates=peak.accumulates)
     return Scored(peak, _as_measured(need, peak), need.total_gib)
 
 

@@ -8,7 +8,13 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, MoeDecoder, Resnet, TextModel, Vit
 from planner.model.network.trainer_memory import Kernels, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
-from planner.network.activations import LayerBytes, activation_bytes_per_sample, bytes_per_number, layer_bytes
+from planner.network.activations import (
+    LayerBytes,
+    activation_bytes_per_sample,
+    bytes_per_number,
+    kept_layers,
+    layer_bytes,
+)
 from planner.speed.memory.constants import MemoryConstants
 
 SCORE_BYTES = {2: 8.0, 4: 13.0}
@@ -61,7 +67,7 @@ def saved_per_sample(
     tokens = architecture.tokens if isinstance(architecture, Vit) else seq_len
     assert tokens is not None, "a decoder's samples have a length"
 
-    def layers(way: Checkpointing, beside: Adapters | None) -> tuple[LayerBytes, ...]:
+    def layers(way: Checkpointing, beside: Adapters | None, trainer: TrainerMemory = trainer) -> tuple[LayerBytes, ...]:
         return layer_bytes(
             architecture,
             precision=precision,
@@ -69,6 +75,7 @@ def saved_per_sample(
             autocast=autocast,
             traced_layer_bytes=traced_layer_bytes,
             adapters=beside,
+            trainer=trainer,
         )
 
     scores = _score_bytes(architecture, tokens, precision) if trainer.eager_attention else 0.0
@@ -77,8 +84,10 @@ def saved_per_sample(
         found = layers(checkpointing, adapters)
         kept = sum(kind.layers * (fused * kind.bytes_per_token + scores) for kind in found)
         return Saved(kept, 0.0, constants.working(trainer.kernels) * (found[0].bytes_per_token + scores)).times(tokens)
-    kept = sum(kind.layers * kind.bytes_per_token for kind in layers(checkpointing, adapters) if not kind.is_whole)
-    whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None))
+    kept = sum(kind.layers * kind.bytes_per_token for kind in kept_layers(layers(checkpointing, adapters)))
+    # The working shares are fitted to layers that are written out (constants.py).
+    written_out = trainer.model_copy(update={"kernels": Kernels.EAGER})
+    whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None, written_out))
     working = constants.working(trainer.kernels) * (whole + scores)
     if adapters is not None and sharded and not isinstance(architecture, MoeDecoder):
         working += constants.sharded_adapters * whole

@@ -7,12 +7,12 @@ from enum import StrEnum
 
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel
-from planner.model.network.trainer_memory import USUAL_TRAINER, Loss, TrainerMemory
+from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import bytes_per_number
 from planner.network.lora_memory import SHARDS_WEIGHTS
 from planner.speed.memory.activations import Saved, saved_per_sample
-from planner.speed.memory.buffers import buffer_bytes, has_wide_stream
+from planner.speed.memory.buffers import buffer_bytes, casts, has_wide_stream
 from planner.speed.memory.constants import FITTED, MemoryConstants
 from planner.speed.memory.states import States, device_states
 
@@ -44,25 +44,33 @@ class Parts:
     saved: Saved
     logits: float
     buffers: float
+    slack: float
+    """Reserved by the allocator / taken by tensors."""
+    keeps_gradients: bool = False
+    """Gradients stay allocated between steps (`keeps_gradients`)."""
 
-    def fullest(self, *, accumulates: bool = False, constants: MemoryConstants = FITTED) -> Memory:
-        """Return the moment with the largest sum; `accumulates`: gradients of earlier micro-batches are there always.
+    def fullest(self, *, accumulates: bool = False) -> Memory:
+        """Return the moment with the largest sum.
 
         loss: weights + moments + kept + logits + buffers; backward: working for logits; gradients: all states + the
-        last layer + buffers; step: all states + what the step forms.
+        last layer + buffers; step: all states + what the step forms. Gradients count at the loss too where they are
+        kept between steps, and where those of earlier micro-batches are there (`accumulates`). Under
+        DistributedDataParallel these are two sets: it accumulates beside its buckets.
         """
         states, saved = self.states, self.saved
-        before = states.weights + states.moments + (states.gradients if accumulates else 0.0)
+        sets = int(accumulates) + int(self.keeps_gradients)
+        before = states.weights + states.moments + sets * states.gradients
+        beside_buckets = states.gradients if sets > 1 else 0.0
         moments = {
             Phase.LOSS: (before, saved.kept, self.logits, self.buffers),
             Phase.BACKWARD: (before, saved.kept + saved.working, 0.0, self.buffers),
-            Phase.GRADIENTS: (states.held, saved.last, 0.0, self.buffers),
+            Phase.GRADIENTS: (states.held + beside_buckets, saved.last, 0.0, self.buffers),
             Phase.STEP: (states.held + states.step, 0.0, 0.0, 0.0),
         }
         phase = max(moments, key=lambda name: sum(moments[name]))
         of_states, activations, logits, buffers = (part / GIB for part in moments[phase])
-        spare = (constants.slack - 1) * (of_states + activations + logits + buffers) + CONTEXT_GIB
-        return Memory(of_states, activations, logits, buffers + spare, phase, constants.slack)
+        spare = (self.slack - 1) * (of_states + activations + logits + buffers) + CONTEXT_GIB
+        return Memory(of_states, activations, logits, buffers + spare, phase, self.slack)
 
 
 @dataclass(frozen=True)
@@ -150,7 +158,10 @@ def device_parts(
         adapters=adapters,
         constants=constants,
     )
+    head = head_gradient_bytes(architecture, strategy=strategy, precision=precision, trainer=trainer, adapters=adapters)
     return Parts(
+        slack=constants.slack_of(strategy),
+        keeps_gradients=keeps_gradients(strategy, devices=devices, trainer=trainer),
         states=device_states(
             architecture,
             strategy=strategy,
@@ -160,7 +171,7 @@ def device_parts(
             trainer=trainer,
         ),
         saved=saved,
-        logits=logits,
+        logits=max(logits, head),
         buffers=buffer_bytes(
             architecture,
             strategy=strategy,
@@ -199,15 +210,42 @@ def batch_bytes(
         traced_layer_bytes=traced_layer_bytes,
         adapters=adapters,
     )
-    of_a_token = loss_bytes(architecture, trainer.loss, precision=precision, constants=constants)
+    of_a_token = loss_bytes(architecture, trainer, precision=precision, constants=constants)
     return saved.times(micro_batch), (seq_len or 1) * micro_batch * of_a_token
 
 
+def keeps_gradients(strategy: Strategy, *, devices: int, trainer: TrainerMemory) -> bool:
+    """Return whether gradients stay allocated between steps: DistributedDataParallel's buckets do."""
+    return strategy is Strategy.DDP and (devices > 1 or trainer.gradient_buckets)
+
+
+def head_gradient_bytes(
+    architecture: Architecture,
+    *,
+    strategy: Strategy,
+    precision: Precision,
+    trainer: TrainerMemory,
+    adapters: Adapters | None = None,
+) -> float:
+    """Return the bytes that the head's gradients take while the pieces of a chunked loss add them up.
+
+    bytes = vocabulary x hidden x (fp32 sum 4 + new gradient in fp32 4 + the same in 16 bit 2) under autocast; else the
+    sum and the new one in the format of the products. 0 where the loss is whole, its pieces are not known, or the head
+    is frozen. Source: tensors alive on an H100 (tests/speed/memory/test_h100_memory.py).
+    """
+    if trainer.loss_chunks is None or isinstance(architecture, ImageModel) or adapters is not None:
+        return 0.0
+    number = float(bytes_per_number(precision))
+    under_autocast = casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
+    each = 4.0 + 4.0 + number if under_autocast else 2.0 * number
+    return each * architecture.vocab * architecture.hidden
+
+
 def loss_bytes(
-    architecture: Architecture, loss: Loss, *, precision: Precision, constants: MemoryConstants = FITTED
+    architecture: Architecture, trainer: TrainerMemory, *, precision: Precision, constants: MemoryConstants = FITTED
 ) -> float:
     """Return the bytes of a token at the loss: of an image network's sample those of its classes."""
-    logits = constants.logits(loss, number_bytes=bytes_per_number(precision)) * head_outputs(architecture)
+    logits = constants.logits(trainer, number_bytes=bytes_per_number(precision)) * head_outputs(architecture)
     return logits if isinstance(architecture, ImageModel) else logits + LAST_NORM_BYTES * architecture.hidden
 
 

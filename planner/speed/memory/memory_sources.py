@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from planner.model.network.architecture import ImageModel, Resnet, Vit
 from planner.model.network.workload import Checkpointing
-from planner.network.activations import LayerBytes, bytes_per_number, layer_bytes
+from planner.network.activations import LayerBytes, bytes_per_number, kept_layers, layer_bytes
 from planner.network.flops import parameters
 from planner.network.lora_memory import frozen_bytes_per_parameter, trained_parameters
 from planner.speed.memory.buffers import has_wide_stream
 from planner.speed.memory.constants import FITTED
-from planner.speed.memory.memory import CONTEXT_GIB, Phase, head_outputs
+from planner.speed.memory.memory import CONTEXT_GIB, Phase, head_outputs, keeps_gradients
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.states import SHARDED, state_bytes_per_parameter
 
@@ -48,7 +48,9 @@ def _shared_out(question: MemoryQuestion, phase: Phase) -> str:
         trainer=question.trainer,
     )
     sharded = SHARDED[question.strategy]
-    there = {name: size for name, size in whole._asdict().items() if size and name in OF_PHASE[phase]}
+    kept = keeps_gradients(question.strategy, devices=question.devices, trainer=question.trainer)
+    names = {*OF_PHASE[phase], *(("gradients",) if kept else ())}
+    there = {name: size for name, size in whole._asdict().items() if size and name in names}
     each = [
         f"{name} {size:g}{f' / {question.devices}' if name in sharded and question.devices > 1 else ''}"
         for name, size in there.items()
@@ -63,14 +65,15 @@ OF_PHASE = {
     Phase.GRADIENTS: ("weights", "gradients", "moments"),
     Phase.STEP: ("weights", "gradients", "moments", "step"),
 }
-"""Which states are there."""
+"""Which states are there; gradients that are kept between steps always are."""
 
 
 def buffers_source(question: MemoryQuestion) -> str:
     """Return what the buffers hold."""
+    slack = FITTED.slack_of(question.strategy) - 1
     return (
-        f"{question.strategy.value}'s buffers, {FITTED.slack - 1:.0%} of all parts for the allocator, and "
-        f"{CONTEXT_GIB:g} GiB for the context"
+        f"{question.strategy.value}'s buffers, {slack:.0%} of all parts for the allocator, and {CONTEXT_GIB:g} GiB for "
+        "the context"
     )
 
 
@@ -109,8 +112,9 @@ def _kept_layers(question: MemoryQuestion, checkpointing: Checkpointing) -> list
         ),
         traced_layer_bytes=question.traced_layer_bytes,
         adapters=question.adapters,
+        trainer=question.trainer,
     )
-    return [kind for kind in kinds if checkpointing is Checkpointing.NONE or not kind.is_whole]
+    return kept_layers(kinds)
 
 
 def _layers_text(kind: LayerBytes) -> str:
@@ -123,7 +127,7 @@ def logits_source(question: MemoryQuestion, phase: Phase) -> str:
     """Return tokens x entries x bytes."""
     if phase is not Phase.LOSS:
         return f"none are left at the fullest moment: {FULLEST[phase]}"
-    per_logit = FITTED.logits(question.trainer.loss, number_bytes=bytes_per_number(question.precision))
+    per_logit = FITTED.logits(question.trainer, number_bytes=bytes_per_number(question.precision))
     scores = (question.seq_len or 1) * question.micro_batch
     what = "images" if question.seq_len is None else "tokens"
     outputs = head_outputs(question.architecture)

@@ -26,8 +26,9 @@ from planner.scenario.frameworks import Abilities, abilities_of
 from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.buffers import buffer_bytes
+from planner.speed.memory.constants import FITTED
 from planner.speed.memory.device_fit import paged_share, usable_gib
-from planner.speed.memory.memory import Parts, batch_bytes
+from planner.speed.memory.memory import Parts, batch_bytes, keeps_gradients
 from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.memory.states import States, adapter_state_bytes, state_bytes_per_parameter
 from planner.speed.physics.planned_text_config import labels_of, largest_stage, planned_text_config
@@ -308,6 +309,8 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
         saved=saved._replace(kept=saved.kept / split.pipeline * in_flight * largest),
         logits=logits / (split.tensor * split.context),
         buffers=_buffers(question, config),
+        slack=FITTED.slack_of(config.strategy),
+        keeps_gradients=keeps_gradients(config.strategy, devices=group_size, trainer=question.trainer),
     )
     return shared.fullest(accumulates=config.accumulation > 1).total_gib
 

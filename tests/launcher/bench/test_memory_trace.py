@@ -10,12 +10,14 @@ from launcher.bench.memory_trace import traced_layer_bytes
 from planner.errors import InputError, MissingExtraError
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
+from planner.model.network.trainer_memory import TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.activations import activation_bytes_per_sample, bytes_per_number, layer_activation_bytes
 from planner.network.lora_memory import lora_layer_bytes
 from tests.bundled import bundled_catalog
 
 torch = pytest.importorskip("torch")
+REPEATED_HEADS = TrainerMemory(repeated_heads=True)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def test_the_formula_counts_what_autograd_saves(
     presets: dict[str, Architecture], name: str, precision: Precision, autocast: bool
 ) -> None:
     traced = traced_layer_bytes(presets[name], precision=precision, autocast=autocast)
-    counted = layer_activation_bytes(presets[name], precision=precision, autocast=autocast, repeats_kv_heads=True)
+    counted = layer_activation_bytes(presets[name], precision=precision, autocast=autocast, trainer=REPEATED_HEADS)
     assert counted == pytest.approx(traced, rel=0.005)
 
 
@@ -95,7 +97,7 @@ def test_the_formula_counts_what_experts_save(presets: dict[str, Architecture], 
     for change in ({}, {"shared_experts": 2}):
         changed = mixture.model_copy(update=change)
         traced = traced_layer_bytes(changed, precision=Precision.BF16, autocast=autocast)
-        counted = layer_activation_bytes(changed, precision=Precision.BF16, autocast=autocast, repeats_kv_heads=True)
+        counted = layer_activation_bytes(changed, precision=Precision.BF16, autocast=autocast, trainer=REPEATED_HEADS)
         assert counted == pytest.approx(traced, rel=0.005)
 
 

@@ -82,7 +82,12 @@ def test_more_layers_never_need_less(decoder: Decoder, settings: dict[str, Any],
 def test_more_shards_need_less(decoder: Decoder, settings: dict[str, Any], more: int) -> None:
     wider = settings | {"devices": settings["devices"] + more}
     few, many = device_memory(decoder, **settings).total_gib, device_memory(decoder, **wider).total_gib
-    assert few == many if settings["strategy"] is Strategy.DDP else many <= few * (1 + 1e-12)
+    if settings["strategy"] is not Strategy.DDP:
+        assert many <= few * (1 + 1e-12)
+    elif settings["devices"] > 1:
+        assert few == many
+    else:  # DistributedDataParallel's buckets, which one device does without
+        assert few <= many
 
 
 @given(decoder=decoders(), settings=SETTINGS)
