@@ -1,7 +1,7 @@
-"""Writes the specs of docs/gpu-measurements.md: `python scripts/gpu_specs.py FOLDER [--small]`.
+"""Write the specs of docs/gpu-measurements.md: `python scripts/gpu_specs.py FOLDER [--small]`.
 
-One sub-folder for each part, and each part is over in ten minutes on one H200. `--small` writes the same lines with
-cpu-smoke in place of every network, for a try of the whole on a CPU.
+Each sub-folder holds one group of settings. `scripts/gpu-measurements` runs a group in calls of under five minutes.
+`--small` writes the same settings with cpu-smoke in place of every network, to try them all on a CPU.
 """
 
 from __future__ import annotations
@@ -13,62 +13,65 @@ from pathlib import Path
 
 from launcher.bench.bench import Settings, spec_of
 from planner.adapters.catalog import load_catalog
-from planner.model.network.workload import BenchMode, BenchWorkload, Checkpointing, Precision, Strategy, Window
+from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Strategy, Window
 
 ONE = Settings(devices=1)
-TUNED = replace(ONE, mode=BenchMode.TUNED)
 FAST = replace(ONE, compile=True, loss_chunks=8)
-PARTS: dict[str, dict[str, tuple[str, int, Settings]]] = {
-    "1-path-and-tuning": {
-        "00-cpu-smoke-fp32": ("cpu-smoke", 4, replace(ONE, calibrate=True)),
-        "01-gpt-305m-matched-b4": ("gpt-305m", 4, replace(ONE, calibrate=True)),
-        "02-gpt-305m-fp32-by-accident-b4": ("gpt-305m", 4, replace(ONE, precision=Precision.FP32)),
-        "03-gpt-305m-tf32-b4": ("gpt-305m", 4, replace(ONE, precision=Precision.TF32)),
-        "04-gpt-305m-tuned-b16": ("gpt-305m", 16, TUNED),
-        "05-gpt-305m-tuned-b32": ("gpt-305m", 32, TUNED),
-        "06-gpt-305m-tuned-b64": ("gpt-305m", 64, TUNED),
-        "07-gpt-305m-tuned-b64-compile": ("gpt-305m", 64, replace(TUNED, compile=True)),
-    },
-    "2-headline": {
-        "10-qwen3-0.6b-compile-b8-start1": ("qwen3-0.6b", 8, replace(FAST, calibrate=True)),
-        "11-qwen3-0.6b-compile-b8-start2": ("qwen3-0.6b", 8, FAST),
-        "12-qwen3-0.6b-compile-b8-start3": ("qwen3-0.6b", 8, FAST),
-        "13-qwen3-0.6b-eager-b4": ("qwen3-0.6b", 4, ONE),
-        "14-qwen3-0.6b-full-recompute-b16": (
+SEVERAL = Settings(devices=8)
+"""Specs for several devices; the number of processes is an argument of `scripts/gpu-measurements`."""
+GROUPS: dict[str, dict[str, tuple[str, int, Settings]]] = {
+    "1-twelve-settings": {
+        "01-qwen3-0.6b-compiled-b8": ("qwen3-0.6b", 8, FAST),
+        "02-qwen3-0.6b-eager-b4": ("qwen3-0.6b", 4, ONE),
+        "03-qwen3-0.6b-recomputed-b16": (
             "qwen3-0.6b",
             16,
             replace(ONE, checkpointing=Checkpointing.FULL, loss_chunks=8),
         ),
+        "04-llama3-8b-4layers-compiled-b1": ("llama3-8b/4", 1, FAST),
+        "05-gpt-305m-b32": ("gpt-305m", 32, ONE),
+        "06-gpt-305m-b4": ("gpt-305m", 4, ONE),
+        "07-gpt-305m-fp32-b4": ("gpt-305m", 4, replace(ONE, precision=Precision.FP32)),
+        "08-gpt-305m-fsdp2-b32": ("gpt-305m", 32, replace(ONE, strategy=Strategy.FSDP2)),
+        "09-gpt-305m-zero2-b32": ("gpt-305m", 32, replace(ONE, strategy=Strategy.ZERO2)),
+        "10-gpt-305m-zero3-b32": ("gpt-305m", 32, replace(ONE, strategy=Strategy.ZERO3)),
+        "11-resnet50-b256": ("resnet50", 256, ONE),
+        "12-vit-b16-compiled-b128": ("vit-b16", 128, replace(ONE, compile=True)),
     },
-    "3-breadth": {
-        "20-llama3-8b-4layers-compile-b1": ("llama3-8b/4", 1, FAST),
-        "21-llama3-8b-4layers-selective-b2": (
-            "llama3-8b/4",
-            2,
-            replace(FAST, checkpointing=Checkpointing.SELECTIVE),
+    "2-one-device": {
+        "01-calibration": ("cpu-smoke", 4, replace(ONE, calibrate=True)),
+        "02-gpt-305m-zero1-b32": ("gpt-305m", 32, replace(ONE, strategy=Strategy.ZERO1)),
+        "03-llama3-8b-4layers-float8-b2": ("llama3-8b/4", 2, replace(FAST, precision=Precision.FLOAT8)),
+        "04-gpt-305m-tf32-b4": ("gpt-305m", 4, replace(ONE, precision=Precision.TF32)),
+        "05-gpt-305m-compiled-b32": ("gpt-305m", 32, replace(ONE, compile=True)),
+    },
+    "3-several-devices": {
+        "01-calibration": ("cpu-smoke", 4, replace(SEVERAL, calibrate=True)),
+        "02-qwen3-0.6b-ddp": ("qwen3-0.6b", 8, replace(SEVERAL, compile=True, loss_chunks=8)),
+        "03-llama3-8b-fsdp2": (
+            "llama3-8b",
+            1,
+            replace(SEVERAL, strategy=Strategy.FSDP2, compile=True, checkpointing=Checkpointing.SELECTIVE),
         ),
-        "22-llama3-8b-4layers-float8-b2": ("llama3-8b/4", 2, replace(FAST, precision=Precision.FLOAT8)),
-        "23-gpt-305m-fsdp2-b32": ("gpt-305m", 32, replace(ONE, strategy=Strategy.FSDP2)),
-        "24-resnet50-b256": ("resnet50", 256, ONE),
-        "25-vit-b16-b128-compile": ("vit-b16", 128, replace(ONE, compile=True)),
+        "04-gpt-305m-zero3": ("gpt-305m", 32, replace(SEVERAL, strategy=Strategy.ZERO3)),
     },
 }
-WINDOW = {"min_warmup_s": 10.0, "max_warmup_s": 30.0, "min_s": 20.0, "max_s": 30.0}
-"""Shorter than the standard's, so that a part fits into ten minutes; the verdict says so."""
-HEADLINE = {"min_warmup_s": 15.0, "max_warmup_s": 40.0, "min_s": 60.0, "max_s": 75.0}
-"""Long enough to be evidence."""
+STANDARD = {"min_warmup_s": 10.0, "max_warmup_s": 40.0, "min_s": 60.0, "max_s": 75.0}
+"""The shortest window that the verdict accepts."""
+GLANCE = {"min_warmup_s": 0.0, "max_warmup_s": 5.0, "min_s": 5.0, "max_s": 10.0}
+"""Beside a calibration, which is what is measured."""
 BLINK = Window(min_warmup_steps=1, min_warmup_s=0.0, max_warmup_s=0.5, min_steps=5, min_s=0.1, max_s=2.0)
 
 
 def main() -> None:
-    """Write one spec per line."""
+    """Write one spec per setting."""
     parser = argparse.ArgumentParser(description="Write the specs of docs/gpu-measurements.md.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--small", action="store_true", help="cpu-smoke in place of every network")
     options = parser.parse_args()
     presets = load_catalog().presets
-    for part, lines in PARTS.items():
-        folder = options.folder / part
+    for group, lines in GROUPS.items():
+        folder = options.folder / group
         folder.mkdir(parents=True, exist_ok=True)
         for name, (workload, micro_batch, settings) in lines.items():
             if options.small:
@@ -76,14 +79,14 @@ def main() -> None:
             else:
                 network, _, layers = workload.partition("/")
                 preset: BenchWorkload = presets[network].cut(layers=int(layers)) if layers else presets[network]
-                window = preset.window.model_copy(update=HEADLINE if "-start" in name else WINDOW)
+                window = preset.window.model_copy(update=GLANCE if settings.calibrate else STANDARD)
                 spec = spec_of(preset, settings, micro_batch=micro_batch, window=window)
             (folder / f"{name}.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
 def _small(preset: BenchWorkload, settings: Settings) -> dict[str, object]:
     precision = settings.precision if settings.precision is not Precision.FLOAT8 else None
-    kept = replace(settings, precision=precision, compile=False, loss_chunks=min(settings.loss_chunks, 2))
+    kept = replace(settings, devices=1, precision=precision, compile=False, loss_chunks=min(settings.loss_chunks, 2))
     return spec_of(preset, replace(kept, global_batch=8), micro_batch=2, window=BLINK)
 
 
