@@ -99,6 +99,7 @@ def plain_losses(global_batch: int, steps: int) -> list[float]:
     data = SyntheticTokens(spec, rank=0, world_size=1, device=torch.device("cpu"))
     losses = []
     for step in range(steps):
+        optimizer.param_groups[0]["lr"] = 3e-4 * min(1.0, (step + 1) / 10)  # warm-up; width 128 takes the whole rate
         loss = model(*data.micro_batches(step)[0])
         loss.backward()
         optimizer.step()
