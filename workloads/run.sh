@@ -7,7 +7,7 @@
 #
 # PLANNER_RUN_ID       name of the folder of results
 # PLANNER_SPEC         spec.json, the document itself
-# PLANNER_PROBES       what to try beside, on one node alone: `search --start B [--share G]` for a micro-batch before
+# PLANNER_PROBES       what to try beside, on one node alone: `search --start B [--most M] [--share G]` for a micro-batch before
 #                      the first start, `double [--share G]` after it                    [none]
 # PLANNER_STARTS       fresh starts                                             [1]
 # PLANNER_DEVICES      processes on each node                                   [its GPUs, or 1]

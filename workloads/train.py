@@ -59,6 +59,7 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
     parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
     options = parser.parse_args(arguments)
     world = World(os.environ)
+    environment.use_expandable_segments(os.environ)
     if BEGAN_VARIABLE in os.environ:
         Path(os.environ[BEGAN_VARIABLE]).touch()
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from launcher.bench.local import run_local
 from launcher.collect.expectations import Expect
-from launcher.collect.probe_record import PROBE_WINDOW, failed_probe, probe_of
-from launcher.collect.record import parse_result, record_of
-from launcher.collect.saturation import has_room
+from launcher.collect.record import record_of
 from planner.errors import InputError, NodeError
 from planner.model.evidence.run import Probe, RunRecord
 from planner.model.network.architecture import Resnet
@@ -25,11 +23,11 @@ from planner.model.network.workload import (
     Window,
     usual_frozen,
 )
-from workloads.batch.batch_search import search_micro_batch
+from workloads.batch.batch_search import allowed_sizes
+from workloads.batch.micro_batch_probe import PROBE_WINDOW, ProbeResult
+from workloads.batch.prober import Prober
 from workloads.contract.spec import SpecError, from_json
 from workloads.inputs.shards import check_shards
-
-LARGEST_MICRO_BATCH = 4096
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,9 @@ class Settings:
     micro_batch: int | None = None
     search_micro_batch: bool = False
     start_micro_batch: int | None = None
-    """Where the search begins: what the memory estimate says fits."""
+    """Where the search begins: the largest that fits by the memory estimate."""
+    most_micro_batch: int | None = None
+    """The largest that the memory estimate does not rule out; the search tries larger ones only if there is room."""
     global_batch: int | None = None
     repeats: int = 1
     quick: bool = False
@@ -177,19 +177,27 @@ def benchmark(
 ) -> RunRecord:
     """Run the workload here, `repeats` times from a fresh start, and return one record.
 
-    Where no search has tried several micro-batches and a full measurement left half of the memory empty, this one and
-    its double are probed: only then can the verdict tell a batch that is too small for the device.
+    If no search has tried several micro-batches and a full measurement left half of the memory empty, its micro-batch
+    and the double are probed, so that the verdict can tell a batch that is too small for the device.
     The files of every start stay in `work_dir` as evidence. Raises NodeError where nothing was measured.
     """
     sizes = allowed_micro_batches(workload, settings) if settings.searches else None
     for count in settings.series:
         spec_of(workload, replace(settings, devices=count), micro_batch=sizes[0] if sizes else None)
-    check_spec(spec_of(workload, settings, micro_batch=sizes[0] if sizes else None), runs_here=True)
-    micro_batch: int | None = None
-    probes: tuple[Probe, ...] = ()
+    spec = spec_of(workload, settings, micro_batch=sizes[0] if sizes else None)
+    check_spec(spec, runs_here=True)
+    prober = _prober(workload, settings, spec, work_dir=work_dir, talk=talk)
+    probes: Sequence[ProbeResult] = ()
     if sizes:
-        micro_batch, probes = _search(workload, settings, sizes, work_dir=work_dir, talk=talk)
-    spec = spec_of(workload, settings, micro_batch=micro_batch)
+        first = settings.micro_batch or settings.start_micro_batch or workload.micro_batch
+        chosen, probes = prober.search(start=first, most=settings.most_micro_batch, allowed=sizes)
+        if chosen is None:
+            raise NodeError(
+                f"{workload.name} does not fit this machine even at micro-batch {sizes[0]}.",
+                fix="Shard it (--strategy fsdp2), recompute (--checkpointing full), or take a cut (--layers).",
+            )
+        spec = spec_of(workload, settings, micro_batch=chosen)
+    window = window_of(workload, settings)
     results = []
     for start in range(1, settings.repeats + 1):
         talk.say(
@@ -202,12 +210,13 @@ def benchmark(
                 devices_per_node=settings.devices,
                 work_dir=work_dir / f"start-{start}",
                 on_progress=talk.step,
-                timeout_s=_patience_s(window_of(workload, settings)),
+                timeout_s=_patience_s(window.max_warmup_s, window.max_s),
             )
         )
-    if not probes and not settings.quick and has_room(parse_result(results[0], where=str(work_dir))):
-        probes = _doubled(workload, settings, work_dir=work_dir, talk=talk)
-    return record_of(results, aliases=aliases, probes=probes, where=str(work_dir), expect=expect)
+    if not probes and not settings.quick:
+        probes = prober.double(results[0])
+    tried = [Probe.model_validate(asdict(probe)) for probe in probes]
+    return record_of(results, aliases=aliases, probes=tried, where=str(work_dir), expect=expect)
 
 
 def global_batch_of(workload: BenchWorkload, settings: Settings) -> int | None:
@@ -229,7 +238,7 @@ def _accumulation(workload: BenchWorkload, settings: Settings, micro_batch: int)
     return global_batch // (micro_batch * settings.devices)
 
 
-def allowed_micro_batches(workload: BenchWorkload, settings: Settings) -> list[int]:
+def allowed_micro_batches(workload: BenchWorkload, settings: Settings) -> Sequence[int]:
     """Return the micro-batches that may be chosen: with a global batch, those that divide each device's share."""
     global_batch = global_batch_of(workload, settings)
     if global_batch is None and settings.mode is BenchMode.TUNED:
@@ -238,7 +247,7 @@ def allowed_micro_batches(workload: BenchWorkload, settings: Settings) -> list[i
             fix=f"Give one, e.g. --global-batch {32 * settings.devices}.",
         )
     if global_batch is None:
-        return list(range(1, LARGEST_MICRO_BATCH + 1))
+        return allowed_sizes(None)
     counts = settings.series or (settings.devices,)
     for count in counts:
         if global_batch % count:
@@ -246,67 +255,25 @@ def allowed_micro_batches(workload: BenchWorkload, settings: Settings) -> list[i
                 f"a global batch of {global_batch} cannot be split evenly over {count} device(s).",
                 fix=f"Give --global-batch a multiple of {math.lcm(*counts)}.",
             )
-    share = math.gcd(*(global_batch // count for count in counts))
-    return [size for size in range(1, share + 1) if share % size == 0]
+    return allowed_sizes(math.gcd(*(global_batch // count for count in counts)))
 
 
-def _search(
-    workload: BenchWorkload, settings: Settings, sizes: list[int], *, work_dir: Path, talk: Talk
-) -> tuple[int, tuple[Probe, ...]]:
-    one_fits = False
-
-    def probe(micro_batch: int) -> Probe:
-        nonlocal one_fits
-        outcome = _probe(workload, settings, micro_batch, work_dir=work_dir, talk=talk, may_die=one_fits)
-        one_fits = one_fits or outcome.fits
-        return outcome
-
-    start = settings.micro_batch or settings.start_micro_batch or workload.micro_batch
-    search = search_micro_batch(probe, start=start, allowed=sizes)
-    if search.chosen is None:
-        raise NodeError(
-            f"{workload.name} does not fit this machine even at micro-batch {sizes[0]}.",
-            fix="Shard it (--strategy fsdp2), recompute (--checkpointing full), or take a cut (--layers).",
-        )
-    talk.say(f"micro-batch {search.chosen} is the smallest within 3 % of the best")
-    return search.chosen, search.probes
-
-
-def _doubled(workload: BenchWorkload, settings: Settings, *, work_dir: Path, talk: Talk) -> tuple[Probe, ...]:
-    """Probe the measured micro-batch and its double in the same way; nothing where the global batch forbids it."""
-    micro_batch = settings.micro_batch or workload.micro_batch
+def _prober(workload: BenchWorkload, settings: Settings, spec: dict[str, Any], *, work_dir: Path, talk: Talk) -> Prober:
+    """Return what probes the spec's benchmark on this machine."""
     global_batch = global_batch_of(workload, settings)
-    if global_batch is not None and global_batch % (2 * micro_batch * settings.devices):
-        return ()
-    talk.say(f"under half of the memory was used: is micro-batch {2 * micro_batch} faster?")
-    return tuple(
-        _probe(workload, settings, size, work_dir=work_dir, talk=talk, may_die=True)
-        for size in (micro_batch, 2 * micro_batch)
-    )
 
-
-def _probe(
-    workload: BenchWorkload, settings: Settings, micro_batch: int, *, work_dir: Path, talk: Talk, may_die: bool
-) -> Probe:
-    """Run a few steps. `may_die`: a run that leaves nothing was too large; otherwise it failed for another reason."""
-    spec = spec_of(workload, settings, micro_batch=micro_batch, window=PROBE_WINDOW) | {"calibrate": False}
-    try:
-        result = run_local(
-            spec,
+    def run(probe: dict[str, Any]) -> dict[str, object]:
+        return run_local(
+            probe,
             devices_per_node=settings.devices,
-            work_dir=work_dir / f"probe-{micro_batch}",
-            timeout_s=_patience_s(PROBE_WINDOW),
+            work_dir=work_dir / f"probe-{probe['micro_batch']}",
+            timeout_s=_patience_s(PROBE_WINDOW["max_warmup_s"], PROBE_WINDOW["max_s"]),
         )
-        outcome = probe_of(result)
-    except NodeError as error:
-        if not may_die:
-            raise
-        outcome = failed_probe(spec, error)
-    rate = "" if outcome.samples_per_s is None else f"{outcome.samples_per_s:.4g} samples/s"
-    talk.say(f"micro-batch {micro_batch}: {', '.join(part for part in (rate, outcome.refused) if part)}")
-    return outcome
+
+    share = None if global_batch is None else global_batch // settings.devices
+    return Prober(spec=spec, share=share, run=run, failed=NodeError, say=talk.say)
 
 
-def _patience_s(window: Window) -> float:
-    """Seconds after which a run counts as hung: its own limits, and time for imports and slow steps."""
-    return 600.0 + 2 * (window.max_warmup_s + window.max_s)
+def _patience_s(max_warmup_s: float, max_s: float) -> float:
+    """Return the seconds after which a run counts as hung: its own limits, and time for imports and slow steps."""
+    return 600.0 + 2 * (max_warmup_s + max_s)

@@ -53,9 +53,15 @@ def mfu_by_name(result: NodeResult, expected: Expected) -> dict[str, float]:
 
 
 def used_gib(result: NodeResult) -> float | None:
-    """GiB of the fullest device at the peak: what its allocator reserved, and what was there before (the context)."""
-    reserved_gib = result.memory.get("peak_reserved_gib")
-    return None if reserved_gib is None else reserved_gib + (result.memory.get("in_use_before_gib") or 0.0)
+    """Return the GiB of the fullest device at the peak: what its allocator reserved, and the context beside it.
+
+    The context is that at the end of the run, with NCCL, cuBLAS and kernels. Older results have only what was in use
+    before the run.
+    """
+    reserved_gib, context_gib = (result.memory.get(name) for name in ("peak_reserved_gib", "context_gib"))
+    if context_gib is None:
+        context_gib = result.memory.get("in_use_before_gib") or 0.0
+    return None if reserved_gib is None else reserved_gib + context_gib
 
 
 def memory_facts(result: NodeResult, expected: Expected) -> dict[str, float | None]:

@@ -10,26 +10,17 @@ from workloads.batch.micro_batch_probe import ROOM_SHARE, used_memory_share
 WORTH_DOUBLING = 1.05
 
 
-def has_room(result: NodeResult) -> bool:
-    """Return whether under half of the memory was used; False where that is not known."""
-    used = _used_memory_share(result)
-    return used is not None and used < ROOM_SHARE
-
-
 def room_for_more(result: NodeResult, probes: Sequence[Probe]) -> list[str]:
     """Undersaturated: under half of the memory used, and over 5 % faster when the batch doubles."""
     speeds = {probe.micro_batch: probe.samples_per_s for probe in probes if probe.fits and probe.samples_per_s}
     micro_batch = int(result.spec["micro_batch"])
-    if micro_batch not in speeds or 2 * micro_batch not in speeds or not has_room(result):
+    used = used_memory_share(result.memory, result.environment, devices_per_node=result.devices_per_node)
+    if micro_batch not in speeds or 2 * micro_batch not in speeds or used is None or used >= ROOM_SHARE:
         return []
     gain = speeds[2 * micro_batch] / speeds[micro_batch]
     if gain <= WORTH_DOUBLING:
         return []
     return [
-        f"the device is not full: it used {_used_memory_share(result):.0%} of its memory at micro-batch {micro_batch}, "
+        f"the device is not full: it used {used:.0%} of its memory at micro-batch {micro_batch}, "
         f"and was {gain - 1:.0%} faster at {2 * micro_batch}"
     ]
-
-
-def _used_memory_share(result: NodeResult) -> float | None:
-    return used_memory_share(result.memory, result.environment, devices_per_node=result.devices_per_node)

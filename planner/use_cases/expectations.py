@@ -31,6 +31,8 @@ REFERENCE_TOLERANCE = {"fp32": 0.001, "tf32": 0.005, "bf16": 0.02, "fp16": 0.02,
 """Of a reference curve made on a CPU: other kernels add in another order, shorter formats round."""
 OTHER_DEVICE_TOLERANCE = 0.02
 """Another kind of device draws other random weights from the same seed."""
+ESTIMATE_TOO_HIGH = 1.1
+"""The memory estimate is within 10 % of the recorded H100 runs."""
 CONVENTIONS = (FlopsConvention.FULL_ATTENTION, FlopsConvention.CAUSAL)
 
 
@@ -61,16 +63,19 @@ def expect_from(catalog: Catalog) -> Expect:
 
 
 def start_micro_batch(
-    workload: BenchWorkload, accelerator: str | None, catalog: Catalog, settings: Settings
+    workload: BenchWorkload, accelerator: str | None, catalog: Catalog, settings: Settings, *, overfull: float = 1.0
 ) -> int | None:
-    """Return the largest micro-batch that should fit, where a search begins; None where memory cannot be told."""
+    """Return the largest micro-batch that should fit, where a search begins; None if the memory is not known.
+
+    `overfull`: how much of the usable memory the estimate may take.
+    """
     known = catalog.accelerators.get(accelerator or "")
     if known is None or known.hbm_gib is None:
         return None
     precision = settings.precision or workload.precision
     adapters = adapters_of(lora_document(settings.lora, precision))
 
-    usable = usable_gib(known.hbm_gib)
+    usable = overfull * usable_gib(known.hbm_gib)
 
     def fits(micro_batch: int) -> bool:
         need = device_memory(
@@ -88,6 +93,13 @@ def start_micro_batch(
         return need.total_gib <= usable
 
     return max(1, largest_micro_batch(fits))
+
+
+def most_micro_batch(
+    workload: BenchWorkload, accelerator: str | None, catalog: Catalog, settings: Settings
+) -> int | None:
+    """Return the largest micro-batch that may fit if the estimate is 10 % too high; a search tries none above it."""
+    return start_micro_batch(workload, accelerator, catalog, settings, overfull=ESTIMATE_TOO_HIGH)
 
 
 def first_loss(decoder: TextModel) -> float:

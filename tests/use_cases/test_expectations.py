@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from launcher.bench.bench import Settings, spec_of
-from launcher.collect.expectations import Expected, memory_facts, mfu_by_name
+from launcher.collect.expectations import Expected, memory_facts, mfu_by_name, used_gib
 from launcher.collect.record import record_of
 from planner.model.evidence.run import NodeResult
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision
-from planner.use_cases.expectations import expect_from, first_loss, start_micro_batch
+from planner.use_cases.expectations import expect_from, first_loss, most_micro_batch, start_micro_batch
 from tests.bundled import bundled_catalog
 from workloads.contract.spec import from_json
 from workloads.inputs.tokens import SyntheticTokens
@@ -99,6 +99,7 @@ def plain_losses(global_batch: int, steps: int) -> list[float]:
     data = SyntheticTokens(spec, rank=0, world_size=1, device=torch.device("cpu"))
     losses = []
     for step in range(steps):
+        optimizer.param_groups[0]["lr"] = 3e-4 * min(1.0, (step + 1) / 10)  # warm-up; width 128 takes the whole rate
         loss = model(*data.micro_batches(step)[0])
         loss.backward()
         optimizer.step()
@@ -142,6 +143,21 @@ def test_a_record_holds_utilization_and_estimate(result_of: MakeResult) -> None:
 
 
 @pytest.mark.parametrize(
+    ("memory", "used"),
+    [
+        pytest.param({"in_use_before_gib": 0.51}, 62.51, id="an older result"),
+        pytest.param({"in_use_before_gib": 0.51, "context_gib": 1.3}, 63.3, id="with NCCL, cuBLAS and kernels"),
+        pytest.param({"in_use_before_gib": 0.51, "context_gib": 0.0}, 62.0, id="none, as measured"),
+    ],
+)
+def test_memory_in_use_is_what_is_reserved_and_the_context_at_the_end(
+    result_of: MakeResult, memory: dict[str, float], used: float
+) -> None:
+    result = result_of("gpt-305m", memory={"peak_reserved_gib": 62.0, **memory})
+    assert used_gib(result) == pytest.approx(used)
+
+
+@pytest.mark.parametrize(
     ("accelerator", "starts"), [pytest.param("H200-SXM", True, id="H200"), pytest.param(None, False, id="a CPU")]
 )
 def test_a_search_begins_at_what_should_fit(accelerator: str | None, starts: bool) -> None:
@@ -149,3 +165,5 @@ def test_a_search_begins_at_what_should_fit(accelerator: str | None, starts: boo
     start = start_micro_batch(preset, accelerator, CATALOG, Settings(devices=1, precision=Precision.BF16))
     assert (start is not None) == starts
     assert start is None or start > 32  # 100 GiB and more are left for samples of under 1 GiB each
+    most = most_micro_batch(preset, accelerator, CATALOG, Settings(devices=1, precision=Precision.BF16))
+    assert (most is None) if start is None else (start < most < 1.2 * start)  # the weights' 5 GiB leave 10 % and more

@@ -1,6 +1,7 @@
 """The search for a micro-batch: the smallest that is as good as the best. Pure; the probe is passed in.
 
-A probe is a fresh run of a few steps: a rank that ran out of memory leaves a process that cannot be used again.
+A probe is a fresh run of a few steps: a rank that ran out of memory leaves a process that cannot be used again. Most of
+its time goes to imports and compilation, so the search takes few: two or three where the memory estimate is good.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Callable, Dict, Generic, Optional, Sequence, Tuple, TypeVar
 
-from workloads.batch.micro_batch_probe import Tried
+from workloads.batch.micro_batch_probe import ROOM_SHARE, Tried
 
 GAIN_FRACTION = 0.03
 """Differences of 3 % and less are not told apart: node-to-node spread is 0.6 to 2 % for one GPU."""
-SWEEP = (2, 4)
-"""Beside the largest that fits, its half and its quarter are tried."""
+LARGEST_MICRO_BATCH = 4096
 
 Probe = TypeVar("Probe", bound=Tried)
 
@@ -27,13 +27,24 @@ class BatchSearch(Generic[Probe]):
     probes: Tuple[Probe, ...]
 
 
-def search_micro_batch(probe: Callable[[int], Probe], *, start: int, allowed: Sequence[int]) -> BatchSearch[Probe]:
-    """Find the largest of `allowed` that fits, then take the smallest within 3 % of the best of all that were tried.
+def allowed_sizes(share: Optional[int]) -> Sequence[int]:
+    """Return the micro-batches that may be chosen: with a global batch, the divisors of a device's share of it."""
+    if share is None:
+        return range(1, LARGEST_MICRO_BATCH + 1)
+    return [size for size in range(1, share + 1) if share % size == 0]
 
-    From `start` (the memory estimate's answer) it doubles until one does not fit, or halves until one does, and
-    bisects between the two. Then half and a quarter of the largest are tried. Doubling ends early once a fourfold
-    micro-batch gains 3 % or less: the sweep over B, B/2 and B/4 is then done, and a larger B would say the same.
-    No micro-batch is tried twice; O(log(largest / smallest)) are tried.
+
+def search_micro_batch(
+    probe: Callable[[int], Probe], *, start: int, allowed: Sequence[int], most: Optional[int] = None
+) -> BatchSearch[Probe]:
+    """Return the smallest micro-batch within 3 % of the best of those that were tried. No size is tried twice.
+
+    1. Try `start`, the memory estimate's answer, and halve until a size fits.
+    2. Double until a size does not fit or gains 3 % or less. Sizes over `most`, which the estimate rules out, are
+       tried only if the size before used under half of the memory.
+    3. Try half of the largest that fits, and its quarter if the half is within 3 % of the best.
+
+    Sizes between one that fits and its double are not tried: they gain less than another probe costs.
     """
     sizes = sorted(set(allowed))
     if not sizes or sizes[0] < 1:
@@ -45,50 +56,34 @@ def search_micro_batch(probe: Callable[[int], Probe], *, start: int, allowed: Se
             tried[size] = probe(size)
         return tried[size].fits
 
-    fitting, too_large = _doubled(fits, tried, sizes, _at_most(sizes, start))
-    if fitting is not None and too_large is not None:
-        fitting = _bisected(fits, sizes, fitting, too_large)
-    if fitting is not None:
-        for divisor in SWEEP:
-            if fitting // divisor >= sizes[0]:
-                fits(_at_most(sizes, fitting // divisor))
-    return BatchSearch(chosen=_smallest_of_the_best(tried), probes=tuple(tried.values()))
+    largest = _at_most(sizes, start)
+    while not fits(largest):
+        if largest == sizes[0]:
+            return BatchSearch(None, tuple(tried.values()))
+        largest = _at_most(sizes, largest // 2)
+    while (doubled := _double(sizes, largest)) is not None:
+        used = tried[largest].device_memory_fraction
+        ruled_out = most is not None and doubled > most and (used is None or used >= ROOM_SHARE)
+        too_large = any(size <= doubled and not outcome.fits for size, outcome in tried.items())
+        if ruled_out or too_large or not fits(doubled):
+            break
+        gains = _rate(tried, doubled) > _rate(tried, largest) * (1 + GAIN_FRACTION)
+        largest = doubled
+        if not gains:
+            break
+    half = _at_most(sizes, largest // 2)
+    if half < largest and fits(half) and _rate(tried, half) >= _best(tried) * (1 - GAIN_FRACTION):
+        fits(_at_most(sizes, half // 2))
+    enough = _best(tried) * (1 - GAIN_FRACTION)
+    chosen = min(size for size, outcome in tried.items() if outcome.fits and _rate(tried, size) >= enough)
+    return BatchSearch(chosen, tuple(tried.values()))
 
 
-def _doubled(
-    fits: Callable[[int], bool], tried: Dict[int, Probe], sizes: Sequence[int], size: int
-) -> Tuple[Optional[int], Optional[int]]:
-    """Return (a size that fits, the next known one that does not); None for what there is not."""
-    too_large = None
-    while not fits(size):
-        if size == sizes[0]:
-            return None, size
-        too_large, size = size, _at_most(sizes, size // 2)
-    if too_large is not None:
-        return size, too_large
-    ladder = [size]
-    while size != sizes[-1]:
-        if len(ladder) > len(SWEEP) and _rate(tried, size) <= _rate(tried, ladder[-1 - len(SWEEP)]) * (
-            1 + GAIN_FRACTION
-        ):
-            return size, None
-        doubled = max(_at_most(sizes, 2 * size), sizes[bisect_right(sizes, size)])
-        if not fits(doubled):
-            return size, doubled
-        size = doubled
-        ladder.append(size)
-    return size, None
-
-
-def _bisected(fits: Callable[[int], bool], sizes: Sequence[int], fitting: int, too_large: int) -> int:
-    low, high = sizes.index(fitting), sizes.index(too_large)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if fits(sizes[middle]):
-            low = middle
-        else:
-            high = middle
-    return sizes[low]
+def _double(sizes: Sequence[int], size: int) -> Optional[int]:
+    """Return the largest allowed size up to the double, or the next one where there is none; None after the last."""
+    if size == sizes[-1]:
+        return None
+    return max(_at_most(sizes, 2 * size), sizes[bisect_right(sizes, size)])
 
 
 def _at_most(sizes: Sequence[int], size: int) -> int:
@@ -100,9 +95,5 @@ def _rate(tried: Dict[int, Probe], size: int) -> float:
     return tried[size].samples_per_s or 0.0
 
 
-def _smallest_of_the_best(tried: Dict[int, Probe]) -> Optional[int]:
-    rates = {size: _rate(tried, size) for size, probe in tried.items() if probe.fits}
-    if not rates:
-        return None
-    best = max(rates.values())
-    return min(size for size, rate in rates.items() if rate >= best * (1 - GAIN_FRACTION))
+def _best(tried: Dict[int, Probe]) -> float:
+    return max(_rate(tried, size) for size, outcome in tried.items() if outcome.fits)

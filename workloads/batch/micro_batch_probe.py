@@ -8,14 +8,17 @@ from typing import Any, Dict, Mapping, Optional, Protocol
 from workloads.contract import failure
 
 PROBE_WINDOW: Dict[str, float] = {
-    "min_warmup_steps": 3,
-    "min_warmup_s": 0.0,
+    "min_warmup_steps": 2,
+    "min_warmup_s": 1.0,
     "max_warmup_s": 1.0,
-    "min_steps": 5,
+    "min_steps": 4,
     "min_s": 1.0,
     "max_s": 20.0,
 }
-"""A second to warm up after the first step, then five steps, more where they are short. Not judged for steadiness."""
+"""A second of warm-up after compilation, then four steps, or more if they are short. Its warm-up has a fixed length, so
+it is not judged for steadiness."""
+PROBE_ACCUMULATION = 2
+"""Micro-batches in a step, if the run itself has as many: with two, accumulated gradients take up memory."""
 MAX_MEMORY_FRACTION = 0.95
 """Of the device: one filled further retries allocations sooner or later."""
 ROOM_SHARE = 0.5
@@ -32,6 +35,10 @@ class Tried(Protocol):
     @property
     def fits(self) -> bool:
         """Whether it can be taken."""
+
+    @property
+    def device_memory_fraction(self) -> Optional[float]:
+        """Share of the fullest device's memory; None on a CPU and where nothing was measured."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ def probe_of(result: Mapping[str, Any]) -> ProbeResult:
     reserved_gib, device_gib = memory.get("peak_reserved_gib"), memory.get("device_gib")
     fraction = reserved_gib / device_gib if reserved_gib is not None and device_gib else None
     reason = result["exit_reason"]
-    measured = reason in (failure.COMPLETED, failure.NOT_STEADY) and result["window_s"] > 0
+    measured = reason == failure.COMPLETED and result["window_s"] > 0
     refused = None
     if reason == failure.OUT_OF_MEMORY:
         refused = "out of memory"

@@ -65,6 +65,11 @@ class Window:
         """A smoke test, not a measurement: its steadiness is judged at 5 % instead of 1 %."""
         return self.min_s < SHORT_WINDOW_S
 
+    @property
+    def waits_until_steady(self) -> bool:
+        """Return whether the warm-up goes on until steps are steady; one of a fixed length is not judged."""
+        return self.max_warmup_s > self.min_warmup_s
+
 
 @dataclass(frozen=True)
 class Lora:

@@ -1,4 +1,4 @@
-"""The environment of a run: versions and device strings. No host names, serial numbers or variables' values."""
+"""The environment of a run: versions, device strings, the allocator's setting. No host names or serial numbers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ import os
 import platform
 import re
 from pathlib import Path
-from typing import Dict, List, Optional, Tuple, Union
+from typing import Dict, List, MutableMapping, Optional, Tuple, Union
 
 Fact = Union[str, int, float, bool, List[str], None]
 
 GIB = 2**30
+ALLOCATOR_VARIABLES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
+"""torch's settings of its allocator: the name of newer releases, then that of older ones."""
+EXPANDABLE_SEGMENTS = "expandable_segments:True"
+
+
+def use_expandable_segments(variables: MutableMapping[str, str]) -> None:
+    """Let torch's CUDA allocator grow its segments, unless a person has set it. Has no effect once CUDA is in use.
+
+    With segments of fixed sizes a run that fills its device can fail with gigabytes reserved but unused.
+    """
+    if not any(name in variables for name in ALLOCATOR_VARIABLES):
+        variables.update(dict.fromkeys(ALLOCATOR_VARIABLES, EXPANDABLE_SEGMENTS))
 
 
 def available_cores() -> int:
@@ -36,6 +48,7 @@ def describe() -> Dict[str, Fact]:
         "accelerators_visible": 0,
         "compute_capability": None,
         "torch_arch_list": [],
+        "allocator": None,
         "ram_gib": _ram_gib(),
         "torch_threads": None,
     }
@@ -60,6 +73,7 @@ def describe_torch() -> Dict[str, Fact]:
             accelerators_visible=torch.cuda.device_count(),
             compute_capability=f"{major}.{minor}",
             torch_arch_list=list(torch.cuda.get_arch_list()),
+            allocator=next((os.environ[name] for name in ALLOCATOR_VARIABLES if name in os.environ), None),
         )
     return facts
 

@@ -1,4 +1,4 @@
-"""The only training loop: first step, warm-up until steady, window, losses and memory. Works for any strategy.
+"""The only training loop: observed step, warm-up until steady, window, losses and memory. Works for any strategy.
 
 Source of the rules: the measurement protocol in workloads/README.md.
 """
@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from workloads.contract import failure
+from workloads.contract.architecture import ResnetShape
 from workloads.contract.result import MEASURE, WARMUP, Record
-from workloads.contract.spec import Spec
+from workloads.contract.spec import FLOAT8_MULTIPLE, Spec
 from workloads.inputs.tokens import Batch, Samples
 from workloads.measure import telemetry, window
 from workloads.measure.agreement import INTERRUPTED, Agreement
@@ -56,6 +57,7 @@ class TrainingLoop:
         self._step_units = spec.global_batch(world_size) * spec.units_per_sample
         self._world_padding: List[float] = []
         self._data_wait_s = 0.0
+        self._first_micro_batches: Optional[List[Batch]] = None
         self._steps_run = 0
         self._steps_on_record = 0
         self._steps_read = 0
@@ -65,7 +67,7 @@ class TrainingLoop:
     def run(self) -> str:
         """Run all phases and return the exit reason; facts go to the record as they become known."""
         self._world_padding = self._agreement.sum_over_ranks([float(count) for count in self._data.padding_tokens()])
-        self._log(WARMUP, [self._first_step()])
+        self._observed_step()
         if self._compile_model is not None:
             self._log(WARMUP, [self._compiled_step(self._compile_model)])
         interrupted = self._warm_up()
@@ -81,33 +83,44 @@ class TrainingLoop:
             return failure.INTERRUPTED
         if not self._losses_are_finite():
             return failure.LOSS_NOT_FINITE
-        return failure.COMPLETED if self._record.document["warmup_steady"] else failure.NOT_STEADY
+        in_vain = self._spec.window.waits_until_steady and not self._record.document["warmup_steady"]
+        return failure.NOT_STEADY if in_vain else failure.COMPLETED
 
-    def _first_step(self) -> float:
-        """Return the seconds of the first step: lazy set-up of libraries, and our look at what it runs and holds.
+    def _observed_step(self) -> None:
+        """Note which operators a step runs and what each rank holds, in a step that changes no weight.
 
-        Always eager: a compiled step shows its operators to nobody.
+        It is eager, because a compiled step hides its operators. It takes as few samples of every micro-batch as
+        possible, so that its memory stays below that of the steps that are measured. It is not counted as a step, and
+        its peak of memory is forgotten.
+
+        matmul FLOPs of a step = FLOPs seen x micro_batch / samples seen of each micro-batch
         """
         start_s = time.perf_counter()
+        self._first_micro_batches = self._next_micro_batches()
+        samples = observed_samples(self._spec)
         with OpRecorder() as recorder:
-            loss = self._strategy.backward(self._next_micro_batches())
+            self._strategy.backward(
+                [(inputs[:samples], targets[:samples]) for inputs, targets in self._first_micro_batches]
+            )
         gradient_bytes = state_bytes(self._strategy)[GRADIENT_BYTES]
-        self._strategy.update()
+        self._strategy.update_without_effect()
         synchronise(self._device)
-        seconds = time.perf_counter() - start_s
-        self._step_done(loss)
         held = {**state_bytes(self._strategy), GRADIENT_BYTES: gradient_bytes}
         most = self._agreement.max_over_ranks(list(held.values()))
+        scale = self._spec.micro_batch / samples
         self._record.document.update(
             state_bytes={kind: int(size) for kind, size in zip(held, most)},
-            matmul_flops_by_dtype=recorder.matmul_flops_by_dtype,
+            matmul_flops_by_dtype={name: flops * scale for name, flops in recorder.matmul_flops_by_dtype.items()},
             sdpa_backend=recorder.sdpa_backend,
         )
-        self._record.phases["first_step_s"] = seconds
-        return seconds
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats(self._device)
+            torch.cuda.reset_accumulated_memory_stats(self._device)  # the count of the allocator's retries
+        self._record.phases["first_step_s"] = time.perf_counter() - start_s
 
     def _compiled_step(self, compile_model: Callable[[], None]) -> float:
-        """Return the seconds of the second step, in which everything is compiled: the first one had to be seen."""
+        """Return the seconds of the first training step, in which everything is compiled."""
         start_s = time.perf_counter()
         compile_model()
         self._step()
@@ -183,6 +196,9 @@ class TrainingLoop:
         self._step_done(self._strategy.step(self._next_micro_batches()))
 
     def _next_micro_batches(self) -> List[Batch]:
+        waiting, self._first_micro_batches = self._first_micro_batches, None
+        if waiting is not None:
+            return waiting
         start_s = time.perf_counter()
         micro_batches = self._data.micro_batches(self._steps_run)
         self._data_wait_s += time.perf_counter() - start_s
@@ -216,14 +232,34 @@ class TrainingLoop:
         return all(math.isfinite(loss) for loss in self._losses)
 
     def _note_memory(self) -> None:
-        """Peak of the hungriest rank over the whole run, beside what was noted before it."""
+        """Note the peak of the hungriest rank since the observed step, and what was noted before."""
         facts = {**self._record.document["memory"], **_device_memory(self._device)}
         self._record.document["memory"] = dict(zip(facts, self._agreement.max_over_ranks(list(facts.values()))))
 
 
+def observed_samples(spec: Spec) -> int:
+    """Return the fewest samples of a micro-batch that a forward pass takes.
+
+    Batch norm needs two images, float8 products need rows in multiples of 16, every chunk of the loss needs a token.
+    """
+
+    def enough(samples: int) -> bool:
+        units = samples * spec.units_per_sample
+        return (
+            (not isinstance(spec.architecture, ResnetShape) or samples > 1)
+            and (spec.precision != "float8" or units % FLOAT8_MULTIPLE == 0)
+            and units >= spec.loss_chunks
+        )
+
+    return next((samples for samples in range(1, spec.micro_batch) if enough(samples)), spec.micro_batch)
+
+
 def _device_memory(device: torch.device) -> Dict[str, float]:
     if device.type == "cuda":
+        free_bytes, total_bytes = torch.cuda.mem_get_info(device)
+        context_bytes = total_bytes - free_bytes - torch.cuda.memory_reserved(device)
         return {
+            "context_gib": max(0, context_bytes) / GIB,
             "peak_allocated_gib": torch.cuda.max_memory_allocated(device) / GIB,
             "peak_reserved_gib": torch.cuda.max_memory_reserved(device) / GIB,
             "allocator_retries": float(torch.cuda.memory_stats(device)["num_alloc_retries"]),

@@ -11,12 +11,15 @@ from typing import Iterable, List, NamedTuple, Sequence
 import torch
 from torch import Tensor
 
+from workloads.contract.architecture import Architecture, width
 from workloads.contract.spec import Spec
 from workloads.inputs.tokens import Batch
 from workloads.models.base import Model
 from workloads.strategies.precision import Precision
 
 LEARNING_RATE = 3e-4
+REFERENCE_WIDTH = 1024
+WARMUP_UPDATES = 10
 BETAS = (0.9, 0.95)
 WEIGHT_DECAY = 0.1
 
@@ -32,6 +35,10 @@ class StateTensors(NamedTuple):
 class Strategy(ABC):
     """One way to spread a training step over the ranks of an initialised process group."""
 
+    adamw: torch.optim.Optimizer
+    """The optimizer that `adamw` made, also where a library wraps it. Set by `__init__`."""
+    _updates = 0
+
     @abstractmethod
     def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
         """Give the meta model memory and weights on the device, wrap it, and make the optimizer."""
@@ -45,12 +52,34 @@ class Strategy(ABC):
         """
 
     @abstractmethod
-    def update(self) -> None:
+    def apply_gradients(self) -> None:
         """Let the optimizer take its step and drop the gradients."""
 
     @abstractmethod
     def state_tensors(self) -> StateTensors:
         """Return what this rank holds now: gradients exist between `backward` and `update`."""
+
+    def update(self) -> None:
+        """Apply the gradients at the learning rate of this update."""
+        self._updates += 1
+        self._apply_at(self.adamw.defaults["lr"] * warmup_factor(self._updates))
+
+    def update_without_effect(self) -> None:
+        """Apply the gradients at learning rate 0, and set the optimizer's states back to zero.
+
+        All libraries run their whole step, so that its operators and memory can be seen. Training starts afterwards as
+        if this step had not been.
+        """
+        self._apply_at(0.0)
+        for state in self.adamw.state.values():
+            for value in state.values():
+                if isinstance(value, Tensor):
+                    value.zero_()
+
+    def _apply_at(self, learning_rate: float) -> None:
+        for group in self.adamw.param_groups:
+            group["lr"] = learning_rate
+        self.apply_gradients()
 
     def step(self, micro_batches: Sequence[Batch]) -> Tensor:
         """Run one optimizer step; returns the loss as `backward` does."""
@@ -59,11 +88,29 @@ class Strategy(ABC):
         return loss
 
 
-def adamw(model: torch.nn.Module, device: torch.device) -> torch.optim.Optimizer:
-    """AdamW over what is trained; fused on CUDA, where the unfused loop would measure kernel launches."""
+def peak_learning_rate(architecture: Architecture) -> float:
+    """Return the learning rate after warm-up: 3e-4 x min(1, 1024 / width).
+
+    Adam's rate falls as 1 / width so that the outputs of a layer change by the same amount at every width (Yang et al.
+    2022, Tensor Programs V, table 3). 3e-4 at width 1,024 is the rate of GPT-3 350M (Brown et al. 2020, table 2.1).
+    """
+    return LEARNING_RATE * min(1.0, REFERENCE_WIDTH / width(architecture))
+
+
+def warmup_factor(update: int) -> float:
+    """Return the share of the peak learning rate in an update, numbered from 1: linear over ten updates."""
+    return min(1.0, update / WARMUP_UPDATES)
+
+
+def adamw(model: torch.nn.Module, spec: Spec, device: torch.device) -> torch.optim.Optimizer:
+    """Return AdamW over the trained weights; fused on CUDA, where the unfused loop would measure kernel launches."""
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return torch.optim.AdamW(
-        trained, lr=LEARNING_RATE, betas=BETAS, weight_decay=WEIGHT_DECAY, fused=device.type == "cuda"
+        trained,
+        lr=peak_learning_rate(spec.architecture),
+        betas=BETAS,
+        weight_decay=WEIGHT_DECAY,
+        fused=device.type == "cuda",
     )
 
 

@@ -31,7 +31,7 @@ class DistributedDataParallelStrategy(Strategy):
             device_ids=[device.index] if device.type == "cuda" else None,
             gradient_as_bucket_view=True,
         )
-        self._optimizer = adamw(self._model, device)
+        self.adamw = adamw(self._model, spec, device)
 
     def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
         """Average gradients once, in the last micro-batch's backward pass."""
@@ -45,16 +45,16 @@ class DistributedDataParallelStrategy(Strategy):
             losses.append(loss.detach())
         return torch.stack(losses).mean()
 
-    def update(self) -> None:
+    def apply_gradients(self) -> None:
         """Step in fp32; with fp16 the scaler leaves out a step whose gradients overflowed."""
-        self._precision.scaler.step(self._optimizer)
+        self._precision.scaler.step(self.adamw)
         self._precision.scaler.update()
-        self._optimizer.zero_grad(set_to_none=True)
+        self.adamw.zero_grad(set_to_none=True)
 
     def state_tensors(self) -> StateTensors:
         """Everything, on every rank."""
         parameters = list(self._model.parameters())
-        return StateTensors(parameters, gradients_of(parameters), optimizer_tensors(self._optimizer))
+        return StateTensors(parameters, gradients_of(parameters), optimizer_tensors(self.adamw))
 
     def _gradients_stay_local(self, local: bool) -> ContextManager[object]:
         return self._model.no_sync() if local else contextlib.nullcontext()

@@ -50,7 +50,7 @@ class FullyShardedStrategy(Strategy):
         model.init_weights(spec.seed, place=_place_shard)
         self._model = model
         self._scaler = precision.scaler
-        self._optimizer = adamw(model, device)
+        self.adamw = adamw(model, spec, device)
 
     def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
         """Average gradients in every micro-batch: keeping them local would need room for all of them, unsharded."""
@@ -74,16 +74,16 @@ class FullyShardedStrategy(Strategy):
                 "shards one type in a block. Take strategy ddp or zero3, or write lora: frozen: null.",
             ) from error
 
-    def update(self) -> None:
+    def apply_gradients(self) -> None:
         """Step on the shards."""
-        self._scaler.step(self._optimizer)
+        self._scaler.step(self.adamw)
         self._scaler.update()
-        self._optimizer.zero_grad(set_to_none=True)
+        self.adamw.zero_grad(set_to_none=True)
 
     def state_tensors(self) -> StateTensors:
         """Return this rank's shards."""
         parameters = list(self._model.parameters())
-        groups = parameters, gradients_of(parameters), optimizer_tensors(self._optimizer)
+        groups = parameters, gradients_of(parameters), optimizer_tensors(self.adamw)
         return StateTensors(*(_local(tensors) for tensors in groups))
 
 

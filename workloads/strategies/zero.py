@@ -38,9 +38,10 @@ class ZeroStrategy(Strategy):
         model.to_empty(device=device)
         model.init_weights(spec.seed)
         self._parameters = list(model.parameters())
+        self.adamw = adamw(model, spec, device)
         self._engine, self._optimizer, _, _ = deepspeed.initialize(
             model=model,
-            optimizer=adamw(model, device),
+            optimizer=self.adamw,
             config=self._config(spec),
             dist_init_required=False,
         )
@@ -65,7 +66,7 @@ class ZeroStrategy(Strategy):
             losses.append(loss.detach())
         return torch.stack(losses).mean()
 
-    def update(self) -> None:
+    def apply_gradients(self) -> None:
         """Step on this rank's share; stages 1 and 2 then gather the weights."""
         self._engine.step()
 
@@ -101,9 +102,7 @@ class ReplicatedWeightsStrategy(ZeroStrategy):
     def state_tensors(self) -> StateTensors:
         """Return all weights; this rank's share of the fp32 masters and moments."""
         masters = list(self._optimizer.single_partition_of_fp32_groups)
-        return StateTensors(
-            self._parameters, self._gradients(), [*masters, *optimizer_tensors(self._optimizer.optimizer)]
-        )
+        return StateTensors(self._parameters, self._gradients(), [*masters, *optimizer_tensors(self.adamw)])
 
 
 def _import_deepspeed(device: torch.device) -> Any:

@@ -26,6 +26,4 @@ class Zero3Strategy(ZeroStrategy):
         """Return this rank's shards, and the small weights that stay whole (a dropped weight has no elements)."""
         shards = [parameter.ds_tensor for parameter in self._parameters]  # type: ignore[attr-defined]
         masters = list(self._optimizer.fp32_partitioned_groups_flat)
-        return StateTensors(
-            [*shards, *self._parameters], self._gradients(), [*masters, *optimizer_tensors(self._optimizer.optimizer)]
-        )
+        return StateTensors([*shards, *self._parameters], self._gradients(), [*masters, *optimizer_tensors(self.adamw)])

@@ -33,7 +33,7 @@ from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload
 from planner.use_cases import catalogs, networks, runs
-from planner.use_cases.expectations import expect_from, start_micro_batch
+from planner.use_cases.expectations import expect_from, most_micro_batch, start_micro_batch
 
 app = command_app()
 
@@ -84,7 +84,11 @@ def bench(
     devices = counts[0] if counts else gpus or max(1, local.cuda_devices())
     settings = replace(settings, devices=devices, series=tuple(counts))
     accelerator = accelerator_aliases().get(local.cuda_device_name() or "")
-    settings = replace(settings, start_micro_batch=start_micro_batch(target, accelerator, catalog, settings))
+    settings = replace(
+        settings,
+        start_micro_batch=start_micro_batch(target, accelerator, catalog, settings),
+        most_micro_batch=most_micro_batch(target, accelerator, catalog, settings),
+    )
     if counts:
         print_scaling(_sweep(target, settings, counts, home), TableOptions(as_json=as_json))
         return

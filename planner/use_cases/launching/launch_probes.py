@@ -9,12 +9,12 @@ from launcher.plan.target import Target
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.workload import BenchMode, BenchWorkload
-from planner.use_cases.expectations import start_micro_batch
+from planner.use_cases.expectations import most_micro_batch, start_micro_batch
 
 PROBE_MINUTES = 1.5
 """Imports, the first step, five steps."""
-MOST_PROBES_OF_A_SEARCH = 14
-"""Twelve doublings from 1 to 4096 or as many bisections, and its half and quarter."""
+MOST_PROBES_OF_A_SEARCH = 6
+"""Two to four where the memory estimate is good; more where it is missing or far off."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ def probes_of(workload: BenchWorkload, settings: Settings, target: Target, catal
             )
         sizes = allowed_micro_batches(workload, settings)
         start = start_micro_batch(workload, target.accelerator, catalog, settings) or workload.micro_batch
-        return Probes(f"search --start {start}{of_share}", MOST_PROBES_OF_A_SEARCH, sizes[0])
+        most = most_micro_batch(workload, target.accelerator, catalog, settings)
+        up_to = "" if most is None else f" --most {most}"
+        return Probes(f"search --start {start}{up_to}{of_share}", MOST_PROBES_OF_A_SEARCH, sizes[0])
     if settings.quick or target.nodes > 1:
         return Probes(None, 0, None)
     return Probes(f"double{of_share}", 2, None)

@@ -10,10 +10,10 @@ import pytest
 
 from launcher.bench import bench, local
 from launcher.bench.bench import Settings, Talk, benchmark, spec_of
-from launcher.collect.probe_record import probe_of
 from planner.errors import InputError, NodeError
 from planner.model.network.workload import BenchMode, BenchWorkload, Window
 from tests.bundled import bundled_catalog
+from workloads.batch.micro_batch_probe import probe_of
 
 PRESETS = bundled_catalog().presets
 TUNED = BenchMode.TUNED
@@ -73,7 +73,6 @@ SILENT = Talk(say=lambda _: None, step=lambda _: None)
     ("changes", "fits", "refused"),
     [
         pytest.param({}, True, None, id="fits"),
-        pytest.param({"exit_reason": "not_steady"}, True, None, id="not steady is no matter"),
         pytest.param({"exit_reason": "out_of_memory", "window_s": 0.0}, False, "out of memory", id="out of memory"),
         pytest.param({"allocator_retries": 2.0}, False, "try again 2 times", id="retries"),
         pytest.param({"peak_reserved_gib": 95.1}, False, "fills 95% of the device", id="over 95 %"),
@@ -119,7 +118,7 @@ def test_a_probe_that_leaves_nothing_is_too_large_only_where_a_smaller_one_ran(
     asked = Settings(devices=1, mode=TUNED, global_batch=8)
     with pytest.raises(expected) as ended:
         benchmark(PRESETS["gpt-305m"], asked, work_dir=tmp_path, aliases={}, talk=SILENT)
-    assert failing == 4 or str(ended.value) == "[(4, True), (8, False), (2, True), (1, True)]"
+    assert failing == 4 or str(ended.value) == "[(4, True), (8, False), (2, True)]"
 
 
 class Machine:
@@ -202,7 +201,7 @@ def test_a_tuned_series_tries_only_what_divides_the_global_batch_at_every_count(
     asked = Settings(devices=1, series=(1, 16), mode=TUNED)
     record = benchmark(PRESETS["gpt-305m"], asked, work_dir=tmp_path, aliases={}, talk=SILENT)
     assert (record.micro_batch, record.grad_accumulation) == (8, 16)
-    assert made.ran == ["probe-4", "probe-8", "probe-2", "start-1"]
+    assert made.ran == ["probe-4", "probe-8", "start-1"]
 
 
 @pytest.fixture

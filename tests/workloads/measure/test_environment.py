@@ -3,7 +3,7 @@ import socket
 
 import pytest
 
-from workloads.measure.environment import build_problem, describe, describe_torch
+from workloads.measure.environment import build_problem, describe, describe_torch, use_expandable_segments
 
 V100_WITH_CU128 = ["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"]
 CU124 = ["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90"]
@@ -44,3 +44,28 @@ def test_the_environment_names_versions_and_no_host():
     assert facts["cpu_cores"] >= 1
     host = socket.gethostname()
     assert all(host != value for value in facts.values())
+
+
+NEWER, OLDER = "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param({}, {NEWER: "expandable_segments:True", OLDER: "expandable_segments:True"}, id="not set"),
+        pytest.param({NEWER: "max_split_size_mb:64"}, {NEWER: "max_split_size_mb:64"}, id="set by its newer name"),
+        pytest.param(
+            {OLDER: "expandable_segments:False"}, {OLDER: "expandable_segments:False"}, id="by its older name"
+        ),
+    ],
+)
+def test_segments_expand_unless_a_person_sets_the_allocator(before, after):
+    variables = dict(before)
+    use_expandable_segments(variables)
+    assert variables == after
+
+
+def test_a_cpu_has_no_allocator_to_name(monkeypatch):
+    monkeypatch.setenv(NEWER, "expandable_segments:True")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert {**describe(), **describe_torch()}["allocator"] is None

@@ -1,5 +1,6 @@
 import pytest
 
+from workloads.batch.micro_batch_probe import PROBE_WINDOW
 from workloads.contract.spec import Window
 from workloads.measure.window import STOP, is_steady, measured_steps_ahead, warmup_steps_ahead
 
@@ -52,3 +53,15 @@ def test_warm_up_goes_on_until_steady(step_seconds, elapsed_s, ahead):
 )
 def test_measuring_goes_on_until_both_minima_or_the_cap(step_seconds, steps_started, ahead):
     assert measured_steps_ahead(LONG, step_seconds, steps_started=steps_started) == ahead
+
+
+@pytest.mark.parametrize(
+    ("window", "waits"),
+    [
+        pytest.param(LONG, True, id="a measurement"),
+        pytest.param(SHORT, True, id="a smoke test"),
+        pytest.param(Window(**PROBE_WINDOW), False, id="a probe: a second of warm-up, no more and no less"),
+    ],
+)
+def test_a_warm_up_of_a_fixed_length_is_not_judged(window, waits):
+    assert window.waits_until_steady is waits
