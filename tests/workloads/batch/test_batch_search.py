@@ -108,9 +108,7 @@ def test_the_quarter_is_tried_where_half_is_as_good(largest: int, start: int, ch
         pytest.param(12, 8, 8, 8, 6, [6, 3], id="12: 6 is the largest divisor up to 8"),
         pytest.param(24, 64, 3, None, 24, [3, 6, 12, 24], id="24: no estimate, each double is faster"),
         pytest.param(7, 64, 4, 4, 1, [1], id="7: only 1 and 7 divide it, and 7 is ruled out"),
-        pytest.param(
-            15, 5, 15, 15, 5, [15, 5, 1], id="15: 15 does not fit, then 5, then 1, the largest divisor up to half of 5"
-        ),
+        pytest.param(15, 5, 15, 15, 5, [15, 5, 1], id="15: after 5 comes 1, the largest up to half of it"),
     ],
 )
 def test_only_divisors_of_the_share_are_tried(

@@ -54,9 +54,7 @@ NEWER, OLDER = "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"
     [
         pytest.param({}, {NEWER: "expandable_segments:True", OLDER: "expandable_segments:True"}, id="not set"),
         pytest.param({NEWER: "max_split_size_mb:64"}, {NEWER: "max_split_size_mb:64"}, id="set by its newer name"),
-        pytest.param(
-            {OLDER: "expandable_segments:False"}, {OLDER: "expandable_segments:False"}, id="by its older name"
-        ),
+        pytest.param({OLDER: "expandable_segments:False"}, {OLDER: "expandable_segments:False"}, id="by its older"),
     ],
 )
 def test_segments_expand_unless_a_person_sets_the_allocator(before, after):
