@@ -20,6 +20,7 @@ from workloads.contract.result import Record
 from workloads.contract.spec import Spec, SpecError, from_json, read_document
 from workloads.measure import environment, telemetry, topology
 from workloads.node import BEGAN_VARIABLE
+from workloads.ranks.parent_death import follow_parent
 from workloads.ranks.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
     parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
     options = parser.parse_args(arguments)
     world = World(os.environ)
+    follow_parent()
     if BEGAN_VARIABLE in os.environ:
         Path(os.environ[BEGAN_VARIABLE]).touch()
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from launcher.bench.local import run_local
+from launcher.bench.local import RESULT_NAME, run_local
 from launcher.collect.expectations import Expect
 from launcher.collect.probe_record import PROBE_WINDOW, failed_probe, probe_of
-from launcher.collect.record import parse_result, record_of
+from launcher.collect.record import GOOD_ENDS, parse_result, record_of
 from launcher.collect.saturation import has_room
 from planner.errors import InputError, NodeError
 from planner.model.evidence.run import Probe, RunRecord
@@ -208,6 +210,26 @@ def benchmark(
     if not probes and not settings.quick and has_room(parse_result(results[0], where=str(work_dir))):
         probes = _doubled(workload, settings, work_dir=work_dir, talk=talk)
     return record_of(results, aliases=aliases, probes=probes, where=str(work_dir), expect=expect)
+
+
+def record_of_complete_starts(
+    work_dir: Path, *, aliases: Mapping[str, str], expect: Expect | None = None
+) -> tuple[RunRecord, int] | None:
+    """Return one record of the starts that ran to their end, and their number; None where there is none.
+
+    For a benchmark that was stopped: its probes and launch seconds are not in the record.
+    """
+    results = []
+    for start in itertools.count(1):
+        path = work_dir / f"start-{start}" / RESULT_NAME
+        if not path.exists():
+            break
+        result = json.loads(path.read_text(encoding="utf-8"))
+        if result["exit_reason"] in GOOD_ENDS:
+            results.append(result)
+    if not results:
+        return None
+    return record_of(results, aliases=aliases, where=str(work_dir), expect=expect), len(results)
 
 
 def global_batch_of(workload: BenchWorkload, settings: Settings) -> int | None:
