@@ -28,25 +28,27 @@ def summary(record: RunRecord, path: Path | str, *, quick: bool = False) -> list
     lines += [f"Calibration: {'; '.join(_calibrated(calibration))}." for calibration in record.calibration[:1]]
     lines.append(f"Stored as {path}")
     lines.append(f"Result: {quantity_text(record.throughput)}, {in_units}")
-    return [*lines, *_mfu(record.mfu), _verdict(record.verdict), *_next(record, quick=quick)]
+    return [*lines, *_mfu(record), _verdict(record.verdict), *_next(record, quick=quick)]
 
 
-def _mfu(mfu: dict[str, float]) -> list[str]:
-    """Name the share of the data sheet's peak, of the measured peak where the data sheet's is not known."""
+def _mfu(record: RunRecord) -> list[str]:
+    """Name the share of the data sheet's peak, or of the measured peak where the data sheet's is not known."""
     for peak in ("nominal", "measured"):
-        full, causal = (mfu.get(f"{name}_of_{peak}_peak") for name in ("full_attention", "causal"))
-        if full is not None:
-            beside = "" if causal is None else f"; {causal:.1%} with causal attention"
-            return [f"MFU: {full:.1%} of the {peak} peak with full attention{beside}"]
+        full, causal = (record.mfu.get(f"{name}_of_{peak}_peak") for name in ("full_attention", "causal"))
+        if full is None:
+            continue
+        if record.seq_len is None:  # images: no attention is causal
+            return [f"MFU: {full:.1%} of the {peak} peak"]
+        beside = "" if causal is None else f"; causal: {causal:.1%}"
+        return [f"MFU: {full:.1%}, full attention of the {peak} peak{beside}"]
     return []
 
 
 def _verdict(reasons: tuple[str, ...]) -> str:
     if not reasons:
         return "Verdict: sound; nothing speaks against this measurement."
-    more = len(reasons) - 1
-    others = f"; and for {more} more reason{'s' if more > 1 else ''}" if more else ""
-    return f"Verdict: doubtful because {reasons[0]}{others}."
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return f"Verdict: doubtful because {reasons[0]}{more}."
 
 
 def _next(record: RunRecord, *, quick: bool) -> list[str]:
