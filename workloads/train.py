@@ -70,13 +70,15 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
     def end(exit_reason: str, error: Optional[str] = None) -> int:
         written = record.close(exit_reason, error)
         if world.rank == 0:
-            print(record.as_line(), flush=True)
+            with contextlib.suppress(OSError):  # whoever read it may be gone: that must not keep this rank alive
+                print(record.as_line(), flush=True)
         return failure.exit_code(written)
 
     def leave(exit_reason: str) -> int:
         code = end(exit_reason)
         if hard_exit:
-            sys.stdout.flush()
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()
             os._exit(code)
         return code
 

@@ -69,7 +69,11 @@ class StopRequest:
         select.select([reader], [], [])
         stop_helpers()
         select.select([], [], [], self._grace_s)  # time for the loop to stop in good order and exit
-        os._exit(self._last_words("it was asked to stop and was stuck in a step"))
+        code = 1
+        try:
+            code = self._last_words("it was asked to stop and was stuck in a step")
+        finally:
+            os._exit(code)  # also where nothing could be written
 
 
 def handle_stop_signals(handler: Callable[[int, Optional[FrameType]], None]) -> None:
