@@ -6,8 +6,9 @@ PlannerError             1  our own fault; asks for a report
 |  |- StoreError         2  the workspace cannot be read or written
 |  `- MissingExtraError  2  a part of the planner that is not installed
 |- RefusedError          3  a cap, a missing price or a deadline forbids it; nothing was started
-`- NodeError             4  a machine or a provider failed
-   `- PriceSourceError   4  a source of prices did not answer, or not with prices; what was known is kept
+|- NodeError             4  a machine or a provider failed
+|  `- PriceSourceError   4  a source of prices did not answer, or not with prices; what was known is kept
+`- StoppedError    128 + n  signal n asked the command to stop (130: Ctrl-C, 143: SIGTERM); its processes have ended
 """
 
 from __future__ import annotations
@@ -102,3 +103,13 @@ class PriceSourceError(NodeError):
     """A source of prices did not answer, or not with prices; what was known is kept."""
 
     kind = "price_source"
+
+
+class StoppedError(PlannerError):
+    """A signal asked the command to stop, and what it had started has ended."""
+
+    kind = "stopped"
+
+    def __init__(self, message: str, *, signal_number: int, fix: str = "") -> None:
+        super().__init__(message, fix=fix)
+        self.exit_code = 128 + signal_number

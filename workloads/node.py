@@ -22,6 +22,8 @@ from workloads.contract import failure
 from workloads.contract.result import Record, steps_file
 from workloads.contract.spec import SpecError, from_json, read_document
 from workloads.measure import environment
+from workloads.ranks.parent_death import environment_of_child, follow_parent
+from workloads.ranks.stop import SIGNALS, handle_stop_signals
 
 BEGAN_VARIABLE = "WORKLOADS_BEGAN_FILE"
 """Names a file that the program on this node touches when it begins."""
@@ -30,6 +32,7 @@ BEGAN_VARIABLE = "WORKLOADS_BEGAN_FILE"
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Run this node's share and return torchrun's exit code."""
     options = _parser().parse_args(arguments)
+    follow_parent()
     try:
         document = read_document(options.spec)
         peer_timeout_s = from_json(document, where=options.spec.name).peer_timeout_s
@@ -61,7 +64,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def torchrun_command(options: argparse.Namespace, peer_timeout_s: float) -> List[str]:
     """Return torchrun's command line on this node."""
     return [
-        *(sys.executable, "-m", "torch.distributed.run"),
+        *(sys.executable, "-m", "workloads.agent"),
         *(f"--nnodes={options.nodes}", f"--node_rank={options.node_rank}", f"--nproc_per_node={options.devices}"),
         *(f"--master_addr={options.main_address}", f"--master_port={options.main_port}"),
         *([f"--local-addr={options.local_address}"] if options.local_address else []),
@@ -71,14 +74,17 @@ def torchrun_command(options: argparse.Namespace, peer_timeout_s: float) -> List
 
 
 def _run(command: Sequence[str], began: Path) -> int:
-    with subprocess.Popen(command, env={**os.environ, BEGAN_VARIABLE: str(began)}) as torchrun:
+    variables = environment_of_child({**os.environ, BEGAN_VARIABLE: str(began)})
+    # A session of its own: what signals this whole group must reach torchrun once, through this process.
+    with subprocess.Popen(command, env=variables, start_new_session=True) as torchrun:
 
         def ask_to_stop(number: int, frame: Optional[FrameType]) -> None:
             del number, frame
+            for again in SIGNALS:
+                signal.signal(again, signal.SIG_IGN)  # a second one would end torchrun before its ranks
             torchrun.terminate()  # and wait: ranks write what they have
 
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, ask_to_stop)
+        handle_stop_signals(ask_to_stop)
         return torchrun.wait()
 
 

@@ -12,7 +12,7 @@ import argparse
 import contextlib
 import dataclasses
 import json
-import signal
+import os
 import socket
 import subprocess
 import sys
@@ -24,6 +24,8 @@ from workloads.batch.batch_search import allowed_sizes
 from workloads.batch.micro_batch_probe import ProbeResult
 from workloads.batch.prober import Prober, accumulation_of
 from workloads.contract import failure
+from workloads.ranks.parent_death import environment_of_child, follow_parent
+from workloads.ranks.stop import STARTER_GRACE_S, handle_stop_signals
 
 PATIENCE_S = 600.0
 """For one probe: imports, compilation, slow first steps."""
@@ -38,7 +40,8 @@ class ProbingError(Exception):
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Search or double; return 0, or 1 where the benchmark cannot go on."""
     options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _end)
+    handle_stop_signals(_end)
+    follow_parent()
     spec = json.loads(options.spec.read_text(encoding="utf-8"))
     prober = Prober(
         spec=spec,
@@ -84,7 +87,7 @@ def _run(options: argparse.Namespace, spec: Dict[str, Any]) -> Dict[str, Any]:
         *("--devices", str(options.devices), "--spec", str(folder / "spec.json"), "--out", str(folder / "result.json")),
     ]
     with (folder / "probe.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, env=environment_of_child(os.environ), stdout=log, stderr=subprocess.STDOUT)
         try:
             process.wait(timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:
@@ -113,7 +116,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
             return
         ask()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=30.0)
+            process.wait(timeout=STARTER_GRACE_S)
 
 
 def _end(number: int, frame: Optional[FrameType]) -> None:

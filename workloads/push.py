@@ -1,19 +1,21 @@
 """Uploads of a run's folder to S3 while it runs, so that a preempted machine leaves what it had measured.
 
 `python -m workloads.push --folder F --to s3://bucket/prefix --every 60`: once at the start, then every 60 s what has
-changed, and once more when it is asked to stop (SIGTERM). Needs boto3, and takes the machine's own role or the
-credentials that boto3 finds; none is given to it. Exit code 1 where the last push failed.
+changed, and once more when it is asked to stop (SIGTERM, also sent when run.sh is gone). Needs boto3, and takes the
+machine's own role or the credentials that boto3 finds; none is given to it. Exit code 1 where the last push failed.
 """
 
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence, Tuple
+
+from workloads.ranks.parent_death import follow_parent
+from workloads.ranks.stop import handle_stop_signals
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -24,8 +26,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--every", type=float, default=60.0, help="seconds between two pushes")
     options = parser.parse_args(arguments)
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda _number, _frame: stop.set())
+    handle_stop_signals(lambda _number, _frame: stop.set())
+    follow_parent()
 
     import boto3
 

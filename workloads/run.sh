@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the benchmark on this node, as often as asked for, and keeps what it leaves. Started under `timeout`, which asks
-# the whole group to stop: the ranks write what they have, and this script waits for them.
+# the whole group to stop: the ranks write what they have, and this script waits for them. A signal to this script alone
+# (TERM, HUP, INT) is passed on; when it is killed, what it started ends by itself (workloads/ranks/parent_death.py).
 #
 # SkyPilot sets SKYPILOT_NODE_IPS, SKYPILOT_NODE_RANK, SKYPILOT_NUM_NODES and SKYPILOT_NUM_GPUS_PER_NODE; another
 # launcher sets the same. Node 0 writes the results: $PLANNER_RESULTS_DIR/$PLANNER_RUN_ID/start-<n>/result.json.
@@ -34,8 +35,21 @@ else
   own=$(printf '%s\n' "$SKYPILOT_NODE_IPS" | sed -n "$((rank + 1))p")
 fi
 
-stopped=0
-trap 'stopped=1' TERM INT
+stopped=0 child=
+trap 'stopped=1; [ -z "$child" ] || kill -s TERM "$child" 2>/dev/null' TERM HUP INT
+export WORKLOADS_PARENT=$$
+run() { # in the background: bash looks at signals only while it waits
+  local result
+  "$@" &
+  child=$!
+  [ "$stopped" -eq 0 ] || kill -s TERM "$child"
+  while :; do
+    wait "$child" && result=0 || result=$?
+    kill -0 "$child" 2>/dev/null || break # it is still there: a signal ended the waiting
+  done
+  child=
+  return "$result"
+}
 pusher=
 if [ -n "${PLANNER_PUSH_TO:-}" ]; then
   "$python" -m workloads.push --folder "$out" --to "$PLANNER_PUSH_TO/$PLANNER_RUN_ID/node-$rank" --every 60 &
@@ -44,7 +58,7 @@ fi
 
 probe() { # $PLANNER_PROBES, with the spec of this run; its words are few, and each is one
   # shellcheck disable=SC2086
-  "$python" -m workloads.probe_main $PLANNER_PROBES --spec "$out/spec.json" --folder "$out" --devices "$devices"
+  run "$python" -m workloads.probe_main $PLANNER_PROBES --spec "$out/spec.json" --folder "$out" --devices "$devices"
 }
 probes=${PLANNER_PROBES:-}
 [ "$nodes" -eq 1 ] || probes=
@@ -62,7 +76,7 @@ for start in $(seq 1 "${PLANNER_STARTS:-1}"); do
   [ "$start" -eq 1 ] || sed -i 's/"calibrate": *true/"calibrate": false/' "$spec" # the machine stays the same
   port=$((${PLANNER_PORT:-8008} + start - 1))
   [ "$nodes" -gt 1 ] || port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-  "$python" -m workloads.node --nodes "$nodes" --node-rank "$rank" --main-address "$main" --main-port "$port" \
+  run "$python" -m workloads.node --nodes "$nodes" --node-rank "$rank" --main-address "$main" --main-port "$port" \
     --local-address "$own" --devices "$devices" --spec "$spec" --out "$folder/result.json" || code=$?
   case "$start$probes" in 1double*) [ "$stopped" -ne 0 ] || probe || echo "The doubled batch was not tried." >&2 ;; esac
 done

@@ -20,6 +20,7 @@ from workloads.contract.result import Record
 from workloads.contract.spec import Spec, SpecError, from_json, read_document
 from workloads.measure import environment, telemetry, topology
 from workloads.node import BEGAN_VARIABLE
+from workloads.ranks.parent_death import follow_parent
 from workloads.ranks.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
     parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
     options = parser.parse_args(arguments)
     world = World(os.environ)
+    follow_parent()
     environment.use_expandable_segments(os.environ)
     if BEGAN_VARIABLE in os.environ:
         Path(os.environ[BEGAN_VARIABLE]).touch()
@@ -69,13 +71,15 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
     def end(exit_reason: str, error: Optional[str] = None) -> int:
         written = record.close(exit_reason, error)
         if world.rank == 0:
-            print(record.as_line(), flush=True)
+            with contextlib.suppress(OSError):  # whoever read it may be gone: that must not keep this rank alive
+                print(record.as_line(), flush=True)
         return failure.exit_code(written)
 
     def leave(exit_reason: str) -> int:
         code = end(exit_reason)
         if hard_exit:
-            sys.stdout.flush()
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()
             os._exit(code)
         return code
 

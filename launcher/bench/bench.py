@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from launcher.bench.local import run_local
+from launcher.bench.local import RESULT_NAME, run_local
 from launcher.collect.expectations import Expect
-from launcher.collect.record import record_of
+from launcher.collect.record import GOOD_ENDS, record_of
 from planner.errors import InputError, NodeError
 from planner.model.evidence.run import Probe, RunRecord
 from planner.model.network.architecture import Resnet
@@ -217,6 +219,26 @@ def benchmark(
         probes = prober.double(results[0])
     tried = [Probe.model_validate(asdict(probe)) for probe in probes]
     return record_of(results, aliases=aliases, probes=tried, where=str(work_dir), expect=expect)
+
+
+def record_of_complete_starts(
+    work_dir: Path, *, aliases: Mapping[str, str], expect: Expect | None = None
+) -> tuple[RunRecord, int] | None:
+    """Return one record of the starts that ran to their end, and their number; None where there is none.
+
+    For a benchmark that was stopped: its probes and launch seconds are not in the record.
+    """
+    results = []
+    for start in itertools.count(1):
+        path = work_dir / f"start-{start}" / RESULT_NAME
+        if not path.exists():
+            break
+        result = json.loads(path.read_text(encoding="utf-8"))
+        if result["exit_reason"] in GOOD_ENDS:
+            results.append(result)
+    if not results:
+        return None
+    return record_of(results, aliases=aliases, where=str(work_dir), expect=expect), len(results)
 
 
 def global_batch_of(workload: BenchWorkload, settings: Settings) -> int | None:

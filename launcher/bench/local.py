@@ -21,13 +21,14 @@ from planner.whole_file import whole_file
 from workloads.contract import failure
 from workloads.contract.result import steps_file
 from workloads.measure.environment import available_cores
+from workloads.ranks.parent_death import environment_of_child
+from workloads.ranks.stop import STARTER_GRACE_S
 
 SPEC_NAME = "spec.json"
 RESULT_NAME = "result.json"
 LOG_NAME = "torchrun.log"
 
 POLL_S = 0.2
-STOP_GRACE_S = 20.0  # a rank writes its record within 10 s of being asked to stop
 NOTHING_MEASURED = (failure.ERROR, failure.WRONG_BUILD, failure.PEER_MISSING)
 
 Progress = Callable[[dict[str, object]], None]
@@ -82,14 +83,17 @@ def run_local(
 
 def torchrun_command(*, devices_per_node: int, spec_path: Path, out: Path) -> list[str]:
     """Return the command of a run on one machine, met at 127.0.0.1 whatever this host is called."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
+    launcher = [sys.executable, "-m", "workloads.agent", "--standalone", "--local-addr", "127.0.0.1"]
     program = ["-m", "workloads.train", "--spec", str(spec_path), "--out", str(out)]
     return [*launcher, f"--nproc_per_node={devices_per_node}", *program]
 
 
 def node_environment(variables: Mapping[str, str], *, devices_per_node: int) -> dict[str, str]:
-    """Return the variables of the run: the folder that holds `workloads` on the path, cores shared among ranks."""
-    environment = dict(variables)
+    """Return the variables of the run: the folder that holds `workloads` on the path, cores shared among ranks.
+
+    The run ends with this process, however that one ends.
+    """
+    environment = environment_of_child(variables)
     known = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = os.pathsep.join([str(_workloads_parent()), *([known] if known else [])])
     # Unset, torchrun would give every rank one thread.
@@ -166,18 +170,13 @@ def _pass_on(steps: Path, read_bytes: int, on_progress: Progress) -> int:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Send torchrun SIGTERM, so that ranks write what they have; then kill it.
-
-    Ranks end with it (workloads/ranks/stop.py).
-    """
-    for number, patience_s in ((signal.SIGTERM, STOP_GRACE_S), (signal.SIGKILL, None)):
+    """Send torchrun SIGTERM, so that ranks write what they have; kill it after a grace period. Ranks end with it."""
+    for number, patience_s in ((signal.SIGTERM, STARTER_GRACE_S), (signal.SIGKILL, None)):
         if process.poll() is not None:
             return
         os.killpg(process.pid, number)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=patience_s)
-        except subprocess.TimeoutExpired:
-            continue
 
 
 def _read_result(

@@ -60,7 +60,7 @@ COMMANDS = {
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 fault of the planner, 2 wrong input, 3 nothing meets the limits, 4 a machine failed, "
-    "130 interrupted."
+    "130 interrupted (planner bench: 128 + the number of the signal)."
 )
 
 

@@ -1,40 +1,70 @@
-"""Summary of a benchmark in a few lines: rate, batch, utilization, calibration, doubts."""
+"""Summary of a benchmark in a few lines: rate, batch, utilization, verdict in one sentence, and what to do next."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from planner.cli.streams import say
+from launcher.collect.saturation import gain_of_doubling
 from planner.model.evidence.run import RunRecord
 from planner.present.table import quantity_text
 
-MFU_NAMES = {
-    "full_attention_of_nominal_peak": "of the nominal peak, full attention",
-    "causal_of_nominal_peak": "of the nominal peak, causal",
-    "full_attention_of_measured_peak": "of the measured peak, full attention",
-    "causal_of_measured_peak": "of the measured peak, causal",
-}
 
+def summary(record: RunRecord, path: Path | str, *, quick: bool = False) -> list[str]:
+    """Return the lines that end a benchmark. `path`: where the record is stored; `quick`: its window was short.
 
-def say_result(record: RunRecord) -> None:
-    """Print the summary of a run on stderr."""
+    Everything else that is known stands in the record.
+    """
     rate = record.throughput.value * (record.seq_len or 1)
     in_units = "a sample is an image" if record.seq_len is None else f"{rate:,.0f} tokens/s"
-    machine = record.environment.get("machine")
-    say(f"{record.workload} on {machine}: {quantity_text(record.throughput)}, {in_units}")
+    lines = [f"{record.workload} on {record.environment.get('machine')}"]
+    if record.note:
+        lines.append(f"Note: {record.note}.")
     if record.mode is not None:
-        say(
+        lines.append(
             f"Batch ({record.mode.value}): micro-batch {record.micro_batch} x {record.grad_accumulation} x "
             f"{record.hardware.accelerators} device(s) = {record.global_batch} samples a step, {record.data} data"
         )
-    if record.mfu:
-        shares = [f"{value:.1%} {MFU_NAMES.get(name, name)}" for name, value in record.mfu.items()]
-        say(f"MFU: {'; '.join(shares)}.")
-    for calibration in record.calibration[:1]:
-        say(f"Calibration ({calibration.get('seconds', 0):.0f} s): {'; '.join(_calibrated(calibration))}.")
-    if record.note:
-        say(f"Note: {record.note}.")
-    say(f"Verdict: {'; '.join(record.verdict) or 'no reason to doubt this measurement'}.")
+    lines += [f"Calibration: {'; '.join(_calibrated(calibration))}." for calibration in record.calibration[:1]]
+    lines.append(f"Stored as {path}")
+    lines.append(f"Result: {quantity_text(record.throughput)}, {in_units}")
+    return [*lines, *_mfu(record), _verdict(record.verdict), *_next(record, quick=quick)]
+
+
+def _mfu(record: RunRecord) -> list[str]:
+    """Name the share of the data sheet's peak, or of the measured peak where the data sheet's is not known."""
+    for peak in ("nominal", "measured"):
+        full, causal = (record.mfu.get(f"{name}_of_{peak}_peak") for name in ("full_attention", "causal"))
+        if full is None:
+            continue
+        if record.seq_len is None:  # images: no attention is causal
+            return [f"MFU: {full:.1%} of the {peak} peak"]
+        beside = "" if causal is None else f"; causal: {causal:.1%}"
+        return [f"MFU: {full:.1%}, full attention of the {peak} peak{beside}"]
+    return []
+
+
+def _verdict(reasons: tuple[str, ...]) -> str:
+    if not reasons:
+        return "Verdict: sound; nothing speaks against this measurement."
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return f"Verdict: doubtful because {reasons[0]}{more}."
+
+
+def _next(record: RunRecord, *, quick: bool) -> list[str]:
+    """Return at most two things to do: mend what makes the run doubtful, see all reasons, or plan with it."""
+    micro_batch = record.micro_batch or 1
+    steps = []
+    if record.memory.get("allocator_retries"):
+        steps.append("the same command with a smaller --micro-batch")
+    elif gain_of_doubling(micro_batch, record.probes) is not None:
+        steps.append(f"the same command with --micro-batch {2 * micro_batch}, or with --mode tuned, which searches")
+    elif quick:
+        steps.append("the same command without --quick, for a window that others can be compared with")
+    if record.verdict:
+        steps.append(f"planner runs show {record.id}  (all reasons, phases, memory)")
+    steps.append(f"planner init plan.yaml --measured {record.id} && planner compare plan.yaml")
+    return [f"Next: {step}" for step in steps[:2]]
 
 
 def _calibrated(calibration: dict[str, Any]) -> list[str]:

@@ -1,9 +1,10 @@
 """Requests to stop a rank, and a watchdog that makes sure that it does.
 
-SIGTERM and SIGINT set a flag that the loop reads between blocks of steps. A rank that is stuck (its peers are gone,
-it waits in a collective) never reads it: a thread that sleeps on the signal's own file descriptor, and costs nothing
-while it sleeps, speaks the last words after a grace period and ends the process. The same thread ends a rank whose
-torchrun is gone: an orphan would keep a rented device busy.
+SIGTERM, SIGHUP and SIGINT set a flag that the loop reads between blocks of steps; SIGTERM also comes when torchrun is
+gone (parent_death.py). A rank that is stuck (it compiles, its peers are gone, it waits in a collective) never reads
+the flag: a thread that sleeps on the signal's own file descriptor, and costs nothing while it sleeps, speaks the last
+words after a grace period and ends the process. Each of the three periods below ends before the next one, and the last
+before the 10 s in which a stopped benchmark is gone.
 """
 
 from __future__ import annotations
@@ -17,9 +18,18 @@ import time
 from types import FrameType
 from typing import Callable, Optional
 
-GRACE_S = 10.0  # torchrun kills 30 s after it asked
-ORPHAN_CHECK_S = 1.0
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
+GRACE_S = 4.0
+"""For a rank to stop in good order."""
+TORCHRUN_GRACE_S = 6
+"""After it torchrun kills the ranks that are left, with what they started (whole seconds)."""
+STARTER_GRACE_S = 8.0
+"""After it the starter of torchrun kills torchrun."""
+SOON_S = 1.0
+SIGNALS = tuple(
+    getattr(signal, name)
+    for name in ("SIGTERM", "SIGHUP", "SIGINT")
+    if hasattr(signal, name)  # Windows has no SIGHUP
+)
 
 
 class StopRequest:
@@ -29,15 +39,13 @@ class StopRequest:
         self._last_words = last_words
         self._grace_s = grace_s
         self._requested = False
-        self._parent = os.getppid()
-        self._under_torchrun = "TORCHELASTIC_RUN_ID" in os.environ  # by hand, a rank may outlive its shell
 
     def requested(self) -> bool:
-        """Whether SIGTERM or SIGINT has come, or torchrun is gone."""
-        return self._requested or self._is_orphan()
+        """Return whether one of the signals has come."""
+        return self._requested
 
-    def requested_soon(self, *, within_s: float = ORPHAN_CHECK_S) -> bool:
-        """Whether it was, or is within a moment: a dying torchrun closes its sockets before it leaves its children."""
+    def requested_soon(self, *, within_s: float = SOON_S) -> bool:
+        """Return whether one comes within a moment: a dying torchrun closes its sockets before its ranks are told."""
         deadline_s = time.monotonic() + within_s
         while not self.requested() and time.monotonic() < deadline_s:
             time.sleep(0.05)
@@ -48,8 +56,7 @@ class StopRequest:
         reader, writer = socket.socketpair()
         writer.setblocking(False)
         self._writer = writer  # kept: closing it would take the descriptor from set_wakeup_fd
-        for number in SIGNALS:
-            signal.signal(number, self._on_signal)
+        handle_stop_signals(self._on_signal)
         signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         thread = threading.Thread(target=self._listen, args=(reader,), daemon=True)
         thread.start()
@@ -59,13 +66,28 @@ class StopRequest:
         self._requested = True
 
     def _listen(self, reader: socket.socket) -> None:
-        while True:
-            readable, _, _ = select.select([reader], [], [], ORPHAN_CHECK_S)
-            if readable:
-                select.select([], [], [], self._grace_s)  # time for the loop to stop in good order and exit
-                os._exit(self._last_words("it was asked to stop and was stuck in a step"))
-            if self._is_orphan():
-                os._exit(self._last_words("torchrun is gone"))
+        select.select([reader], [], [])
+        stop_helpers()
+        select.select([], [], [], self._grace_s)  # time for the loop to stop in good order and exit
+        code = 1
+        try:
+            code = self._last_words("it was asked to stop and was stuck in a step")
+        finally:
+            os._exit(code)  # also where nothing could be written
 
-    def _is_orphan(self) -> bool:
-        return self._under_torchrun and os.getppid() != self._parent
+
+def handle_stop_signals(handler: Callable[[int, Optional[FrameType]], None]) -> None:
+    """Call the handler on a request to stop. A signal that the process was started to ignore (nohup) stays ignored."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def stop_helpers() -> None:
+    """Ask what this rank started to stop too: torch.compile's workers, and the compilers that they started.
+
+    torchrun gives each rank a process group of its own. The rank itself is in it, and takes the signal as one more
+    request to stop; without such a group nothing is sent.
+    """
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpgrp(), signal.SIGTERM)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,12 +22,14 @@ from planner.cli.launching.bench_options import (
     read_counts,
     read_settings,
 )
+from planner.cli.launching.bench_progress import BenchProgress
 from planner.cli.output import HomeOption, JsonFlag, TableOptions, check_positive
 from planner.cli.registration import command, command_app
-from planner.cli.run_summary import say_result
+from planner.cli.run_summary import summary
 from planner.cli.scaling_output import print_scaling
+from planner.cli.stop_signals import StopSignal, stop_signals
 from planner.cli.streams import print_document, say
-from planner.errors import InputError, StoreError
+from planner.errors import InputError, StoppedError, StoreError
 from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload
@@ -36,8 +37,6 @@ from planner.use_cases import catalogs, networks, runs
 from planner.use_cases.expectations import expect_from, most_micro_batch, start_micro_batch
 
 app = command_app()
-
-PROGRESS_EVERY_S = 2.0
 
 
 @command(app, example="planner bench gpt-305m --mode tuned --repeats 3 --calibrate")
@@ -103,24 +102,51 @@ def _measure(
     """Measure once, store the record, and print its summary. `base`: the same on fewer devices."""
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
     work_dir = workspace_dir(home) / "bench" / f"{target.name}-{stamp}"
-    record = benchmarks.benchmark(
-        target,
-        settings,
-        work_dir=work_dir,
-        aliases=accelerator_aliases(),
-        talk=Talk(say=say, step=_Progress()),
-        expect=expect_from(catalogs.open_catalog(home)),
-    )
+    progress = BenchProgress()
+    try:
+        with stop_signals():
+            record = benchmarks.benchmark(
+                target,
+                settings,
+                work_dir=work_dir,
+                aliases=accelerator_aliases(),
+                talk=Talk(say=progress.say, step=progress.step),
+                expect=expect_from(catalogs.open_catalog(home)),
+            )
+    except StopSignal as stop:
+        raise _stopped(stop, settings, work_dir, home) from stop
+    finally:
+        progress.close()
     if base is not None:
         record = runs.doubted_as_too_good(record, base)
-    say_result(record)
     try:
         path = runs.store_run(record, home)
     except StoreError:
         say(f"The record could not be stored. Save it and give it to planner runs add: {record.model_dump_json()}")
         raise
-    say(f"Stored as {path}.")
+    for line in summary(record, path, quick=settings.quick):
+        say(line)
     return record
+
+
+def _stopped(stop: StopSignal, settings: Settings, work_dir: Path, home: str | None) -> StoppedError:
+    """Store what was measured before the signal; return the error that says where it is."""
+    kept = None
+    if work_dir.exists():
+        expect = expect_from(catalogs.open_catalog(home))
+        kept = benchmarks.record_of_complete_starts(work_dir, aliases=accelerator_aliases(), expect=expect)
+    if kept is not None:
+        record, starts = kept
+        where = f"{starts} of {settings.repeats} starts were complete: {runs.store_run(record, home)}"
+    elif work_dir.exists():
+        where = f"No start was complete; the steps until then are in {work_dir}"
+    else:
+        where = "Nothing had been started."
+    return StoppedError(
+        f"stopped by {stop.number.name}; every process of the benchmark has ended.",
+        signal_number=stop.number,
+        fix=where,
+    )
 
 
 def _sweep(target: BenchWorkload, settings: Settings, counts: Sequence[int], home: str | None) -> SweepDocument:
@@ -135,20 +161,3 @@ def _sweep(target: BenchWorkload, settings: Settings, counts: Sequence[int], hom
         asked = replace(settings, devices=count, micro_batch=chosen, search_micro_batch=search)
         records.append(_measure(target, asked, home, base=records[0] if records else None))
     return runs.scaling_of(records)
-
-
-class _Progress:
-    """Prints a step now and then: the last one on a line of its own, so that logs stay readable."""
-
-    def __init__(self) -> None:
-        self._next_s = time.monotonic()
-
-    def __call__(self, step: dict[str, object]) -> None:
-        if time.monotonic() < self._next_s:
-            return
-        self._next_s = time.monotonic() + PROGRESS_EVERY_S
-        unit = "images" if "images" in step else "tokens"
-        seconds, done = float(str(step["seconds"])), float(str(step[unit]))
-        rate = done / seconds if seconds > 0 else 0.0
-        text = f"  {step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.4g} {unit}/s"
-        print(text, file=sys.stderr, flush=True)
