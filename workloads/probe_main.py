@@ -133,7 +133,7 @@ def _read(path: Path, spec: Dict[str, Any]) -> Optional[ProbeResult]:
         result = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if result["exit_reason"] in (failure.ERROR, failure.WRONG_BUILD, failure.PEER_MISSING, failure.INTERRUPTED):
+    if result["exit_reason"] in (*failure.NOTHING_MEASURED, failure.INTERRUPTED):
         return None
     return probe_of({**result, "spec": spec})
 

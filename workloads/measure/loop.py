@@ -22,6 +22,7 @@ from workloads.contract.spec import Spec
 from workloads.inputs.tokens import Batch, Samples
 from workloads.measure import telemetry, window
 from workloads.measure.agreement import INTERRUPTED, Agreement
+from workloads.measure.device_busy import busy_seconds
 from workloads.measure.environment import GIB
 from workloads.measure.op_recorder import OpRecorder
 from workloads.measure.rank_speed import own_work_seconds
@@ -81,6 +82,7 @@ class TrainingLoop:
             return failure.INTERRUPTED
         if not self._losses_are_finite():
             return failure.LOSS_NOT_FINITE
+        self._record.document["device_busy_seconds"] = busy_seconds(self._step, self._device)
         return failure.COMPLETED if self._record.document["warmup_steady"] else failure.NOT_STEADY
 
     def _first_step(self) -> float:
